@@ -1,0 +1,124 @@
+// Package apptest runs the whole server for tests, on each engine and over a real connection.
+package apptest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/app"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/pgtest"
+)
+
+// migrated is a database of PostgreSQL on which the migrations have run, copied for each test.
+var migrated = pgtest.NewTemplate(func(address string) error {
+	_, err := app.Migrate(context.Background(), config.Settings{DatabaseURL: address})
+	return err
+})
+
+// Server is a server with a database, a bucket and an address of its own.
+type Server struct {
+	*app.App
+	URL string
+
+	t testing.TB
+}
+
+// Each runs a test on both engines, beside each other.
+func Each(t *testing.T, test func(t *testing.T, s *Server), change ...func(*config.Settings)) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			test(t, Start(t, engine, change...))
+		})
+	}
+}
+
+// Settings gives the settings of a fresh, empty catalogue on an engine, which ends with the test.
+func Settings(t testing.TB, engine string) config.Settings {
+	t.Helper()
+	dir := t.TempDir()
+	s := config.Settings{Data: dir, UploadLimit: 8 << 20, PendingTTL: time.Hour, Listen: "127.0.0.1:0"}
+	s.BucketURL = "file://" + filepath.Join(dir, "bucket")
+	if engine == "postgres" {
+		s.DatabaseURL = migrated.Database(t)
+	} else {
+		s.DatabaseURL = "sqlite:" + filepath.Join(dir, "meshyard.db")
+	}
+	return s
+}
+
+// Start runs a server on an engine until the test ends.
+func Start(t testing.TB, engine string, change ...func(*config.Settings)) *Server {
+	t.Helper()
+	settings := Settings(t, engine)
+	for _, c := range change {
+		c(&settings)
+	}
+	return Run(t, settings)
+}
+
+// Run runs a server on settings until the test ends.
+func Run(t testing.TB, settings config.Settings) *Server {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings.BaseURL = "http://" + listener.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
+	a, err := app.Open(ctx, settings, slog.New(slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- a.Serve(ctx, listener, time.Minute) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := errors.Join(<-done, a.Close()); err != nil {
+			t.Errorf("the server ended with: %v", err)
+		}
+	})
+	return &Server{App: a, URL: settings.BaseURL, t: t}
+}
+
+// User makes a user and gives a client that calls in his name, with the scopes given or else read and write.
+func (s *Server) User(name string, scopes ...auth.Scope) *Client {
+	s.t.Helper()
+	if _, err := s.Store.CreateUser(context.Background(), name, false); err != nil {
+		s.t.Fatal(err)
+	}
+	if len(scopes) == 0 {
+		scopes = []auth.Scope{auth.Read, auth.Write}
+	}
+	return s.Client(s.Token(name, scopes...))
+}
+
+// Token makes a token of a user.
+func (s *Server) Token(name string, scopes ...auth.Scope) string {
+	s.t.Helper()
+	token, err := s.Store.CreateToken(context.Background(), name, "test", scopes, 0)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return token
+}
+
+// Client calls with a token; "" is nobody's.
+func (s *Server) Client(token string) *Client { return &Client{URL: s.URL, Token: token, t: s.t} }
+
+// logTo writes log lines to the test's own log.
+type logTo struct{ t testing.TB }
+
+func (l logTo) Write(line []byte) (int, error) {
+	l.t.Logf("%s", line)
+	return len(line), nil
+}

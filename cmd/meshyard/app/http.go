@@ -1,0 +1,124 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/rs/cors"
+
+	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/address"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/blobs"
+	"github.com/meshyard/meshyard/internal/graphiql"
+	"github.com/meshyard/meshyard/internal/pictures"
+	"github.com/meshyard/meshyard/internal/ratelimit"
+	"github.com/meshyard/meshyard/internal/signing"
+	"github.com/meshyard/meshyard/internal/telemetry"
+	"github.com/meshyard/meshyard/rest"
+)
+
+// Handler is all that the server answers.
+func (a *App) Handler(ctx context.Context) (http.Handler, error) {
+	key, err := a.Store.Secret(ctx, "signing")
+	if err != nil {
+		return nil, fmt.Errorf("signing key: %w", err)
+	}
+	addresses := address.Addresses{Base: a.Settings.BaseURL, Key: signing.Key(key)}
+	g := graph.New(&graph.Resolver{Store: a.Store, Addresses: addresses})
+	face, err := rest.Handler(rest.Options{
+		Graph: g, Addresses: addresses,
+		StoreForm: func(ctx context.Context, form signing.Form, file io.Reader) error {
+			return a.Store.StoreStaged(ctx, form.FileID, file)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	bytes := a.blobs(addresses)
+	sdl := g.SDL()
+
+	api := http.NewServeMux()
+	api.Handle("/graphql", g.Handler(a.Settings.Hardened))
+	api.Handle("/", face)
+
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", telemetry.Healthz)
+	mux.HandleFunc("GET /readyz", telemetry.Readyz(a.Store.Ready))
+	mux.Handle("GET /blobs/{file_id}/{name}", bytes)
+	mux.Handle("GET /renders/default/{name}", pictures.Handler(func(w http.ResponseWriter) { missing(w) }))
+	if !a.Settings.Hardened {
+		mux.Handle("/graphiql", compressed(graphiql.Handler(graphiql.Options{})))
+		mux.Handle("/graphiql/", compressed(graphiql.Handler(graphiql.Options{})))
+		mux.Handle("GET /schema.graphql", compressed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			_, _ = io.WriteString(w, sdl)
+		})))
+	}
+	mux.Handle("/", a.limited(compressed(api)))
+
+	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, blobs.DownloadPrefix) {
+			bytes.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+	return telemetry.Requests(crossOrigin(root), a.Logger), nil
+}
+
+// limited finds out who calls and bounds how often: by token and, without a good one, by address.
+func (a *App) limited(next http.Handler) http.Handler {
+	limiter := ratelimit.New(a.Settings.RateLimit)
+	next = limiter.Limit(next, func(r *http.Request) string {
+		if caller, _ := auth.From(r.Context()); caller.TokenID != 0 {
+			return "token " + strconv.FormatInt(caller.TokenID, 10)
+		}
+		host, _, _ := net.SplitHostPort(r.RemoteAddr)
+		return host
+	}, func(w http.ResponseWriter, wait time.Duration) {
+		rest.WriteError(w, http.StatusTooManyRequests, fmt.Sprintf("more than %d requests in 5 minutes: wait %s", a.Settings.RateLimit, wait))
+	})
+	return auth.Authenticate(next, a.Store.Authenticate)
+}
+
+func (a *App) blobs(addresses address.Addresses) http.Handler {
+	return blobs.Handler{
+		Find: func(ctx context.Context, id int64, signed bool) (blobs.Blob, error) {
+			f, key, err := a.Store.Blob(ctx, id, signed)
+			if err != nil {
+				return blobs.Blob{}, err
+			}
+			return blobs.Blob{Key: key, Name: f.Name, ContentType: f.ContentType, SHA256: f.SHA256}, nil
+		},
+		Signed:  addresses.Signed,
+		Serve:   a.bucket.Serve,
+		Fail:    rest.WriteFailure,
+		Missing: missing,
+	}
+}
+
+func missing(w http.ResponseWriter) {
+	rest.WriteError(w, http.StatusNotFound, "there is nothing at this path")
+}
+
+// compressed compresses what is text. Bytes of files do not pass here: they are compressed by nature, or asked for in ranges.
+func compressed(next http.Handler) http.Handler { return gzhttp.GzipHandler(next) }
+
+// crossOrigin lets pages of any origin call: a token is needed all the same, and no cookie is read.
+func crossOrigin(next http.Handler) http.Handler {
+	return cors.New(cors.Options{
+		AllowedOrigins: []string{"*"},
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
+		AllowedHeaders: []string{"*"},
+		ExposedHeaders: []string{"Deprecation", "ETag", "Link", "Location", "Retry-After", "Total-Count", "X-Error", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
+		MaxAge:         600,
+	}).Handler(next)
+}

@@ -1,0 +1,67 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// Listen takes the settings' address.
+func (a *App) Listen() (net.Listener, error) {
+	listener, err := net.Listen("tcp", a.Settings.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	return listener, nil
+}
+
+// Serve answers on listener and runs jobs until ctx ends. Then it takes no more connections, and lets requests in
+// flight, uploads among them, end within drain.
+func (a *App) Serve(ctx context.Context, listener net.Listener, drain time.Duration) error {
+	handler, err := a.Handler(ctx)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
+	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	a.Logger.Info("serving", "address", listener.Addr().String(), "base_url", a.Settings.BaseURL)
+
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		a.Logger.Info("shutting down", "requests_may_take", drain.String())
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+		defer cancel()
+		if err = server.Shutdown(end); err != nil {
+			err = errors.Join(fmt.Errorf("requests were cut off after %s: %w", drain, err), server.Close())
+		}
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	return errors.Join(err, a.queue.Stop(stop))
+}
+
+// FirstToken makes the user admin on a catalogue without users and gives a token of his, "" on any other.
+func (a *App) FirstToken(ctx context.Context) (string, error) {
+	if has, err := a.Store.HasUsers(ctx); has || err != nil {
+		return "", err
+	}
+	if _, err := a.Store.CreateUser(ctx, "admin", true); err != nil {
+		return "", err
+	}
+	return a.Store.CreateToken(ctx, "admin", "first start", auth.Scopes{auth.Read, auth.Write, auth.Admin}, 0)
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/app"
+	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/config"
+)
+
+type fsckCmd struct {
+	Rehash bool          `help:"Read every content and compare its SHA-256."`
+	Grace  time.Duration `help:"Objects younger than this may belong to an upload under way, and are not reported." default:"1h"`
+}
+
+func (c *fsckCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
+	a, err := app.Open(ctx, s, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	problems := 0
+	err = a.Store.Check(ctx, c.Grace, c.Rehash, func(problem string) {
+		problems++
+		fmt.Println(problem)
+	})
+	if err != nil {
+		return err
+	}
+	if problems > 0 {
+		return fmt.Errorf("database and bucket disagree in %d places", problems)
+	}
+	fmt.Println("database and bucket agree")
+	return nil
+}
+
+type gcCmd struct {
+	DryRun bool          `help:"Only tell what would be removed."`
+	Grace  time.Duration `help:"Keep objects younger than this: they may belong to an upload under way." default:"1h"`
+}
+
+func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
+	a, err := app.Open(ctx, s, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	sweep, err := a.Store.CollectGarbage(ctx, c.Grace, c.DryRun)
+	if err != nil {
+		return err
+	}
+	removed := "removed"
+	if c.DryRun {
+		removed = "would remove"
+	}
+	for _, key := range append(sweep.PendingObjects, sweep.ContentObjects...) {
+		fmt.Println(removed, key)
+	}
+	fmt.Printf("%s %d expired uploads and %d objects (%d bytes)\n", removed, sweep.ExpiredUploads, len(sweep.PendingObjects)+len(sweep.ContentObjects), sweep.Bytes)
+	return nil
+}
+
+type schemaCmd struct{}
+
+func (*schemaCmd) Run() error {
+	fmt.Print(graph.New(nil).SDL())
+	return nil
+}

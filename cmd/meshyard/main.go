@@ -1,0 +1,59 @@
+// Command meshyard is the server and all that runs it.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/telemetry"
+)
+
+type cli struct {
+	config.Settings `group:"Settings (each is also a variable MESHYARD_…)"`
+
+	Serve   serveCmd   `cmd:"" help:"Run the server. On a catalogue without users it makes the user admin and prints a token."`
+	Migrate migrateCmd `cmd:"" help:"Bring the database up to date. serve does it too."`
+	User    struct {
+		Create userCreateCmd `cmd:"" help:"Make a user."`
+	} `cmd:"" help:"Users."`
+	Token struct {
+		Create tokenCreateCmd `cmd:"" help:"Make an access token of a user and print it: it is shown this once."`
+	} `cmd:"" help:"Access tokens."`
+	Fsck   fsckCmd   `cmd:"" help:"Compare database and bucket. Exit status 1, and a list, where they disagree."`
+	GC     gcCmd     `cmd:"" name:"gc" help:"Remove expired uploads, and objects that no file names. The server does it every hour."`
+	Schema schemaCmd `cmd:"" help:"Print the GraphQL schema."`
+}
+
+func main() {
+	logger := telemetry.NewLogger(os.Stderr)
+	slog.SetDefault(logger)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// The first signal asks to end; the default of the second, which ends at once, comes back with it.
+	context.AfterFunc(ctx, stop)
+
+	var c cli
+	command := kong.Parse(&c,
+		kong.Name("meshyard"),
+		kong.Description("Meshyard catalogues shareable 3D models: a GraphQL API, and a REST face for programs written for the old one."),
+		kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, Tree: true}),
+	)
+	command.BindTo(ctx, (*context.Context)(nil))
+	command.Bind(logger)
+	if err := c.Complete(); err != nil {
+		fmt.Fprintln(os.Stderr, "meshyard:", err)
+		os.Exit(2)
+	}
+	if err := command.Run(c.Settings); err != nil {
+		fmt.Fprintln(os.Stderr, "meshyard:", err)
+		os.Exit(1)
+	}
+}

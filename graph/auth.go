@@ -1,0 +1,38 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/models"
+)
+
+// Authorize tells whether the caller's token carries a scope: nil, Unauthenticated or Forbidden.
+func Authorize(ctx context.Context, scope auth.Scope) error {
+	caller, err := auth.From(ctx)
+	switch {
+	case err != nil:
+		return err
+	case caller.UserID == 0:
+		return &models.Error{Code: models.Unauthenticated, Message: "an access token is needed"}
+	case !caller.Scopes.Has(scope):
+		return &models.Error{Code: models.Forbidden, Message: "the access token lacks the scope " + string(scope)}
+	}
+	return nil
+}
+
+// requireScope is @auth.
+func requireScope(ctx context.Context, _ any, next graphql.Resolver, scope auth.Scope) (any, error) {
+	if err := Authorize(ctx, scope); err != nil {
+		return nil, err
+	}
+	return next(ctx)
+}
+
+// caller is who makes the request, where @auth has let it through.
+func caller(ctx context.Context) auth.Caller {
+	c, _ := auth.From(ctx)
+	return c
+}

@@ -1,0 +1,93 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/meshyard/meshyard/models"
+)
+
+// Codes is the one table from kinds of failure to what both faces say, the gravest first. Its Status is what the REST face answers.
+var Codes = []struct {
+	Code   models.Code
+	Status int
+}{
+	{models.Internal, http.StatusInternalServerError},
+	{models.RateLimited, http.StatusTooManyRequests},
+	{models.Unauthenticated, http.StatusUnauthorized},
+	{models.Forbidden, http.StatusForbidden},
+	{models.NotFound, http.StatusNotFound},
+	{models.TooLarge, http.StatusBadRequest}, // the old interface knows neither 409 nor 413
+	{models.Conflict, http.StatusBadRequest},
+	{models.BadInput, http.StatusBadRequest},
+}
+
+// internalMessage is all that is said of a failure of our own.
+const internalMessage = "something went wrong on the server; it has been logged"
+
+// PresentError turns an error into the one that clients see: with extensions.code always, and field, limit and reasons where they apply.
+// What has no code is ours: it is logged whole and shown as one fixed sentence.
+func PresentError(ctx context.Context, err error) *gqlerror.Error {
+	shown := graphql.DefaultErrorPresenter(ctx, err)
+	if field, ok := argument(ctx, shown); ok {
+		bad := &models.Error{Code: models.BadInput, Message: shown.Message, Field: field}
+		shown.Path = graphql.GetFieldContext(ctx).Path()
+		return withCode(shown, bad)
+	}
+	var known *models.Error
+	switch {
+	case errors.As(err, &known):
+		return withCode(shown, known)
+	case errors.Is(err, context.Canceled):
+		return withCode(shown, &models.Error{Code: models.BadInput, Message: "the client went away"})
+	case shown.Extensions["code"] != nil || shown.Rule != "": // the document or its variables, before any resolver ran
+		return withCode(shown, &models.Error{Code: models.BadInput, Message: shown.Message})
+	}
+	slog.ErrorContext(ctx, "internal error", "error", err.Error(), "path", shown.Path.String())
+	return withCode(shown, &models.Error{Code: models.Internal, Message: internalMessage})
+}
+
+// argument tells the input at fault where an argument does not fit its type. The generated code says so by a path that goes on
+// beyond the field, into its arguments.
+func argument(ctx context.Context, e *gqlerror.Error) (field string, ok bool) {
+	fc := graphql.GetFieldContext(ctx)
+	if fc == nil || len(e.Path) <= len(fc.Path()) {
+		return "", false
+	}
+	names := e.Path[len(fc.Path()):]
+	if len(names) > 1 && names[0] == ast.PathName("input") {
+		names = names[1:]
+	}
+	return names.String(), true
+}
+
+func withCode(shown *gqlerror.Error, e *models.Error) *gqlerror.Error {
+	out := *shown
+	out.Err = nil
+	out.Message = e.Message
+	out.Extensions = map[string]any{"code": string(e.Code)}
+	if e.Field != "" {
+		out.Extensions["field"] = e.Field
+	}
+	if e.Limit != 0 {
+		out.Extensions["limit"] = e.Limit
+	}
+	if len(e.Reasons) > 0 {
+		out.Extensions["reasons"] = e.Reasons
+	}
+	return &out
+}
+
+// Recover turns a panic of a resolver into an internal error, logged with its stack.
+func Recover(ctx context.Context, cause any) error {
+	slog.ErrorContext(ctx, "panic in a resolver", "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+	return &models.Error{Code: models.Internal, Message: internalMessage}
+}

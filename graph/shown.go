@@ -1,0 +1,84 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/meshyard/meshyard/models"
+)
+
+// How long the addresses of bytes work that carry a signature instead of being public.
+const (
+	directFor   = time.Hour        // one that stands in a record and may be kept for a while
+	downloadFor = 10 * time.Minute // one that a tracked download leads to
+)
+
+func userID(u *models.User) int64   { return u.ID }
+func thingID(t *models.Thing) int64 { return t.ID }
+
+func tags(names []string) []*Tag {
+	shown := make([]*Tag, len(names))
+	for i, name := range names {
+		shown[i] = &Tag{Name: name}
+	}
+	return shown
+}
+
+// allFiles makes a list of no files an empty one.
+func allFiles(files []*models.File) []*models.File { return filter(files, nil, nil) }
+
+// filter keeps the files of the kinds and with the ids that are asked for; nil asks for all.
+func filter(files []*models.File, kinds []models.FileKind, ids []int64) []*models.File {
+	shown := make([]*models.File, 0, len(files))
+	for _, f := range files {
+		if (kinds == nil || slices.Contains(kinds, f.Kind)) && (ids == nil || slices.Contains(ids, f.ID)) {
+			shown = append(shown, f)
+		}
+	}
+	return shown
+}
+
+// formatSize writes a size in steps of 1024, cut and not rounded, as clients of the old API show it.
+func formatSize(n int64) string {
+	unit := 0
+	for n >= 1024 && unit < 4 {
+		n /= 1024
+		unit++
+	}
+	return fmt.Sprintf("%d %s", n, [...]string{"b", "kb", "mb", "gb", "tb"}[unit])
+}
+
+// targets gives for each object what it refers to, in one statement for each type of target.
+func targets[T any, O any](ctx context.Context, objs []O, of func(O) (models.Target, bool)) ([]T, error) {
+	shown := make([]T, len(objs))
+	places := make(map[models.TargetType][]int)
+	ids := make(map[models.TargetType][]int64)
+	for i, o := range objs {
+		if t, ok := of(o); ok {
+			places[t.Type] = append(places[t.Type], i)
+			ids[t.Type] = append(ids[t.Type], t.ID)
+		}
+	}
+	l := loadersOf(ctx)
+	for on, places := range places {
+		var found []any
+		var err error
+		switch on {
+		case models.OnThing:
+			found, err = each(ctx, ids[on], &l.things, same, func(t *models.Thing) any { return t })
+		case models.OnMake:
+			found, err = each(ctx, ids[on], &l.makes, same, func(m *models.Make) any { return m })
+		default:
+			found, err = each(ctx, ids[on], &l.comments, same, func(c *models.Comment) any { return c })
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i, place := range places {
+			shown[place] = found[i].(T)
+		}
+	}
+	return shown, nil
+}

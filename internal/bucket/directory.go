@@ -1,0 +1,121 @@
+package bucket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// directory is a bucket in a folder. A key is the path of a file below it.
+//
+// It uses the os package and not gocloud.dev's fileblob, which has the same
+// layout: durable writes and promotion by hard link need the file and its
+// folder in hand anyway, fileblob never syncs either, copies where a link will
+// do, and walks and sorts the whole folder again for each page of a listing.
+type directory struct {
+	path string
+	root *os.Root
+	// folders are open handles for syncing, by prefix.
+	folders map[string]*os.File
+}
+
+func openDirectory(u *url.URL) (_ *directory, err error) {
+	if u.Host != "" && u.Host != "localhost" || !path.IsAbs(u.Path) || u.RawQuery != "" {
+		return nil, errors.New("a directory is given as file:///absolute/path, with no options")
+	}
+	dir := filepath.FromSlash(path.Clean(u.Path))
+	if err := makeFolder(dir); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	d := &directory{path: dir, root: root, folders: map[string]*os.File{}}
+	defer func() {
+		if err != nil {
+			d.close()
+		}
+	}()
+	for _, prefix := range []string{PendingPrefix, ContentPrefix} {
+		if err := makeFolder(filepath.Join(dir, filepath.FromSlash(prefix))); err != nil {
+			return nil, err
+		}
+		f, err := root.Open(strings.TrimSuffix(prefix, "/"))
+		if err != nil {
+			return nil, err
+		}
+		d.folders[prefix] = f
+		// A process that died between a rename and its sync has left names
+		// that are seen and might still be lost.
+		if err := syncFolder(f); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// makeFolder creates dir and what is missing above it, durably.
+func makeFolder(dir string) error {
+	parent := filepath.Dir(dir)
+	err := os.Mkdir(dir, 0o750)
+	if errors.Is(err, fs.ErrNotExist) && parent != dir {
+		if err := makeFolder(parent); err != nil {
+			return err
+		}
+		err = os.Mkdir(dir, 0o750)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil // or no directory, which opening it will tell
+	}
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(parent)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return syncFolder(f)
+}
+
+// syncFolder makes the names in a folder durable. Some network file systems
+// cannot be asked to, and answer EINVAL.
+func syncFolder(f *os.File) error {
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return nil
+}
+
+func (d *directory) close() error {
+	err := d.root.Close()
+	for _, f := range d.folders {
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
+
+// ready also notices that the path leads elsewhere than when it was opened:
+// the disk was unmounted, or mounted over.
+func (d *directory) ready(context.Context) error {
+	opened, err := d.root.Stat(".")
+	if err != nil {
+		return err
+	}
+	now, err := os.Stat(d.path)
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(opened, now) {
+		return fmt.Errorf("%s is no longer the directory that was opened", d.path)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package bucket
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+)
+
+func TestOpenDirectory(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "a", "b c")
+	for range 2 {
+		b := openBucket(t, "file://"+dir)
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Ready(t.Context()); err == nil {
+			t.Error("ready after close: no error")
+		}
+	}
+	for _, made := range []string{"..", ".", "pending", "files"} {
+		info, err := os.Stat(filepath.Join(dir, made))
+		if err != nil || info.Mode() != os.ModeDir|0o750 {
+			t.Errorf("%s: %v, %v, want a directory of mode 0750", made, info, err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{
+		"", "/var/lib", "mem://", "file:", "file://", "file:relative", "file://./relative", "file://host/dir",
+		"file://" + dir + "?metadata=skip", "file://" + file, "file://" + file + "/below", "s3://", "s3://x?no_such_option=1", "%",
+	} {
+		if b, err := Open(t.Context(), address); err == nil {
+			t.Errorf("Open(%q) = %v, want an error", address, b.store)
+		}
+	}
+}
+
+// A disk that was unmounted shows the empty folder below it.
+func TestReadyNoticesAnotherDirectory(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "bucket")
+	b := openBucket(t, "file://"+dir)
+	if err := os.Rename(dir, dir+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Ready(t.Context()); err == nil {
+		t.Error("ready without the directory: no error")
+	}
+	if err := os.Mkdir(dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Ready(t.Context()); err == nil {
+		t.Error("ready with another directory: no error")
+	}
+}
+
+func TestPartial(t *testing.T) {
+	t.Parallel()
+	f := newDirectory(t)
+	// A writer that is killed leaves what a writer at work has.
+	at := f.store.(*directory)
+	dst, err := at.create(t.Context(), PendingPrefix+"killed", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dst.Write(random(100)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(at.path, "pending", "lost+found"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for o, err := range f.Objects(t.Context(), PendingPrefix) {
+		n++
+		if err != nil || o.Key != "pending/killed.tmp" || !o.Partial || o.Size != 100 || time.Since(o.ModTime) > time.Minute {
+			t.Errorf("Objects yields %+v, %v, want the partial pending/killed.tmp", o, err)
+		}
+		if err := f.Promote(t.Context(), o.Key, "00", 100); err == nil {
+			t.Error("a partial object was promoted")
+		}
+		if err := f.Remove(t.Context(), o.Key); err != nil {
+			t.Error(err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("Objects yields %d objects, want 1", n)
+	}
+}
+
+// Renaming one name of a file over another does nothing and keeps both.
+func TestPromoteLinkTwice(t *testing.T) {
+	t.Parallel()
+	f := newDirectory(t)
+	u := put(t, f.Bucket, random(10))
+	for range 2 {
+		if err := f.store.(*directory).link(u.Key, ContentKey(u.SHA256), u.Size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := f.all(); len(got) != 2 {
+		t.Errorf("stored: %q, want the pending object and the content", got)
+	}
+}
+
+func TestPromoteMakesContentYoung(t *testing.T) {
+	t.Parallel()
+	f := newDirectory(t)
+	u := put(t, f.Bucket, random(10))
+	old := time.Now().Add(-48 * time.Hour)
+	if err := os.Chtimes(filepath.Join(f.store.(*directory).path, u.Key), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Promote(t.Context(), u.Key, u.SHA256, u.Size); err != nil {
+		t.Fatal(err)
+	}
+	o, err := f.Stat(t.Context(), ContentKey(u.SHA256))
+	if err != nil || time.Since(o.ModTime) > time.Minute {
+		t.Errorf("content of an old upload: %+v, %v, want a ModTime of now", o, err)
+	}
+}
+
+// It measures the whole process, so it cannot be parallel.
+func TestPutMemory(t *testing.T) {
+	f := newDirectory(t)
+	data := random(64 << 20)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := f.Put(t.Context(), struct{ *bytes.Reader }{bytes.NewReader(data)}, 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 4<<20 {
+		t.Errorf("a put of 64 MiB allocates %d bytes, want 4 MiB at most", got)
+	}
+}

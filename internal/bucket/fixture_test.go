@@ -1,0 +1,173 @@
+package bucket
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+)
+
+func TestMain(m *testing.M) {
+	// The SDK must find credentials here, and nowhere else.
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+	} {
+		os.Setenv(name, value)
+	}
+	os.Exit(m.Run())
+}
+
+// fixture is a fresh bucket, with a way to see everything in it.
+type fixture struct {
+	*Bucket
+	// all names what is stored, and also what Objects need not show.
+	all func() []string
+	s3  *fakeS3
+}
+
+func (f fixture) wantEmpty(t *testing.T) {
+	t.Helper()
+	if got := f.all(); len(got) > 0 {
+		t.Errorf("left in the bucket: %q, want nothing", got)
+	}
+	for o, err := range f.Objects(t.Context(), "") {
+		t.Errorf("Objects yields %+v, %v, want nothing", o, err)
+	}
+}
+
+func openBucket(t testing.TB, address string) *Bucket {
+	t.Helper()
+	b, err := Open(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+func newDirectory(t testing.TB) fixture {
+	dir := t.TempDir()
+	return fixture{Bucket: openBucket(t, "file://"+dir), all: func() []string {
+		var names []string
+		for _, pattern := range []string{"*", "*/*"} {
+			found, err := filepath.Glob(filepath.Join(dir, pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, found...)
+		}
+		return slices.DeleteFunc(names, func(name string) bool {
+			return name == filepath.Join(dir, "pending") || name == filepath.Join(dir, "files")
+		})
+	}}
+}
+
+func newS3(t testing.TB) fixture {
+	backend := s3mem.New()
+	if err := backend.CreateBucket("models"); err != nil {
+		t.Fatal(err)
+	}
+	fake := &fakeS3{Handler: gofakes3.New(backend).Server()}
+	server := httptest.NewServer(fake)
+	t.Cleanup(server.Close)
+	b := openBucket(t, "s3://models?region=us-east-1&use_path_style=true&endpoint="+url.QueryEscape(server.URL))
+	client := b.store.(*s3Store).client
+	name := "models"
+	return fixture{Bucket: b, s3: fake, all: func() []string {
+		var names []string
+		objects, err := client.ListObjectsV2(context.Background(), &s3.ListObjectsV2Input{Bucket: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range objects.Contents {
+			names = append(names, *o.Key)
+		}
+		multi, err := client.ListMultipartUploads(context.Background(), &s3.ListMultipartUploadsInput{Bucket: &name})
+		if err != nil {
+			// So the fake answers before the first multipart upload.
+			if api := smithy.APIError(nil); errors.As(err, &api) && api.ErrorCode() == "NoSuchUpload" {
+				return names
+			}
+			t.Fatal(err)
+		}
+		for _, u := range multi.Uploads {
+			names = append(names, *u.Key+" (multipart)")
+		}
+		return names
+	}}
+}
+
+// fakeS3 is gofakes3 with the one request it lacks, UploadPartCopy, and with
+// failures on demand.
+type fakeS3 struct {
+	http.Handler
+	parts atomic.Int64 // UploadPart and UploadPartCopy requests so far
+	// refuseAfter is how many of them are served, if not 0.
+	refuseAfter atomic.Int64
+	// before, if set, sees each request first.
+	before func(*http.Request)
+}
+
+func (f *fakeS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if f.before != nil {
+		f.before(r)
+	}
+	if r.Method == http.MethodPut && r.URL.Query().Has("partNumber") {
+		if n, limit := f.parts.Add(1), f.refuseAfter.Load(); limit > 0 && n > limit {
+			io.Copy(io.Discard, r.Body)
+			w.WriteHeader(http.StatusForbidden)
+			io.WriteString(w, "<Error><Code>AccessDenied</Code></Error>")
+			return
+		}
+		if source := r.Header.Get("X-Amz-Copy-Source"); source != "" {
+			f.copyPart(w, r, source)
+			return
+		}
+	}
+	f.Handler.ServeHTTP(w, r)
+}
+
+func (f *fakeS3) copyPart(w http.ResponseWriter, r *http.Request, source string) {
+	path, err := url.QueryUnescape(source)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	get := httptest.NewRequest(http.MethodGet, "/"+path, nil)
+	get.Header.Set("Range", r.Header.Get("X-Amz-Copy-Source-Range"))
+	from := httptest.NewRecorder()
+	f.Handler.ServeHTTP(from, get)
+	if from.Code != http.StatusPartialContent {
+		w.WriteHeader(from.Code)
+		io.Copy(w, from.Body)
+		return
+	}
+	put := httptest.NewRequest(http.MethodPut, r.URL.String(), from.Body)
+	put.Header.Set("Content-Length", fmt.Sprint(from.Body.Len()))
+	to := httptest.NewRecorder()
+	f.Handler.ServeHTTP(to, put)
+	if to.Code != http.StatusOK {
+		w.WriteHeader(to.Code)
+		io.Copy(w, to.Body)
+		return
+	}
+	xml.NewEncoder(w).Encode(struct {
+		XMLName xml.Name `xml:"CopyPartResult"`
+		ETag    string
+	}{ETag: to.Header().Get("ETag")})
+}

@@ -1,0 +1,106 @@
+package bucket
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+)
+
+// Refused parts end the upload, and its other parts go.
+func TestPutRefusedByS3(t *testing.T) {
+	t.Parallel()
+	f := newS3(t)
+	f.s3.refuseAfter.Store(2)
+	if _, err := f.Put(t.Context(), bytes.NewReader(random(5*multipart)), 1<<40); err == nil {
+		t.Error("put with refused parts: no error")
+	}
+	f.wantEmpty(t)
+}
+
+// A broken upload is never stored, not even until it is removed.
+func TestPutBrokenIsNeverStored(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{100, multipart} {
+		f := newS3(t)
+		f.s3.before = func(r *http.Request) {
+			part := r.URL.Query().Has("partNumber")
+			complete := r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
+			if r.Method == http.MethodPut && !part || complete {
+				t.Errorf("after a break at %d bytes: %s %s", size, r.Method, r.URL)
+			}
+		}
+		broken := iotest.ErrReader(io.ErrUnexpectedEOF)
+		if _, err := f.Put(t.Context(), io.MultiReader(bytes.NewReader(random(size)), broken), 1<<40); err == nil {
+			t.Errorf("put broken after %d bytes: no error", size)
+		}
+	}
+}
+
+// Of two promotions of one upload, the slower finds the pending object gone
+// when it has already seen that there is no content.
+func TestPromoteOvertaken(t *testing.T) {
+	t.Parallel()
+	f := newS3(t)
+	u := put(t, f.Bucket, random(10))
+	var met atomic.Bool
+	f.s3.before = func(r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, u.Key) || !met.CompareAndSwap(false, true) {
+			return
+		}
+		if err := f.Promote(t.Context(), u.Key, u.SHA256, u.Size); err != nil {
+			t.Error(err)
+		}
+		if err := f.Remove(t.Context(), u.Key); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := f.Promote(t.Context(), u.Key, u.SHA256, u.Size); err != nil {
+		t.Errorf("overtaken promotion: %v", err)
+	}
+	wantBytes(t, f.Bucket, ContentKey(u.SHA256), random(10))
+}
+
+func TestReadyWithoutBucket(t *testing.T) {
+	t.Parallel()
+	f := newS3(t)
+	f.store.(*s3Store).bucket.Close()
+	if err := f.Ready(t.Context()); err == nil {
+		t.Error("ready after close: no error")
+	}
+}
+
+func TestPromoteInParts(t *testing.T) {
+	t.Parallel()
+	f := newS3(t)
+	store := f.store.(*s3Store)
+	store.copyLimit, store.copyPart = 5<<20, 6<<20
+	data := random(multipart)
+	u := put(t, f.Bucket, data)
+
+	uploaded := f.s3.parts.Load()
+	f.s3.refuseAfter.Store(uploaded + 2)
+	if err := f.Promote(t.Context(), u.Key, u.SHA256, u.Size); err == nil || errors.Is(err, ErrNotExist) {
+		t.Errorf("promote with a refused part: %v, want an error of its own", err)
+	}
+	if got := f.all(); len(got) != 1 || got[0] != u.Key {
+		t.Errorf("stored: %q, want the pending object alone", got)
+	}
+
+	f.s3.refuseAfter.Store(0)
+	before := f.s3.parts.Load()
+	if err := f.Promote(t.Context(), u.Key, u.SHA256, u.Size); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.s3.parts.Load() - before; got != 4 {
+		t.Errorf("copied in %d parts, want 4", got)
+	}
+	wantBytes(t, f.Bucket, ContentKey(u.SHA256), data)
+	if got := f.all(); len(got) != 2 {
+		t.Errorf("stored: %q, want the pending object and the content", got)
+	}
+}

@@ -1,0 +1,163 @@
+package bucket
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+const etag = `"abc"`
+
+// ask serves key as a handler would and returns the answer and its body.
+func ask(t *testing.T, b *Bucket, key string, follow bool, change func(*http.Request)) (*http.Response, []byte) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("ETag", etag)
+		h.Set("Content-Type", "model/stl")
+		h.Set("Content-Disposition", `attachment; filename="cube.stl"`)
+		h.Set("Cache-Control", "private, immutable")
+		h.Set("X-Content-Type-Options", "nosniff")
+		if err := b.Serve(w, r, key); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(r)
+	client := server.Client()
+	if !follow {
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	resp, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, body
+}
+
+func plainGet(*http.Request) {}
+
+func wantHeaders(t *testing.T, h http.Header, want map[string]string) {
+	t.Helper()
+	for name, value := range want {
+		if got := h.Get(name); got != value {
+			t.Errorf("header %s is %q, want %q", name, got, value)
+		}
+	}
+}
+
+func testServeMissing(t *testing.T, f fixture) {
+	w := httptest.NewRecorder()
+	w.Header().Set("ETag", etag)
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	if err := f.Serve(w, r, ContentKey(strings.Repeat("ab", 32))); !errors.Is(err, ErrNotExist) {
+		t.Errorf("serve of missing content: %v, want ErrNotExist", err)
+	}
+	if w.Flushed || w.Body.Len() > 0 || len(w.Header()) != 1 {
+		t.Errorf("something was written: %v %q", w.Header(), w.Body)
+	}
+}
+
+func testServeHeadAnd304(t *testing.T, f fixture) {
+	u := put(t, f.Bucket, random(1000))
+	resp, body := ask(t, f.Bucket, u.Key, false, func(r *http.Request) { r.Method = http.MethodHead })
+	if resp.StatusCode != http.StatusOK || len(body) > 0 {
+		t.Errorf("HEAD: %s with %d bytes, want 200 and none", resp.Status, len(body))
+	}
+	wantHeaders(t, resp.Header, map[string]string{
+		"Content-Length": "1000", "Accept-Ranges": "bytes", "ETag": etag, "Content-Type": "model/stl", "X-Content-Type-Options": "nosniff",
+	})
+	for _, match := range []string{etag, "W/" + etag, `"x", ` + etag, "*"} {
+		resp, body := ask(t, f.Bucket, u.Key, false, func(r *http.Request) { r.Header.Set("If-None-Match", match) })
+		if resp.StatusCode != http.StatusNotModified || len(body) > 0 {
+			t.Errorf("If-None-Match %s: %s with %d bytes, want 304 and none", match, resp.Status, len(body))
+		}
+		wantHeaders(t, resp.Header, map[string]string{"ETag": etag, "Cache-Control": "private, immutable"})
+	}
+	resp, body = ask(t, f.Bucket, u.Key, true, func(r *http.Request) { r.Header.Set("If-None-Match", `"x"`) })
+	if resp.StatusCode != http.StatusOK || !bytes.Equal(body, random(1000)) {
+		t.Errorf("If-None-Match of another: %s with %d bytes, want 200 and all", resp.Status, len(body))
+	}
+}
+
+func TestServeDirectory(t *testing.T) {
+	t.Parallel()
+	f := newDirectory(t)
+	data := random(1000)
+	u := put(t, f.Bucket, data)
+	for _, test := range []struct {
+		name    string
+		headers map[string]string
+		status  int
+		body    []byte
+		length  string
+	}{
+		{"whole", nil, 200, data, "1000"},
+		{"range", map[string]string{"Range": "bytes=10-19"}, 206, data[10:20], "10"},
+		{"end", map[string]string{"Range": "bytes=-5"}, 206, data[995:], "5"},
+		{"If-Range", map[string]string{"Range": "bytes=10-19", "If-Range": etag}, 206, data[10:20], "10"},
+		{"If-Range of another", map[string]string{"Range": "bytes=10-19", "If-Range": `"x"`}, 200, data, "1000"},
+	} {
+		resp, body := ask(t, f.Bucket, u.Key, false, func(r *http.Request) {
+			for name, value := range test.headers {
+				r.Header.Set(name, value)
+			}
+		})
+		if resp.StatusCode != test.status || !bytes.Equal(body, test.body) {
+			t.Errorf("%s: %s with %d bytes, want %d with %d", test.name, resp.Status, len(body), test.status, len(test.body))
+		}
+		wantHeaders(t, resp.Header, map[string]string{
+			"Content-Length": test.length, "ETag": etag, "Content-Type": "model/stl", "Cache-Control": "private, immutable",
+			"Content-Disposition": `attachment; filename="cube.stl"`,
+		})
+	}
+	if resp, _ := ask(t, f.Bucket, u.Key, false, func(r *http.Request) { r.Header.Set("Range", "bytes=2000-") }); resp.StatusCode != 416 {
+		t.Errorf("range beyond the end: %s, want 416", resp.Status)
+	}
+}
+
+func TestServeS3(t *testing.T) {
+	t.Parallel()
+	f := newS3(t)
+	data := random(1000)
+	u := put(t, f.Bucket, data)
+	resp, body := ask(t, f.Bucket, u.Key, false, plainGet)
+	if resp.StatusCode != http.StatusFound || len(body) > 0 {
+		t.Errorf("serve: %s with %d bytes, want 302 and none", resp.Status, len(body))
+	}
+	wantHeaders(t, resp.Header, map[string]string{
+		"Cache-Control": "no-store", "ETag": "", "Content-Disposition": "", "X-Content-Type-Options": "nosniff",
+	})
+	address, err := resp.Location()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := address.Query().Get("X-Amz-Expires"); got != "300" {
+		t.Errorf("the address is signed for %s s, want 300: %s", got, address)
+	}
+
+	resp, body = ask(t, f.Bucket, u.Key, true, plainGet)
+	if resp.StatusCode != http.StatusOK || !bytes.Equal(body, data) {
+		t.Errorf("following: %s with %d bytes, want 200 and %d", resp.Status, len(body), len(data))
+	}
+	wantHeaders(t, resp.Header, map[string]string{
+		"Content-Type": "model/stl", "Content-Disposition": `attachment; filename="cube.stl"`, "Cache-Control": "private, immutable",
+	})
+	resp, body = ask(t, f.Bucket, u.Key, true, func(r *http.Request) { r.Header.Set("Range", "bytes=10-19") })
+	if resp.StatusCode != http.StatusPartialContent || !bytes.Equal(body, data[10:20]) {
+		t.Errorf("following with a range: %s with %d bytes, want 206 and 10", resp.Status, len(body))
+	}
+}

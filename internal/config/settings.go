@@ -1,0 +1,66 @@
+// Package config holds what an operator sets: one struct gives the flags, the environment and the help.
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Settings of every command. Each is a flag and a variable MESHYARD_…; the flag wins.
+type Settings struct {
+	Listen      string        `help:"Address to listen on, host:port." default:"127.0.0.1:8080" env:"MESHYARD_LISTEN" placeholder:"HOST:PORT"`
+	BaseURL     string        `help:"Address under which clients reach the server; answers hold addresses below it. Default: http:// and the listening address." env:"MESHYARD_BASE_URL" placeholder:"URL"`
+	Data        string        `help:"Folder for the database and the bucket where these have no address of their own." default:"./data" env:"MESHYARD_DATA" placeholder:"DIR"`
+	DatabaseURL string        `help:"Database: sqlite:PATH or postgres://…. Default: sqlite:DATA/meshyard.db." env:"MESHYARD_DATABASE_URL" placeholder:"URL"`
+	BucketURL   string        `help:"Bucket for the files: file:///DIR or s3://BUCKET?region=…. Default: DATA/bucket." env:"MESHYARD_BUCKET_URL" placeholder:"URL"`
+	UploadLimit Size          `help:"Largest file that is taken. Pictures are limited to 5 MB besides." default:"250MiB" env:"MESHYARD_UPLOAD_LIMIT" placeholder:"SIZE"`
+	PendingTTL  time.Duration `help:"How long an upload waits to be finalized before it is removed." default:"24h" env:"MESHYARD_PENDING_TTL" placeholder:"DURATION"`
+	RateLimit   int           `help:"Requests to the API that one token, or one address without a token, may make in 5 minutes; 0 is no limit." default:"300" env:"MESHYARD_RATE_LIMIT" placeholder:"N"`
+	Hardened    bool          `help:"Close what helps explorers: GraphiQL, introspection, GraphQL by GET, and suggestions in errors." env:"MESHYARD_HARDENED"`
+}
+
+// PictureLimit is the largest picture that is taken, in bytes.
+const PictureLimit = 5_000_000
+
+// Complete fills in what follows from other settings, and says what is wrong with the rest.
+func (s *Settings) Complete() error {
+	data, err := filepath.Abs(s.Data)
+	if err != nil {
+		return fmt.Errorf("--data: %w", err)
+	}
+	if s.DatabaseURL == "" {
+		s.DatabaseURL = "sqlite:" + filepath.Join(data, "meshyard.db")
+	}
+	if s.BucketURL == "" {
+		s.BucketURL = (&url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(data, "bucket"))}).String()
+	}
+	host, port, err := net.SplitHostPort(s.Listen)
+	if err != nil {
+		return fmt.Errorf("--listen: want HOST:PORT: %w", err)
+	}
+	if s.BaseURL == "" {
+		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+			host = "localhost"
+		}
+		s.BaseURL = "http://" + net.JoinHostPort(host, port)
+	}
+	base, err := url.Parse(s.BaseURL)
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" {
+		return fmt.Errorf("--base-url %q: want http://HOST or https://HOST, perhaps with a path", s.BaseURL)
+	}
+	s.BaseURL = strings.TrimRight(s.BaseURL, "/")
+	if s.UploadLimit <= 0 {
+		return fmt.Errorf("--upload-limit: must be more than 0")
+	}
+	if s.PendingTTL < time.Minute {
+		return fmt.Errorf("--pending-ttl %s: must be a minute or more", s.PendingTTL)
+	}
+	if s.RateLimit < 0 {
+		return fmt.Errorf("--rate-limit %d: must be 0 or more", s.RateLimit)
+	}
+	return nil
+}

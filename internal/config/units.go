@@ -1,0 +1,57 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Size is a number of bytes, written with or without a unit: 1048576, 250MiB, 5MB.
+type Size int64
+
+var units = []struct {
+	name  string
+	bytes int64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
+}
+
+// UnmarshalText reads a size.
+func (s *Size) UnmarshalText(text []byte) error {
+	digits, unit := strings.TrimSpace(string(text)), int64(1)
+	for _, u := range units {
+		if rest, ok := strings.CutSuffix(digits, u.name); ok {
+			digits, unit = strings.TrimSpace(rest), u.bytes
+			break
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 0 || n > (1<<62)/unit {
+		return fmt.Errorf("size %q: want a number with a unit, such as 250MiB", text)
+	}
+	*s = Size(n * unit)
+	return nil
+}
+
+// Lifetime is a duration that also knows days: 90d, 12h.
+type Lifetime time.Duration
+
+// UnmarshalText reads a lifetime.
+func (l *Lifetime) UnmarshalText(text []byte) error {
+	if days, ok := strings.CutSuffix(string(text), "d"); ok {
+		n, err := strconv.ParseInt(days, 10, 32)
+		if err != nil || n <= 0 || n > 36_500 {
+			return fmt.Errorf("lifetime %q: want days or hours, such as 90d or 12h", text)
+		}
+		*l = Lifetime(time.Duration(n) * 24 * time.Hour)
+		return nil
+	}
+	d, err := time.ParseDuration(string(text))
+	if err != nil || d <= 0 {
+		return fmt.Errorf("lifetime %q: want days or hours, such as 90d or 12h", text)
+	}
+	*l = Lifetime(d)
+	return nil
+}

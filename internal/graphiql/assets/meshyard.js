@@ -1,0 +1,273 @@
+// Starts GraphiQL on the page of internal/graphiql and connects it with the bar above it: the access token, the file for an Upload variable
+// and the examples. Plain script, no build step; React, ReactDOM, GraphiQL and GraphiQLPluginExplorer come from the scripts before it.
+(() => {
+  'use strict';
+
+  const script = document.currentScript;
+  // This script is /graphiql/assets/meshyard.js, under whatever path a proxy adds in front.
+  const endpoint = new URL('../../graphql', script.src).href;
+  const TOKEN_KEY = 'meshyard:token';
+  const byId = id => document.getElementById(id);
+
+  // GraphiQL's dialogs and menus put a style element into the page; their library takes its nonce from this global.
+  globalThis.__webpack_nonce__ = document.querySelector('link[nonce]').nonce;
+
+  // ---- Requests
+
+  let token = '';
+  let file = null;
+
+  // The preflight header makes the request one that a foreign page cannot send, whatever its content type.
+  const ownHeaders = () => ({
+    'Apollo-Require-Preflight': 'true',
+    ...(token && { Authorization: `Bearer ${token}` }),
+  });
+
+  const post = (params, { accept = 'application/graphql-response+json, application/json;q=0.9', ...init } = {}) => {
+    const { query, variables, operationName } = params;
+    return fetch(endpoint, {
+      method: 'POST',
+      headers: { ...ownHeaders(), Accept: accept, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ query, variables, operationName }),
+      cache: 'no-store',
+      ...init,
+    });
+  };
+
+  // Where the GraphQL multipart request specification is to put the file: the variable that waits for one with null.
+  const filePlace = variables => {
+    if (variables?.file === null) return 'variables.file';
+    if (variables?.input?.file === null) return 'variables.input.file';
+    return null;
+  };
+
+  const upload = (params, place) => {
+    const { query, variables, operationName } = params;
+    const body = new FormData();
+    body.append('operations', JSON.stringify({ query, variables, operationName }));
+    body.append('map', JSON.stringify({ 0: [place] }));
+    body.append('0', file, file.name);
+    return fetch(endpoint, {
+      method: 'POST',
+      headers: { ...ownHeaders(), Accept: 'application/graphql-response+json, application/json;q=0.9' },
+      body,
+      cache: 'no-store',
+    });
+  };
+
+  // A GraphQL answer is JSON whatever its status; anything else is shown as it came.
+  const answer = async response => {
+    const text = await response.text();
+    try {
+      const parsed = JSON.parse(text);
+      if (parsed !== null && typeof parsed === 'object') return parsed;
+    } catch { /* told below */ }
+    throw new Error(`The server answered ${response.status} ${response.statusText}`.trimEnd() + (text ? `: ${text.slice(0, 500)}` : '.'));
+  };
+
+  // A subscription arrives as server-sent events of the GraphQL over SSE protocol, distinct connections mode: "next" carries a result, "complete" ends it.
+  const subscribe = params => {
+    const stop = new AbortController();
+    const results = (async function* () {
+      try {
+        const response = await post(params, { accept: 'text/event-stream', signal: stop.signal });
+        if (!response.ok || !response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
+          yield await answer(response);
+          return;
+        }
+        const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+        let rest = '';
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done) return;
+          const blocks = (rest + value.replaceAll('\r', '')).split('\n\n');
+          rest = blocks.pop();
+          for (const block of blocks) {
+            const lines = block.split('\n');
+            const field = name => lines.filter(line => line.startsWith(`${name}:`)).map(line => line.slice(name.length + 1).replace(/^ /, '')).join('\n');
+            if (field('event') === 'complete') return;
+            if (field('event') === 'next') yield JSON.parse(field('data'));
+          }
+        }
+      } catch (error) {
+        if (!stop.signal.aborted) throw error;
+      }
+    })();
+    return {
+      [Symbol.asyncIterator]() { return this; },
+      next: () => results.next(),
+      return: () => { stop.abort(); return results.return(); },
+    };
+  };
+
+  // @defer and @stream need multipart/mixed answers, which GraphiQL's own fetcher reads.
+  const incremental = GraphiQL.createFetcher({
+    url: endpoint,
+    fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, ...ownHeaders() }, cache: 'no-store' }),
+  });
+
+  const fetcher = (params, options) => {
+    const document = options?.documentAST;
+    const operation = document && GraphiQL.GraphQL.getOperationAST(document, params.operationName || undefined);
+    if (operation?.operation === 'subscription') return subscribe(params);
+
+    const place = filePlace(params.variables);
+    tellFile(place);
+    if (place && file) return upload(params, place).then(answer);
+    if (/@(defer|stream)\b/.test(params.query)) return incremental(params, options);
+    return post(params).then(answer);
+  };
+
+  // ---- Access token
+
+  const tokenInput = byId('token');
+  const who = byId('who');
+  const tellWho = (state, text) => {
+    who.dataset.state = state;
+    who.textContent = text;
+    who.title = text;
+  };
+
+  let asked = 0;
+  const setToken = async value => {
+    const next = value.trim().replace(/^Bearer\s+/i, '');
+    if (next === token && who.dataset.state !== 'error') return; // Enter causes a change too
+    const question = ++asked;
+    token = '';
+    sessionStorage.removeItem(TOKEN_KEY);
+    byId('token-forget').hidden = value === '';
+    if (next === '') return tellWho('out', 'not signed in');
+    if (/[^\x21-\x7e]/.test(next)) return tellWho('error', 'A token has no spaces and no special characters.');
+
+    token = next;
+    sessionStorage.setItem(TOKEN_KEY, token);
+    tellWho('busy', 'checking…');
+    let state = 'error';
+    let text;
+    try {
+      const { data, errors } = await post({ query: '{ me { username } }' }).then(answer);
+      if (data?.me) [state, text] = ['in', `signed in as ${data.me.username}`];
+      else text = errors?.[0]?.message ?? 'The server does not know this token.';
+    } catch (error) {
+      text = error.message;
+    }
+    if (question !== asked) return; // another token was entered meanwhile
+    tellWho(state, text);
+    if (state === 'in' && !schemaLoaded) render(); // perhaps the schema is only for those signed in
+  };
+
+  // Not on every key: half a token would only be refused.
+  tokenInput.addEventListener('change', () => setToken(tokenInput.value));
+  tokenInput.addEventListener('paste', () => setTimeout(() => setToken(tokenInput.value)));
+  tokenInput.addEventListener('keydown', event => {
+    if (event.key === 'Enter') setToken(tokenInput.value);
+  });
+  byId('token-show').addEventListener('click', event => {
+    const shown = tokenInput.type === 'password';
+    tokenInput.type = shown ? 'text' : 'password';
+    event.currentTarget.textContent = shown ? 'Hide' : 'Show';
+    event.currentTarget.setAttribute('aria-pressed', shown);
+  });
+  byId('token-forget').addEventListener('click', () => {
+    tokenInput.value = '';
+    setToken('');
+    tokenInput.focus();
+  });
+
+  // ---- File
+
+  const fileInput = byId('file');
+  const fileNote = byId('file-note');
+  const fileHint = fileNote.innerHTML;
+
+  const size = bytes => {
+    const units = ['bytes', 'KiB', 'MiB', 'GiB'];
+    let i = 0;
+    for (; bytes >= 1024 && i < units.length - 1; i++) bytes /= 1024;
+    return `${i ? bytes.toFixed(1) : bytes} ${units[i]}`;
+  };
+
+  const showFile = () => {
+    file = fileInput.files[0] ?? null;
+    byId('file-forget').hidden = !file;
+    delete fileNote.dataset.state;
+    if (file) fileNote.textContent = `${size(file.size)}, sent where a variable says "file": null`;
+    else fileNote.innerHTML = fileHint;
+  };
+  // The operation goes out in any case: a null called file may mean something else than an upload.
+  const tellFile = place => {
+    showFile();
+    if (!place || file) return;
+    fileNote.dataset.state = 'error';
+    fileNote.textContent = `${place.replace('variables.', '$')} is null: choose a file here to upload one.`;
+  };
+  fileInput.addEventListener('change', showFile);
+  byId('file-forget').addEventListener('click', () => {
+    fileInput.value = '';
+    showFile();
+  });
+
+  // ---- GraphiQL
+
+  const root = ReactDOM.createRoot(byId('graphiql'));
+  const explorer = GraphiQLPluginExplorer.explorerPlugin();
+  let schemaLoaded = false;
+  let examples = [];
+  let openExample = () => {};
+
+  // Lives inside GraphiQL, where its editors can be reached, and opens examples for the menu in the bar.
+  const ExampleOpener = () => {
+    const { tabs, changeTab, addTab, queryEditor, variableEditor } = GraphiQL.React.useEditorContext({ nonNull: true });
+    const waiting = React.useRef(null);
+    openExample = example => {
+      const open = tabs.findIndex(tab => tab.query === example.query);
+      if (open >= 0) return changeTab(open);
+      waiting.current = example;
+      addTab();
+    };
+    // After the tab was added: what is written into the editors goes to the tab that is shown.
+    React.useEffect(() => {
+      const example = waiting.current;
+      if (!example) return;
+      waiting.current = null;
+      queryEditor.setValue(example.query);
+      variableEditor.setValue(example.variables);
+    }, [tabs.length]);
+    return null;
+  };
+
+  // A new fetcher each time makes GraphiQL load the schema again.
+  const render = () => root.render(React.createElement(GraphiQL, {
+    fetcher: (params, options) => fetcher(params, options),
+    defaultTabs: examples.length ? examples.map(({ query, variables }) => ({ query, variables })) : undefined,
+    defaultQuery: '# A new operation. Ctrl-Space completes, Ctrl-Enter runs it.\n\n',
+    defaultEditorToolsVisibility: 'variables',
+    // The history plugin stores headers in localStorage whatever shouldPersistHeaders says, so there is no editor that a token could be typed in.
+    isHeadersEditorEnabled: false,
+    shouldPersistHeaders: false,
+    plugins: [explorer],
+    onSchemaChange: () => { schemaLoaded = true; },
+  }, React.createElement(ExampleOpener)));
+
+  const start = async () => {
+    try {
+      examples = await fetch(script.dataset.examples).then(response => response.json());
+    } catch (error) {
+      console.warn('GraphiQL examples could not be loaded:', error.message);
+    }
+    const menu = byId('examples');
+    menu.append(...examples.map(({ title }, i) => new Option(title, i)));
+    menu.disabled = examples.length === 0;
+    menu.addEventListener('change', () => {
+      openExample(examples[menu.value]);
+      menu.value = '';
+    });
+    tokenInput.value = sessionStorage.getItem(TOKEN_KEY) ?? '';
+    token = '';
+    showFile();
+    const known = tokenInput.value && setToken(tokenInput.value); // sets the token before GraphiQL asks for the schema
+    render();
+    await known;
+  };
+  start();
+})();

@@ -1,0 +1,202 @@
+//go:build browser
+
+package graphiql_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/meshyard/meshyard/internal/graphiql"
+	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
+)
+
+// serve starts a server with GraphiQL and, at /graphql, what the test wants to see asked.
+func serve(t *testing.T, api http.HandlerFunc) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	h := graphiql.Handler(graphiql.Options{})
+	mux.Handle("/graphiql", h)
+	mux.Handle("/graphiql/", h)
+	mux.HandleFunc("POST /graphql", api)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func closed(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, "closed for repairs", http.StatusServiceUnavailable)
+}
+
+// beside returns the problems other than the refusals that a test provokes itself.
+func beside(problems []string, provoked string) []string {
+	return slices.DeleteFunc(problems, func(p string) bool { return strings.Contains(p, provoked) })
+}
+
+// The page works, and says what is wrong, when the API does not answer.
+func TestPageWithoutAPI(t *testing.T) {
+	for _, path := range []string{"/graphiql", "/graphiql/"} {
+		t.Run(path, func(t *testing.T) {
+			base := serve(t, closed)
+			tab := graphiqltest.Open(t, base)
+			tab.Visit(t, base+path)
+
+			if title := graphiqltest.Run(t, tab, "read the title", chromedp.Title()); title != "Meshyard GraphiQL" {
+				t.Errorf("got title %q", title)
+			}
+			tabs := graphiqltest.Read[[]string](t, tab, "read the tabs", `[...document.querySelectorAll('.graphiql-tab-button')].map(b => b.innerText)`)
+			want := []string{"me", "createThing", "uploadFile", "finalizeFiles", "publishThing", "file", "recordDownload"}
+			if !slices.Equal(tabs, want) {
+				t.Errorf("got tabs %q, want %q", tabs, want)
+			}
+
+			tab.Do(t, "open the documentation", chromedp.Click(chromedp.CSS(`button[aria-label="Show Documentation Explorer"]`)))
+			tab.Await(t, "see that there is no schema", `document.querySelector('.graphiql-doc-explorer')?.innerText.includes('Error fetching schema')`)
+			if got := tab.Execute(t, "503"); !strings.Contains(got, "closed for repairs") {
+				t.Errorf("got response %q, want the server's words in it", got)
+			}
+
+			// The dialogs bring the style element that the nonce is for.
+			tab.Do(t, "open the settings", chromedp.Click(chromedp.CSS(`button[aria-label="Open settings dialog"]`)),
+				chromedp.WaitVisible(chromedp.CSS(`.graphiql-dialog`)))
+			if others := beside(tab.Problems(), "/graphql"); len(others) != 0 {
+				t.Errorf("problems: %q", others)
+			}
+		})
+	}
+}
+
+// The token stays in the tab, survives a reload there, and goes when it is told to.
+func TestToken(t *testing.T) {
+	base := serve(t, closed)
+	tab := graphiqltest.Open(t, base)
+	tab.Visit(t, base+"/graphiql")
+	tab.Do(t, "enter a token", chromedp.SendKeys(chromedp.CSS(`#token`), "Bearer very-secret\r"))
+	refused := `document.querySelector('#who').dataset.state === 'error' && document.querySelector('#who').textContent.includes('closed for repairs')`
+	tab.Await(t, "see the server's words", refused)
+	tab.Execute(t, "503")
+	tab.CheckTokenPlace(t, "very-secret")
+
+	tab.Visit(t, base+"/graphiql")
+	tab.Await(t, "see the token tried again", refused)
+	shown := `document.querySelector('#token').type`
+	if got := graphiqltest.Read[string](t, tab, "see the token hidden", shown); got != "password" {
+		t.Errorf("got an input of type %q, want password", got)
+	}
+	tab.Do(t, "show the token", chromedp.Click(chromedp.CSS(`#token-show`)))
+	if got := graphiqltest.Read[string](t, tab, "see the token", shown); got != "text" {
+		t.Errorf("after Show: got an input of type %q, want text", got)
+	}
+	tab.Do(t, "forget the token", chromedp.Click(chromedp.CSS(`#token-forget`)))
+	if got := graphiqltest.Read[string](t, tab, "read session storage", `JSON.stringify(Object.entries(sessionStorage))`); strings.Contains(got, "very-secret") {
+		t.Errorf("after Forget: session storage is %s", got)
+	}
+	if others := beside(tab.Problems(), "/graphql"); len(others) != 0 {
+		t.Errorf("problems: %q", others)
+	}
+}
+
+// The upload is a request after the GraphQL multipart request specification: operations, map and the file, in this order.
+func TestUpload(t *testing.T) {
+	type part struct{ name, file, content string }
+	sent := make(chan []part, 1)
+	base := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		closed(w, r)
+		for name, want := range map[string]string{"Apollo-Require-Preflight": "true", "Authorization": ""} {
+			if got := r.Header.Get(name); got != want {
+				t.Errorf("got %s %q, want %q", name, got, want)
+			}
+		}
+		form, err := r.MultipartReader()
+		if err != nil {
+			return // the question for the schema
+		}
+		var parts []part
+		for {
+			p, err := form.NextPart()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Error(err)
+				break
+			}
+			content, err := io.ReadAll(p)
+			if err != nil {
+				t.Error(err)
+			}
+			parts = append(parts, part{p.FormName(), p.FileName(), string(content)})
+		}
+		sent <- parts
+	})
+	file := filepath.Join(t.TempDir(), "cube.stl")
+	if err := os.WriteFile(file, []byte("solid cube\nendsolid cube\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tab := graphiqltest.Open(t, base)
+	tab.Visit(t, base+"/graphiql")
+	tab.OpenExample(t, "3.")
+	tab.Execute(t, "503")
+	tab.Await(t, "be told to choose a file", `document.querySelector('#file-note').dataset.state === 'error'`)
+	tab.Do(t, "choose a file", chromedp.SetUploadFiles(chromedp.CSS(`#file`), []string{file}))
+	tab.Execute(t, "503")
+
+	parts := <-sent
+	if len(parts) != 3 {
+		t.Fatalf("got parts %q, want 3", parts)
+	}
+	if p := parts[0]; p.name != "operations" || !strings.Contains(p.content, `"variables":{"file":null}`) || !strings.Contains(p.content, `"operationName":"uploadFile"`) {
+		t.Errorf("first part: got %q", p)
+	}
+	if want := (part{"map", "", `{"0":["variables.file"]}`}); parts[1] != want {
+		t.Errorf("second part: got %q, want %q", parts[1], want)
+	}
+	if want := (part{"0", "cube.stl", "solid cube\nendsolid cube\n"}); parts[2] != want {
+		t.Errorf("third part: got %q, want %q", parts[2], want)
+	}
+}
+
+// A closed example comes back from the menu, with its variables.
+func TestExamplesMenu(t *testing.T) {
+	base := serve(t, closed)
+	tab := graphiqltest.Open(t, base)
+	tab.Visit(t, base+"/graphiql")
+	tabs := `document.querySelectorAll('.graphiql-tab').length`
+	tab.Do(t, "close the second tab", chromedp.Evaluate[chromedp.Void](`document.querySelectorAll('.graphiql-tab-close')[1].click()`))
+	tab.Await(t, "see it gone", tabs+` === 6`)
+	tab.OpenExample(t, "2.")
+	tab.Await(t, "see it back", tabs+` === 7 && document.querySelector('.graphiql-tab-active, .graphiql-tab:last-child').innerText === 'createThing'`)
+	tab.Await(t, "see its variables", `document.querySelector('.graphiql-editor-tool .CodeMirror').CodeMirror.getValue().includes('"tags"')`)
+	tab.OpenExample(t, "6.")
+	tab.Await(t, "see no second tab of it", tabs+` === 7`)
+}
+
+// A watcher that sees nothing would make every other test pass.
+func TestTabNotices(t *testing.T) {
+	for _, tc := range []struct{ name, script, want string }{
+		{"inline style", `document.head.append(Object.assign(document.createElement('style'), {textContent: 'p{}'}))`, "Content Security Policy"},
+		{"inline script", `document.head.append(Object.assign(document.createElement('script'), {textContent: '1'}))`, "Content Security Policy"},
+		{"another host", `void fetch('https://example.org/').catch(() => 0)`, "Content Security Policy"},
+		{"missing file", `void fetch('/elsewhere')`, "404"},
+		{"exception", `void setTimeout(() => { throw new Error('broken') })`, "broken"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			base := serve(t, closed)
+			tab := graphiqltest.Open(t, base)
+			tab.Visit(t, base+"/graphiql")
+			tab.Do(t, "do wrong", chromedp.Evaluate[chromedp.Void](tc.script))
+			tab.Do(t, "let it be seen", chromedp.Sleep(500*time.Millisecond))
+			if !slices.ContainsFunc(tab.Problems(), func(p string) bool { return strings.Contains(p, tc.want) }) {
+				t.Errorf("got problems %q, want one with %q", tab.Problems(), tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,100 @@
+package graphiqltest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// Drive does what a newcomer does: it opens GraphiQL of the server at baseURL (scheme, host and port, no slash at the end) with every other
+// host cut off, signs in with the token, reads in the documentation and runs the first example. The test fails when any of it does, and when
+// the browser noticed anything wrong meanwhile. The result is a picture of the page at the end, a PNG.
+func Drive(t testing.TB, baseURL, token string) []byte {
+	t.Helper()
+	tab := Open(t, baseURL)
+	tab.Visit(t, baseURL+"/graphiql")
+	tab.SignIn(t, token)
+
+	tab.Do(t, "open the documentation", chromedp.Click(chromedp.CSS(`button[aria-label="Show Documentation Explorer"]`)))
+	tab.Await(t, "see the root types", `document.querySelector('.graphiql-doc-explorer')?.innerText.includes('Root Types')`)
+	for _, root := range []string{"Query", "Mutation"} {
+		tab.Await(t, "see the root type "+root, fmt.Sprintf(docLink, root))
+	}
+	tab.Do(t, "open the type Query", chromedp.Evaluate[chromedp.Void](fmt.Sprintf(docLink, "Query")+`.click()`))
+	tab.Await(t, "see its fields with a description", `document.querySelector('.graphiql-doc-explorer-title')?.innerText === 'Query'
+		&& [...document.querySelectorAll('.graphiql-doc-explorer-item .graphiql-markdown-description')].some(d => d.innerText.trim() !== '')`)
+
+	response := tab.Execute(t, `"me"`)
+	if !strings.Contains(response, `"username"`) || strings.Contains(response, `"errors"`) {
+		t.Errorf("first example: got %s, want a user's name and no errors", response)
+	}
+
+	tab.CheckTokenPlace(t, token)
+	picture := Run(t, tab, "take a picture", chromedp.CaptureScreenshot())
+	for _, problem := range tab.Problems() {
+		t.Error(problem)
+	}
+	return picture
+}
+
+// docLink is a JavaScript expression for the link of a name in the documentation.
+const docLink = `[...document.querySelectorAll('.graphiql-doc-explorer a')].find(a => a.textContent === %q)`
+
+// responseText is a JavaScript expression for what the response pane shows.
+const responseText = `document.querySelector('.graphiql-response .CodeMirror').CodeMirror.getValue()`
+
+// Visit opens the GraphiQL page at the address and waits until its editors are there.
+func (tab *Tab) Visit(t testing.TB, address string) {
+	t.Helper()
+	tab.Do(t, "open "+address, chromedp.Navigate(address))
+	tab.Await(t, "see the editors", `document.querySelector('.graphiql-execute-button')
+		&& document.querySelectorAll('.graphiql-query-editor .CodeMirror, .graphiql-response .CodeMirror').length === 2`)
+}
+
+// SignIn types the token into the bar of the page and waits for the user's name.
+func (tab *Tab) SignIn(t testing.TB, token string) {
+	t.Helper()
+	tab.Do(t, "enter the token", chromedp.SendKeys(chromedp.CSS(`#token`), token+"\r"))
+	tab.Await(t, "see who is signed in", `document.querySelector('#who').textContent.startsWith('signed in as ')`)
+}
+
+// OpenExample chooses the example whose title begins so from the menu.
+func (tab *Tab) OpenExample(t testing.TB, title string) {
+	t.Helper()
+	tab.Do(t, "open example "+title, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(() => {
+		const menu = document.querySelector('#examples');
+		menu.value = [...menu.options].find(option => option.text.startsWith(%q)).value;
+		menu.dispatchEvent(new Event('change'));
+	})()`, title)))
+	tab.Await(t, "see it in the editor", fmt.Sprintf(
+		`document.querySelector('.graphiql-query-editor .CodeMirror').CodeMirror.getValue().startsWith('# ' + %q)`, title))
+}
+
+// Execute runs the operation in the editor, waits for a response that contains want and returns it.
+func (tab *Tab) Execute(t testing.TB, want string) string {
+	t.Helper()
+	tab.Do(t, "clear the response", chromedp.Evaluate[chromedp.Void](
+		`document.querySelector('.graphiql-response .CodeMirror').CodeMirror.setValue('')`))
+	tab.Do(t, "run the operation", chromedp.Click(chromedp.CSS(`.graphiql-execute-button`)))
+	tab.Await(t, "see the response with "+want, fmt.Sprintf(`%s.includes(%q)`, responseText, want))
+	return Read[string](t, tab, "read the response", responseText)
+}
+
+// CheckTokenPlace fails the test unless the token lies in the tab's session storage and in no other storage.
+func (tab *Tab) CheckTokenPlace(t testing.TB, token string) {
+	t.Helper()
+	if session := Read[string](t, tab, "read session storage", `JSON.stringify(Object.entries(sessionStorage))`); !strings.Contains(session, token) {
+		t.Errorf("session storage: got %s, want the token in it", session)
+	}
+	for name, expression := range map[string]string{
+		"local storage": `JSON.stringify(Object.entries(localStorage))`,
+		"the cookies":   `document.cookie`,
+		"the address":   `location.href`,
+	} {
+		if strings.Contains(Read[string](t, tab, "read "+name, expression), token) {
+			t.Errorf("%s: got the token in it, want it in session storage alone", name)
+		}
+	}
+}

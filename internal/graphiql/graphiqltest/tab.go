@@ -1,0 +1,196 @@
+// Package graphiqltest drives the GraphiQL page in a real browser, for tests of this page and of servers that mount it.
+package graphiqltest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience bounds one step; on two busy cores the slowest, starting the browser, takes a few seconds.
+const patience = 30 * time.Second
+
+// A Tab is a browser tab that can reach one server and nothing else, and that remembers what went wrong in it.
+type Tab struct {
+	// Context is what chromedp wants. It ends with the test.
+	Context context.Context
+
+	host string // with the port
+
+	mu       sync.Mutex
+	problems []string
+	loaded   []string
+}
+
+// Open starts Chromium with an empty profile and opens one tab in it. Every host but baseURL's is cut off. The browser is /usr/bin/chromium, or
+// what MESHYARD_TEST_CHROMIUM names; a missing browser fails the test.
+func Open(t testing.TB, baseURL string) *Tab {
+	t.Helper()
+	base, err := url.Parse(baseURL)
+	if err != nil {
+		t.Fatalf("base URL %q: %v", baseURL, err)
+	}
+	browser := os.Getenv("MESHYARD_TEST_CHROMIUM")
+	if browser == "" {
+		browser = "/usr/bin/chromium"
+	}
+	flags := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		chromedp.ExecPath(browser),
+		chromedp.UserDataDir(t.TempDir()),
+		chromedp.NoSandbox, // there is none for the root account and in containers
+		chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE "+base.Hostname()),
+		chromedp.WindowSize(1400, 900),
+	)
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), flags...)
+	t.Cleanup(stop)
+	ctx, closeTab := chromedp.NewContext(allocator)
+	t.Cleanup(closeTab)
+	// Runs first: the browser is to be gone before its profile is removed.
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		if err := chromedp.Cancel(ctx); err != nil {
+			t.Logf("close the browser: %v", err)
+		}
+	})
+
+	tab := &Tab{Context: ctx, host: base.Host}
+	if err := chromedp.Listen(ctx, tab.observe); err != nil {
+		t.Fatalf("start %s: %v", browser, err)
+	}
+	Call(t, tab, "watch the network", network.Enable, network.EnableParams{})
+	Call(t, tab, "watch the log", log.Enable, cdp.Empty{})
+	return tab
+}
+
+// Do takes the steps in order and ends the test when one fails; doing says what they are for. The failure tells what the page shows.
+func (tab *Tab) Do(t testing.TB, doing string, steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	Run(t, tab, doing, chromedp.Steps(steps...))
+}
+
+// Await waits until the JavaScript expression is true.
+func (tab *Tab) Await(t testing.TB, doing, expression string) {
+	t.Helper()
+	tab.Do(t, doing, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		// chromedp.Poll compiles code inside the page, which the page's policy forbids; an evaluation from outside is free of it.
+		for {
+			ok, err := chromedp.Evaluate[bool](`Boolean(`+expression+`)`)(ctx, target)
+			if err != nil || ok {
+				return err
+			}
+			if _, err := chromedp.Sleep(50*time.Millisecond)(ctx, target); err != nil {
+				return err
+			}
+		}
+	}))
+}
+
+// Run takes one step and returns its result. It is [Tab.Do] for a step with a result.
+func Run[T any](t testing.TB, tab *Tab, doing string, step chromedp.Action[T]) T {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(tab.Context, patience)
+	defer cancel()
+	result, err := chromedp.Run(ctx, step)
+	if err != nil {
+		tab.fail(t, doing, err)
+	}
+	return result
+}
+
+// Call sends one command of the DevTools protocol.
+func Call[P, R any](t testing.TB, tab *Tab, doing string, command cdp.Command[P, R], params P) R {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(tab.Context, patience)
+	defer cancel()
+	result, err := chromedp.Call(ctx, command, params)
+	if err != nil {
+		tab.fail(t, doing, err)
+	}
+	return result
+}
+
+// Read evaluates a JavaScript expression in the page.
+func Read[T any](t testing.TB, tab *Tab, doing, expression string) T {
+	t.Helper()
+	return Run(t, tab, doing, chromedp.Evaluate[T](expression))
+}
+
+func (tab *Tab) fail(t testing.TB, doing string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(tab.Context, 5*time.Second)
+	defer cancel()
+	text, readErr := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body.innerText`))
+	if readErr != nil {
+		text = "(unreadable: " + readErr.Error() + ")"
+	}
+	t.Fatalf("%s: %v\nproblems: %q\nthe page shows:\n%s", doing, err, tab.Problems(), text)
+}
+
+// Problems returns what went wrong so far: violations of the Content-Security-Policy, requests to other hosts, failed requests, errors in the
+// console and uncaught exceptions.
+func (tab *Tab) Problems() []string {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	return slices.Clone(tab.problems)
+}
+
+// Loaded returns the addresses the page has asked for.
+func (tab *Tab) Loaded() []string {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	return slices.Clone(tab.loaded)
+}
+
+// observe runs on the goroutine that reads from the browser and must not wait for it.
+func (tab *Tab) observe(event any) {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	problem := func(format string, args ...any) { tab.problems = append(tab.problems, fmt.Sprintf(format, args...)) }
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		address, err := url.Parse(e.Request.URL)
+		if err != nil || address.Host != tab.host && address.Scheme != "data" && address.Scheme != "blob" {
+			problem("request to another host: %s", e.Request.URL)
+		}
+		tab.loaded = append(tab.loaded, e.Request.URL)
+	case *network.EventLoadingFailed:
+		if !e.Canceled {
+			problem("request failed: %s %s %s", e.Type, e.ErrorText, e.BlockedReason)
+		}
+	case *log.EventEntryAdded:
+		// Violations of the policy arrive here, from the source "security".
+		if e.Entry.Level == log.EntryLevelError || e.Entry.Source == log.EntrySourceSecurity {
+			problem("browser log: %s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
+		}
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeAssert {
+			var words []string
+			for _, arg := range e.Args {
+				words = append(words, string(arg.Value)+arg.Description)
+			}
+			problem("console: %s", strings.Join(words, " "))
+		}
+	case *runtime.EventExceptionThrown:
+		text := e.ExceptionDetails.Text
+		if thrown := e.ExceptionDetails.Exception; thrown != nil {
+			text += " " + thrown.Description
+		}
+		problem("exception: %s", text)
+	}
+}

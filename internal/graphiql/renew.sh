@@ -1,0 +1,28 @@
+#!/bin/sh
+# Fetches the npm packages that GraphiQL is made of and copies their built files into assets. Run it as `go generate` in this folder. To take
+# other versions, change them here and in assets/README.md, and write the new sums, once read and trusted, with
+#   cd assets && sha256sum *.min.* plugin-explorer.* > SHA256SUMS
+set -eu
+cd "$(dirname "$0")/assets"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# take PACKAGE VERSION FILE-IN-PACKAGE AS
+take() {
+	folder="$scratch/$1@$2"
+	if [ ! -d "$folder" ]; then
+		mkdir -p "$folder"
+		archive=$(npm pack --silent --pack-destination "$scratch" "$1@$2")
+		tar -xzf "$scratch/$archive" -C "$folder"
+	fi
+	install -m 644 "$folder/package/$3" "$4"
+}
+
+take graphiql 4.1.2 graphiql.min.js graphiql.min.js
+take graphiql 4.1.2 graphiql.min.css graphiql.min.css
+take react 18.3.1 umd/react.production.min.js react.production.min.js
+take react-dom 18.3.1 umd/react-dom.production.min.js react-dom.production.min.js
+take @graphiql/plugin-explorer 4.0.6 dist/index.umd.js plugin-explorer.umd.js
+take @graphiql/plugin-explorer 4.0.6 dist/style.css plugin-explorer.css
+
+sha256sum -c SHA256SUMS

@@ -1,0 +1,127 @@
+// Package jobs runs the work that changes cause, by River: kept in the change's own transaction, tried again when it
+// fails or the process dies, and calling back into what it is given.
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+// Handlers do the work. Each may be called again for work that it has done already.
+type Handlers struct {
+	ExpireUpload   func(ctx context.Context, fileID int64) error
+	FoldDownloads  func(ctx context.Context) error
+	CollectGarbage func(ctx context.Context) error
+}
+
+// Queue holds work and runs it.
+type Queue struct {
+	client *river.Client[*sql.Tx]
+}
+
+const (
+	foldEvery    = 10 * time.Second
+	collectEvery = time.Hour
+	jobTimeout   = 10 * time.Minute
+)
+
+func driver(db *sql.DB, engine string) riverdriver.Driver[*sql.Tx] {
+	if engine == "sqlite" {
+		return riversqlite.New(db)
+	}
+	return riverdatabasesql.New(db)
+}
+
+// Migrate makes River's own tables, where they are not there yet. Two processes may do it at once: each version is a transaction,
+// and whoever comes second in one looks again.
+func Migrate(ctx context.Context, db *sql.DB, engine string) error {
+	migrator, err := rivermigrate.New(driver(db, engine), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return fmt.Errorf("migrate jobs: %w", err)
+	}
+	for attempt := 1; ; attempt++ {
+		_, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
+		if err == nil {
+			return nil
+		}
+		if attempt == 5 {
+			return fmt.Errorf("migrate jobs: %w", err)
+		}
+		time.Sleep(time.Duration(attempt) * 100 * time.Millisecond)
+	}
+}
+
+// New makes a queue on a migrated database. Work may be added at once; none runs before Start.
+func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, error) {
+	workers := river.NewWorkers()
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[expireUpload]) error {
+		return h.ExpireUpload(ctx, job.Args.FileID)
+	}))
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[foldDownloads]) error {
+		return h.FoldDownloads(ctx)
+	}))
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[collectGarbage]) error {
+		return h.CollectGarbage(ctx)
+	}))
+	client, err := river.NewClient(driver(db, engine), &river.Config{
+		Logger:            logger,
+		Workers:           workers,
+		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}},
+		JobTimeout:        jobTimeout,
+		FetchPollInterval: time.Second,
+		PeriodicJobs: []*river.PeriodicJob{
+			every(foldEvery, foldDownloads{}), every(collectEvery, collectGarbage{}),
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	return &Queue{client}, nil
+}
+
+// every runs a job at an interval and once at the start, and leaves one out while one of its kind still waits.
+func every(interval time.Duration, args river.JobArgs) *river.PeriodicJob {
+	return river.NewPeriodicJob(river.PeriodicInterval(interval), func() (river.JobArgs, *river.InsertOpts) {
+		return args, &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByPeriod: interval}, MaxAttempts: 1}
+	}, &river.PeriodicJobOpts{RunOnStart: true})
+}
+
+// Start runs work until Stop.
+func (q *Queue) Start(ctx context.Context) error { return q.client.Start(ctx) }
+
+// Stop lets running work end, and cancels it when ctx does.
+func (q *Queue) Stop(ctx context.Context) error {
+	if err := q.client.Stop(ctx); err != nil {
+		return q.client.StopAndCancel(context.WithoutCancel(ctx))
+	}
+	return nil
+}
+
+type expireUpload struct {
+	FileID int64 `json:"file_id"`
+}
+
+func (expireUpload) Kind() string { return "expire_upload" }
+
+type foldDownloads struct{}
+
+func (foldDownloads) Kind() string { return "fold_downloads" }
+
+type collectGarbage struct{}
+
+func (collectGarbage) Kind() string { return "collect_garbage" }
+
+// ExpireUpload keeps in tx that a pending upload ends at the time.
+func (q *Queue) ExpireUpload(ctx context.Context, tx *sql.Tx, fileID int64, at time.Time) error {
+	_, err := q.client.InsertTx(ctx, tx, expireUpload{fileID}, &river.InsertOpts{ScheduledAt: at})
+	return err
+}

@@ -1,0 +1,104 @@
+package pgtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+const folderPrefix = "meshyard-pgtest-"
+
+// place is where folders are made. Creating a database is creating some 300 files, several times faster in memory, so
+// that is where they go if there is room for more than tests need; containers often have 64 MiB there. TMPDIR has
+// precedence.
+func place() string {
+	const memory, room = "/dev/shm", 2 << 30
+	var fs syscall.Statfs_t
+	if os.Getenv("TMPDIR") == "" && syscall.Statfs(memory, &fs) == nil && uint64(fs.Bavail)*uint64(fs.Bsize) >= room {
+		return memory
+	}
+	return os.TempDir()
+}
+
+// newFolder makes a folder that the account, or we when it is nil, owns. The open folder it returns holds a lock, by
+// which other processes see that this one lives; a process id would be somebody else's in a container that shares
+// the place.
+func newFolder(who *syscall.Credential) (string, *os.File, error) {
+	folder, err := os.MkdirTemp(place(), folderPrefix)
+	if err != nil {
+		return "", nil, err
+	}
+	lock, err := lockFolder(folder)
+	if err != nil {
+		return "", nil, errors.Join(err, os.Remove(folder))
+	}
+	if who != nil {
+		if err := os.Chown(folder, int(who.Uid), int(who.Gid)); err != nil {
+			removeFolder(folder, lock)
+			return "", nil, err
+		}
+	}
+	return folder, lock, nil
+}
+
+// removeFolder removes what is left of the folder; the sweep of a later start takes what it cannot.
+func removeFolder(folder string, lock *os.File) {
+	_ = os.RemoveAll(folder)
+	_ = lock.Close()
+}
+
+// lockFolder fails at once when another process holds the lock.
+func lockFolder(folder string) (*os.File, error) {
+	f, err := os.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", folder, err), f.Close())
+	}
+	return f, nil
+}
+
+// sweepFolders removes folders whose processes are dead. There are few: of servers whose machine stopped, or whose
+// supervising shell was killed too. Such a server, if it still runs, ends by itself when it misses its lock file.
+func sweepFolders() {
+	folders, _ := filepath.Glob(filepath.Join(place(), folderPrefix+"*"))
+	for _, folder := range folders {
+		// A younger one may belong to a process that is about to lock it.
+		info, err := os.Lstat(folder)
+		if err != nil || !info.IsDir() || time.Since(info.ModTime()) < time.Minute {
+			continue
+		}
+		if lock, err := lockFolder(folder); err == nil {
+			removeFolder(folder, lock)
+		}
+	}
+}
+
+// unprivileged returns the account that runs the server, nil for our own: PostgreSQL refuses to run as root.
+func unprivileged() (*syscall.Credential, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	account, err := user.Lookup("postgres")
+	if err != nil {
+		account, err = user.Lookup("nobody")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("PostgreSQL does not run as root, and there is no account postgres or nobody: %w", err)
+	}
+	uid, err := strconv.ParseUint(account.Uid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("account %s: %w", account.Username, err)
+	}
+	gid, err := strconv.ParseUint(account.Gid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("account %s: %w", account.Username, err)
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+}

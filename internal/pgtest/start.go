@@ -1,0 +1,207 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Variable is the environment variable that names the server tests use: a postgres:// URL of a role that may create
+// databases.
+const Variable = "MESHYARD_TEST_POSTGRES"
+
+// errExited is the error of a server that ended before it accepted a connection.
+var errExited = errors.New("postgres exited")
+
+// Start returns the address of a server and a func that stops it and removes its data. The context bounds the start
+// only. An address from the environment is returned unchecked, and stopping does nothing then. A private server
+// that is not stopped ends, and its data goes, with the process, however that ends.
+func Start(ctx context.Context) (address string, stop func(), err error) {
+	if address := os.Getenv(Variable); address != "" {
+		return address, func() {}, nil
+	}
+	bin, err := binaries(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	sweepFolders()
+	// The port is free when it is chosen; another process may take it before the server does.
+	for range 3 {
+		address, stop, err = startPrivate(ctx, bin)
+		if !errors.Is(err, errExited) {
+			break
+		}
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("start private PostgreSQL of %s: %w", bin, err)
+	}
+	return address, stop, nil
+}
+
+// supervise runs the server, its remaining arguments, and removes the folder, its first, when the server has ended.
+// It ends the server when its standard input does, that is when the process that holds the other end of the pipe
+// stops it or dies, kill -9 included. A parent-death signal would need a thread that lives as long as the server,
+// exists on Linux only, and leaves the folder.
+//
+// SIGQUIT is PostgreSQL's immediate shutdown. It is repeated because sh starts the server with the signal ignored,
+// and the server may not have come to handle it yet.
+const supervise = `
+folder=$1; shift
+exec 3<&0 </dev/null
+"$@" 3<&- & server=$!
+{ read -r _ <&3; while kill -QUIT $server; do sleep 1; done; } 2>/dev/null & watcher=$!
+wait $server
+kill $watcher
+rm -rf -- "$folder"
+`
+
+func startPrivate(ctx context.Context, bin string) (address string, stop func(), err error) {
+	who, err := unprivileged()
+	if err != nil {
+		return "", nil, err
+	}
+	folder, lock, err := newFolder(who)
+	if err != nil {
+		return "", nil, err
+	}
+	address, end, err := runServer(ctx, bin, folder, who)
+	if err != nil {
+		removeFolder(folder, lock)
+		return "", nil, err
+	}
+	return address, sync.OnceFunc(func() {
+		end()
+		removeFolder(folder, lock)
+	}), nil
+}
+
+// runServer makes a cluster in the folder and runs a server on it, which end ends.
+func runServer(ctx context.Context, bin, folder string, who *syscall.Credential) (address string, end func(), err error) {
+	data := filepath.Join(folder, "data")
+	out, err := command(ctx, who, filepath.Join(bin, "initdb"), "--pgdata="+data, "--username=postgres",
+		"--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync").CombinedOutput()
+	if err != nil {
+		return "", nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	port, err := freePort()
+	if err != nil {
+		return "", nil, err
+	}
+	// The log is read through this handle when the start fails: its name is gone with the folder by then.
+	log, err := os.OpenFile(filepath.Join(folder, "log"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return "", nil, err
+	}
+	defer log.Close()
+
+	name := filepath.Base(folder)
+	args := []string{"-c", supervise, "sh", folder, filepath.Join(bin, "postgres"), "-D", data, "-p", port,
+		"-c", "cluster_name=" + name}
+	for _, setting := range settings {
+		args = append(args, "-c", setting)
+	}
+	server := command(context.WithoutCancel(ctx), who, "/bin/sh", args...)
+	server.SysProcAttr.Setpgid = true // a Ctrl-C in the terminal is for the tests; the server ends after them
+	server.Stdout, server.Stderr = log, log
+	leash, err := server.StdinPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := server.Start(); err != nil {
+		return "", nil, err
+	}
+	exited := make(chan struct{})
+	go func() {
+		_ = server.Wait() // the shell's own status says nothing; the log does
+		close(exited)
+	}()
+	end = func() {
+		_ = leash.Close()
+		<-exited
+	}
+
+	address = "postgres://postgres@127.0.0.1:" + port + "/postgres?sslmode=disable"
+	if err := await(ctx, address, name, exited); err != nil {
+		end()
+		text, _ := io.ReadAll(io.NewSectionReader(log, 0, 1<<20))
+		return "", nil, fmt.Errorf("%w\n%s", err, text)
+	}
+	return address, end, nil
+}
+
+var settings = []string{
+	"listen_addresses=127.0.0.1",
+	"unix_socket_directories=", // the default one may be missing or another account's
+	"max_connections=200",
+	"shared_buffers=64MB",
+	"fsync=off", // data that nobody will miss need not survive a crash
+	"synchronous_commit=off",
+	"full_page_writes=off",
+	"max_wal_size=128MB", // the folder may be in memory
+	"wal_level=minimal",
+	"max_wal_senders=0",    // what wal_level=minimal asks for
+	"autovacuum=off",       // plans and timings depend only on what the test did
+	"log_min_messages=log", // the server's own troubles, not the errors that tests provoke
+}
+
+// await returns when the server at the address accepts connections and is the one of the cluster name: after a race
+// for the port it might be somebody else's.
+func await(ctx context.Context, address, name string, exited <-chan struct{}) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		got, err := clusterName(ctx, address)
+		if err == nil && got == name {
+			return nil
+		}
+		select {
+		case <-exited:
+			return errExited
+		case <-ctx.Done():
+			return fmt.Errorf("wait for a connection: %w", errors.Join(ctx.Err(), err))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func clusterName(ctx context.Context, address string) (string, error) {
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close(ctx)
+	var name string
+	err = conn.QueryRow(ctx, "SHOW cluster_name").Scan(&name)
+	return name, err
+}
+
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	defer l.Close()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
+}
+
+// command runs a program of PostgreSQL as the account, nil for our own, and with nothing of our environment:
+// variables such as PGDATA or PGOPTIONS would change what it does. The working directory is one every account can
+// read.
+func command(ctx context.Context, who *syscall.Credential, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir = "/"
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "TZ=UTC"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
+	return cmd
+}

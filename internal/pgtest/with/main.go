@@ -1,0 +1,86 @@
+// Command with runs a command with a PostgreSQL server for its tests:
+//
+//	go run ./internal/pgtest/with -- go test ./...
+//
+// All packages that the command tests share the server, where each would start one of its own. The exit status is
+// the command's, or 128 and the signal's number when a signal ended it. (go run itself makes 1 of every failure.)
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"github.com/meshyard/meshyard/internal/pgtest"
+)
+
+func main() {
+	args := os.Args[1:]
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		fmt.Fprintln(os.Stderr, "usage: with [--] command [argument ...]")
+		os.Exit(2)
+	}
+	status, err := run(args)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "with:", err)
+	}
+	os.Exit(status)
+}
+
+// run returns the exit status, and an error when the command did not run.
+func run(args []string) (int, error) {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM)
+
+	// A signal while the server starts abandons the start; later ones are the command's.
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	started := make(chan struct{})
+	go func() {
+		select {
+		case <-signals:
+			cancel()
+		case <-started:
+		}
+	}()
+	address, stop, err := pgtest.Start(ctx)
+	close(started)
+	if err != nil {
+		return 1, err
+	}
+	defer stop()
+	if ctx.Err() != nil {
+		return 1, ctx.Err()
+	}
+
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = append(os.Environ(), pgtest.Variable+"="+address)
+	if err := cmd.Start(); err != nil {
+		return 127, err
+	}
+	go func() {
+		for s := range signals {
+			_ = cmd.Process.Signal(s) // fails only when the command has ended
+		}
+	}()
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		if status := exit.Sys().(syscall.WaitStatus); status.Signaled() {
+			return 128 + int(status.Signal()), nil
+		}
+		return exit.ExitCode(), nil
+	}
+	if err != nil {
+		return 1, err
+	}
+	return 0, nil
+}

@@ -1,0 +1,84 @@
+// Package ratelimit bounds how many requests one caller may make in a span of time.
+package ratelimit
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	// Window is the span in which requests are counted.
+	Window = 5 * time.Minute
+
+	maxCallers = 100_000
+)
+
+// Limiter counts requests in fixed windows, a caller at a time, in this process.
+type Limiter struct {
+	limit int
+
+	mu      sync.Mutex
+	callers map[string]*window
+}
+
+type window struct {
+	used int
+	ends time.Time
+}
+
+// New makes a limiter of so many requests in a Window.
+func New(limit int) *Limiter {
+	return &Limiter{limit: limit, callers: make(map[string]*window)}
+}
+
+// take counts a request; left is negative where it is one too many.
+func (l *Limiter) take(caller string, now time.Time) (left int, ends time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := l.callers[caller]
+	if w == nil || !now.Before(w.ends) {
+		if w == nil && len(l.callers) >= maxCallers {
+			l.forget(now)
+		}
+		w = &window{ends: now.Add(Window)}
+		l.callers[caller] = w
+	}
+	w.used++
+	return l.limit - w.used, w.ends
+}
+
+// forget makes room: it drops those whose window is over and, where that is not enough, all.
+func (l *Limiter) forget(now time.Time) {
+	for caller, w := range l.callers {
+		if !now.Before(w.ends) {
+			delete(l.callers, caller)
+		}
+	}
+	if len(l.callers) >= maxCallers {
+		clear(l.callers)
+	}
+}
+
+// Limit tells each answer where its caller stands, and refuses, through fail, those that have used up their window.
+func (l *Limiter) Limit(next http.Handler, caller func(*http.Request) string, fail func(w http.ResponseWriter, wait time.Duration)) http.Handler {
+	if l.limit <= 0 {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		now := time.Now()
+		left, ends := l.take(caller(r), now)
+		h := w.Header()
+		h.Set("X-RateLimit-Limit", strconv.Itoa(l.limit))
+		h.Set("X-RateLimit-Remaining", strconv.Itoa(max(left, 0)))
+		h.Set("X-RateLimit-Reset", strconv.FormatInt(ends.Unix(), 10))
+		if left < 0 {
+			wait := ends.Sub(now).Truncate(time.Second) + time.Second
+			h.Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
+			fail(w, wait)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,79 @@
+package models
+
+import (
+	"context"
+	"sync"
+)
+
+const (
+	maxBatch   = 100 // keys in one statement of a batcher
+	maxReaders = 4   // statements of a batcher under way at once
+)
+
+// batcher turns single reads that are wanted at the same time into one statement. A read that finds a free
+// reader starts at once; those that come while all are busy go together in the next statement. So a lone reader
+// waits for nobody, and a crowd shares statements. A read never joins a statement that had already begun, so it
+// sees every commit that came before it.
+type batcher[K comparable, V any] struct {
+	read func(ctx context.Context, keys []K) (map[K]V, error)
+
+	mu      sync.Mutex
+	readers int
+	queue   []*batch[K, V]
+}
+
+type batch[K comparable, V any] struct {
+	keys  []K
+	done  chan struct{}
+	found map[K]V
+	err   error
+}
+
+func newBatcher[K comparable, V any](read func(ctx context.Context, keys []K) (map[K]V, error)) *batcher[K, V] {
+	return &batcher[K, V]{read: read}
+}
+
+// get gives the value of key; ok is false where there is none.
+func (b *batcher[K, V]) get(ctx context.Context, key K) (value V, ok bool, err error) {
+	mine := b.join(ctx, key)
+	select {
+	case <-mine.done:
+		value, ok = mine.found[key]
+		return value, ok, mine.err
+	case <-ctx.Done():
+		return value, false, ctx.Err()
+	}
+}
+
+func (b *batcher[K, V]) join(ctx context.Context, key K) *batch[K, V] {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n := len(b.queue); n == 0 || len(b.queue[n-1].keys) == maxBatch {
+		b.queue = append(b.queue, &batch[K, V]{done: make(chan struct{})})
+	}
+	mine := b.queue[len(b.queue)-1]
+	mine.keys = append(mine.keys, key)
+	if b.readers < maxReaders {
+		b.readers++
+		// Not in the caller's goroutine, nor under its cancellation: the batch outlives a caller that goes away.
+		go b.serve(context.WithoutCancel(ctx))
+	}
+	return mine
+}
+
+// serve reads batch after batch until none is left.
+func (b *batcher[K, V]) serve(ctx context.Context) {
+	for {
+		b.mu.Lock()
+		if len(b.queue) == 0 {
+			b.readers--
+			b.mu.Unlock()
+			return
+		}
+		next := b.queue[0]
+		b.queue = b.queue[1:]
+		b.mu.Unlock()
+		next.found, next.err = b.read(ctx, next.keys)
+		close(next.done)
+	}
+}

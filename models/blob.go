@@ -1,0 +1,28 @@
+package models
+
+import (
+	"context"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/bucket"
+)
+
+// Blob gives a file and the key of its bytes, to whoever holds a signed address or, without one, where everybody may have them.
+func (s *Store) Blob(ctx context.Context, fileID int64, signed bool) (*File, string, error) {
+	f, ok, err := s.files.get(ctx, fileID)
+	if err != nil {
+		return nil, "", err
+	}
+	if !ok || !f.live(now()) {
+		return nil, "", missing("file", fileID)
+	}
+	if !signed {
+		if err := f.allows(auth.Caller{}); err != nil {
+			return nil, "", err
+		}
+	}
+	if f.State == Pending {
+		return f, f.ObjectKey, nil
+	}
+	return f, bucket.ContentKey(f.SHA256), nil
+}

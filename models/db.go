@@ -1,0 +1,155 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Engine is the database a DB talks to.
+type Engine string
+
+// The two engines. Everything but the places that ask for the engine by name runs the same on both.
+const (
+	SQLite   Engine = "sqlite"
+	Postgres Engine = "postgres"
+)
+
+// DB is the database: one pool that writes, and one that only reads.
+//
+// On PostgreSQL they are the same pool. SQLite has a single writer, and its transactions take the write lock at
+// once, so writes go through one connection and reads through a few others that can never hold that lock.
+type DB struct {
+	Engine Engine
+	write  *bun.DB
+	read   *bun.DB
+}
+
+// OpenDB opens the database at address, sqlite:PATH or postgres://…, and sees that it answers.
+func OpenDB(ctx context.Context, address string) (*DB, error) {
+	var db *DB
+	var err error
+	switch scheme, path, _ := strings.Cut(address, ":"); scheme {
+	case "sqlite":
+		db, err = openSQLite(path)
+	case "postgres", "postgresql":
+		db, err = openPostgres(address)
+	default:
+		return nil, fmt.Errorf("database address %q: want sqlite:PATH or postgres://…", scheme+":…")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	if err := db.Ready(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
+	}
+	return db, nil
+}
+
+func openPostgres(address string) (*DB, error) {
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		return nil, err
+	}
+	// Bun writes values into the statement, so preparing it would only fill the server's memory with texts.
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.RuntimeParams["timezone"] = "UTC"
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "meshyard"
+	}
+	pool := stdlib.OpenDB(*config)
+	pool.SetMaxOpenConns(max(16, 4*runtime.NumCPU()))
+	pool.SetMaxIdleConns(max(16, 4*runtime.NumCPU()))
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	db := bun.NewDB(pool, pgdialect.New())
+	return &DB{Engine: Postgres, write: db, read: db}, nil
+}
+
+func openSQLite(path string) (*DB, error) {
+	// synchronous(FULL): an upload that was answered is on the disk even when the power fails right after.
+	const both = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
+	file := "file:" + (&url.URL{Path: path}).EscapedPath()
+	write, err := sql.Open("sqlite", file+"?"+both+"&_txlock=immediate")
+	if err != nil {
+		return nil, err
+	}
+	write.SetMaxOpenConns(1)
+	read, err := sql.Open("sqlite", file+"?"+both+"&_pragma=query_only(1)")
+	if err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	read.SetMaxOpenConns(max(4, runtime.NumCPU()))
+	read.SetMaxIdleConns(max(4, runtime.NumCPU()))
+	return &DB{Engine: SQLite, write: bun.NewDB(write, sqlitedialect.New()), read: bun.NewDB(read, sqlitedialect.New())}, nil
+}
+
+// SQL is the pool that writes, for what brings its own statements.
+func (db *DB) SQL() *sql.DB { return db.write.DB }
+
+// Ready tells whether the database answers.
+func (db *DB) Ready(ctx context.Context) error {
+	// The writer first: on SQLite it makes the file that the readers open.
+	if err := db.write.PingContext(ctx); err != nil {
+		return err
+	}
+	return db.read.PingContext(ctx)
+}
+
+// Close closes both pools.
+func (db *DB) Close() error {
+	err := db.write.Close()
+	if db.read != db.write {
+		err = errors.Join(err, db.read.Close())
+	}
+	return err
+}
+
+// inTx runs fn in a transaction of its own, and again, a few times, where PostgreSQL had to sacrifice it to a deadlock.
+func (db *DB) inTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
+	for attempt := 1; ; attempt++ {
+		err := db.write.RunInTx(ctx, nil, fn)
+		if err == nil || attempt == 5 || !isDeadlock(err) {
+			return err
+		}
+	}
+}
+
+// forUpdate locks the rows of q until the transaction ends. SQLite has no row locks, and needs none: a
+// transaction that writes is alone from its first statement on.
+func (db *DB) forUpdate(q *bun.SelectQuery) *bun.SelectQuery {
+	if db.Engine == Postgres {
+		return q.For("UPDATE")
+	}
+	return q
+}
+
+func isUnique(err error) bool {
+	var lite *sqlite.Error
+	if errors.As(err, &lite) {
+		return lite.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || lite.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+	}
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "23505"
+}
+
+func isDeadlock(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "40P01"
+}
+
+// now is the time as both engines keep it.
+func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }

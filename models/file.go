@@ -1,0 +1,146 @@
+package models
+
+import (
+	"context"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// FileState is where a file stands in its life.
+type FileState string
+
+// The states of a file. A staged one has an id and a target but no bytes yet, and shows itself to nobody.
+const (
+	Staged    FileState = "staged"
+	Pending   FileState = "pending"
+	Finalized FileState = "finalized"
+)
+
+// FileKind is what a file is to those who look at a thing.
+type FileKind string
+
+// The kinds of files.
+const (
+	Model      FileKind = "model"
+	Image      FileKind = "image" // png, jpeg or gif, whatever its name
+	Attachment FileKind = "attachment"
+)
+
+// File is a file from its upload on: the id it gets there stays.
+type File struct {
+	bun.BaseModel `bun:"table:files,alias:f"`
+
+	ID           int64 `bun:",pk,autoincrement"`
+	OwnerID      int64
+	Name         string
+	Kind         FileKind
+	State        FileState
+	Size         int64 // bytes
+	ContentType  string
+	SHA256       string     `bun:"sha256"` // hex
+	MD5          string     `bun:"md5"`    // hex
+	ObjectKey    string     // below pending/ in the bucket; empty once finalized
+	TargetType   TargetType // empty while nothing is intended
+	TargetID     int64
+	ThingID      int64 // the thing at the root of the target
+	Rank         int32
+	FoldedCount  int64 `bun:"download_count"`
+	CreatedAt    time.Time
+	FinalizedAt  *time.Time
+	ExpiresAt    *time.Time // nil once finalized
+	NewDownloads int64      `bun:",scanonly"` // logged, and not folded yet
+
+	ThingState PublicationState `bun:",scanonly"`
+	ThingOwner int64            `bun:",scanonly"`
+	MakeState  PublicationState `bun:",scanonly"` // where the target is a make
+}
+
+// DownloadCount says how often the file was downloaded.
+func (f *File) DownloadCount() int64 { return f.FoldedCount + f.NewDownloads }
+
+// Public tells whether everybody may have the bytes.
+func (f *File) Public() bool {
+	return f.State == Finalized && f.ThingState == Published && (f.TargetType != OnMake || f.MakeState == Published)
+}
+
+// Target gives what the file hangs on; ok is false until it is finalized.
+func (f *File) Target() (t Target, ok bool) {
+	return Target{f.TargetType, f.TargetID}, f.State == Finalized
+}
+
+// live tells whether the file is there at all at the time: an upload that nobody finalized ends with its time,
+// whether or not its row has been cleared away.
+func (f *File) live(at time.Time) bool {
+	return f.State == Finalized || f.State == Pending && at.Before(*f.ExpiresAt)
+}
+
+// allows tells the caller's verdict on reading the file: nil, Forbidden or NotFound.
+func (f *File) allows(caller auth.Caller) error {
+	switch {
+	case !f.live(now()), f.State == Pending && f.OwnerID != caller.UserID:
+		return missing("file", f.ID)
+	case f.State == Pending, f.Public(), caller.UserID != 0 && (f.OwnerID == caller.UserID || f.ThingOwner == caller.UserID), caller.Staff():
+		return nil
+	}
+	return fail(Forbidden, "file %d belongs to a draft of someone else", f.ID)
+}
+
+// File gives a file that the caller may see. Reads at the same time share statements.
+func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, error) {
+	f, ok, err := s.files.get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, missing("file", id)
+	}
+	if err := f.allows(caller); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// selectFiles reads files with what decides who may see them. The count of unfolded downloads makes the sum exact
+// at any time; its index holds nothing but those few rows.
+func selectFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
+	return db.NewSelect().Model(files).ColumnExpr("f.*").
+		ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.file_id = f.id AND NOT d.folded) AS new_downloads").
+		ColumnExpr("coalesce(t.state, '') AS thing_state, coalesce(t.owner_id, 0) AS thing_owner, coalesce(m.state, '') AS make_state").
+		Join("LEFT JOIN things AS t ON t.id = f.thing_id").
+		Join("LEFT JOIN makes AS m ON f.target_type = 'make' AND m.id = f.target_id")
+}
+
+func (s *Store) filesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {
+	var rows []*File
+	if err := selectFiles(s.db.read, &rows).Where("f.id IN (?)", bun.List(ids)).Scan(ctx); err != nil {
+		return nil, err
+	}
+	found := make(map[int64]*File, len(rows))
+	for _, f := range rows {
+		found[f.ID] = f
+	}
+	return found, nil
+}
+
+// FilesByID gives the files of those ids, for a caller who may see what refers to them.
+func (s *Store) FilesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {
+	return s.filesByID(ctx, ids)
+}
+
+// FilesOn gives the finalized files on targets of one type, by rank and id, for a caller who may see the targets.
+func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[int64][]*File, error) {
+	files := make(map[int64][]*File, len(ids))
+	if len(ids) == 0 {
+		return files, nil
+	}
+	var rows []*File
+	err := selectFiles(s.db.read, &rows).Where("f.target_type = ? AND f.target_id IN (?) AND f.state = ?", on, bun.List(ids), Finalized).
+		Order("f.target_id", "f.rank", "f.id").Scan(ctx)
+	for _, f := range rows {
+		files[f.TargetID] = append(files[f.TargetID], f)
+	}
+	return files, err
+}

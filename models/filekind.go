@@ -1,0 +1,45 @@
+package models
+
+import (
+	"path"
+	"strings"
+)
+
+// What the endings of models mean where the bytes alone do not say it, for the types that sniffing gives them.
+var modelTypes = map[string]struct{ contentType, sniffed string }{
+	".stl": {"model/stl", "application/octet-stream text/plain"}, ".obj": {"model/obj", "text/plain"},
+	".mtl": {"model/mtl", "text/plain"}, ".3mf": {"model/3mf", "application/zip"},
+	".ply": {"model/ply", "application/octet-stream text/plain"}, ".off": {"model/off", "text/plain"},
+	".gltf": {"model/gltf+json", "application/json text/plain"}, ".glb": {"model/gltf-binary", "application/octet-stream"},
+	".amf": {"application/x-amf", "text/xml application/zip text/plain"}, ".step": {"model/step", "text/plain"},
+	".stp": {"model/step", "text/plain"}, ".iges": {"model/iges", "text/plain"}, ".igs": {"model/iges", "text/plain"},
+	".scad": {"application/x-openscad", "text/plain"}, ".gcode": {"text/x-gcode", "text/plain"},
+	".dae": {"model/vnd.collada+xml", "text/xml"}, ".3ds": {"application/x-3ds", "application/octet-stream"},
+	".fbx": {"application/octet-stream", ""}, ".blend": {"application/x-blender", "application/octet-stream"},
+	".x3d": {"model/x3d+xml", "text/xml"}, ".wrl": {"model/vrml", "text/plain"}, ".f3d": {"application/zip", ""},
+}
+
+// classify tells what a file is from the type that its bytes show, its name, and what its owner says. Bytes win:
+// a picture is a picture under any name, and nothing else is one.
+func classify(sniffed, name string, declared FileKind) (FileKind, string) {
+	base, _, _ := strings.Cut(sniffed, ";")
+	if isPicture(base) {
+		return Image, base
+	}
+	model, known := modelTypes[strings.ToLower(path.Ext(name))]
+	contentType := sniffed
+	if known && strings.Contains(model.sniffed, base) {
+		contentType = model.contentType
+	}
+	switch {
+	case declared == Model, declared == "" && known:
+		return Model, contentType
+	default:
+		return Attachment, contentType
+	}
+}
+
+// isPicture tells whether a type is one of those that become images.
+func isPicture(contentType string) bool {
+	return contentType == "image/png" || contentType == "image/jpeg" || contentType == "image/gif"
+}

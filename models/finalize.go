@@ -1,0 +1,232 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/bucket"
+)
+
+// FinalizeFile is one pending upload in a batch.
+type FinalizeFile struct {
+	ID   int64
+	Rank *int32 // the place in the target's list, ascending; nil: the place in the batch
+}
+
+// content is one object below files/.
+type content struct {
+	bun.BaseModel `bun:"table:contents"`
+
+	SHA256    string `bun:"sha256,pk"`
+	Size      int64
+	CreatedAt time.Time
+}
+
+// Finalize hangs pending uploads of the caller on a target of the caller, all or none of them. Files that hang there already are
+// left as they are, so a call that is repeated, or made by many at once, ends the same. The order is: bytes durable
+// below files/, then the rows committed, then the pending objects removed.
+func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []FinalizeFile, target Target) ([]*File, error) {
+	keys, err := s.promote(ctx, caller, files)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		return s.finalize(ctx, tx, caller, files, target)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.sweep(ctx, keys)
+	ids := make([]int64, len(files))
+	for i, f := range files {
+		ids[i] = f.ID
+	}
+	found, err := s.filesByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	done := make([]*File, len(ids))
+	for i, id := range ids {
+		if done[i] = found[id]; done[i] == nil {
+			return nil, missing("file", id) // deleted since
+		}
+	}
+	return done, nil
+}
+
+// FinalizeOne finalizes a staged upload of the caller onto the target that it was staged for. A file that is
+// finalized already is given as it is.
+func (s *Store) FinalizeOne(ctx context.Context, caller auth.Caller, id int64) (*File, error) {
+	var rows []*File
+	if err := s.db.write.NewSelect().Model(&rows).Where("f.id = ? AND f.owner_id = ?", id, caller.UserID).Scan(ctx); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(rows) == 0:
+		return nil, missing("pending upload", id)
+	case rows[0].State == Finalized:
+	case rows[0].TargetType == "":
+		return nil, fail(NotFound, "pending upload %d names no target: use FinalizeFiles", id)
+	default:
+		target := Target{rows[0].TargetType, rows[0].TargetID}
+		if _, err := s.Finalize(ctx, caller, []FinalizeFile{{ID: id}}, target); err != nil {
+			return nil, err
+		}
+	}
+	return s.File(ctx, caller, id)
+}
+
+// checkBatch sees that a batch is well formed, and gives its ids.
+func checkBatch(files []FinalizeFile) ([]int64, error) {
+	if len(files) == 0 {
+		return nil, badInput("files", "files: at least one pending upload is needed")
+	}
+	if len(files) > maxFiles {
+		e := badInput("files", "files: %d, at most %d are taken", len(files), maxFiles)
+		e.Limit = maxFiles
+		return nil, e
+	}
+	ids := make([]int64, len(files))
+	for i, f := range files {
+		if slices.Contains(ids[:i], f.ID) {
+			return nil, badInput("files", "files: %d is there twice", f.ID)
+		}
+		ids[i] = f.ID
+	}
+	return ids, nil
+}
+
+// promote makes the bytes of the caller's pending uploads durable as contents, ahead of the transaction that will
+// refer to them, and gives the keys of the pending objects. Where that transaction fails, gc collects them.
+func (s *Store) promote(ctx context.Context, caller auth.Caller, files []FinalizeFile) (keys []string, err error) {
+	ids, err := checkBatch(files)
+	if err != nil {
+		return nil, err
+	}
+	var rows []*File
+	err = s.db.write.NewSelect().Model(&rows).Where("f.id IN (?) AND f.owner_id = ? AND f.state = ?", bun.List(ids), caller.UserID, Pending).Scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range rows {
+		// Missing here is no news yet: another call may have finalized it, or its time may have passed.
+		err := s.bucket.Promote(ctx, f.ObjectKey, f.SHA256, f.Size)
+		if err != nil && !errors.Is(err, bucket.ErrNotExist) {
+			return nil, fmt.Errorf("finalize file %d: %w", f.ID, err)
+		}
+		keys = append(keys, f.ObjectKey)
+	}
+	return keys, nil
+}
+
+// sweep removes pending objects whose contents are in use now.
+func (s *Store) sweep(ctx context.Context, keys []string) {
+	for _, key := range keys {
+		s.discard(ctx, key)
+	}
+}
+
+// finalize does the rows' part. Locks are taken in one order, target, files by id, contents by hash, so that no
+// two finalizations wait for each other in a circle.
+func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, files []FinalizeFile, target Target) error {
+	ids, err := checkBatch(files)
+	if err != nil {
+		return err
+	}
+	on, err := s.lockOwned(ctx, tx, caller, target)
+	if err != nil {
+		return err
+	}
+	var rows []*File
+	if err := s.db.forUpdate(tx.NewSelect().Model(&rows).Where("f.id IN (?)", bun.List(ids)).Order("f.id")).Scan(ctx); err != nil {
+		return err
+	}
+	byID := make(map[int64]*File, len(rows))
+	for _, f := range rows {
+		byID[f.ID] = f
+	}
+	at := now()
+	var todo []*File
+	for i, want := range files {
+		f := byID[want.ID]
+		switch {
+		case f == nil || f.OwnerID != caller.UserID:
+			return missing("pending upload", want.ID)
+		case f.State == Finalized:
+			if (Target{f.TargetType, f.TargetID}) != target {
+				e := fail(Conflict, "file %d is finalized already, onto %s %d", f.ID, f.TargetType, f.TargetID)
+				e.Field = "files"
+				return e
+			}
+		case f.State == Staged:
+			return fail(NotFound, "pending upload %d has no bytes yet", f.ID)
+		case !f.live(at):
+			return missing("pending upload", want.ID)
+		default:
+			f.Rank = int32(i)
+			if want.Rank != nil {
+				f.Rank = *want.Rank
+			}
+			todo = append(todo, f)
+		}
+	}
+	if len(todo) == 0 {
+		return nil
+	}
+	return s.attach(ctx, tx, todo, on)
+}
+
+// attach hangs locked pending files on a locked target.
+func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) error {
+	there, err := tx.NewSelect().Model((*File)(nil)).Where("f.target_type = ? AND f.target_id = ? AND f.state = ?", on.Type, on.ID, Finalized).Count(ctx)
+	if err != nil {
+		return err
+	}
+	if there+int64(len(files)) > maxFiles {
+		e := fail(Conflict, "%s %d holds %d files, and at most %d are taken", on.Type, on.ID, there, maxFiles)
+		e.Field, e.Limit = "files", maxFiles
+		return e
+	}
+	byContent := slices.SortedFunc(slices.Values(files), func(a, b *File) int { return strings.Compare(a.SHA256, b.SHA256) })
+	for _, f := range byContent {
+		if err := lockContent(ctx, tx, f.SHA256, f.Size); err != nil {
+			return err
+		}
+		// Again, now that the collector is locked out: no more than a look where the content is in place.
+		if err := s.bucket.Promote(ctx, f.ObjectKey, f.SHA256, f.Size); err != nil {
+			return fmt.Errorf("finalize file %d: %w", f.ID, err)
+		}
+	}
+	at := now()
+	for _, f := range files {
+		f.State, f.ObjectKey, f.FinalizedAt, f.ExpiresAt = Finalized, "", &at, nil
+		f.TargetType, f.TargetID, f.ThingID = on.Type, on.ID, on.thingID
+		_, err := tx.NewUpdate().Model(f).
+			Column("state", "object_key", "finalized_at", "expires_at", "target_type", "target_id", "thing_id", "rank").WherePK().Exec(ctx)
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case on.Type == OnThing:
+		_, err = tx.NewUpdate().Model((*Thing)(nil)).Set("modified_at = ?", at).Where("id = ?", on.ID).Exec(ctx)
+	case on.make != nil && on.make.State == Draft:
+		on.make.State, on.make.PublishedAt = Published, &at
+		_, err = tx.NewUpdate().Model(on.make).Column("state", "published_at").WherePK().Exec(ctx)
+	}
+	return err
+}
+
+// lockContent holds the row of a content until tx ends, making it where there is none.
+func lockContent(ctx context.Context, tx bun.Tx, sha256 string, size int64) error {
+	_, err := tx.NewInsert().Model(&content{SHA256: sha256, Size: size, CreatedAt: now()}).
+		On("CONFLICT (sha256) DO UPDATE").Set("size = EXCLUDED.size").Exec(ctx)
+	return err
+}

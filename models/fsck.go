@@ -1,0 +1,106 @@
+package models
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/bucket"
+)
+
+// Check compares rows and objects and hands each disagreement to report, in words. Objects that no row names count
+// only when they are older than grace, since an upload under way has bytes before it has a row. With rehash it reads
+// every content and compares its hash, which takes as long as reading the bucket.
+func (s *Store) Check(ctx context.Context, grace time.Duration, rehash bool, report func(problem string)) error {
+	if err := s.checkFiles(ctx, rehash, report); err != nil {
+		return fmt.Errorf("check files: %w", err)
+	}
+	cutoff := time.Now().Add(-grace)
+	old := func(o bucket.Object) bool { return !o.ModTime.After(cutoff) }
+	for prefix, named := range map[string]func(context.Context, []bucket.Object) (map[string]*File, error){
+		bucket.PendingPrefix: s.namedPending, bucket.ContentPrefix: s.namedContents,
+	} {
+		err := s.eachObjects(ctx, prefix, old, func(objects []bucket.Object) error {
+			files, err := named(ctx, objects)
+			if err != nil {
+				return err
+			}
+			for _, o := range objects {
+				if files[o.Key] == nil {
+					report(fmt.Sprintf("object %s: no file names it (%d bytes; gc removes it)", o.Key, o.Size))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("check objects: %w", err)
+		}
+	}
+	return nil
+}
+
+// checkFiles sees that each file's bytes are there. Many files share a content: it is looked at once in a page of rows.
+func (s *Store) checkFiles(ctx context.Context, rehash bool, report func(string)) error {
+	for last := int64(0); ; {
+		var rows []*File
+		err := s.db.write.NewSelect().Model(&rows).Column("f.id", "f.state", "f.size", "f.sha256", "f.object_key").
+			Where("f.id > ? AND f.state <> ?", last, Staged).Order("f.id").Limit(objectsAtOnce).Scan(ctx)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		verdicts := make(map[string]string, len(rows))
+		for _, f := range rows {
+			last = f.ID
+			key := f.ObjectKey
+			if f.State == Finalized {
+				key = bucket.ContentKey(f.SHA256)
+			}
+			verdict, seen := verdicts[key]
+			if !seen {
+				if verdict, err = s.checkObject(ctx, key, f, rehash); err != nil {
+					return err
+				}
+				verdicts[key] = verdict
+			}
+			if verdict == "" {
+				continue
+			}
+			// The file may have been finalized or deleted since its row was read.
+			if still, err := s.db.write.NewSelect().Model((*File)(nil)).Where("f.id = ? AND f.state = ?", f.ID, f.State).Exists(ctx); err != nil {
+				return err
+			} else if still {
+				report(fmt.Sprintf("file %d: object %s %s", f.ID, key, verdict))
+			}
+		}
+	}
+}
+
+// checkObject says what is wrong with the object of a file, nothing where it is sound.
+func (s *Store) checkObject(ctx context.Context, key string, f *File, rehash bool) (string, error) {
+	r, o, err := s.bucket.Reader(ctx, key)
+	if errors.Is(err, bucket.ErrNotExist) {
+		return "is missing", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	if o.Size != f.Size {
+		return fmt.Sprintf("has %d bytes, not %d", o.Size, f.Size), nil
+	}
+	if !rehash {
+		return "", nil
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, r); err != nil {
+		return "", err
+	}
+	if sum := hex.EncodeToString(hash.Sum(nil)); sum != f.SHA256 {
+		return "has other bytes: their SHA-256 is " + sum, nil
+	}
+	return "", nil
+}

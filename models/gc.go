@@ -1,0 +1,183 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/bucket"
+)
+
+// Sweep says what CollectGarbage removed, or would remove.
+type Sweep struct {
+	ExpiredUploads int
+	PendingObjects []string // objects and leftovers of cut writes that no upload names
+	ContentObjects []string // objects that no file names
+	Bytes          int64
+}
+
+// objectsAtOnce is how many objects are compared with rows in one statement.
+const objectsAtOnce = 500
+
+// CollectGarbage removes what a process that died, or a clean-up that failed, left behind: uploads past their time,
+// and objects that no row names and that are older than grace, which must be longer than an upload takes from its
+// last byte to its commit. It may run beside a busy server. With dryRun it only tells.
+func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun bool) (*Sweep, error) {
+	sweep := new(Sweep)
+	if err := s.expireAll(ctx, sweep, dryRun); err != nil {
+		return nil, fmt.Errorf("collect expired uploads: %w", err)
+	}
+	cutoff := time.Now().Add(-grace)
+	old := func(o bucket.Object) bool { return !o.ModTime.After(cutoff) }
+
+	err := s.eachObjects(ctx, bucket.PendingPrefix, old, func(objects []bucket.Object) error {
+		named, err := s.namedPending(ctx, objects)
+		if err != nil {
+			return err
+		}
+		for _, o := range objects {
+			if named[o.Key] != nil {
+				continue
+			}
+			sweep.PendingObjects = append(sweep.PendingObjects, o.Key)
+			sweep.Bytes += o.Size
+			if dryRun {
+				continue
+			}
+			if err := s.bucket.Remove(ctx, o.Key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("collect pending objects: %w", err)
+	}
+
+	err = s.eachObjects(ctx, bucket.ContentPrefix, old, func(objects []bucket.Object) error {
+		named, err := s.namedContents(ctx, objects)
+		if err != nil {
+			return err
+		}
+		for _, o := range objects {
+			if named[o.Key] != nil {
+				continue
+			}
+			gone := dryRun
+			if !dryRun {
+				if gone, err = s.collectContent(ctx, o); err != nil {
+					return err
+				}
+			}
+			if gone {
+				sweep.ContentObjects = append(sweep.ContentObjects, o.Key)
+				sweep.Bytes += o.Size
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("collect contents: %w", err)
+	}
+	return sweep, nil
+}
+
+func (s *Store) expireAll(ctx context.Context, sweep *Sweep, dryRun bool) error {
+	var ids []int64
+	err := s.db.write.NewSelect().Model((*File)(nil)).Column("f.id").Where("f.state <> ? AND f.expires_at <= ?", Finalized, now()).Scan(ctx, &ids)
+	if err != nil {
+		return err
+	}
+	sweep.ExpiredUploads = len(ids)
+	if dryRun {
+		return nil
+	}
+	for _, id := range ids {
+		if err := s.ExpireUpload(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachObjects hands the objects below prefix that match to fn, some hundreds at a time.
+func (s *Store) eachObjects(ctx context.Context, prefix string, match func(bucket.Object) bool, fn func([]bucket.Object) error) error {
+	var some []bucket.Object
+	for o, err := range s.bucket.Objects(ctx, prefix) {
+		if err != nil {
+			return err
+		}
+		if !match(o) {
+			continue
+		}
+		if some = append(some, o); len(some) == objectsAtOnce {
+			if err := fn(some); err != nil {
+				return err
+			}
+			some = some[:0]
+		}
+	}
+	if len(some) == 0 {
+		return nil
+	}
+	return fn(some)
+}
+
+// namedPending gives the uploads that name one of the objects, by key.
+func (s *Store) namedPending(ctx context.Context, objects []bucket.Object) (map[string]*File, error) {
+	return s.named(ctx, objects, func(o bucket.Object) string { return o.Key },
+		"f.state <> 'finalized' AND f.object_key IN (?)", func(f *File) string { return f.ObjectKey })
+}
+
+// namedContents gives for each object that finalized files name one of those files, by key.
+func (s *Store) namedContents(ctx context.Context, objects []bucket.Object) (map[string]*File, error) {
+	return s.named(ctx, objects, func(o bucket.Object) string { return strings.TrimPrefix(o.Key, bucket.ContentPrefix) },
+		"f.state = 'finalized' AND f.sha256 IN (?)", func(f *File) string { return bucket.ContentKey(f.SHA256) })
+}
+
+func (s *Store) named(ctx context.Context, objects []bucket.Object, name func(bucket.Object) string, where string, key func(*File) string) (map[string]*File, error) {
+	names := make([]string, 0, len(objects))
+	for _, o := range objects {
+		if !o.Partial {
+			names = append(names, name(o))
+		}
+	}
+	var rows []*File
+	err := s.db.write.NewSelect().Model(&rows).Column("f.id", "f.size", "f.sha256", "f.object_key").Where(where, bun.List(names)).Scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]*File, len(rows))
+	for _, f := range rows {
+		found[key(f)] = f
+	}
+	return found, nil
+}
+
+// collectContent removes an object below files/ unless a file has come to name it. The content's row is locked
+// meanwhile, so a finalization of the same bytes either came first, and is seen here, or waits, and puts the object back.
+func (s *Store) collectContent(ctx context.Context, o bucket.Object) (gone bool, err error) {
+	if o.Partial {
+		return true, s.bucket.Remove(ctx, o.Key)
+	}
+	sha256 := strings.TrimPrefix(o.Key, bucket.ContentPrefix)
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := lockContent(ctx, tx, sha256, o.Size); err != nil {
+			return err
+		}
+		used, err := tx.NewSelect().Model((*File)(nil)).Where("f.sha256 = ? AND f.state = ?", sha256, Finalized).Exists(ctx)
+		if err != nil || used {
+			return err
+		}
+		if err := s.bucket.Remove(ctx, o.Key); err != nil {
+			return err
+		}
+		gone = true
+		_, err = tx.NewDelete().Model((*content)(nil)).Where("sha256 = ?", sha256).Exec(ctx)
+		return err
+	})
+	return gone, err
+}

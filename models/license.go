@@ -1,0 +1,18 @@
+package models
+
+// License says what others may do with a thing.
+type License string
+
+// The licences, by the codes that they are kept under.
+const (
+	CC     License = "cc"
+	CCSA   License = "cc-sa"
+	CCND   License = "cc-nd"
+	CCNC   License = "cc-nc"
+	CCNCSA License = "cc-nc-sa"
+	CCNCND License = "cc-nc-nd"
+	PD0    License = "pd0"
+	GPL    License = "gpl"
+	LGPL   License = "lgpl"
+	BSD    License = "bsd"
+)

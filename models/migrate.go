@@ -1,0 +1,73 @@
+package models
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/uptrace/bun"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// migrationLock is the key of the advisory lock under which PostgreSQL migrates: several nodes may start at once.
+const migrationLock = 0x6d657368
+
+// Migrate brings the schema up to date and gives the names of the migrations that it ran, none where there was
+// nothing to do. All of them run in one transaction together with the record that they ran, so a process that
+// dies in the middle, or a second one that starts beside it, leaves either the old schema or the new one.
+func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
+	dir := path.Join("migrations", string(db.Engine))
+	files, err := fs.ReadDir(migrations, dir)
+	if err != nil {
+		return nil, err
+	}
+	err = db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		applied = nil
+		if db.Engine == Postgres {
+			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", migrationLock); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"); err != nil {
+			return err
+		}
+		var last int
+		if err := tx.NewSelect().Table("schema_migrations").ColumnExpr("coalesce(max(number), 0)").Scan(ctx, &last); err != nil {
+			return err
+		}
+		for _, file := range files {
+			name := strings.TrimSuffix(file.Name(), ".sql")
+			digits, _, _ := strings.Cut(name, "_")
+			number, err := strconv.Atoi(digits)
+			if err != nil {
+				return fmt.Errorf("migration %s: no number", file.Name())
+			}
+			if number <= last {
+				continue
+			}
+			text, err := migrations.ReadFile(path.Join(dir, file.Name()))
+			if err != nil {
+				return err
+			}
+			// Past Bun, which would read a question mark as a place for a value.
+			if _, err := tx.Tx.ExecContext(ctx, string(text)); err != nil {
+				return fmt.Errorf("migration %s: %w", name, err)
+			}
+			if _, err := tx.ExecContext(ctx, "INSERT INTO schema_migrations (number, name) VALUES (?, ?)", number, name); err != nil {
+				return err
+			}
+			applied = append(applied, name)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	return applied, nil
+}

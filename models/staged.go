@@ -1,0 +1,91 @@
+package models
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// StagedUpload is an upload that has an id and a target and waits for its bytes.
+type StagedUpload struct {
+	FileID    int64
+	Name      string
+	Limit     int64 // bytes that will be taken
+	ExpiresAt time.Time
+}
+
+// StageUpload gives an id for a file that is to hang on a target of the caller, before its bytes are there.
+func (s *Store) StageUpload(ctx context.Context, caller auth.Caller, name string, target Target) (*StagedUpload, error) {
+	name, err := cleanFilename(name)
+	if err != nil {
+		return nil, err
+	}
+	var staged *StagedUpload
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		on, err := s.lockOwned(ctx, tx, caller, target)
+		if err != nil {
+			return err
+		}
+		at := now()
+		expires := at.Add(s.options.PendingTTL)
+		f := &File{
+			OwnerID: caller.UserID, Name: name, Kind: Attachment, State: Staged, CreatedAt: at, ExpiresAt: &expires,
+			TargetType: on.Type, TargetID: on.ID, ThingID: on.thingID,
+		}
+		if _, err := tx.NewInsert().Model(f).Exec(ctx); err != nil {
+			return err
+		}
+		staged = &StagedUpload{FileID: f.ID, Name: name, Limit: s.options.UploadLimit, ExpiresAt: expires}
+		return s.enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: expires})
+	})
+	return staged, err
+}
+
+// StoreStaged takes the bytes of a staged upload. Whoever calls it holds the signed policy of that upload, so there is no
+// caller. Bytes that come again, because an answer was lost, take the place of the first until the file is finalized.
+func (s *Store) StoreStaged(ctx context.Context, id int64, bytes io.Reader) error {
+	if _, err := s.openStaged(ctx, s.db.write, id); err != nil {
+		return err // before a byte is read
+	}
+	up, err := s.receive(ctx, bytes)
+	if err != nil {
+		return err
+	}
+	var replaced string
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		f, err := s.openStaged(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		replaced = f.ObjectKey
+		f.hold(up, "")
+		_, err = tx.NewUpdate().Model(f).Column("state", "object_key", "size", "sha256", "md5", "kind", "content_type").WherePK().Exec(ctx)
+		return err
+	})
+	if err != nil {
+		s.discard(ctx, up.Key)
+		return err
+	}
+	s.discard(ctx, replaced)
+	return nil
+}
+
+// openStaged reads a staged upload that may still take bytes and, in a transaction, holds its row.
+func (s *Store) openStaged(ctx context.Context, db bun.IDB, id int64) (*File, error) {
+	var rows []*File
+	q := db.NewSelect().Model(&rows).Where("f.id = ? AND f.target_type <> '' AND f.state <> ? AND f.expires_at > ?", id, Finalized, now())
+	if _, ok := db.(bun.Tx); ok {
+		q = s.db.forUpdate(q)
+	}
+	if err := q.Scan(ctx); err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, fail(Forbidden, "upload %d takes no bytes: it is finalized, expired or deleted", id)
+	}
+	return rows[0], nil
+}

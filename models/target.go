@@ -1,0 +1,72 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// TargetType is a kind of noun that files or comments hang on.
+type TargetType string
+
+// What files hang on; comments hang on things and makes.
+const (
+	OnThing   TargetType = "thing"
+	OnMake    TargetType = "make"
+	OnComment TargetType = "comment"
+)
+
+// Target names one thing, make or comment.
+type Target struct {
+	Type TargetType
+	ID   int64
+}
+
+// owned is a target whose row is locked and belongs to the caller.
+type owned struct {
+	Target
+	thingID int64 // the thing at the root
+	make    *Make // where the target is one
+}
+
+// lockOwned locks a target that the caller owns until tx ends, so that two finalizations onto it go one after the other.
+func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owned, error) {
+	o := owned{Target: target}
+	var owner int64
+	switch target.Type {
+	case OnThing:
+		t, err := s.lockThing(ctx, tx, target.ID)
+		if err != nil {
+			return o, err
+		}
+		owner, o.thingID = t.OwnerID, t.ID
+	case OnMake:
+		m := new(Make)
+		err := s.db.forUpdate(tx.NewSelect().Model(m).Where("m.id = ?", target.ID)).Scan(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			return o, missing("make", target.ID)
+		} else if err != nil {
+			return o, err
+		}
+		owner, o.thingID, o.make = m.OwnerID, m.ThingID, m
+	case OnComment:
+		c := new(Comment)
+		err := s.db.forUpdate(tx.NewSelect().Model(c).Where("cm.id = ?", target.ID)).Scan(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			return o, missing("comment", target.ID)
+		} else if err != nil {
+			return o, err
+		}
+		owner, o.thingID = c.OwnerID, c.ThingID
+	default:
+		return o, badInput("target", "target: want a thing, a make or a comment")
+	}
+	if owner != caller.UserID {
+		return o, fail(Forbidden, "%s %d belongs to someone else", target.Type, target.ID)
+	}
+	return o, nil
+}

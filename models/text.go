@@ -1,0 +1,41 @@
+package models
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// The longest texts that are taken, in characters.
+const (
+	maxName  = 200
+	maxText  = 65_535
+	maxTag   = 64
+	maxTags  = 50
+	maxFiles = 1_000 // files on one target
+)
+
+// text checks one text of a user: valid UTF-8, no NUL (PostgreSQL cannot keep it), and at most limit characters.
+func text(field, s string, limit int) error {
+	if !utf8.ValidString(s) {
+		return badInput(field, "%s: not valid UTF-8", field)
+	}
+	if strings.ContainsRune(s, 0) {
+		return badInput(field, "%s: holds a NUL character", field)
+	}
+	if n := utf8.RuneCountInString(s); n > limit {
+		e := badInput(field, "%s: %d characters, at most %d are taken", field, n, limit)
+		e.Limit = int64(limit)
+		return e
+	}
+	return nil
+}
+
+// texts is text for several, and tells of the first that is wrong.
+func texts(limit int, fields ...string) error {
+	for i := 0; i+1 < len(fields); i += 2 {
+		if err := text(fields[i], fields[i+1], limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}

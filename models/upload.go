@@ -1,0 +1,183 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/bucket"
+)
+
+// NewUpload is a file on its way in.
+type NewUpload struct {
+	Name  string
+	Kind  FileKind // what the owner says it is; empty: as its name says
+	Bytes io.Reader
+}
+
+// Upload streams a file once into the bucket and keeps it as a pending upload of the caller. When it fails,
+// however it fails, there is neither row nor object.
+func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*File, error) {
+	name, err := cleanFilename(n.Name)
+	if err != nil {
+		return nil, err
+	}
+	up, err := s.receive(ctx, n.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	at := now()
+	expires := at.Add(s.options.PendingTTL)
+	f := &File{OwnerID: caller.UserID, Name: name, State: Pending, CreatedAt: at, ExpiresAt: &expires}
+	f.hold(up, n.Kind)
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.NewInsert().Model(f).Exec(ctx); err != nil {
+			return err
+		}
+		return s.enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: expires})
+	})
+	if err != nil {
+		s.discard(ctx, up.Key)
+		return nil, fmt.Errorf("upload %s: %w", up.Key, err)
+	}
+	return f, nil
+}
+
+// hold makes the file one of the uploaded bytes.
+func (f *File) hold(up bucket.Upload, declared FileKind) {
+	f.State, f.ObjectKey, f.Size, f.SHA256, f.MD5 = Pending, up.Key, up.Size, up.SHA256, up.MD5
+	f.Kind, f.ContentType = classify(up.ContentType, f.Name, declared)
+}
+
+// receive streams bytes into the bucket and sees to the limits.
+func (s *Store) receive(ctx context.Context, bytes io.Reader) (bucket.Upload, error) {
+	if bytes == nil {
+		return bucket.Upload{}, badInput("file", "file: is missing")
+	}
+	source := &source{r: bytes}
+	up, err := s.bucket.Put(ctx, source, s.options.UploadLimit)
+	var tooLarge *bucket.TooLargeError
+	var mine *Error
+	switch {
+	case errors.As(err, &tooLarge):
+		return up, overLimit("files", tooLarge.Limit)
+	case source.err != nil && errors.As(source.err, &mine):
+		return up, mine
+	case source.err != nil:
+		return up, badInput("file", "file: the upload ended before its time")
+	case err != nil:
+		return up, err
+	}
+	switch base, _, _ := strings.Cut(up.ContentType, ";"); {
+	case up.Size == 0:
+		err = badInput("file", "file: is empty")
+	case isPicture(base) && up.Size > s.options.PictureLimit:
+		err = overLimit("pictures", s.options.PictureLimit)
+	default:
+		return up, nil
+	}
+	s.discard(ctx, up.Key)
+	return up, err
+}
+
+func overLimit(what string, limit int64) error {
+	e := badInput("file", "file: too large: %s of at most %s (%d bytes) are taken", what, formatLimit(limit), limit)
+	e.Code, e.Limit = TooLarge, limit
+	return e
+}
+
+// source remembers whether reading failed, which is the sender's fault, not ours.
+type source struct {
+	r   io.Reader
+	err error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
+
+// formatLimit writes a limit as people say it.
+func formatLimit(n int64) string {
+	for i, unit := range []string{"GiB", "MiB", "KiB"} {
+		if size := int64(1) << (30 - 10*i); n >= size && n%size == 0 {
+			return fmt.Sprintf("%d %s", n/size, unit)
+		}
+	}
+	if n%1_000_000 == 0 && n > 0 {
+		return fmt.Sprintf("%d MB", n/1_000_000)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// discard removes an object that no row names any more. What it cannot remove, the garbage collector will.
+func (s *Store) discard(ctx context.Context, key string) {
+	if key == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	_ = s.bucket.Remove(ctx, key)
+}
+
+// DeletePendingUpload removes a pending upload of the caller, bytes and all.
+func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id int64) error {
+	var key string
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		f, err := s.lockFile(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if f.OwnerID != caller.UserID || !f.live(now()) {
+			return missing("pending upload", id)
+		}
+		if f.State == Finalized {
+			e := fail(Conflict, "file %d is finalized: it is no pending upload any more", id)
+			e.Field = "id"
+			return e
+		}
+		key = f.ObjectKey
+		_, err = tx.NewDelete().Model(f).WherePK().Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.discard(ctx, key)
+	return nil
+}
+
+// ExpireUpload removes an upload whose time has passed without it being finalized. It does nothing where the file
+// is gone, finalized, or still has time. A finalization under way holds the row, so one of the two wins and the other sees it.
+func (s *Store) ExpireUpload(ctx context.Context, id int64) error {
+	var keys []string
+	err := s.db.write.NewDelete().Model((*File)(nil)).
+		Where("id = ? AND state <> ? AND expires_at <= ?", id, Finalized, now()).Returning("object_key").Scan(ctx, &keys)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("expire upload %d: %w", id, err)
+	}
+	for _, key := range keys {
+		s.discard(ctx, key)
+	}
+	return nil
+}
+
+// lockFile reads a file, whatever its state, and holds its row until tx ends.
+func (s *Store) lockFile(ctx context.Context, tx bun.Tx, id int64) (*File, error) {
+	f := new(File)
+	err := s.db.forUpdate(tx.NewSelect().Model(f).Where("f.id = ?", id)).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, missing("file", id)
+	}
+	return f, err
+}

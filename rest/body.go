@@ -1,0 +1,147 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/meshyard/meshyard/graph"
+)
+
+const (
+	maxBody   = 1 << 20  // of a request that carries no file
+	maxFields = 64 << 10 // of the fields that stand before a file, all together
+)
+
+// readBody reads the fields of a body by what it holds, since clients send JSON under any content type and under none: an object, a
+// form, or nothing, for which some write null.
+func readBody(r *http.Request) (map[string]any, error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	if mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); mediaType == "multipart/form-data" {
+		fields, _, _, err := readForm(r)
+		return fields, err
+	}
+	text, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if err != nil {
+		return nil, badInput("body", "the body ended before its time")
+	}
+	if len(text) > maxBody {
+		return nil, tooLarge("body", maxBody)
+	}
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
+	switch {
+	case len(text) == 0 || string(text) == "null":
+		return nil, nil
+	case text[0] == '{':
+		var fields map[string]any
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		if err := d.Decode(&fields); err != nil {
+			return nil, badInput("body", "the body is no JSON: %v", jsonFault(err))
+		}
+		return fields, nil
+	case text[0] == '[':
+		return nil, badInput("body", "the body is a JSON array, and an object is wanted")
+	}
+	form, err := url.ParseQuery(string(text))
+	if err != nil {
+		return nil, badInput("body", "the body is neither JSON nor a form")
+	}
+	return fromQuery(form), nil
+}
+
+// jsonFault keeps what of a JSON error says where it is, and nothing of the body itself.
+func jsonFault(err error) string {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return err.Error()
+	}
+	return "it cannot be read"
+}
+
+// fromQuery gives parameters by name; a name that ends in [] is a list's.
+func fromQuery(query url.Values) map[string]any {
+	fields := make(map[string]any, len(query))
+	for name, values := range query {
+		list := make([]any, len(values))
+		for i, v := range values {
+			list[i] = v
+		}
+		if short, ok := strings.CutSuffix(name, "[]"); ok || len(list) != 1 {
+			fields[short] = list
+		} else {
+			fields[name] = values[0]
+		}
+	}
+	return fields
+}
+
+// readForm reads the fields of a multipart form up to the file, which it leaves to be read, once, by whoever wants it.
+// What follows the file is not looked at.
+func readForm(r *http.Request) (fields map[string]any, name string, file io.Reader, err error) {
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, "", nil, badInput("body", "want multipart/form-data with a part named file")
+	}
+	fields = make(map[string]any)
+	left := int64(maxFields)
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return fields, "", nil, nil
+		}
+		if err != nil {
+			return nil, "", nil, badInput("body", "the multipart body cannot be read, or ended before its time")
+		}
+		if part.FormName() == "file" || part.FileName() != "" {
+			return fields, part.FileName(), part, nil
+		}
+		value, err := io.ReadAll(io.LimitReader(part, left+1))
+		if err != nil {
+			return nil, "", nil, badInput("body", "the multipart body ended before its time")
+		}
+		if left -= int64(len(value)) + 256; left < 0 {
+			return nil, "", nil, tooLarge("body", maxFields)
+		}
+		fields[part.FormName()] = string(value)
+	}
+}
+
+// takesFile tells whether an operation's body carries a file.
+func takesFile(op *operation) bool {
+	v := op.variables["file"]
+	return v != nil && v.Type.Name() == "Upload"
+}
+
+// readUpload reads a body that carries a file.
+func readUpload(r *http.Request) (map[string]any, error) {
+	fields, name, file, err := readForm(r)
+	if err != nil {
+		return nil, err
+	}
+	if file == nil {
+		return nil, badInput("file", "file: is missing: want multipart/form-data with a part named file")
+	}
+	fields["file"] = graph.Stream(name, file)
+	return fields, nil
+}
+
+// fieldsOf reads the body of a request where its operation has a use for one.
+func fieldsOf(op *operation, r *http.Request) (map[string]any, error) {
+	if takesFile(op) {
+		return readUpload(r)
+	}
+	if op.Operation == ast.Mutation && len(op.variables) > len(pathParameter.FindAllString(r.Pattern, -1)) {
+		return readBody(r)
+	}
+	return nil, nil
+}

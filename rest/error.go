@@ -1,0 +1,57 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/meshyard/meshyard/graph"
+)
+
+// errorSchema is the body of every answer that is an error. Some clients compare Error with the words of HTTP, so the
+// explanation stands beside it.
+type errorSchema struct {
+	Error   string   `json:"error"`
+	Code    int      `json:"code"`
+	Type    string   `json:"type"`
+	Message string   `json:"message"`
+	Errors  []string `json:"errors,omitempty"`
+}
+
+// WriteError answers with an error in the documented shape: the words of the status as `error` and in X-Error, and the
+// explanation as `message`.
+func WriteError(w http.ResponseWriter, status int, message string, reasons ...string) {
+	words := http.StatusText(status)
+	h := w.Header()
+	h.Set("X-Error", words)
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	if status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(errorSchema{
+		Error: words, Code: status, Type: strings.ToUpper(strings.ReplaceAll(words, " ", "_")), Message: message, Errors: reasons,
+	})
+}
+
+// writeErrors answers with the gravest of the errors of an operation, since they come in no order.
+func writeErrors(w http.ResponseWriter, errs gqlerror.List) {
+	for _, row := range graph.Codes {
+		for _, e := range errs {
+			if e.Extensions["code"] == string(row.Code) {
+				reasons, _ := e.Extensions["reasons"].([]string)
+				WriteError(w, row.Status, e.Message, reasons...)
+				return
+			}
+		}
+	}
+	WriteError(w, http.StatusInternalServerError, "something went wrong on the server; it has been logged")
+}
+
+// WriteFailure answers with an error that came from below without an operation around it.
+func WriteFailure(w http.ResponseWriter, r *http.Request, err error) {
+	writeErrors(w, gqlerror.List{graph.PresentError(r.Context(), err)})
+}

@@ -1,0 +1,97 @@
+package rest
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+//go:embed operations/*.graphql
+var operationFiles embed.FS
+
+// operation is a stored document that a route runs.
+type operation struct {
+	*ast.OperationDefinition
+
+	scope     auth.Scope // what the token must carry: the @auth of its field
+	variables map[string]*ast.VariableDefinition
+}
+
+// loadDocument reads all stored documents as one, so that they share fragments, and validates it against the schema.
+func loadDocument(schema *ast.Schema) (*ast.QueryDocument, error) {
+	files, err := fs.Glob(operationFiles, "operations/*.graphql")
+	if err != nil {
+		return nil, err
+	}
+	var all strings.Builder
+	for _, name := range files {
+		text, err := operationFiles.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		all.Write(text)
+	}
+	document, errs := gqlparser.LoadQuery(schema, all.String())
+	if len(errs) > 0 {
+		return nil, fmt.Errorf("rest: stored documents: %w", errs)
+	}
+	return document, nil
+}
+
+var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
+
+// matchOperations gives each route its operation. Every route needs one and every operation a route, each path
+// parameter a variable, and each operation one field, which says what scope it needs.
+func matchOperations(document *ast.QueryDocument, schema *ast.Schema) (map[string]*operation, error) {
+	found := make(map[string]*operation)
+	var errs []error
+	for _, r := range routes {
+		definition := document.Operations.ForName(r.operation)
+		if definition == nil {
+			errs = append(errs, fmt.Errorf("rest: route %s %s: no operation %s", r.method, r.path, r.operation))
+			continue
+		}
+		op := &operation{OperationDefinition: definition, variables: make(map[string]*ast.VariableDefinition)}
+		for _, v := range definition.VariableDefinitions {
+			op.variables[v.Variable] = v
+		}
+		for _, match := range pathParameter.FindAllStringSubmatch(r.path, -1) {
+			if op.variables[match[1]] == nil {
+				errs = append(errs, fmt.Errorf("rest: operation %s: no variable $%s for %s", r.operation, match[1], r.path))
+			}
+		}
+		scope, err := scopeOf(definition, schema)
+		errs = append(errs, err)
+		op.scope = scope
+		found[r.operation] = op
+	}
+	for _, definition := range document.Operations {
+		if found[definition.Name] == nil {
+			errs = append(errs, fmt.Errorf("rest: operation %s: no route", definition.Name))
+		}
+	}
+	return found, errors.Join(errs...)
+}
+
+func scopeOf(definition *ast.OperationDefinition, schema *ast.Schema) (auth.Scope, error) {
+	if len(definition.SelectionSet) == 1 {
+		if field, ok := definition.SelectionSet[0].(*ast.Field); ok && field.Alias == "answer" {
+			if d := field.Definition.Directives.ForName("auth"); d != nil {
+				value, _ := d.ArgumentMap(nil)["scope"].(string)
+				return auth.Scope(strings.ToLower(value)), nil
+			}
+		}
+	}
+	return "", fmt.Errorf("rest: operation %s: want one field, with @auth, under the alias answer", definition.Name)
+}
+
+// mutates tells whether running it changes anything.
+func (op *operation) mutates() bool { return op.Operation == ast.Mutation }

@@ -1,0 +1,138 @@
+// Package rest is the face for programs written for the old REST API: a table of routes, each of which runs a stored GraphQL
+// document on the same schema that GraphQL clients use. No rules and no queries live here.
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/address"
+	"github.com/meshyard/meshyard/internal/signing"
+)
+
+// Options are what the face stands on.
+type Options struct {
+	Graph     *graph.Graph
+	Addresses address.Addresses
+	// StoreForm takes the bytes of the staged upload that a checked form stands for.
+	StoreForm func(ctx context.Context, form signing.Form, file io.Reader) error
+}
+
+type server struct {
+	Options
+	executor *executor.Executor
+	schema   *ast.Schema
+}
+
+// Handler answers the documented paths. It fails when a route and the stored documents do not fit each other or the schema.
+func Handler(o Options) (http.Handler, error) {
+	s := &server{Options: o, schema: o.Graph.Schema()}
+	document, err := loadDocument(s.schema)
+	if err != nil {
+		return nil, err
+	}
+	operations, err := matchOperations(document, s.schema)
+	if err != nil {
+		return nil, err
+	}
+	s.executor = o.Graph.Executor(graph.OneDocument{Document: document})
+
+	mux := http.NewServeMux()
+	for _, r := range routes {
+		s.mount(mux, r.method+" "+r.path, s.serve(r, operations[r.operation], operations))
+	}
+	s.mount(mux, "POST /upload_file_storage", http.HandlerFunc(s.storeForm))
+	return notFound(mux), nil
+}
+
+// mount answers a path with and without a slash at its end; a redirect between them would turn a POST into a GET.
+func (s *server) mount(mux *http.ServeMux, pattern string, h http.Handler) {
+	mux.Handle(pattern, h)
+	mux.Handle(pattern+"/{$}", h)
+}
+
+// notFound answers in the documented shape where the mux would answer in plain text, or redirect to a cleaner path.
+func notFound(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" && !strings.Contains(r.URL.Path, "//") {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		var allowed []string
+		for _, method := range []string{get, post} {
+			probe := &http.Request{Method: method, Host: r.Host, URL: r.URL}
+			if _, pattern := mux.Handler(probe); pattern != "" {
+				allowed = append(allowed, method)
+			}
+		}
+		if len(allowed) > 0 && !strings.Contains(r.URL.Path, "//") {
+			w.Header().Set("Allow", strings.Join(allowed, ", "))
+			WriteError(w, http.StatusMethodNotAllowed, r.Method+" is not served here")
+			return
+		}
+		WriteError(w, http.StatusNotFound, "there is nothing at this path")
+	})
+}
+
+// serve runs a route's operation.
+func (s *server) serve(rt route, op *operation, operations map[string]*operation) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rt.deprecated.announce(w.Header(), s.Addresses.Base)
+		if op.mutates() {
+			w.Header().Set("Cache-Control", "no-store")
+		}
+		op, write := op, rt.write
+		if r.Method == http.MethodHead && op.mutates() {
+			// A look at what GET would do must not do it: the verdict is the one of reading the file.
+			op, write = operations["get_files_file_id"], nothing
+		}
+		if err := graph.Authorize(r.Context(), op.scope); err != nil {
+			WriteFailure(w, r, err) // before the body is read
+			return
+		}
+		variables, err := s.variables(op, r)
+		if err != nil {
+			WriteFailure(w, r, err)
+			return
+		}
+		response := s.run(r.Context(), op, variables)
+		if len(response.Errors) > 0 {
+			writeErrors(w, response.Errors)
+			return
+		}
+		var data struct {
+			Answer json.RawMessage `json:"answer"`
+		}
+		if err := json.Unmarshal(response.Data, &data); err != nil {
+			WriteFailure(w, r, err)
+			return
+		}
+		if err := write(s, w, r, data.Answer); err != nil {
+			WriteFailure(w, r, err)
+		}
+	})
+}
+
+// run executes a stored operation in process.
+func (s *server) run(ctx context.Context, op *operation, variables map[string]any) *graphql.Response {
+	ctx = graphql.StartOperationTrace(ctx)
+	oc, errs := s.executor.CreateOperationContext(ctx, &graphql.RawParams{OperationName: op.Name, Variables: variables})
+	if errs != nil {
+		return s.executor.DispatchError(graphql.WithOperationContext(ctx, oc), errs)
+	}
+	next, ctx := s.executor.DispatchOperation(ctx, oc)
+	if response := next(ctx); response != nil {
+		return response
+	}
+	// The executor gives nothing for a client that went away.
+	return s.executor.DispatchError(graphql.WithOperationContext(context.WithoutCancel(ctx), oc), gqlerror.List{gqlerror.Wrap(context.Cause(ctx))})
+}

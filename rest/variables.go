@@ -1,0 +1,178 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/meshyard/meshyard/graph"
+)
+
+// variables gives the variables of an operation from the path, the query and the body, by name: the path wins over the body, the body
+// over the query. Each becomes what its declared type wants. What is absent, or null, is left out; what is unknown is not looked at.
+func (s *server) variables(op *operation, r *http.Request) (map[string]any, error) {
+	query := r.URL.Query()
+	given := fromQuery(query)
+	body, err := fieldsOf(op, r)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range body {
+		given[name] = value
+	}
+	variables := make(map[string]any, len(op.variables))
+	for name, v := range op.variables {
+		if value := r.PathValue(name); value != "" {
+			// An id that is no number names nothing, and 0 is the id of nothing.
+			if v.Type.Name() == "ID" && !isID(value) {
+				value = "0"
+			}
+			variables[name] = value
+			continue
+		}
+		switch page, perPage := pageNumbers(query); name {
+		case "page":
+			variables[name] = page
+			continue
+		case "per_page":
+			variables[name] = perPage
+			continue
+		}
+		value := given[name]
+		if value == nil {
+			if v.Type.NonNull && v.DefaultValue == nil {
+				return nil, badInput(name, "%s: is missing", name)
+			}
+			continue
+		}
+		if variables[name], err = s.convert(name, value, v.Type); err != nil {
+			return nil, err
+		}
+	}
+	return variables, nil
+}
+
+// convert turns a value of a query, a form or a JSON body into one that its type takes.
+func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
+	if t.Elem != nil {
+		list, ok := value.([]any)
+		if !ok {
+			list = []any{value}
+		}
+		converted := make([]any, len(list))
+		for i, v := range list {
+			var err error
+			if converted[i], err = s.convert(name+"["+strconv.Itoa(i)+"]", v, t.Elem); err != nil {
+				return nil, err
+			}
+		}
+		return converted, nil
+	}
+	switch definition := s.schema.Types[t.NamedType]; definition.Kind {
+	case ast.InputObject:
+		return s.convertObject(name, value, definition)
+	case ast.Enum:
+		return convertEnum(name, value, definition)
+	}
+	if upload, ok := value.(graphql.Upload); ok {
+		return upload, nil
+	}
+	text, isText := value.(string)
+	if number, ok := value.(json.Number); ok {
+		text, isText = number.String(), true
+	}
+	flag, isFlag := value.(bool)
+	switch t.NamedType {
+	case "ID":
+		if isText && isID(text) {
+			return text, nil
+		}
+		return nil, badInput(name, "%s: want an id: a whole number, or its decimal digits", name)
+	case "Int", "Int64":
+		if n, err := strconv.ParseInt(text, 10, 32); isText && err == nil {
+			return n, nil
+		}
+		return nil, badInput(name, "%s: want a whole number of 32 bits", name)
+	case "Boolean":
+		if isFlag {
+			return flag, nil
+		}
+		if b, err := strconv.ParseBool(text); isText && err == nil {
+			return b, nil
+		}
+		return nil, badInput(name, "%s: want 0 or 1, or true or false", name)
+	case "String":
+		if isText {
+			return text, nil
+		}
+		return nil, badInput(name, "%s: want a text", name)
+	}
+	return nil, fmt.Errorf("rest: %s: no conversion to %s", name, t.NamedType)
+}
+
+// convertObject keeps the keys that the type knows: clients send more than is wanted.
+func (s *server) convertObject(name string, value any, definition *ast.Definition) (any, error) {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil, badInput(name, "%s: want an object", name)
+	}
+	converted := make(map[string]any, len(definition.Fields))
+	for _, field := range definition.Fields {
+		v := object[field.Name]
+		if v == nil {
+			if field.Type.NonNull && field.DefaultValue == nil {
+				return nil, badInput(name, "%s: %s is missing", name, field.Name)
+			}
+			continue
+		}
+		var err error
+		if converted[field.Name], err = s.convert(name+"."+field.Name, v, field.Type); err != nil {
+			return nil, err
+		}
+	}
+	return converted, nil
+}
+
+// enumAliases are the words of the wire that differ from the schema's by more than case.
+var enumAliases = map[string]func(text string) (string, bool){
+	"License":    licenseEnum,
+	"TargetType": func(text string) (string, bool) { return "MAKE", strings.EqualFold(text, "copy") },
+}
+
+func convertEnum(name string, value any, definition *ast.Definition) (any, error) {
+	text, _ := value.(string)
+	if alias := enumAliases[definition.Name]; alias != nil {
+		if enum, ok := alias(text); ok {
+			return enum, nil
+		}
+	}
+	words := make([]string, len(definition.EnumValues))
+	for i, v := range definition.EnumValues {
+		if strings.EqualFold(v.Name, text) {
+			return v.Name, nil
+		}
+		words[i] = strings.ReplaceAll(strings.ToLower(v.Name), "_", "-")
+	}
+	slices.Sort(words)
+	return nil, badInput(name, "%s: want one of %s", name, strings.Join(words, ", "))
+}
+
+// isID tells whether text is an id as this server writes them.
+func isID(text string) bool {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return err == nil && strconv.FormatInt(n, 10) == text
+}
+
+func badInput(field, format string, args ...any) error {
+	return graph.BadInput(field, format, args...)
+}
+
+func tooLarge(field string, limit int64) error {
+	return graph.BadInput(field, "%s: more than %d bytes", field, limit)
+}

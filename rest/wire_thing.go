@@ -1,0 +1,145 @@
+package rest
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/meshyard/meshyard/internal/address"
+)
+
+// ThingSchema is a thing on the wire. What this server does not keep has the value that says so: none, nobody, not.
+type ThingSchema struct {
+	ID               ID            `json:"id"`
+	Name             string        `json:"name"`
+	Thumbnail        string        `json:"thumbnail"`
+	URL              string        `json:"url"`
+	PublicURL        string        `json:"public_url"`
+	Creator          *UserSummary  `json:"creator"`
+	Added            Time          `json:"added"`
+	Modified         Time          `json:"modified"`
+	IsPublished      Flag          `json:"is_published"`
+	IsWIP            Flag          `json:"is_wip"`
+	IsPurchased      Flag          `json:"is_purchased"`
+	NeedsModeration  Flag          `json:"needs_moderation"`
+	IsDecoy          Flag          `json:"is_decoy"`
+	IsFeatured       bool          `json:"is_featured"`
+	IsNSFW           bool          `json:"is_nsfw"`
+	IsAI             bool          `json:"is_ai"`
+	IsLiked          bool          `json:"is_liked"`
+	IsCollected      bool          `json:"is_collected"`
+	IsWatched        bool          `json:"is_watched"`
+	LikeCount        int           `json:"like_count"`
+	CollectCount     int           `json:"collect_count"`
+	CommentCount     int           `json:"comment_count"`
+	FileCount        int           `json:"file_count"`
+	DefaultImage     *ImageSummary `json:"default_image"`
+	Description      string        `json:"description"`
+	Instructions     string        `json:"instructions"`
+	DescriptionHTML  string        `json:"description_html"`
+	InstructionsHTML string        `json:"instructions_html"`
+	Details          string        `json:"details"`
+	DetailsParts     []any         `json:"details_parts"`
+	EduDetails       string        `json:"edu_details"`
+	Education        education     `json:"education"`
+	License          License       `json:"license"`
+	AllowsDeriv      bool          `json:"allows_derivatives"`
+	FilesURL         string        `json:"files_url"`
+	ImagesURL        string        `json:"images_url"`
+	LikesURL         string        `json:"likes_url"`
+	AncestorsURL     string        `json:"ancestors_url"`
+	DerivativesURL   string        `json:"derivatives_url"`
+	TagsURL          string        `json:"tags_url"`
+	CategoriesURL    string        `json:"categories_url"`
+	ZipData          zipData       `json:"zip_data"`
+	Tags             []*Tag        `json:"tags"`
+	Ancestors        []any         `json:"ancestors"`
+	IsDerivative     bool          `json:"is_derivative"`
+	CanComment       bool          `json:"can_comment"`
+	IsBanned         bool          `json:"is_banned"`
+	CommentsDisabled bool          `json:"is_comments_disabled"`
+	Moderation       string        `json:"moderation"`
+	TypeName         string        `json:"type_name"`
+	AppID            *int          `json:"app_id"`
+	DownloadCount    int64         `json:"download_count"`
+	ViewCount        int           `json:"view_count"`
+	RemixCount       int           `json:"remix_count"`
+	MakeCount        int           `json:"make_count"`
+	AppCount         int           `json:"app_count"`
+	RootCommentCount int           `json:"root_comment_count"`
+
+	// Read only: emptied before they are written.
+	Images []*FileSchema `json:"images,omitempty"`
+	Files  []*FileSchema `json:"files,omitempty"`
+}
+
+type education struct {
+	Grades   []any `json:"grades"`
+	Subjects []any `json:"subjects"`
+}
+
+type zipData struct {
+	Files  []zipEntry `json:"files"`
+	Images []zipEntry `json:"images"`
+}
+
+type zipEntry struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+}
+
+// Tag is a tag on the wire.
+type Tag struct {
+	Name        string `json:"name"`
+	URL         string `json:"url"`
+	Count       int    `json:"count"`
+	ThingsURL   string `json:"things_url"`
+	AbsoluteURL string `json:"absolute_url"`
+	Tag         string `json:"tag"`
+}
+
+func (t *Tag) complete(a address.Addresses) {
+	t.Tag = strings.ReplaceAll(strings.ToLower(t.Name), " ", "_")
+	t.URL = a.Base + "/tags/" + url.PathEscape(t.Tag)
+	t.ThingsURL = t.URL + "/things"
+	t.AbsoluteURL = "/tag:" + t.Tag
+}
+
+func (t *ThingSchema) complete(a address.Addresses) {
+	t.URL = a.Base + "/things/" + t.ID.String()
+	t.PublicURL = a.Base + "/thing:" + t.ID.String()
+	t.FilesURL, t.ImagesURL, t.LikesURL = t.URL+"/files", t.URL+"/images", t.URL+"/likes"
+	t.AncestorsURL, t.DerivativesURL = t.URL+"/ancestors", t.URL+"/derivatives"
+	t.TagsURL, t.CategoriesURL = t.URL+"/tags", t.URL+"/categories"
+	t.Creator.complete(a)
+	for _, tag := range t.Tags {
+		tag.complete(a)
+	}
+	t.ZipData = zipData{Files: zipEntries(t.Files, a), Images: zipEntries(t.Images, a)}
+	t.Thumbnail = a.Picture("THING")
+	if len(t.Images) > 0 {
+		t.DefaultImage = t.Images[0].DefaultImage
+		t.Thumbnail = t.Images[0].Thumbnail
+	}
+	t.Images, t.Files = nil, nil
+	t.Details = "<div>" + t.DescriptionHTML + t.InstructionsHTML + "</div>"
+	t.DetailsParts, t.Ancestors, t.Education = []any{}, []any{}, education{[]any{}, []any{}}
+	t.AllowsDeriv = !strings.Contains(string(t.License), "No Derivatives")
+	t.CanComment = t.IsPublished == 1
+	t.RootCommentCount = t.CommentCount
+	t.TypeName = "Thing"
+}
+
+func zipEntries(files []*FileSchema, a address.Addresses) []zipEntry {
+	entries := make([]zipEntry, len(files))
+	for i, f := range files {
+		f.complete(a)
+		entries[i] = zipEntry{f.Name, f.PublicURL}
+	}
+	return entries
+}
+
+// thingPayload is what a mutation of a thing answers.
+type thingPayload struct{ Thing ThingSchema }
+
+func (p *thingPayload) complete(a address.Addresses) { p.Thing.complete(a) }
+func (p *thingPayload) wire() any                    { return &p.Thing }
