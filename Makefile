@@ -1,0 +1,43 @@
+# Two commands do everything for a newcomer: make run, make test. Nothing is needed but Go.
+
+# The name of a commit in the binary is not worth a build that fails where git is missing or the checkout is somebody else's.
+export GOFLAGS := -buildvcs=false $(GOFLAGS)
+
+with-postgres := go run ./internal/pgtest/with --
+
+.PHONY: help run build test check generate bench test-kill test-browser race
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## Build and serve on 127.0.0.1:8080 with everything under ./data
+	./bin/meshyard serve
+
+build: ## Build bin/meshyard
+	go build -o bin/meshyard ./cmd/meshyard
+
+test: ## Run the tests on SQLite and on a real PostgreSQL, which is started, or installed, where none is given
+	$(with-postgres) go test ./...
+
+check: ## Format, vet, staticcheck, generated code fresh
+	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
+	go vet ./...
+	go vet -tags browser ./...
+	go tool staticcheck ./...
+	@before=$$(cat graph/*.go | sha256sum); go tool gqlgen generate; after=$$(cat graph/*.go | sha256sum); \
+	test "$$before" = "$$after" || { echo "graph/ is not what the schema generates: run make generate"; exit 1; }
+
+race: ## Run the tests under the race detector
+	$(with-postgres) go test -race ./...
+
+generate: ## Make the Go code of the GraphQL schema anew
+	go tool gqlgen generate
+
+bench: ## Measure against bare handlers, side by side; prints ratios
+	$(with-postgres) go run ./bench
+
+test-kill: ## Kill the server fifty times in the middle of uploads and finalizations, on each engine
+	MESHYARD_KILLS=50 $(with-postgres) go test -count=1 -timeout 30m -run TestKill -v ./cmd/meshyard
+
+test-browser: ## Drive GraphiQL in headless Chromium with the network cut off
+	go test -count=1 -tags browser -run 'TestBrowser|Browser' ./cmd/meshyard/app ./internal/graphiql
