@@ -25,21 +25,26 @@ type operation struct {
 	variables map[string]*ast.VariableDefinition
 }
 
-// loadDocument reads all stored documents as one, so that they share fragments, and validates it against the schema.
-func loadDocument(schema *ast.Schema) (*ast.QueryDocument, error) {
+// Documents gives all stored documents as one text, in which they share fragments.
+func Documents() string {
 	files, err := fs.Glob(operationFiles, "operations/*.graphql")
-	if err != nil {
-		return nil, err
-	}
 	var all strings.Builder
 	for _, name := range files {
-		text, err := operationFiles.ReadFile(name)
-		if err != nil {
-			return nil, err
+		var text []byte
+		if text, err = operationFiles.ReadFile(name); err != nil {
+			break
 		}
 		all.Write(text)
 	}
-	document, errs := gqlparser.LoadQuery(schema, all.String())
+	if err != nil {
+		panic(err) // they are part of the binary
+	}
+	return all.String()
+}
+
+// loadDocument parses the stored documents and validates them against the schema.
+func loadDocument(schema *ast.Schema) (*ast.QueryDocument, error) {
+	document, errs := gqlparser.LoadQuery(schema, Documents())
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("rest: stored documents: %w", errs)
 	}

@@ -35,3 +35,12 @@ var routes = []route{
 
 	{get, "/users/{username}/downloads", "get_users_username_downloads", page[ThingSchema], nil},
 }
+
+// Operations names the operations of all routes, in the order of the table.
+func Operations() []string {
+	names := make([]string, len(routes))
+	for i, r := range routes {
+		names[i] = r.operation
+	}
+	return names
+}

@@ -230,8 +230,10 @@ func TestUploadVerdicts(t *testing.T) {
 			}
 		}
 		for name, rest := range map[string]func(c *apptest.Client) *apptest.Response{
-			"nothing":         func(c *apptest.Client) *apptest.Response { return c.Do("POST", "/files/0/uploadFile", nil) },
-			"JSON":            func(c *apptest.Client) *apptest.Response { return c.Do("POST", "/files/0/uploadFile", map[string]int{"file": 1}) },
+			"nothing": func(c *apptest.Client) *apptest.Response { return c.Do("POST", "/files/0/uploadFile", nil) },
+			"JSON": func(c *apptest.Client) *apptest.Response {
+				return c.Do("POST", "/files/0/uploadFile", map[string]int{"file": 1})
+			},
 			"no file part":    form([][2]string{{"name", "a.stl"}}, ""),
 			"an unknown type": form([][2]string{{"type", "hologram"}}, "file"),
 			"a body that is cut": func(c *apptest.Client) *apptest.Response {

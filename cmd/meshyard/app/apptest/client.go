@@ -186,10 +186,16 @@ func (r *Result) Code() string {
 	return r.Errors[0].Extensions.Code
 }
 
-// GraphQL runs a document.
+// GraphQL runs a document with one operation.
 func (c *Client) GraphQL(document string, variables map[string]any) *Result {
 	c.t.Helper()
-	r := c.Request(http.MethodPost, "/graphql", map[string]any{"query": document, "variables": variables})
+	return c.Operation(document, "", variables)
+}
+
+// Operation runs one operation of a document.
+func (c *Client) Operation(document, name string, variables map[string]any) *Result {
+	c.t.Helper()
+	r := c.Request(http.MethodPost, "/graphql", map[string]any{"query": document, "operationName": name, "variables": variables})
 	r.Header.Set("Content-Type", "application/json")
 	return c.result(c.Send(r))
 }
