@@ -60,10 +60,10 @@ func (s *server) mount(mux *http.ServeMux, pattern string, h http.Handler) {
 	mux.Handle(pattern+"/{$}", h)
 }
 
-// notFound answers in the documented shape where the mux would answer in plain text, or redirect to a cleaner path.
+// notFound answers in the documented shape where the mux would answer in plain text.
 func notFound(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, pattern := mux.Handler(r); pattern != "" && !strings.Contains(r.URL.Path, "//") {
+		if _, pattern := mux.Handler(r); pattern != "" {
 			mux.ServeHTTP(w, r)
 			return
 		}
@@ -74,7 +74,7 @@ func notFound(mux *http.ServeMux) http.Handler {
 				allowed = append(allowed, method)
 			}
 		}
-		if len(allowed) > 0 && !strings.Contains(r.URL.Path, "//") {
+		if len(allowed) > 0 {
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
 			WriteError(w, http.StatusMethodNotAllowed, r.Method+" is not served here")
 			return

@@ -49,6 +49,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Missing(w)
 		return
 	}
+	dropUnknownRange(r.Header)
 	signed := !anonymous && h.Signed(id, r.URL.Query(), time.Now())
 	for again := false; ; again = true {
 		blob, err := h.Find(r.Context(), id, signed)
@@ -67,6 +68,15 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.Fail(w, r, err)
 			return
 		}
+	}
+}
+
+// dropUnknownRange leaves of Range what counts in bytes: RFC 9110 section 14.2 wants other units ignored, and net/http refuses them.
+func dropUnknownRange(header http.Header) {
+	if unit, ranges, ok := strings.Cut(header.Get("Range"), "="); ok && strings.EqualFold(unit, "bytes") {
+		header.Set("Range", "bytes="+ranges)
+	} else {
+		header.Del("Range")
 	}
 }
 

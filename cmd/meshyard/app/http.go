@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -65,13 +66,21 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	mux.Handle("/", a.limited(compressed(api)))
 
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, blobs.DownloadPrefix) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, blobs.DownloadPrefix):
 			bytes.ServeHTTP(w, r)
-			return
+		case !clean(r.URL.Path):
+			missing(w)
+		default:
+			mux.ServeHTTP(w, r)
 		}
-		mux.ServeHTTP(w, r)
 	})
 	return telemetry.Requests(crossOrigin(root), a.Logger), nil
+}
+
+// clean tells whether a path is one that the mux takes as it is. Others it redirects, and a redirect turns a POST into a GET.
+func clean(p string) bool {
+	return p == path.Clean(p) || p == path.Clean(p)+"/"
 }
 
 // limited finds out who calls and bounds how often: by token and, without a good one, by address.

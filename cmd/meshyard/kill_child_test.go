@@ -1,0 +1,243 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// dieWithParent makes the kernel kill a child when the tests die, where it can be asked to.
+var dieWithParent *syscall.SysProcAttr
+
+// buildBinary builds the command as it is shipped.
+func buildBinary(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "meshyard")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// catalogue is what survives a kill: a database and a bucket. Processes of the real binary work on it.
+type catalogue struct {
+	t        testing.TB
+	binary   string
+	data     string
+	database string // a postgres:// URL; empty: SQLite in the data folder
+	log      string // a file with what all servers said on standard error
+}
+
+func newCatalogue(t testing.TB, binary, database string) *catalogue {
+	t.Helper()
+	dir := t.TempDir()
+	c := &catalogue{t: t, binary: binary, data: filepath.Join(dir, "data"), database: database, log: filepath.Join(dir, "log")}
+	t.Cleanup(func() {
+		if log := c.logged(); t.Failed() {
+			t.Logf("the end of the servers' log:\n%s", log[max(0, len(log)-4000):])
+		}
+	})
+	return c
+}
+
+func (c *catalogue) logged() string {
+	log, err := os.ReadFile(c.log)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		c.t.Error(err)
+	}
+	return string(log)
+}
+
+// command is a command on the catalogue. What the environment sets for a catalogue of the developer's is not for it.
+func (c *catalogue) command(args ...string) *exec.Cmd {
+	args = append(args, "--data", c.data)
+	if c.database != "" {
+		args = append(args, "--database-url", c.database)
+	}
+	cmd := exec.Command(c.binary, args...)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MESHYARD_") })
+	cmd.SysProcAttr = dieWithParent
+	return cmd
+}
+
+// run runs a command to its end, which must be exit status 0, and gives what it said on standard output.
+func (c *catalogue) run(args ...string) string {
+	c.t.Helper()
+	out, stderr, err := c.try(args...)
+	if err != nil {
+		c.t.Fatalf("meshyard %s: got %v, want exit status 0\n%s%s", strings.Join(args, " "), err, out, stderr)
+	}
+	return out
+}
+
+func (c *catalogue) try(args ...string) (stdout, stderr string, err error) {
+	p := c.start(args...)
+	if !p.ends(2 * time.Minute) {
+		c.t.Fatalf("meshyard %s: runs after two minutes, want an end", strings.Join(args, " "))
+	}
+	return p.stdout.String(), p.stderr.String(), p.err
+}
+
+// process is a process of the binary, which ends with the test at the latest.
+type process struct {
+	*exec.Cmd
+	stdout, stderr bytes.Buffer // to be read when it has ended; a server writes to the log instead
+	ended          chan struct{}
+	err            error // of Wait, once ended
+}
+
+// start starts a command and does not wait for it.
+func (c *catalogue) start(args ...string) *process {
+	c.t.Helper()
+	p := &process{Cmd: c.command(args...)}
+	p.Stdout, p.Stderr = &p.stdout, &p.stderr
+	c.launch(p)
+	return p
+}
+
+func (c *catalogue) launch(p *process) {
+	c.t.Helper()
+	p.ended = make(chan struct{})
+	failed := make(chan error)
+	launcher() <- func() { failed <- p.Start() }
+	if err := <-failed; err != nil {
+		c.t.Fatal(err)
+	}
+	go func() {
+		p.err = p.Wait()
+		close(p.ended)
+	}()
+	c.t.Cleanup(p.kill)
+}
+
+// launcher runs what starts processes on a thread that never ends: on Linux a child that is to die with its parent dies with the thread
+// that started it.
+var launcher = sync.OnceValue(func() chan<- func() {
+	work := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for f := range work {
+			f()
+		}
+	}()
+	return work
+})
+
+// kill is kill -9. It returns when the process is gone.
+func (p *process) kill() {
+	_ = p.Process.Kill() // it may have ended by itself
+	<-p.ended
+}
+
+// ends tells whether the process ends within the time.
+func (p *process) ends(within time.Duration) bool {
+	select {
+	case <-p.ended:
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
+// server is a server that answers.
+type server struct {
+	*process
+	url string
+}
+
+// serve starts a server on a port that was free a moment ago and waits until it is ready.
+func (c *catalogue) serve() *server {
+	c.t.Helper()
+	for range 5 {
+		before := len(c.logged())
+		s, err := c.tryServe()
+		if err == nil {
+			return s
+		}
+		if !strings.Contains(c.logged()[before:], "address already in use") {
+			c.t.Fatal(err)
+		}
+	}
+	c.t.Fatal("meshyard serve: no port stays free")
+	return nil
+}
+
+func (c *catalogue) tryServe() (*server, error) {
+	c.t.Helper()
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(c.log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	s := &server{&process{Cmd: c.command("serve", "--listen", address, "--rate-limit", "0")}, "http://" + address}
+	s.Stderr = log // standard output, where a first token is shown, is no part of the log
+	c.launch(s.process)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for {
+		select {
+		case <-s.ended:
+			return nil, fmt.Errorf("meshyard serve: ended with %w, want it to serve", s.err)
+		case <-ctx.Done():
+			s.kill()
+			return nil, errors.New("meshyard serve: /readyz does not answer 200 within 30s")
+		case <-time.After(3 * time.Millisecond):
+		}
+		if ready(ctx, s.url) {
+			return s, nil
+		}
+	}
+}
+
+func ready(ctx context.Context, url string) bool {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	r.Close = true
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	answer.Body.Close()
+	return answer.StatusCode == http.StatusOK
+}
+
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// stop asks the server to end, which must be exit status 0.
+func (c *catalogue) stop(s *server) {
+	c.t.Helper()
+	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
+		c.t.Fatal(err)
+	}
+	if !s.ends(20 * time.Second) {
+		c.t.Fatal("SIGTERM: the server runs after 20s, want an end")
+	}
+	if s.err != nil {
+		c.t.Fatalf("SIGTERM: got %v, want exit status 0", s.err)
+	}
+}
