@@ -3,63 +3,60 @@ package graph
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 
 	"github.com/meshyard/meshyard/models"
 )
 
-// loadWait is how long a loader waits for more ids before it reads. The siblings of a list come together in one
-// call; the wait gathers what lies deeper, such as the owner of each entry's file.
-const loadWait = 300 * time.Microsecond
+// What came together is read together: objects that one statement, or one page of a list, brought are a cohort, and a field of
+// one of them is read for all of them at once, and once. So an answer costs as many statements as it has fields that need
+// one, whatever the lengths of its lists, and no read waits for a clock to find others to join.
 
-// loader reads values by id in as few statements as a list needs, whatever its length. It lives as long as one operation and
-// remembers nothing, so that a field behind a mutation sees what the mutation did.
-type loader[V any] struct {
-	read func(ctx context.Context, ids []int64) (map[int64]V, error)
+// cohort is objects that came together, and what has been read for them.
+type cohort[O any] struct {
+	members []O
 
-	mu   sync.Mutex
-	next *load[V]
+	mu    sync.Mutex
+	reads map[any]any // of a *loader[V]: its *read[V]
 }
 
-type load[V any] struct {
-	ids   map[int64]struct{}
-	done  chan struct{}
+// read is one statement's worth of values, read when first wanted.
+type read[V any] struct {
+	once  sync.Once
 	found map[int64]V
 	err   error
 }
 
-// all gives the values of ids; what is missing is missing in the map.
-func (l *loader[V]) all(ctx context.Context, ids []int64) (map[int64]V, error) {
-	l.mu.Lock()
-	mine := l.next
-	if mine == nil {
-		mine = &load[V]{ids: make(map[int64]struct{}), done: make(chan struct{})}
-		l.next = mine
-		time.AfterFunc(loadWait, func() { l.run(ctx, mine) })
-	}
-	for _, id := range ids {
-		mine.ids[id] = struct{}{}
-	}
-	l.mu.Unlock()
-	<-mine.done
-	return mine.found, mine.err
+// loader reads values by id. A type of object must use it with one key alone, for a cohort remembers what it read by the loader.
+type loader[V any] struct {
+	read   func(ctx context.Context, ids []int64) (map[int64]V, error)
+	gather func(l *loaders, found map[int64]V) // makes a cohort of what was read; nil where it has no fields of its own
 }
 
-func (l *loader[V]) run(ctx context.Context, mine *load[V]) {
-	l.mu.Lock()
-	l.next = nil
-	l.mu.Unlock()
-	ids := make([]int64, 0, len(mine.ids))
-	for id := range mine.ids {
-		ids = append(ids, id)
-	}
-	mine.found, mine.err = l.read(ctx, ids)
-	close(mine.done)
+// pointers is a loader of objects.
+func pointers[O comparable](read func(context.Context, []int64) (map[int64]O, error)) loader[O] {
+	return loader[O]{read, func(l *loaders, found map[int64]O) {
+		all := make([]O, 0, len(found))
+		for _, o := range found {
+			all = append(all, o)
+		}
+		gather(l, all)
+	}}
 }
 
-// loaders are the loaders of one operation.
+// lists is a loader of lists of objects.
+func lists[O comparable](read func(context.Context, []int64) (map[int64][]O, error)) loader[[]O] {
+	return loader[[]O]{read, func(l *loaders, found map[int64][]O) {
+		var all []O
+		for _, list := range found {
+			all = append(all, list...)
+		}
+		gather(l, all)
+	}}
+}
+
+// loaders are the loaders and the cohorts of one operation.
 type loaders struct {
 	users      loader[*models.User]
 	things     loader[*models.Thing]
@@ -70,24 +67,29 @@ type loaders struct {
 	tags       loader[[]string]
 	filesOn    map[models.TargetType]*loader[[]*models.File]
 	counts     map[models.Count]*loader[int64]
+
+	mu      sync.Mutex
+	cohorts map[any]any // of an O: its *cohort[O]
 }
 
 func newLoaders(s *models.Store) *loaders {
 	l := &loaders{
-		users:      loader[*models.User]{read: s.UsersByID},
-		things:     loader[*models.Thing]{read: s.ThingsByID},
-		makes:      loader[*models.Make]{read: s.MakesByID},
-		comments:   loader[*models.Comment]{read: s.CommentsByID},
-		categories: loader[*models.Category]{read: s.CategoriesByID},
-		files:      loader[*models.File]{read: s.FilesByID},
+		users:      pointers(s.UsersByID),
+		things:     pointers(s.ThingsByID),
+		makes:      pointers(s.MakesByID),
+		comments:   pointers(s.CommentsByID),
+		categories: pointers(s.CategoriesByID),
+		files:      pointers(s.FilesByID),
 		tags:       loader[[]string]{read: s.TagsOf},
 		filesOn:    make(map[models.TargetType]*loader[[]*models.File]),
 		counts:     make(map[models.Count]*loader[int64]),
+		cohorts:    make(map[any]any),
 	}
 	for _, on := range []models.TargetType{models.OnThing, models.OnMake, models.OnComment} {
-		l.filesOn[on] = &loader[[]*models.File]{read: func(ctx context.Context, ids []int64) (map[int64][]*models.File, error) {
+		files := lists(func(ctx context.Context, ids []int64) (map[int64][]*models.File, error) {
 			return s.FilesOn(ctx, on, ids)
-		}}
+		})
+		l.filesOn[on] = &files
 	}
 	for _, count := range models.Counts {
 		l.counts[count] = &loader[int64]{read: func(ctx context.Context, ids []int64) (map[int64]int64, error) {
@@ -110,19 +112,65 @@ func (w withLoaders) InterceptOperation(ctx context.Context, next graphql.Operat
 
 func loadersOf(ctx context.Context) *loaders { return ctx.Value(loadersKey{}).(*loaders) }
 
+// gather makes a cohort of objects, but for those that are in one already.
+func gather[O comparable](l *loaders, objs []O) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := &cohort[O]{reads: make(map[any]any)}
+	for _, o := range objs {
+		if _, there := l.cohorts[o]; !there {
+			l.cohorts[o] = c
+			c.members = append(c.members, o)
+		}
+	}
+}
+
+// cohortOf gives the cohort of an object, which is one of its own where it came alone.
+func cohortOf[O comparable](l *loaders, o O) *cohort[O] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c, ok := l.cohorts[o].(*cohort[O])
+	if !ok {
+		c = &cohort[O]{members: []O{o}, reads: make(map[any]any)}
+		l.cohorts[o] = c
+	}
+	return c
+}
+
+// readFor gives what a loader reads for all of a cohort, by id. Members whose key is 0 refer to nothing.
+func readFor[O, V any](ctx context.Context, c *cohort[O], l *loader[V], key func(O) int64) (map[int64]V, error) {
+	c.mu.Lock()
+	r, ok := c.reads[l].(*read[V])
+	if !ok {
+		r = new(read[V])
+		c.reads[l] = r
+	}
+	c.mu.Unlock()
+	r.once.Do(func() {
+		ids := make([]int64, 0, len(c.members))
+		known := make(map[int64]bool, len(c.members))
+		for _, o := range c.members {
+			if id := key(o); id != 0 && !known[id] {
+				known[id] = true
+				ids = append(ids, id)
+			}
+		}
+		if r.found, r.err = l.read(ctx, ids); r.err == nil && l.gather != nil {
+			l.gather(loadersOf(ctx), r.found)
+		}
+	})
+	return r.found, r.err
+}
+
 // each gives for each object the value that belongs to its key, the zero value where there is none.
-func each[O, V, R any](ctx context.Context, objs []O, l *loader[V], key func(O) int64, as func(V) R) ([]R, error) {
-	ids := make([]int64, len(objs))
-	for i, o := range objs {
-		ids[i] = key(o)
-	}
-	found, err := l.all(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
+func each[O comparable, V, R any](ctx context.Context, objs []O, l *loader[V], key func(O) int64, as func(V) R) ([]R, error) {
 	values := make([]R, len(objs))
-	for i, id := range ids {
-		values[i] = as(found[id])
+	for i, o := range objs {
+		found, err := readFor(ctx, cohortOf(loadersOf(ctx), o), l, key)
+		if err != nil {
+			return nil, err
+		}
+		values[i] = as(found[key(o)])
 	}
 	return values, nil
 }

@@ -51,34 +51,34 @@ func formatSize(n int64) string {
 }
 
 // targets gives for each object what it refers to, in one statement for each type of target.
-func targets[T any, O any](ctx context.Context, objs []O, of func(O) (models.Target, bool)) ([]T, error) {
-	shown := make([]T, len(objs))
-	places := make(map[models.TargetType][]int)
-	ids := make(map[models.TargetType][]int64)
-	for i, o := range objs {
-		if t, ok := of(o); ok {
-			places[t.Type] = append(places[t.Type], i)
-			ids[t.Type] = append(ids[t.Type], t.ID)
-		}
-	}
+func targets[T any, O comparable](ctx context.Context, objs []O, of func(O) (models.Target, bool)) ([]T, error) {
 	l := loadersOf(ctx)
-	for on, places := range places {
+	shown := make([]T, len(objs))
+	for i, o := range objs {
+		target, ok := of(o)
+		if !ok {
+			continue
+		}
+		key := func(o O) int64 {
+			if t, ok := of(o); ok && t.Type == target.Type {
+				return t.ID
+			}
+			return 0
+		}
 		var found []any
 		var err error
-		switch on {
+		switch target.Type {
 		case models.OnThing:
-			found, err = each(ctx, ids[on], &l.things, same, func(t *models.Thing) any { return t })
+			found, err = each(ctx, objs[i:i+1], &l.things, key, func(t *models.Thing) any { return t })
 		case models.OnMake:
-			found, err = each(ctx, ids[on], &l.makes, same, func(m *models.Make) any { return m })
+			found, err = each(ctx, objs[i:i+1], &l.makes, key, func(m *models.Make) any { return m })
 		default:
-			found, err = each(ctx, ids[on], &l.comments, same, func(c *models.Comment) any { return c })
+			found, err = each(ctx, objs[i:i+1], &l.comments, key, func(c *models.Comment) any { return c })
 		}
 		if err != nil {
 			return nil, err
 		}
-		for i, place := range places {
-			shown[place] = found[i].(T)
-		}
+		shown[i] = found[0].(T)
 	}
 	return shown, nil
 }

@@ -44,6 +44,7 @@ func (r *mutationResolver) FinalizeFiles(ctx context.Context, input FinalizeFile
 	if err != nil {
 		return nil, err
 	}
+	gather(loadersOf(ctx), done)
 	target, err := targets[FileTarget](ctx, done[:1], (*models.File).Target)
 	if err != nil {
 		return nil, err

@@ -37,6 +37,7 @@ func (r *userResolver) Downloads(ctx context.Context, obj *models.User, first in
 	if err != nil {
 		return nil, err
 	}
+	gather(loadersOf(ctx), entries)
 	count := func(ctx context.Context) (int64, error) { return r.Store.CountDownloads(ctx, who, obj.ID) }
 	return downloadConnection(entries, part, more, count), nil
 }
@@ -52,6 +53,7 @@ func (r *userResolver) DownloadedThings(ctx context.Context, obj *models.User, f
 	if err != nil {
 		return nil, err
 	}
+	gather(loadersOf(ctx), entries)
 	things, err := each(ctx, entries, &loadersOf(ctx).things, func(e models.DownloadedThing) int64 { return e.ThingID }, same)
 	if err != nil {
 		return nil, err

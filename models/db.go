@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -37,7 +38,18 @@ type DB struct {
 	Engine Engine
 	write  *bun.DB
 	read   *bun.DB
+
+	statements statements
 }
+
+// statements counts what Bun sends: a list must cost the same number whatever its length.
+type statements struct{ n atomic.Int64 }
+
+func (*statements) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
+func (s *statements) AfterQuery(context.Context, *bun.QueryEvent)                      { s.n.Add(1) }
+
+// Statements says how many statements have been sent since the database was opened.
+func (db *DB) Statements() int64 { return db.statements.n.Load() }
 
 // OpenDB opens the database at address, sqlite:PATH or postgres://…, and sees that it answers.
 func OpenDB(ctx context.Context, address string) (*DB, error) {
@@ -53,6 +65,10 @@ func OpenDB(ctx context.Context, address string) (*DB, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
+	}
+	db.write.AddQueryHook(&db.statements)
+	if db.read != db.write {
+		db.read.AddQueryHook(&db.statements)
 	}
 	if err := db.Ready(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())

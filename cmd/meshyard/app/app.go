@@ -114,6 +114,9 @@ func (a *App) collectGarbage(ctx context.Context) error {
 	return nil
 }
 
+// Statements says how many statements the database has been sent.
+func (a *App) Statements() int64 { return a.db.Statements() }
+
 // Close closes what is open.
 func (a *App) Close() error {
 	var errs []error

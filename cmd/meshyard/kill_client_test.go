@@ -1,0 +1,144 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// client calls one server until that is killed. It follows no redirects and gives errors back, for a server that is gone is no failure
+// here.
+type client struct {
+	url  string
+	http *http.Client
+}
+
+func newClient(url string) *client {
+	return &client{url, &http.Client{
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 32},
+		Timeout:       time.Minute,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// answer is an answer whose status came; its body may have been cut off.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+	cut    error // what ended the body before its time
+}
+
+// send sends a request in a user's name. An error says that no status came back.
+func (c *client) send(u *user, method, path, contentType string, body io.Reader) (*answer, error) {
+	r, err := http.NewRequest(method, c.url+path, body)
+	if err != nil {
+		return nil, err
+	}
+	if u != nil {
+		r.Header.Set("Authorization", "Bearer "+u.token)
+	}
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	got, err := c.http.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer got.Body.Close()
+	a := &answer{status: got.StatusCode, header: got.Header}
+	a.body, a.cut = io.ReadAll(got.Body)
+	return a, nil
+}
+
+// try gets a path that may have nothing on it, and decodes what it has.
+func (c *client) try(u *user, path string, into any) (status int, err error) {
+	a, err := c.send(u, http.MethodGet, path, "", nil)
+	switch {
+	case err != nil:
+		return 0, err
+	case a.status == http.StatusNotFound:
+		return a.status, nil
+	case a.status != http.StatusOK || a.cut != nil:
+		return a.status, fmt.Errorf("GET %s: got %d %.300s, %v, want 200", path, a.status, a.body, a.cut)
+	}
+	if err := json.Unmarshal(a.body, into); err != nil {
+		return a.status, fmt.Errorf("GET %s: %w: %.300s", path, err, a.body)
+	}
+	return a.status, nil
+}
+
+// json gets a path.
+func (c *client) json(u *user, path string, into any) error {
+	status, err := c.try(u, path, into)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("GET %s: got %d, want 200", path, status)
+	}
+	return err
+}
+
+// thing makes a draft.
+func (c *client) thing(u *user, name string) (int64, error) {
+	body, err := json.Marshal(map[string]any{"name": name, "license": "cc", "category": "Tools", "description": "To be killed."})
+	if err != nil {
+		return 0, err
+	}
+	a, err := c.send(u, http.MethodPost, "/things/", "application/json", bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	var thing struct{ ID int64 }
+	if err := json.Unmarshal(a.body, &thing); err != nil || a.status != http.StatusOK || thing.ID == 0 {
+		return 0, fmt.Errorf("POST /things: got %d %.300s, want 200 and an id", a.status, a.body)
+	}
+	return thing.ID, nil
+}
+
+// history gives how many entries the user's download history has.
+func (c *client) history(u *user) (int, error) {
+	body, err := json.Marshal(map[string]any{"query": `{ me { downloads(first: 1) { totalCount } } }`})
+	if err != nil {
+		return 0, err
+	}
+	a, err := c.send(u, http.MethodPost, "/graphql", "application/json", bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	var result struct {
+		Data struct {
+			Me *struct{ Downloads struct{ TotalCount int } }
+		}
+	}
+	if err := json.Unmarshal(a.body, &result); err != nil || result.Data.Me == nil {
+		return 0, fmt.Errorf("download history of %s: got %d %.300s, want a count", u.name, a.status, a.body)
+	}
+	return result.Data.Me.Downloads.TotalCount, nil
+}
+
+// multipartBody is a form with its fields and then a file, whose bytes are read as they are sent.
+func multipartBody(fields map[string]string, name string, file io.Reader) (body io.Reader, contentType string) {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for field, value := range fields {
+		_ = w.WriteField(field, value) // to memory
+	}
+	_, _ = w.CreateFormFile("file", name)
+	head := bytes.Clone(b.Bytes())
+	b.Reset()
+	_ = w.Close()
+	return io.MultiReader(bytes.NewReader(head), file, &b), w.FormDataContentType()
+}
+
+// signatureOf gives the signature in a signed address.
+func signatureOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Query().Get("signature")
+}
