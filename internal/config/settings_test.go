@@ -1,0 +1,55 @@
+package config
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func settings() Settings {
+	return Settings{Listen: "127.0.0.1:8080", Data: "data", UploadLimit: 1, PendingTTL: time.Hour}
+}
+
+func TestComplete(t *testing.T) {
+	s := settings()
+	if err := s.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	data, _ := filepath.Abs("data")
+	if s.BaseURL != "http://127.0.0.1:8080" || s.DatabaseURL != "sqlite:"+data+"/meshyard.db" || s.BucketURL != "file://"+data+"/bucket" {
+		t.Errorf("got %+v", s)
+	}
+	for listen, base := range map[string]string{":80": "http://localhost:80", "0.0.0.0:80": "http://localhost:80", "[::]:80": "http://localhost:80", "[::1]:80": "http://[::1]:80"} {
+		s := settings()
+		s.Listen = listen
+		if err := s.Complete(); err != nil || s.BaseURL != base {
+			t.Errorf("--listen %s: base %s, %v; want %s", listen, s.BaseURL, err, base)
+		}
+	}
+	for name, change := range map[string]func(*Settings){
+		"--listen": func(s *Settings) { s.Listen = "8080" }, "--base-url": func(s *Settings) { s.BaseURL = "models.example.org" },
+		"--upload-limit": func(s *Settings) { s.UploadLimit = 0 }, "--pending-ttl": func(s *Settings) { s.PendingTTL = time.Second },
+		"--rate-limit": func(s *Settings) { s.RateLimit = -1 },
+	} {
+		s := settings()
+		change(&s)
+		if err := s.Complete(); err == nil {
+			t.Errorf("a wrong %s is taken", name)
+		}
+	}
+}
+
+func TestUnits(t *testing.T) {
+	for text, want := range map[string]Size{"250MiB": 250 << 20, "5MB": 5e6, "1024": 1024, "1 GiB": 1 << 30, "7B": 7, "": -1, "x": -1, "-1": -1, "1.5GiB": -1, "99999999999TiB": -1} {
+		var s Size
+		if err := s.UnmarshalText([]byte(text)); (err != nil) != (want < 0) || err == nil && s != want {
+			t.Errorf("size %q: %d, %v; want %d", text, s, err, want)
+		}
+	}
+	for text, want := range map[string]time.Duration{"90d": 90 * 24 * time.Hour, "12h": 12 * time.Hour, "0d": 0, "-1d": 0, "x": 0, "": 0, "0h": 0, "999999d": 0} {
+		var l Lifetime
+		if err := l.UnmarshalText([]byte(text)); (err != nil) != (want == 0) || err == nil && time.Duration(l) != want {
+			t.Errorf("lifetime %q: %s, %v; want %s", text, time.Duration(l), err, want)
+		}
+	}
+}

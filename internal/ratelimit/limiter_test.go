@@ -1,0 +1,52 @@
+package ratelimit
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		served := 0
+		h := New(3).Limit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }),
+			func(r *http.Request) string { return r.URL.Path },
+			func(w http.ResponseWriter, _ time.Duration) { w.WriteHeader(http.StatusTooManyRequests) })
+		ask := func(caller string) *http.Response {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest("GET", caller, nil))
+			return w.Result()
+		}
+		for i, want := range []int{200, 200, 200, 429, 429} {
+			r := ask("/a")
+			if r.StatusCode != want || r.Header.Get("X-RateLimit-Limit") != "3" || r.Header.Get("X-RateLimit-Remaining") != fmt.Sprint(max(2-i, 0)) {
+				t.Errorf("request %d: %d %v, want %d", i, r.StatusCode, r.Header, want)
+			}
+			if (r.Header.Get("Retry-After") == "301") != (want == 429) {
+				t.Errorf("request %d: Retry-After %q", i, r.Header.Get("Retry-After"))
+			}
+		}
+		if ask("/b").StatusCode != 200 {
+			t.Error("another caller is refused")
+		}
+		time.Sleep(Window)
+		if ask("/a").StatusCode != 200 || served != 5 {
+			t.Errorf("after the window: served %d, want 5", served)
+		}
+	})
+}
+
+func TestCallersAreForgotten(t *testing.T) {
+	l := New(1)
+	start := time.Unix(0, 0)
+	for i := range maxCallers {
+		l.take(fmt.Sprint(i), start)
+	}
+	l.take("fresh", start.Add(2*Window))
+	if n := len(l.callers); n > 1 {
+		t.Errorf("%d callers are remembered after their windows ended", n)
+	}
+}

@@ -1,0 +1,81 @@
+package signing
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	key  = Key("0123456789abcdef0123456789abcdef")
+	form = Form{FileID: 42, Name: "Größe \"1\".stl", Redirect: "http://x/files/42/finalize", Limit: 1 << 20, Expires: time.Unix(1_800_000_000, 0)}
+)
+
+func fields(t *testing.T) map[string]string {
+	t.Helper()
+	list, err := key.Fields(form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := make(map[string]string)
+	for _, f := range list {
+		m[f.Name] = f.Value
+	}
+	return m
+}
+
+func TestFormComesBack(t *testing.T) {
+	got, err := key.CheckForm(fields(t), form.Expires.Add(-time.Second))
+	if err != nil || got.FileID != 42 || got.Redirect != form.Redirect || got.Limit != form.Limit || !got.Expires.Equal(form.Expires) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	less := fields(t)
+	for _, name := range []string{"AWSAccessKeyId", "bucket", "acl", "success_action_redirect", "Content-Type", "Content-Disposition"} {
+		delete(less, name)
+	}
+	if got, err := key.CheckForm(less, form.Expires.Add(-time.Second)); err != nil || got.FileID != 42 || got.Redirect != form.Redirect {
+		t.Errorf("without what may be missing: %+v, %v", got, err)
+	}
+}
+
+func TestFormIsRefused(t *testing.T) {
+	if _, err := key.CheckForm(fields(t), form.Expires); err == nil {
+		t.Error("at its end: taken")
+	}
+	if _, err := (Key("another")).CheckForm(fields(t), form.Expires.Add(-time.Second)); err == nil {
+		t.Error("under another key: taken")
+	}
+	for name := range fields(t) {
+		changed := fields(t)
+		changed[name] += "x"
+		if _, err := key.CheckForm(changed, form.Expires.Add(-time.Second)); err == nil {
+			t.Errorf("%s changed: taken", name)
+		}
+	}
+}
+
+func TestSignaturesDiffer(t *testing.T) {
+	seen := make(map[string][]string)
+	for _, parts := range [][]string{{"a", "b", "c"}, {"a", "bc"}, {"ab", "c"}, {"abc"}, {"a", "b", "c", ""}} {
+		s := key.Sign(parts[0], parts[1:]...)
+		if other := seen[s]; other != nil {
+			t.Errorf("%q and %q have one signature", parts, other)
+		}
+		seen[s] = parts
+		if !key.Verify(s, parts[0], parts[1:]...) || key.Verify(s+"A", parts[0], parts[1:]...) || key.Verify("", parts[0], parts[1:]...) {
+			t.Errorf("%q: its signature is not verified", parts)
+		}
+	}
+}
+
+func FuzzCheckForm(f *testing.F) {
+	f.Add("eyJ9", "pending/1", "x")
+	f.Fuzz(func(t *testing.T, policy, object, field string) {
+		encoded := base64.StdEncoding.EncodeToString([]byte(policy))
+		got, err := key.CheckForm(map[string]string{"policy": encoded, "signature": key.Sign("form", encoded), "key": object, "acl": field}, time.Unix(0, 0))
+		if err == nil && !strings.Contains(policy, "key") {
+			t.Errorf("policy %q is taken as %+v", policy, got)
+		}
+	})
+}

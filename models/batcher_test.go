@@ -1,0 +1,82 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// Reads that are wanted while all readers are busy share a statement, and each gets its own value.
+func TestBatcherShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		var mu sync.Mutex
+		var batches [][]int64
+		b := newBatcher(func(_ context.Context, keys []int64) (map[int64]int64, error) {
+			mu.Lock()
+			batches = append(batches, keys)
+			mu.Unlock()
+			<-gate
+			found := make(map[int64]int64)
+			for _, k := range keys {
+				if k%2 == 0 {
+					found[k] = 10 * k
+				}
+			}
+			return found, nil
+		})
+		var all sync.WaitGroup
+		for key := range int64(maxReaders + 250) {
+			all.Go(func() {
+				v, ok, err := b.get(context.Background(), key)
+				if err != nil || ok != (key%2 == 0) || ok && v != 10*key {
+					t.Errorf("get %d: %d, %v, %v", key, v, ok, err)
+				}
+			})
+			synctest.Wait()
+		}
+		close(gate)
+		all.Wait()
+		if len(batches) != maxReaders+3 {
+			t.Errorf("%d statements, want one for each of %d readers, then 250 reads in 3", len(batches), maxReaders)
+		}
+		for _, keys := range batches {
+			if len(keys) > maxBatch {
+				t.Errorf("a statement of %d keys, at most %d are wanted", len(keys), maxBatch)
+			}
+		}
+		if b.readers != 0 || len(b.queue) != 0 {
+			t.Errorf("%d readers and %d batches are left", b.readers, len(b.queue))
+		}
+	})
+}
+
+// A caller that goes away takes nobody along, and an error reaches all who share it.
+func TestBatcherCallers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate, fault := make(chan struct{}), errors.New("fault")
+		b := newBatcher(func(ctx context.Context, _ []int) (map[int]int, error) {
+			<-gate
+			return nil, errors.Join(fault, ctx.Err())
+		})
+		ctx, leave := context.WithCancel(context.Background())
+		var all sync.WaitGroup
+		all.Go(func() {
+			if _, _, err := b.get(ctx, 1); !errors.Is(err, context.Canceled) {
+				t.Errorf("who left: %v", err)
+			}
+		})
+		synctest.Wait()
+		all.Go(func() {
+			if _, _, err := b.get(context.Background(), 2); !errors.Is(err, fault) || errors.Is(err, context.Canceled) {
+				t.Errorf("who stayed: %v", err)
+			}
+		})
+		leave()
+		synctest.Wait()
+		close(gate)
+		all.Wait()
+	})
+}
