@@ -53,22 +53,18 @@ func (db *DB) Statements() int64 { return db.statements.n.Load() }
 
 // OpenDB opens the database at address, sqlite:PATH or postgres://…, and sees that it answers.
 func OpenDB(ctx context.Context, address string) (*DB, error) {
-	var db *DB
+	db := new(DB)
 	var err error
 	switch scheme, path, _ := strings.Cut(address, ":"); scheme {
 	case "sqlite":
-		db, err = openSQLite(path)
+		err = db.openSQLite(path)
 	case "postgres", "postgresql":
-		db, err = openPostgres(address)
+		err = db.openPostgres(address)
 	default:
 		return nil, fmt.Errorf("database address %q: want sqlite:PATH or postgres://…", scheme+":…")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
-	}
-	db.write.AddQueryHook(&db.statements)
-	if db.read != db.write {
-		db.read.AddQueryHook(&db.statements)
 	}
 	if err := db.Ready(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
@@ -76,10 +72,10 @@ func OpenDB(ctx context.Context, address string) (*DB, error) {
 	return db, nil
 }
 
-func openPostgres(address string) (*DB, error) {
+func (db *DB) openPostgres(address string) error {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	// Bun writes values into the statement, so preparing it would only fill the server's memory with texts.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
@@ -91,26 +87,30 @@ func openPostgres(address string) (*DB, error) {
 	pool.SetMaxOpenConns(max(16, 4*runtime.NumCPU()))
 	pool.SetMaxIdleConns(max(16, 4*runtime.NumCPU()))
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	db := bun.NewDB(pool, pgdialect.New())
-	return &DB{Engine: Postgres, write: db, read: db}, nil
+	db.Engine, db.write = Postgres, bun.NewDB(pool, pgdialect.New()).WithQueryHook(&db.statements)
+	db.read = db.write
+	return nil
 }
 
-func openSQLite(path string) (*DB, error) {
+func (db *DB) openSQLite(path string) error {
 	// synchronous(FULL): an upload that was answered is on the disk even when the power fails right after.
 	const both = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
 	file := "file:" + (&url.URL{Path: path}).EscapedPath()
 	write, err := sql.Open("sqlite", file+"?"+both+"&_txlock=immediate")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	write.SetMaxOpenConns(1)
 	read, err := sql.Open("sqlite", file+"?"+both+"&_pragma=query_only(1)")
 	if err != nil {
-		return nil, errors.Join(err, write.Close())
+		return errors.Join(err, write.Close())
 	}
 	read.SetMaxOpenConns(max(4, runtime.NumCPU()))
 	read.SetMaxIdleConns(max(4, runtime.NumCPU()))
-	return &DB{Engine: SQLite, write: bun.NewDB(write, sqlitedialect.New()), read: bun.NewDB(read, sqlitedialect.New())}, nil
+	db.Engine = SQLite
+	db.write = bun.NewDB(write, sqlitedialect.New()).WithQueryHook(&db.statements)
+	db.read = bun.NewDB(read, sqlitedialect.New()).WithQueryHook(&db.statements)
+	return nil
 }
 
 // SQL is the pool that writes, for what brings its own statements.

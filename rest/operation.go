@@ -10,6 +10,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/meshyard/meshyard/internal/auth"
 )
@@ -44,7 +45,7 @@ func Documents() string {
 
 // loadDocument parses the stored documents and validates them against the schema.
 func loadDocument(schema *ast.Schema) (*ast.QueryDocument, error) {
-	document, errs := gqlparser.LoadQuery(schema, Documents())
+	document, errs := gqlparser.LoadQueryWithRules(schema, Documents(), rules.NewDefaultRules())
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("rest: stored documents: %w", errs)
 	}

@@ -334,7 +334,7 @@ func (c *catalogue) checkLog(secrets []string) {
 	}
 	for line := range strings.Lines(log) {
 		if anyToken.MatchString(line) || strings.Contains(line, "signature=") || strings.Contains(line, "access_token") {
-			c.t.Errorf("log: got %q, want no token and no signature", line)
+			c.t.Fatalf("log: got %q, want no token and no signature", line)
 		}
 		if strings.Contains(line, "panic") {
 			c.t.Errorf("log: got %q, want no panic", line)
@@ -342,7 +342,7 @@ func (c *catalogue) checkLog(secrets []string) {
 	}
 	for _, s := range secrets {
 		if strings.Contains(log, strings.TrimPrefix(s, "my_")) {
-			c.t.Errorf("log: got it with the secret %.8s… in it, want none", s)
+			c.t.Fatalf("log: got it with the secret %.8s… in it, want none", s)
 		}
 	}
 }

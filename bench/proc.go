@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// usage is what the kernel tells of a process, proc(5).
+type usage struct {
+	rss, peak, anonymous int64 // bytes; peak is of rss, since resetPeak
+	written              int64 // bytes it made dirty in files of disks
+	cpu                  time.Duration
+}
+
+// clockTick is the unit of times in /proc/PID/stat, the same on every architecture Go runs on.
+const clockTick = 10 * time.Millisecond
+
+func (p *process) usage() (u usage, err error) {
+	var status, io map[string]int64
+	if status, err = p.numbers("status"); err != nil {
+		return u, err
+	}
+	if io, err = p.numbers("io"); err != nil {
+		return u, err
+	}
+	stat, err := os.ReadFile(p.file("stat"))
+	if err != nil {
+		return u, err
+	}
+	// What precedes the last bracket may hold anything: it is the program's name.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	if len(fields) < 13 {
+		return u, fmt.Errorf("%s: %q", p.file("stat"), stat)
+	}
+	user, _ := strconv.ParseInt(fields[11], 10, 64)
+	system, _ := strconv.ParseInt(fields[12], 10, 64)
+	return usage{
+		rss: status["VmRSS"] << 10, peak: status["VmHWM"] << 10, anonymous: status["RssAnon"] << 10,
+		written: io["write_bytes"], cpu: time.Duration(user+system) * clockTick,
+	}, nil
+}
+
+// resetPeak lets the peak begin at what is resident now. Where that is refused the peak is of the whole life, which
+// can only make a growth look larger.
+func (p *process) resetPeak() { _ = os.WriteFile(p.file("clear_refs"), []byte("5"), 0) }
+
+// watchAnonymous looks every few milliseconds how much of the process's memory no file backs. The func it gives ends
+// that and gives the most that was seen.
+func (p *process) watchAnonymous() (most func() int64) {
+	end, answer := make(chan struct{}), make(chan int64)
+	go func() {
+		var seen int64
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			if status, err := p.numbers("status"); err == nil {
+				seen = max(seen, status["RssAnon"]<<10)
+			}
+			select {
+			case <-end:
+				answer <- seen
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() int64 {
+		close(end)
+		return <-answer
+	}
+}
+
+func (p *process) file(name string) string { return fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, name) }
+
+// numbers reads a file of lines «name: number unit».
+func (p *process) numbers(name string) (map[string]int64, error) {
+	text, err := os.ReadFile(p.file(name))
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]int64)
+	for line := range strings.Lines(string(text)) {
+		key, value, _ := strings.Cut(line, ":")
+		if words := strings.Fields(value); len(words) > 0 {
+			if n, err := strconv.ParseInt(words[0], 10, 64); err == nil {
+				found[key] = n
+			}
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+)
+
+// source sends uploads that cost next to nothing to make: the same random block again and again, straight into the
+// connection.
+type source struct{ block []byte }
+
+const boundary = "the-boundary-of-the-one-part"
+
+func newSource() *source {
+	s := &source{make([]byte, 1<<20)}
+	rand.Read(s.block)
+	return s
+}
+
+// upload posts a multipart form with one file of so many bytes and gives the time until the answer was read.
+func (s *source) upload(ctx context.Context, address, path, token string, size int64) (time.Duration, error) {
+	head := "--" + boundary + "\r\nContent-Disposition: form-data; name=\"file\"; filename=\"part.stl\"\r\n" +
+		"Content-Type: application/octet-stream\r\n\r\n"
+	tail := "\r\n--" + boundary + "--\r\n"
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+
+	began := time.Now()
+	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=%s\r\n"+
+		"Content-Length: %d\r\n\r\n%s", path, address, token, boundary, int64(len(head)+len(tail))+size, head)
+	for left := size; err == nil && left > 0; {
+		var n int
+		n, err = conn.Write(s.block[:min(left, int64(len(s.block)))])
+		left -= int64(n)
+	}
+	if err == nil {
+		_, err = io.WriteString(conn, tail)
+	}
+	// A server that refuses says why, and may have closed its end meanwhile.
+	answer, answerErr := http.ReadResponse(bufio.NewReader(conn), nil)
+	if answerErr != nil {
+		if err == nil {
+			err = answerErr
+		}
+		return 0, fmt.Errorf("upload to %s: %w", path, err)
+	}
+	text, _ := io.ReadAll(answer.Body)
+	if answer.StatusCode != http.StatusOK || err != nil {
+		return 0, fmt.Errorf("upload to %s: %s: %.300s (%v)", path, answer.Status, text, err)
+	}
+	return time.Since(began), nil
+}
+
+// onDisk tells whether the kernel counts what is written in a folder: in memory it does not.
+func onDisk(folder string) bool {
+	const tmpfs, ramfs = 0x01021994, 0x858458f6 // statfs(2)
+	var fs syscall.Statfs_t
+	return syscall.Statfs(folder, &fs) == nil && uint32(fs.Type) != tmpfs && uint32(fs.Type) != ramfs
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// The targets of an upload.
+const (
+	uploadRatio  = 0.8
+	memoryGrowth = 32    // MiB
+	writtenOnce  = 1.005 // of the size: the bytes once, and the rows about them
+)
+
+// uploads is what the uploads to one process showed.
+type uploads struct {
+	process *process
+	path    string
+	token   string
+	folder  string // where it keeps what it gets
+
+	rate, cpu, growth, anonymous, written series
+}
+
+// compareUploads sends the same body in turns to the server, with SQLite and a bucket in a folder, and to a handler
+// that copies it through both hashes into a file beside.
+func compareUploads(ctx context.Context, o options) (err error) {
+	token, err := newCatalogue(ctx, o)
+	if err != nil {
+		return err
+	}
+	server, err := startServer(ctx, o, "--upload-limit", fmt.Sprintf("%dMiB", o.size>>20+1))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	folder := filepath.Join(o.dir, "bare")
+	if err := os.Mkdir(folder, 0o750); err != nil {
+		return err
+	}
+	bare, err := startBare(ctx, o, "upload", folder)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, bare.stop()) }()
+
+	a := &uploads{process: server, path: "/files/0/uploadFile", token: token, folder: filepath.Join(o.dir, "bucket", "pending")}
+	b := &uploads{process: bare, path: "/", folder: folder}
+	source := newSource()
+	for i := range o.pairs + 1 {
+		size := o.size
+		if i == 0 {
+			size = 1 << 20 // so that code is in memory and connections are open before anything counts
+		}
+		for _, u := range inTurns(i, a, b) {
+			if err := u.measure(ctx, source, size); err != nil {
+				return err
+			}
+		}
+	}
+	a.forgetFirst()
+	b.forgetFirst()
+
+	t := newTable("Upload of %d MiB by POST /files/0/uploadFile, SQLite and a folder as bucket; %d times in turns", o.size>>20, o.pairs)
+	t.row("A  meshyard serve, MB/s", "%.0f", a.rate)
+	t.row("B  copy through SHA-256 and MD5 into a file, fsync, MB/s", "%.0f", b.rate)
+	t.atLeast("A/B", "%.2f", a.rate.over(b.rate), uploadRatio)
+	t.below("A  growth of resident memory, MiB", "%.1f", a.growth, memoryGrowth)
+	t.row("A  of it anonymous, MiB", "%.1f", a.anonymous)
+	t.row("B  growth of resident memory, MiB", "%.1f", b.growth)
+	if onDisk(o.dir) {
+		t.below("A  written to disk, times the size", "%.4f", a.written, writtenOnce)
+	}
+	t.row("A  processor time, s/GiB", "%.2f", a.cpu)
+	t.row("B  processor time, s/GiB", "%.2f", b.cpu)
+	return t.end()
+}
+
+// inTurns lets each side go first every other time.
+func inTurns[T any](i int, a, b T) []T {
+	if i%2 == 0 {
+		return []T{a, b}
+	}
+	return []T{b, a}
+}
+
+func (u *uploads) measure(ctx context.Context, source *source, size int64) error {
+	u.process.resetPeak()
+	before, err := u.process.usage()
+	if err != nil {
+		return err
+	}
+	most := u.process.watchAnonymous()
+	took, err := source.upload(ctx, u.process.address, u.path, u.token, size)
+	anonymous := most()
+	if err != nil {
+		return err
+	}
+	after, err := u.process.usage()
+	if err != nil {
+		return err
+	}
+	const mib = 1 << 20
+	u.rate = append(u.rate, float64(size)/1e6/took.Seconds())
+	u.cpu = append(u.cpu, (after.cpu-before.cpu).Seconds()*(1<<30)/float64(size))
+	u.growth = append(u.growth, float64(after.peak-before.rss)/mib)
+	u.anonymous = append(u.anonymous, float64(anonymous-before.anonymous)/mib)
+	u.written = append(u.written, float64(after.written-before.written)/float64(size))
+	return u.clear(size)
+}
+
+// clear removes the bytes, and sees that they were all there. The row stays, of no use to anybody.
+func (u *uploads) clear(size int64) error {
+	names, err := filepath.Glob(filepath.Join(u.folder, "*"))
+	if err != nil {
+		return err
+	}
+	if len(names) != 1 {
+		return fmt.Errorf("%s: there are %d files after an upload, want one", u.folder, len(names))
+	}
+	info, err := os.Stat(names[0])
+	if err != nil {
+		return err
+	}
+	if info.Size() < size {
+		return fmt.Errorf("%s: %d bytes, want %d or more", names[0], info.Size(), size)
+	}
+	if err := os.Remove(names[0]); err != nil {
+		return err
+	}
+	time.Sleep(200 * time.Millisecond) // freeing the blocks is nobody's turn
+	return nil
+}
+
+func (u *uploads) forgetFirst() {
+	for _, s := range []*series{&u.rate, &u.cpu, &u.growth, &u.anonymous, &u.written} {
+		*s = (*s)[1:]
+	}
+}
