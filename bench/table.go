@@ -28,6 +28,15 @@ func (s series) over(other series) series {
 	return ratios
 }
 
+// minus subtracts figure by figure.
+func (s series) minus(other series) series {
+	differences := make(series, min(len(s), len(other)))
+	for i := range differences {
+		differences[i] = s[i] - other[i]
+	}
+	return differences
+}
+
 // table is printed line by line under a title.
 type table struct{ w *tabwriter.Writer }
 

@@ -428,8 +428,8 @@ func (ec *executionContext) fieldContext_Make_publishedAt(_ context.Context, fie
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputCreateMakeInput(ctx context.Context, obj any) (CreateMakeInput, error) {
-	var it CreateMakeInput
+func (ec *executionContext) unmarshalInputCreateMakeInput(ctx context.Context, obj any) (models.NewMake, error) {
+	var it models.NewMake
 	if obj == nil {
 		return it, nil
 	}
@@ -756,7 +756,7 @@ func (ec *executionContext) _Make(ctx context.Context, sel ast.SelectionSet, obj
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) unmarshalNCreateMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐCreateMakeInput(ctx context.Context, v any) (CreateMakeInput, error) {
+func (ec *executionContext) unmarshalNCreateMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewMake(ctx context.Context, v any) (models.NewMake, error) {
 	res, err := ec.unmarshalInputCreateMakeInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

@@ -33,13 +33,8 @@ func (r *makeResolver) Files(ctx context.Context, objs []*models.Make) ([][]*mod
 }
 
 // CreateMake is the resolver for the createMake field.
-func (r *mutationResolver) CreateMake(ctx context.Context, input CreateMakeInput) (*CreateMakePayload, error) {
-	draft := input.PictureName != nil
-	m, err := r.Store.CreateMake(ctx, caller(ctx), models.NewMake{ThingID: input.ThingID, Name: input.Name, Description: input.Description, Draft: draft})
-	if err != nil || !draft {
-		return &CreateMakePayload{Make: m}, err
-	}
-	upload, err := r.Store.StageUpload(ctx, caller(ctx), *input.PictureName, models.Target{Type: models.OnMake, ID: m.ID})
+func (r *mutationResolver) CreateMake(ctx context.Context, input models.NewMake) (*CreateMakePayload, error) {
+	m, upload, err := r.Store.CreateMake(ctx, caller(ctx), input)
 	if err != nil {
 		return nil, err
 	}

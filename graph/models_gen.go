@@ -23,19 +23,6 @@ type CreateCommentPayload struct {
 	Comment *models.Comment `json:"comment"`
 }
 
-// What a new make is made of.
-type CreateMakeInput struct {
-	// A thing that the caller may see.
-	ThingID int64 `json:"thingId"`
-	// Empty: the thing's name.
-	Name string `json:"name"`
-	// How it went, in Markdown.
-	Description string `json:"description"`
-	// The file name of a first picture. Given, an upload form for it is answered, and the make stays a draft until that upload, or
-	// another file, is finalized onto it.
-	PictureName *string `json:"pictureName,omitempty"`
-}
-
 // What createMake answers.
 type CreateMakePayload struct {
 	// The new make.

@@ -139,7 +139,7 @@ type ComplexityRoot struct {
 
 	Mutation struct {
 		CreateComment       func(childComplexity int, input CreateCommentInput) int
-		CreateMake          func(childComplexity int, input CreateMakeInput) int
+		CreateMake          func(childComplexity int, input models.NewMake) int
 		CreateThing         func(childComplexity int, input models.NewThing) int
 		DeletePendingUpload func(childComplexity int, input DeletePendingUploadInput) int
 		FinalizeFile        func(childComplexity int, id int64) int
@@ -627,7 +627,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.CreateMake(childComplexity, args["input"].(CreateMakeInput)), true
+		return e.ComplexityRoot.Mutation.CreateMake(childComplexity, args["input"].(models.NewMake)), true
 	case "Mutation.createThing":
 		if e.ComplexityRoot.Mutation.CreateThing == nil {
 			break

@@ -23,7 +23,7 @@ type MutationResolver interface {
 	CreateThing(ctx context.Context, input models.NewThing) (*CreateThingPayload, error)
 	CreateComment(ctx context.Context, input CreateCommentInput) (*CreateCommentPayload, error)
 	RecordDownload(ctx context.Context, input RecordDownloadInput) (*RecordDownloadPayload, error)
-	CreateMake(ctx context.Context, input CreateMakeInput) (*CreateMakePayload, error)
+	CreateMake(ctx context.Context, input models.NewMake) (*CreateMakePayload, error)
 	PublishThing(ctx context.Context, input PublishThingInput) (*PublishThingPayload, error)
 	UploadFile(ctx context.Context, input UploadFileInput) (*UploadFilePayload, error)
 	StageUpload(ctx context.Context, input StageUploadInput) (*StageUploadPayload, error)
@@ -76,8 +76,8 @@ func (ec *executionContext) field_Mutation_createMake_args(ctx context.Context, 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (CreateMakeInput, error) {
-			return ec.unmarshalNCreateMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐCreateMakeInput(ctx, v)
+		func(ctx context.Context, v any) (models.NewMake, error) {
+			return ec.unmarshalNCreateMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewMake(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -482,7 +482,7 @@ func (ec *executionContext) _Mutation_createMake(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CreateMake(ctx, fc.Args["input"].(CreateMakeInput))
+			return ec.Resolvers.Mutation().CreateMake(ctx, fc.Args["input"].(models.NewMake))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"fmt"
 	"sync"
 )
 
@@ -73,7 +74,17 @@ func (b *batcher[K, V]) serve(ctx context.Context) {
 		next := b.queue[0]
 		b.queue = b.queue[1:]
 		b.mu.Unlock()
-		next.found, next.err = b.read(ctx, next.keys)
-		close(next.done)
+		b.fill(ctx, next)
 	}
+}
+
+// fill reads a batch. A panic is an error of those who wait for it: it must not take the process along, and them not leave waiting.
+func (b *batcher[K, V]) fill(ctx context.Context, now *batch[K, V]) {
+	defer close(now.done)
+	defer func() {
+		if cause := recover(); cause != nil {
+			now.err = fmt.Errorf("panic in a batch of %d: %v", len(now.keys), cause)
+		}
+	}()
+	now.found, now.err = b.read(ctx, now.keys)
 }

@@ -80,3 +80,19 @@ func TestBatcherCallers(t *testing.T) {
 		all.Wait()
 	})
 }
+
+// A panic is an error of those who asked, and the batcher goes on.
+func TestBatcherSurvivesPanic(t *testing.T) {
+	b := newBatcher(func(_ context.Context, keys []int) (map[int]int, error) {
+		if keys[0] == 1 {
+			panic("fault")
+		}
+		return map[int]int{keys[0]: keys[0]}, nil
+	})
+	if _, _, err := b.get(context.Background(), 1); err == nil {
+		t.Error("a panic is no error")
+	}
+	if v, ok, err := b.get(context.Background(), 2); v != 2 || !ok || err != nil {
+		t.Errorf("after a panic: %d, %v, %v", v, ok, err)
+	}
+}

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -24,24 +25,22 @@ type Make struct {
 	PublishedAt *time.Time
 }
 
-// NewMake is what a make is made of. A draft is shown when its first file is finalized.
+// NewMake is what a make is made of.
 type NewMake struct {
 	ThingID     int64
 	Name        string // empty: the thing's
 	Description string
-	Draft       bool
+	PictureName *string // the file name of a picture to come; the make stays a draft until its first file is finalized
 }
 
-// CreateMake records that the caller made a thing that he may see.
-func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (*Make, error) {
-	if err := text("name", n.Name, maxName); err != nil {
-		return nil, err
-	}
-	if err := text("description", n.Description, maxText); err != nil {
-		return nil, err
+// CreateMake records that the caller made a thing that he may see, and stages the upload of its picture where it has one.
+func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (*Make, *StagedUpload, error) {
+	if err := errors.Join(text("name", n.Name, maxName), text("description", n.Description, maxText)); err != nil {
+		return nil, nil, err
 	}
 	m := &Make{ThingID: n.ThingID, OwnerID: caller.UserID, Name: strings.TrimSpace(n.Name), Description: n.Description, State: Draft, CreatedAt: now()}
-	if !n.Draft {
+	var picture *StagedUpload
+	if n.PictureName == nil {
 		m.State, m.PublishedAt = Published, &m.CreatedAt
 	}
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -55,13 +54,16 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 		if m.Name == "" {
 			m.Name = t.Name
 		}
-		_, err = tx.NewInsert().Model(m).Exec(ctx)
+		if _, err = tx.NewInsert().Model(m).Exec(ctx); err != nil || n.PictureName == nil {
+			return err
+		}
+		picture, err = s.stage(ctx, tx, caller, *n.PictureName, owned{Target{OnMake, m.ID}, m.ThingID, m})
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return m, nil
+	return m, picture, nil
 }
 
 // Make gives a make that the caller may see.

@@ -19,30 +19,35 @@ type StagedUpload struct {
 }
 
 // StageUpload gives an id for a file that is to hang on a target of the caller, before its bytes are there.
-func (s *Store) StageUpload(ctx context.Context, caller auth.Caller, name string, target Target) (*StagedUpload, error) {
-	name, err := cleanFilename(name)
-	if err != nil {
-		return nil, err
-	}
-	var staged *StagedUpload
+func (s *Store) StageUpload(ctx context.Context, caller auth.Caller, name string, target Target) (staged *StagedUpload, err error) {
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		on, err := s.lockOwned(ctx, tx, caller, target)
 		if err != nil {
 			return err
 		}
-		at := now()
-		expires := at.Add(s.options.PendingTTL)
-		f := &File{
-			OwnerID: caller.UserID, Name: name, Kind: Attachment, State: Staged, CreatedAt: at, ExpiresAt: &expires,
-			TargetType: on.Type, TargetID: on.ID, ThingID: on.thingID,
-		}
-		if _, err := tx.NewInsert().Model(f).Exec(ctx); err != nil {
-			return err
-		}
-		staged = &StagedUpload{FileID: f.ID, Name: name, Limit: s.options.UploadLimit, ExpiresAt: expires}
-		return s.enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: expires})
+		staged, err = s.stage(ctx, tx, caller, name, on)
+		return err
 	})
 	return staged, err
+}
+
+// stage makes the row of an upload that waits for its bytes.
+func (s *Store) stage(ctx context.Context, tx bun.Tx, caller auth.Caller, name string, on owned) (*StagedUpload, error) {
+	name, err := cleanFilename(name)
+	if err != nil {
+		return nil, err
+	}
+	at := now()
+	expires := at.Add(s.options.PendingTTL)
+	f := &File{
+		OwnerID: caller.UserID, Name: name, Kind: Attachment, State: Staged, CreatedAt: at, ExpiresAt: &expires,
+		TargetType: on.Type, TargetID: on.ID, ThingID: on.thingID,
+	}
+	if _, err := tx.NewInsert().Model(f).Exec(ctx); err != nil {
+		return nil, err
+	}
+	return &StagedUpload{FileID: f.ID, Name: name, Limit: s.options.UploadLimit, ExpiresAt: expires},
+		s.enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: expires})
 }
 
 // StoreStaged takes the bytes of a staged upload. Whoever calls it holds the signed policy of that upload, so there is no

@@ -14,7 +14,7 @@ import (
 
 type fsckCmd struct {
 	Rehash bool          `help:"Read every content and compare its SHA-256."`
-	Grace  time.Duration `help:"Objects younger than this may belong to an upload under way, and are not reported." default:"1h"`
+	Grace  time.Duration `help:"Objects younger than this may belong to an upload under way, and are not reported. Default: ${default}." default:"1h"`
 }
 
 func (c *fsckCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
@@ -40,7 +40,7 @@ func (c *fsckCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logge
 
 type gcCmd struct {
 	DryRun bool          `help:"Only tell what would be removed."`
-	Grace  time.Duration `help:"Keep objects younger than this: they may belong to an upload under way." default:"1h"`
+	Grace  time.Duration `help:"Keep objects younger than this: they may belong to an upload under way. Default: ${default}." default:"1h"`
 }
 
 func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {

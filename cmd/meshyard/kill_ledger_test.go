@@ -138,7 +138,7 @@ type info struct {
 }
 
 // verify asks a server for all that is in the ledger, while no client is at work, and settles what was left open: what was not
-// answered has happened by now or never will. Of the files that are there it reads the bytes of some, or of all.
+// answered has happened by now or never will. It reads the bytes of what clients were last at, and of a sample of the rest.
 func (l *ledger) verify(c *client, rng *rand.Rand, sample int) error {
 	listed := make(map[int64]map[int64]info) // by thing and file
 	for _, u := range l.users {
@@ -155,7 +155,7 @@ func (l *ledger) verify(c *client, rng *rand.Rand, sample int) error {
 	}
 	done := make(map[*batch]int)
 	counts := make(map[*user]int)
-	var there []*file
+	var there, fresh []*file // fresh: what the last kill may have met half done
 	at := make(map[*file]info)
 	for _, f := range l.files {
 		found, hangs := listed[f.thing][f.id]
@@ -168,6 +168,9 @@ func (l *ledger) verify(c *client, rng *rand.Rand, sample int) error {
 				l.checkAbsent(f)
 				continue
 			}
+		}
+		if f.asked != nil || len(f.may) > 0 {
+			fresh = append(fresh, f)
 		}
 		l.checkFile(f, found, hangs)
 		if f.asked != nil && hangs {
@@ -193,7 +196,7 @@ func (l *ledger) verify(c *client, rng *rand.Rand, sample int) error {
 		rng.Shuffle(len(there), func(i, j int) { there[i], there[j] = there[j], there[i] })
 		there = there[:sample]
 	}
-	for _, f := range there {
+	for _, f := range append(there, fresh...) {
 		if err := l.checkBytes(c, f, at[f]); err != nil {
 			return err
 		}

@@ -34,9 +34,23 @@ func (m moment) String() string {
 	return [moments]string{"upload sent", "finalize sent", "upload answered", "finalize answered", "download answered"}[m]
 }
 
+// mix is what the clients of a round mostly do.
+type mix int
+
+const (
+	everything mix = iota
+	finalizing     // first uploads alone, then nothing but batches of them
+	staging        // forms alone, most of them sent again with other bytes
+	mixes
+)
+
+// hoard is how many uploads are there before clients turn to finalizing.
+const hoard = 50
+
 // load is the clients of one round.
 type load struct {
 	*client
+	mix    mix
 	book   *ledger
 	pool   [][]byte // contents that several uploads have
 	killed atomic.Bool
@@ -54,20 +68,31 @@ func (l *load) run(rng *rand.Rand, clients int) *sync.WaitGroup {
 		u := l.book.users[i%len(l.book.users)]
 		all.Go(func() {
 			for !l.killed.Load() {
-				switch n := mine.IntN(100); {
-				case n < 40:
-					l.upload(mine, u)
-				case n < 60:
-					l.sendForm(mine, u)
-				case n < 85:
-					l.finalize(mine, u)
-				default:
-					l.download(mine, u)
-				}
+				l.step(mine, u)
 			}
 		})
 	}
 	return &all
+}
+
+func (l *load) step(rng *rand.Rand, u *user) {
+	n := rng.IntN(100)
+	switch {
+	case l.mix == staging && n < 90:
+		l.sendForm(rng, u)
+	case l.mix == finalizing && l.sum[gotUpload].Load() < hoard:
+		l.upload(rng, u)
+	case l.mix == finalizing && n < 90:
+		l.finalize(rng, u)
+	case n < 40:
+		l.upload(rng, u)
+	case n < 60:
+		l.sendForm(rng, u)
+	case n < 85:
+		l.finalize(rng, u)
+	default:
+		l.download(rng, u)
+	}
 }
 
 // met counts a moment, and fires where it is the one that the kill waits for.
@@ -98,11 +123,15 @@ func (l *load) bytes(rng *rand.Rand) []byte {
 	if rng.IntN(5) < 2 {
 		return l.pool[rng.IntN(len(l.pool))]
 	}
-	return randomBytes(rng)
+	if l.mix != everything {
+		return randomBytes(rng, 14) // short calls, so that the kill meets each of their stages
+	}
+	return randomBytes(rng, 21)
 }
 
-func randomBytes(rng *rand.Rand) []byte {
-	b := make([]byte, int(math.Exp2(rng.Float64()*21)))
+// randomBytes gives 1 to 2^most bytes, as often few as many.
+func randomBytes(rng *rand.Rand, most float64) []byte {
+	b := make([]byte, int(math.Exp2(rng.Float64()*most)))
 	var seed [32]byte
 	for i := range seed {
 		seed[i] = byte(rng.Uint32())
@@ -114,7 +143,7 @@ func randomBytes(rng *rand.Rand) []byte {
 // sending gives bytes as they are sent, all at once or in a trickle.
 func (l *load) sending(rng *rand.Rand, b []byte) io.Reader {
 	r := &trickle{left: b, step: len(b), end: func() { l.met(sentBytes) }}
-	if rng.IntN(5) == 0 {
+	if l.mix == everything && rng.IntN(5) == 0 {
 		r.step, r.pause = len(b)/8+1, time.Duration(1+rng.IntN(20))*time.Millisecond
 	}
 	return r
@@ -177,7 +206,7 @@ func (l *load) sendForm(rng *rand.Rand, u *user) {
 			return
 		}
 	}
-	for f.has == nil || rng.IntN(4) == 0 {
+	for f.has == nil || l.mix == staging && rng.IntN(4) != 0 || rng.IntN(4) == 0 {
 		if !l.postForm(rng, f) {
 			return
 		}
@@ -247,6 +276,7 @@ func (l *load) postForm(rng *rand.Rand, f *file) bool {
 func (l *load) finalize(rng *rand.Rand, u *user) {
 	b := l.book.claim(rng, u, 1+rng.IntN(5))
 	if b == nil {
+		l.upload(rng, u)
 		return
 	}
 	var calls sync.WaitGroup
@@ -314,7 +344,7 @@ func (l *load) download(rng *rand.Rand, u *user) {
 func pool(rng *rand.Rand) [][]byte {
 	contents := make([][]byte, 12)
 	for i := range contents {
-		contents[i] = randomBytes(rng)
+		contents[i] = randomBytes(rng, 21)
 	}
 	return slices.Clip(contents)
 }

@@ -20,7 +20,7 @@ func TestShutdown(t *testing.T) {
 	c := newCatalogue(t, buildBinary(t), "")
 	c.run("user", "create", "ada")
 	ada := &user{name: "ada", token: strings.TrimSpace(c.run("token", "create", "ada"))}
-	sent := randomBytes(rand.New(rand.NewPCG(1, 2)))
+	sent := randomBytes(rand.New(rand.NewPCG(1, 2)), 10)
 	sent = append(sent, make([]byte, 1<<20)...) // enough that the server has begun to write it
 
 	s := c.serve()

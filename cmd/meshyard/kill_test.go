@@ -95,7 +95,8 @@ func (k *killing) populate() {
 // whose server is down, or runs, comes in turns.
 func (k *killing) round(round int) {
 	contents := pool(k.rng)
-	if round%3 == 1 {
+	beside := round%5 == 1 || round%5 == 2 // gc, while the server is at work
+	if beside {
 		k.plant(contents)
 	}
 	s := k.serve()
@@ -110,11 +111,11 @@ func (k *killing) round(round int) {
 		u.things = append(u.things, thing)
 	}
 
-	l := &load{client: c, book: k.book, pool: contents, fire: make(chan struct{})}
+	l := &load{client: c, book: k.book, mix: mix(round % int(mixes)), pool: contents, fire: make(chan struct{})}
 	delay, why := k.choose(l)
 	clients := l.run(k.rng, 9)
 	var collector sync.WaitGroup
-	if round%3 == 1 {
+	if beside {
 		collector.Go(func() { k.collectBeside() })
 	}
 	if l.due > 0 {
@@ -153,6 +154,13 @@ func (k *killing) choose(l *load) (delay time.Duration, why string) {
 		return delay, fmt.Sprintf("after %s", delay)
 	}
 	l.clock, l.due = moment(k.rng.IntN(int(moments))), int64(1+k.rng.IntN(40))
+	switch {
+	case l.mix == finalizing:
+		l.clock = []moment{sentFinalize, gotFinalize}[k.rng.IntN(2)]
+		l.due = 1 + l.due/3
+	case l.mix == staging && l.clock == gotDownload:
+		l.clock = gotUpload
+	}
 	if l.clock == sentBytes || l.clock == sentFinalize {
 		delay = time.Duration(k.rng.IntN(8_000)) * time.Microsecond // while it is being worked on
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 type serveCmd struct {
-	Drain time.Duration `help:"How long requests in flight may take to end after the first SIGTERM or interrupt; a second one ends them at once." default:"10m"`
+	Drain time.Duration `help:"How long requests in flight may take to end after the first SIGTERM or interrupt; a second one ends them at once. Default: ${default}." default:"10m"`
 }
 
 func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {

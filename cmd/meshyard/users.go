@@ -33,7 +33,7 @@ func (c *userCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog
 
 type tokenCreateCmd struct {
 	Name    string          `arg:"" help:"The user."`
-	Scope   []string        `help:"What the token allows: read, write, admin; several times for several." default:"read,write" placeholder:"SCOPE"`
+	Scope   []string        `help:"What the token allows: read, write, admin; several times for several. Default: ${default}." default:"read,write" placeholder:"SCOPE"`
 	Expires config.Lifetime `help:"How long it lives: 90d, 12h. Default: for ever." placeholder:"LIFETIME"`
 	Label   string          `help:"What it is for, to know it by later." placeholder:"TEXT"`
 }

@@ -12,14 +12,14 @@ import (
 
 // Settings of every command. Each is a flag and a variable MESHYARD_…; the flag wins.
 type Settings struct {
-	Listen      string        `help:"Address to listen on, host:port." default:"127.0.0.1:8080" env:"MESHYARD_LISTEN" placeholder:"HOST:PORT"`
+	Listen      string        `help:"Address to listen on, host:port. Default: ${default}." default:"127.0.0.1:8080" env:"MESHYARD_LISTEN" placeholder:"HOST:PORT"`
 	BaseURL     string        `help:"Address under which clients reach the server; answers hold addresses below it. Default: http:// and the listening address." env:"MESHYARD_BASE_URL" placeholder:"URL"`
-	Data        string        `help:"Folder for the database and the bucket where these have no address of their own." default:"./data" env:"MESHYARD_DATA" placeholder:"DIR"`
+	Data        string        `help:"Folder for the database and the bucket where these have no address of their own. Default: ${default}." default:"./data" env:"MESHYARD_DATA" placeholder:"DIR"`
 	DatabaseURL string        `help:"Database: sqlite:PATH or postgres://…. Default: sqlite:DATA/meshyard.db." env:"MESHYARD_DATABASE_URL" placeholder:"URL"`
 	BucketURL   string        `help:"Bucket for the files: file:///DIR or s3://BUCKET?region=…. Default: DATA/bucket." env:"MESHYARD_BUCKET_URL" placeholder:"URL"`
-	UploadLimit Size          `help:"Largest file that is taken. Pictures are limited to 5 MB besides." default:"250MiB" env:"MESHYARD_UPLOAD_LIMIT" placeholder:"SIZE"`
-	PendingTTL  time.Duration `help:"How long an upload waits to be finalized before it is removed." default:"24h" env:"MESHYARD_PENDING_TTL" placeholder:"DURATION"`
-	RateLimit   int           `help:"Requests to the API that one token, or one address without a token, may make in 5 minutes; 0 is no limit." default:"300" env:"MESHYARD_RATE_LIMIT" placeholder:"N"`
+	UploadLimit Size          `help:"Largest file that is taken. Pictures are limited to 5 MB besides. Default: ${default}." default:"250MiB" env:"MESHYARD_UPLOAD_LIMIT" placeholder:"SIZE"`
+	PendingTTL  time.Duration `help:"How long an upload waits to be finalized before it is removed. Default: ${default}." default:"24h" env:"MESHYARD_PENDING_TTL" placeholder:"DURATION"`
+	RateLimit   int           `help:"Requests to the API that one token, or one address without a token, may make in 5 minutes; 0 is no limit. Default: ${default}." default:"300" env:"MESHYARD_RATE_LIMIT" placeholder:"N"`
 	Hardened    bool          `help:"Close what helps explorers: GraphiQL, introspection, GraphQL by GET, and suggestions in errors." env:"MESHYARD_HARDENED"`
 }
 

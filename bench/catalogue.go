@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx
+
+	"github.com/meshyard/meshyard/cmd/meshyard/app"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/pgtest"
+)
+
+// engine is a database that the catalogue can be on.
+type engine string
+
+const (
+	postgres engine = "postgres"
+	sqlite   engine = "sqlite"
+)
+
+const (
+	filesPerThing = 10
+	unfoldedEvery = 100
+)
+
+// newCatalogue makes an empty catalogue in the run's folder, as a server finds it by default, and gives a token.
+func newCatalogue(ctx context.Context, o options) (token string, err error) {
+	a, token, err := openCatalogue(ctx, o, "")
+	if err != nil {
+		return "", err
+	}
+	return token, a.Close()
+}
+
+// openCatalogue opens an empty catalogue and makes a user with a token. An empty address is SQLite's in the folder.
+func openCatalogue(ctx context.Context, o options, address string) (a *app.App, token string, err error) {
+	s := config.Settings{Data: o.dir, DatabaseURL: address, Listen: "127.0.0.1:80", UploadLimit: 1 << 20, PendingTTL: time.Hour}
+	if err := s.Complete(); err != nil {
+		return nil, "", err
+	}
+	if a, err = app.Open(ctx, s, slog.New(slog.DiscardHandler)); err != nil {
+		return nil, "", err
+	}
+	if _, err = a.Store.CreateUser(ctx, "bench", false); err == nil {
+		token, err = a.Store.CreateToken(ctx, "bench", "bench", auth.Scopes{auth.Read, auth.Write}, 0)
+	}
+	if err != nil {
+		return nil, "", errors.Join(err, a.Close())
+	}
+	return a, token, nil
+}
+
+// newDatabase makes an empty database and gives its address as settings take it, and what removes it.
+func newDatabase(ctx context.Context, o options, e engine) (address string, drop func() error, err error) {
+	if e == sqlite {
+		return "sqlite:" + filepath.Join(o.dir, "meshyard.db"), func() error { return nil }, nil
+	}
+	server, stop, err := pgtest.Start(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	name := "meshyard_bench_" + strings.ToLower(rand.Text())
+	if err := execute(ctx, "pgx", server, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'"); err != nil {
+		stop()
+		return "", nil, err
+	}
+	u, err := url.Parse(server)
+	if err != nil {
+		return "", nil, err
+	}
+	u.Path = "/" + name
+	return u.String(), func() error {
+		defer stop()
+		return execute(context.WithoutCancel(ctx), "pgx", server, "DROP DATABASE "+name+" WITH (FORCE)")
+	}, nil
+}
+
+// execute runs statements on a connection of their own.
+func execute(ctx context.Context, driver, address string, statements ...string) (err error) {
+	db, err := sql.Open(driver, address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for _, s := range statements {
+		if _, err := db.ExecContext(ctx, s); err != nil {
+			return fmt.Errorf("%.200s: %w", s, err)
+		}
+	}
+	return nil
+}
+
+// fill puts so many finalized files, ids from 1 on, onto published things, and downloads into the log, one in a
+// hundred of them not folded yet. VACUUM and ANALYZE come last: a private server does neither by itself.
+func fill(ctx context.Context, e engine, address string, files int) error {
+	const at = "'2026-03-04 05:06:07.008009+00:00'"
+	var things, contents, rows, downloads []string
+	for id := 1; id <= files; id++ {
+		thing := (id-1)/filesPerThing + 1
+		if id == (thing-1)*filesPerThing+1 {
+			things = append(things, fmt.Sprintf("(%d, 1, 'Thing %[1]d', 'published', 'cc', 1, 'Made to be measured.', '', false, %[2]s, %[2]s, %[2]s)", thing, at))
+		}
+		sum := sha256.Sum256(fmt.Append(nil, id))
+		contents = append(contents, fmt.Sprintf("('%x', 1234567, %s)", sum, at))
+		rows = append(rows, fmt.Sprintf("(%d, 1, 'part-%[1]d.stl', 'model', 'finalized', %[2]d, 'model/stl', '%[3]x', '%[4]x', '', 'thing', %[5]d, %[5]d, %[6]d, %[7]d, %[8]s, %[8]s, NULL)",
+			id, 1000+37*id, sum, sum[:16], thing, 10*(id%filesPerThing), id%50, at))
+		downloads = append(downloads, fmt.Sprintf("(1, %d, %d, %s, %t)", id, thing, at, id%unfoldedEvery != 0))
+	}
+	statements := insert("things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, created_at, modified_at, published_at)", things)
+	statements = append(statements, insert("contents (sha256, size, created_at)", contents)...)
+	statements = append(statements, insert("files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at, expires_at)", rows)...)
+	statements = append(statements, insert("downloads (user_id, file_id, thing_id, created_at, folded)", downloads)...)
+	statements = append(statements, "VACUUM", "ANALYZE")
+	driver := "pgx"
+	if e == sqlite {
+		driver, address = "sqlite", "file:"+strings.TrimPrefix(address, "sqlite:")+"?_pragma=busy_timeout(10000)"
+	}
+	return execute(ctx, driver, address, statements...)
+}
+
+func insert(into string, rows []string) (statements []string) {
+	for len(rows) > 0 {
+		n := min(len(rows), 1000)
+		statements = append(statements, "INSERT INTO "+into+" VALUES "+strings.Join(rows[:n], ", "))
+		rows = rows[n:]
+	}
+	return statements
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2"
+
+	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/address"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/rest"
+)
+
+// layer is the server cut off above one layer: everything from there down to the database.
+type layer struct {
+	name string
+	run  func(ctx context.Context, id int64) error
+
+	wall, cpu, allocs, bytes series
+}
+
+// showLayers reads files in this process, one after the other, through fewer or more of the server's layers. What the
+// GraphQL executor costs a REST request is the difference of the first two.
+func showLayers(ctx context.Context, o options, e engine, store *models.Store, token string) error {
+	caller, err := store.Authenticate(ctx, token)
+	if err != nil {
+		return err
+	}
+	layers, err := newLayers(store, caller)
+	if err != nil {
+		return err
+	}
+	ctx = auth.WithCaller(ctx, caller, nil)
+	for i := range o.pairs + 1 {
+		for _, l := range layers {
+			long := o.round / 4
+			if i == 0 {
+				long = 200 * time.Millisecond
+			}
+			if err := l.measure(ctx, long, int64(o.files)); err != nil {
+				return fmt.Errorf("%s: %w", l.name, err)
+			}
+		}
+	}
+	t := newTable("The same read in this process on %s, one at a time: what each layer costs", e)
+	for _, l := range layers {
+		t.row(l.name+", µs", "%.1f", l.wall[1:])
+		t.row("of it on this process's processors, µs", "%.1f", l.cpu[1:])
+		t.row("allocations", "%.0f", l.allocs[1:])
+		t.row("allocated, KiB", "%.1f", l.bytes[1:])
+	}
+	t.row("executor beside the direct call, µs of processor", "%.1f", layers[1].cpu[1:].minus(layers[0].cpu[1:]))
+	t.row("executor beside the direct call, allocations", "%.0f", layers[1].allocs[1:].minus(layers[0].allocs[1:]))
+	return t.end()
+}
+
+func newLayers(store *models.Store, caller auth.Caller) ([]*layer, error) {
+	const operation = "get_files_file_id"
+	addresses := address.Addresses{Base: "http://127.0.0.1:8080", Key: make([]byte, 32)}
+	g := graph.New(&graph.Resolver{Store: store, Addresses: addresses})
+	document, errs := gqlparser.LoadQuery(g.Schema(), rest.Documents())
+	if errs != nil {
+		return nil, errs
+	}
+	executor := g.Executor(graph.OneDocument{Document: document})
+	face, err := rest.Handler(rest.Options{Graph: g, Addresses: addresses})
+	if err != nil {
+		return nil, err
+	}
+	return []*layer{
+		{name: "models: the store's File", run: func(ctx context.Context, id int64) error {
+			_, err := store.File(ctx, caller, id)
+			return err
+		}},
+		{name: "graph: the stored document, and its answer as JSON", run: func(ctx context.Context, id int64) error {
+			ctx = graphql.StartOperationTrace(ctx)
+			oc, errs := executor.CreateOperationContext(ctx, &graphql.RawParams{
+				OperationName: operation, Variables: map[string]any{"file_id": strconv.FormatInt(id, 10)},
+			})
+			if errs != nil {
+				return errs
+			}
+			next, ctx := executor.DispatchOperation(ctx, oc)
+			response := next(ctx)
+			if len(response.Errors) > 0 {
+				return response.Errors
+			}
+			_, err := json.Marshal(response)
+			return err
+		}},
+		{name: "rest: the whole handler, into a recorder", run: func(ctx context.Context, id int64) error {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/files/"+strconv.FormatInt(id, 10), nil)
+			if err != nil {
+				return err
+			}
+			w := httptest.NewRecorder()
+			face.ServeHTTP(w, r)
+			if w.Code != http.StatusOK {
+				return fmt.Errorf("%d: %s", w.Code, w.Body)
+			}
+			return nil
+		}},
+	}, nil
+}
+
+// measure runs the layer for so long on ids from 1 to ids.
+func (l *layer) measure(ctx context.Context, long time.Duration, ids int64) error {
+	runtime.GC() // the others' garbage is theirs
+	var memory [2]runtime.MemStats
+	runtime.ReadMemStats(&memory[0])
+	cpu, began, n := processorTime(), time.Now(), 0
+	for ; time.Since(began) < long; n++ {
+		if err := l.run(ctx, 1+rand.Int64N(ids)); err != nil {
+			return err
+		}
+	}
+	wall := time.Since(began)
+	cpu = processorTime() - cpu
+	runtime.ReadMemStats(&memory[1])
+	each := func(total float64) float64 { return total / float64(n) }
+	l.wall = append(l.wall, each(float64(wall.Nanoseconds())/1000))
+	l.cpu = append(l.cpu, each(float64(cpu.Nanoseconds())/1000))
+	l.allocs = append(l.allocs, each(float64(memory[1].Mallocs-memory[0].Mallocs)))
+	l.bytes = append(l.bytes, each(float64(memory[1].TotalAlloc-memory[0].TotalAlloc)/1024))
+	return nil
+}
+
+// processorTime is what this process has used of processors so far.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail for ourselves
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
