@@ -5,7 +5,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 with-postgres := go run ./internal/pgtest/with --
 
-.PHONY: help run build test check generate bench test-kill test-browser race
+.PHONY: help run build test check generate bench test-kill test-browser lint-openapi race
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ bench: ## Measure against bare handlers, side by side; prints ratios
 
 test-kill: ## Kill the server fifty times in the middle of uploads and finalizations, on each engine
 	MESHYARD_KILLS=50 $(with-postgres) go test -count=1 -timeout 30m -run TestKill -v ./cmd/meshyard
+
+lint-openapi: ## Lint the OpenAPI description with Redocly; needs npm. A redirect has no 2xx answer, so that rule is left out
+	npx --yes @redocly/cli@2.77.0 lint rest/testdata/openapi.golden.json --skip-rule operation-2xx-response
 
 test-browser: ## Drive GraphiQL in headless Chromium with the network cut off
 	go test -count=1 -tags browser -run 'TestBrowser|Browser' ./cmd/meshyard/app ./internal/graphiql

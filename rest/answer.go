@@ -4,21 +4,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strconv"
 
 	"github.com/meshyard/meshyard/internal/address"
 )
 
-// writer writes what an operation answered as the wire wants it.
-type writer func(s *server, w http.ResponseWriter, r *http.Request, answer json.RawMessage) error
+// answer says what an operation's answer becomes on the wire.
+type answer struct {
+	write  func(s *server, w http.ResponseWriter, r *http.Request, data json.RawMessage) error
+	schema reflect.Type // of the body; nil where there is none
+}
 
 // completed is a wire struct that adds what only the old wire needs: addresses, constants, defaults.
 type completed interface{ complete(a address.Addresses) }
 
-// decode reads an answer into a wire struct and completes it.
-func decode[T any](s *server, answer json.RawMessage) (*T, error) {
+// decode reads data into a wire struct and completes it.
+func decode[T any](s *server, data json.RawMessage) (*T, error) {
 	v := new(T)
-	if err := json.Unmarshal(answer, v); err != nil {
+	if err := json.Unmarshal(data, v); err != nil {
 		return nil, fmt.Errorf("decode %T: %w", v, err)
 	}
 	if c, ok := any(v).(completed); ok {
@@ -27,18 +31,92 @@ func decode[T any](s *server, answer json.RawMessage) (*T, error) {
 	return v, nil
 }
 
-// wired is a struct that reads an answer in the shape of a payload and is written as what lies inside.
-type wired interface{ wire() any }
+// one answers with a wire struct.
+func one[T any]() answer {
+	return answer{func(s *server, w http.ResponseWriter, _ *http.Request, data json.RawMessage) error {
+		v, err := decode[T](s, data)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, v)
+	}, reflect.TypeFor[T]()}
+}
 
-func one[T any](s *server, w http.ResponseWriter, _ *http.Request, answer json.RawMessage) error {
-	v, err := decode[T](s, answer)
-	if err != nil {
-		return err
+// inside answers with what lies under the one key of a payload.
+func inside[T any]() answer {
+	a := one[T]()
+	return answer{func(s *server, w http.ResponseWriter, r *http.Request, data json.RawMessage) error {
+		inner, err := unwrap(data)
+		if err != nil {
+			return err
+		}
+		return a.write(s, w, r, inner)
+	}, a.schema}
+}
+
+// listInside answers with the list under the one key of an object, bare and whole.
+func listInside[T any]() answer {
+	return answer{func(s *server, w http.ResponseWriter, _ *http.Request, data json.RawMessage) error {
+		inner, err := unwrap(data)
+		if err != nil {
+			return err
+		}
+		items, err := decodeList[T](s, inner)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, items)
+	}, reflect.TypeFor[[]T]()}
+}
+
+// page answers with a numbered page of a list as a bare array, its total and its neighbours in headers.
+func page[T any]() answer {
+	return answer{func(s *server, w http.ResponseWriter, r *http.Request, data json.RawMessage) error {
+		inner, err := unwrap(data)
+		if err != nil {
+			return err
+		}
+		var list struct {
+			Total int
+			Items json.RawMessage
+		}
+		if err := json.Unmarshal(inner, &list); err != nil {
+			return err
+		}
+		items, err := decodeList[T](s, list.Items)
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Total-Count", strconv.Itoa(list.Total))
+		linkPages(w.Header(), s.Addresses.Base, r.URL, list.Total)
+		return writeJSON(w, items)
+	}, reflect.TypeFor[[]T]()}
+}
+
+func unwrap(data json.RawMessage) (json.RawMessage, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(data, &object); err != nil {
+		return nil, err
 	}
-	if in, ok := any(v).(wired); ok {
-		return writeJSON(w, in.wire())
+	for _, inner := range object {
+		if len(object) == 1 {
+			return inner, nil
+		}
 	}
-	return writeJSON(w, v)
+	return nil, fmt.Errorf("an answer with %d keys where one was expected", len(object))
+}
+
+func decodeList[T any](s *server, data json.RawMessage) ([]*T, error) {
+	items := []*T{}
+	if err := json.Unmarshal(data, &items); err != nil {
+		return nil, fmt.Errorf("decode %T: %w", items, err)
+	}
+	for _, item := range items {
+		if c, ok := any(item).(completed); ok {
+			c.complete(s.Addresses)
+		}
+	}
+	return items, nil
 }
 
 func writeJSON(w http.ResponseWriter, v any) error {
@@ -53,22 +131,22 @@ func writeJSON(w http.ResponseWriter, v any) error {
 }
 
 // redirect sends the client to the address that the operation answered.
-func redirect(_ *server, w http.ResponseWriter, _ *http.Request, answer json.RawMessage) error {
+var redirect = answer{write: func(_ *server, w http.ResponseWriter, _ *http.Request, data json.RawMessage) error {
 	var to struct{ URL string }
-	if err := json.Unmarshal(answer, &to); err != nil {
+	if err := json.Unmarshal(data, &to); err != nil {
 		return err
 	}
 	w.Header().Set("Location", to.URL)
 	w.WriteHeader(http.StatusFound)
 	return nil
-}
+}}
 
 // nothing answers that all is well.
-func nothing(*server, http.ResponseWriter, *http.Request, json.RawMessage) error { return nil }
+var nothing = answer{write: func(*server, http.ResponseWriter, *http.Request, json.RawMessage) error { return nil }}
 
-// fileOrImage writes a picture as an image summary and any other file as what it is.
-func fileOrImage(s *server, w http.ResponseWriter, _ *http.Request, answer json.RawMessage) error {
-	f, err := decode[FileSchema](s, answer)
+// fileOrImage answers with a picture as an image summary, and with any other file as what it is.
+var fileOrImage = answer{func(s *server, w http.ResponseWriter, _ *http.Request, data json.RawMessage) error {
+	f, err := decode[FileSchema](s, data)
 	if err != nil {
 		return err
 	}
@@ -76,28 +154,10 @@ func fileOrImage(s *server, w http.ResponseWriter, _ *http.Request, answer json.
 		return writeJSON(w, f.DefaultImage)
 	}
 	return writeJSON(w, f)
-}
+}, reflect.TypeFor[eitherSchema]()}
 
-// list is a numbered page of a list.
-type list[T any] struct {
-	List struct {
-		Total int  `json:"total"`
-		Items []*T `json:"items"`
-	} `json:"list"`
-}
-
-// page writes a page as a bare array, its total and its neighbours in headers.
-func page[T any](s *server, w http.ResponseWriter, r *http.Request, answer json.RawMessage) error {
-	l, err := decode[list[T]](s, answer)
-	if err != nil {
-		return err
-	}
-	for _, item := range l.List.Items {
-		if c, ok := any(item).(completed); ok {
-			c.complete(s.Addresses)
-		}
-	}
-	w.Header().Set("Total-Count", strconv.Itoa(l.List.Total))
-	linkPages(w.Header(), s.Addresses.Base, r.URL, l.List.Total)
-	return writeJSON(w, l.List.Items)
+// eitherSchema stands for one of two shapes.
+type eitherSchema struct {
+	*FileSchema
+	*ImageSummary
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/meshyard/meshyard/graph"
 )
 
-// errorSchema is the body of every answer that is an error. Some clients compare Error with the words of HTTP, so the
+// ErrorSchema is the body of every answer that is an error. Some clients compare Error with the words of HTTP, so the
 // explanation stands beside it.
-type errorSchema struct {
+type ErrorSchema struct {
 	Error   string   `json:"error"`
 	Code    int      `json:"code"`
 	Type    string   `json:"type"`
@@ -32,7 +32,7 @@ func WriteError(w http.ResponseWriter, status int, message string, reasons ...st
 		h.Set("WWW-Authenticate", "Bearer")
 	}
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(errorSchema{
+	_ = json.NewEncoder(w).Encode(ErrorSchema{
 		Error: words, Code: status, Type: strings.ToUpper(strings.ReplaceAll(words, " ", "_")), Message: message, Errors: reasons,
 	})
 }

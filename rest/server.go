@@ -90,10 +90,10 @@ func (s *server) serve(rt route, op *operation, operations map[string]*operation
 		if op.mutates() {
 			w.Header().Set("Cache-Control", "no-store")
 		}
-		op, write := op, rt.write
+		op, answer := op, rt.answer
 		if r.Method == http.MethodHead && op.mutates() {
 			// A look at what GET would do must not do it: the verdict is the one of reading the file.
-			op, write = operations["get_files_file_id"], nothing
+			op, answer = operations["get_files_file_id"], nothing
 		}
 		if err := graph.Authorize(r.Context(), op.scope); err != nil {
 			WriteFailure(w, r, err) // before the body is read
@@ -116,7 +116,7 @@ func (s *server) serve(rt route, op *operation, operations map[string]*operation
 			WriteFailure(w, r, err)
 			return
 		}
-		if err := write(s, w, r, data.Answer); err != nil {
+		if err := answer.write(s, w, r, data.Answer); err != nil {
 			WriteFailure(w, r, err)
 		}
 	})

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -152,15 +151,12 @@ func convertEnum(name string, value any, definition *ast.Definition) (any, error
 			return enum, nil
 		}
 	}
-	words := make([]string, len(definition.EnumValues))
-	for i, v := range definition.EnumValues {
+	for _, v := range definition.EnumValues {
 		if strings.EqualFold(v.Name, text) {
 			return v.Name, nil
 		}
-		words[i] = strings.ReplaceAll(strings.ToLower(v.Name), "_", "-")
 	}
-	slices.Sort(words)
-	return nil, badInput(name, "%s: want one of %s", name, strings.Join(words, ", "))
+	return nil, badInput(name, "%s: want one of %s", name, strings.Join(words(definition), ", "))
 }
 
 // isID tells whether text is an id as this server writes them.

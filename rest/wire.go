@@ -61,11 +61,11 @@ func (h *Hash) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// okSchema is what an action that succeeded answers.
-type okSchema struct{}
+// OKSchema is what an action that succeeded answers.
+type OKSchema struct{}
 
 // MarshalJSON writes {"ok":"ok"}.
-func (okSchema) MarshalJSON() ([]byte, error) { return []byte(`{"ok":"ok"}`), nil }
+func (OKSchema) MarshalJSON() ([]byte, error) { return []byte(`{"ok":"ok"}`), nil }
 
 // UnmarshalJSON reads nothing.
-func (*okSchema) UnmarshalJSON([]byte) error { return nil }
+func (*OKSchema) UnmarshalJSON([]byte) error { return nil }

@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"encoding/json"
+
 	"github.com/meshyard/meshyard/internal/address"
 )
 
@@ -74,36 +76,44 @@ func imageSummary(f *FileSchema) *ImageSummary {
 	return image
 }
 
-// uploadSchema is what an upload answers.
-type uploadSchema struct {
-	File struct{ ID ID }
+// IDSchema is what an upload answers.
+type IDSchema struct {
+	ID ID `json:"id"`
 }
 
-func (u *uploadSchema) wire() any { return map[string]ID{"id": u.File.ID} }
-
-// filesAnswer is the files of a thing.
-type filesAnswer struct{ Files []*FileSchema }
-
-func (l *filesAnswer) complete(a address.Addresses) {
-	for _, f := range l.Files {
-		f.complete(a)
-	}
+// FormSchema is a form for an upload: where to post it, and its fields.
+type FormSchema struct {
+	Action string     `json:"action"`
+	Fields FormFields `json:"fields"`
 }
 
-func (l *filesAnswer) wire() any { return l.Files }
-
-// formPayload is a form for an upload.
-type formPayload struct {
-	Upload struct {
-		Action string
-		Fields []struct{ Name, Value string }
-	}
+// FormFields is a list of fields in GraphQL and an object on the wire.
+type FormFields struct {
+	AWSAccessKeyID     string `json:"AWSAccessKeyId"`
+	Bucket             string `json:"bucket"`
+	Key                string `json:"key"`
+	ACL                string `json:"acl"`
+	Redirect           string `json:"success_action_redirect"`
+	Policy             string `json:"policy"`
+	Signature          string `json:"signature"`
+	ContentType        string `json:"Content-Type"`
+	ContentDisposition string `json:"Content-Disposition"`
 }
 
-func (p *formPayload) wire() any {
-	fields := make(map[string]string, len(p.Upload.Fields))
-	for _, f := range p.Upload.Fields {
-		fields[f.Name] = f.Value
+// UnmarshalJSON reads the list.
+func (f *FormFields) UnmarshalJSON(b []byte) error {
+	var list []struct{ Name, Value string }
+	if err := json.Unmarshal(b, &list); err != nil {
+		return err
 	}
-	return map[string]any{"action": p.Upload.Action, "fields": fields}
+	fields := make(map[string]string, len(list))
+	for _, field := range list {
+		fields[field.Name] = field.Value
+	}
+	object, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	type plain FormFields // without this method
+	return json.Unmarshal(object, (*plain)(f))
 }

@@ -137,9 +137,3 @@ func zipEntries(files []*FileSchema, a address.Addresses) []zipEntry {
 	}
 	return entries
 }
-
-// thingPayload is what a mutation of a thing answers.
-type thingPayload struct{ Thing ThingSchema }
-
-func (p *thingPayload) complete(a address.Addresses) { p.Thing.complete(a) }
-func (p *thingPayload) wire() any                    { return &p.Thing }

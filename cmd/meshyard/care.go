@@ -10,6 +10,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/app"
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/rest"
 )
 
 type fsckCmd struct {
@@ -68,5 +69,16 @@ type schemaCmd struct{}
 
 func (*schemaCmd) Run() error {
 	fmt.Print(graph.New(nil).SDL())
+	return nil
+}
+
+type openAPICmd struct{}
+
+func (*openAPICmd) Run(s config.Settings) error {
+	text, err := rest.OpenAPI(graph.New(nil), s.BaseURL)
+	if err != nil {
+		return err
+	}
+	fmt.Println(string(text))
 	return nil
 }

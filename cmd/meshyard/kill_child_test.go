@@ -83,10 +83,15 @@ func (c *catalogue) run(args ...string) string {
 	return out
 }
 
+// try runs a command that may fail.
 func (c *catalogue) try(args ...string) (stdout, stderr string, err error) {
-	p := c.start(args...)
+	p, err := c.start(args...)
+	if err != nil {
+		return "", "", err
+	}
 	if !p.ends(2 * time.Minute) {
-		c.t.Fatalf("meshyard %s: runs after two minutes, want an end", strings.Join(args, " "))
+		p.kill()
+		return "", "", errors.New("it ran for two minutes and was killed")
 	}
 	return p.stdout.String(), p.stderr.String(), p.err
 }
@@ -100,27 +105,25 @@ type process struct {
 }
 
 // start starts a command and does not wait for it.
-func (c *catalogue) start(args ...string) *process {
-	c.t.Helper()
+func (c *catalogue) start(args ...string) (*process, error) {
 	p := &process{Cmd: c.command(args...)}
 	p.Stdout, p.Stderr = &p.stdout, &p.stderr
-	c.launch(p)
-	return p
+	return p, c.launch(p)
 }
 
-func (c *catalogue) launch(p *process) {
-	c.t.Helper()
+func (c *catalogue) launch(p *process) error {
 	p.ended = make(chan struct{})
 	failed := make(chan error)
 	launcher() <- func() { failed <- p.Start() }
 	if err := <-failed; err != nil {
-		c.t.Fatal(err)
+		return err
 	}
 	go func() {
 		p.err = p.Wait()
 		close(p.ended)
 	}()
 	c.t.Cleanup(p.kill)
+	return nil
 }
 
 // launcher runs what starts processes on a thread that never ends: on Linux a child that is to die with its parent dies with the thread
@@ -163,7 +166,7 @@ func (c *catalogue) serve() *server {
 	c.t.Helper()
 	for range 5 {
 		before := len(c.logged())
-		s, err := c.tryServe()
+		s, err := c.tryServe(before)
 		if err == nil {
 			return s
 		}
@@ -175,7 +178,8 @@ func (c *catalogue) serve() *server {
 	return nil
 }
 
-func (c *catalogue) tryServe() (*server, error) {
+// tryServe starts a server. The log tells, from the offset on, that it is this one that has the address and not another process.
+func (c *catalogue) tryServe(offset int) (*server, error) {
 	c.t.Helper()
 	address, err := freeAddress()
 	if err != nil {
@@ -188,7 +192,9 @@ func (c *catalogue) tryServe() (*server, error) {
 	defer log.Close()
 	s := &server{&process{Cmd: c.command("serve", "--listen", address, "--rate-limit", "0")}, "http://" + address}
 	s.Stderr = log // standard output, where a first token is shown, is no part of the log
-	c.launch(s.process)
+	if err := c.launch(s.process); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	for {
@@ -197,10 +203,10 @@ func (c *catalogue) tryServe() (*server, error) {
 			return nil, fmt.Errorf("meshyard serve: ended with %w, want it to serve", s.err)
 		case <-ctx.Done():
 			s.kill()
-			return nil, errors.New("meshyard serve: /readyz does not answer 200 within 30s")
+			return nil, errors.New("meshyard serve: want it to listen, and /readyz to answer 200, within 30s")
 		case <-time.After(3 * time.Millisecond):
 		}
-		if ready(ctx, s.url) {
+		if strings.Contains(c.logged()[offset:], `"address":"`+address+`"`) && ready(ctx, s.url) {
 			return s, nil
 		}
 	}

@@ -64,11 +64,11 @@ type user struct {
 
 // figures count what was answered and what was not.
 type figures struct {
-	kills, gcKills                              int
+	kills, gcKills, gcsBeside                   int
 	uploads, forms, finalizes, files, downloads int // answered
 	unanswered                                  int // calls that a kill cut off
-	tookEffect                                  int // of those, files and downloads that were found to have happened all the same
-	collected                                   int // objects that gc removed
+	tookEffect                                  int // uploads, finalizations and downloads of those that had happened all the same
+	planted, collected                          int // objects that the test left as a kill would, and that gc removed
 }
 
 // ledger is what the clients were answered: what must be there after any number of kills.

@@ -26,9 +26,10 @@ type cli struct {
 	Token struct {
 		Create tokenCreateCmd `cmd:"" help:"Make an access token of a user and print it: it is shown this once."`
 	} `cmd:"" help:"Access tokens."`
-	Fsck   fsckCmd   `cmd:"" help:"Compare database and bucket. Exit status 1, and a list, where they disagree."`
-	GC     gcCmd     `cmd:"" name:"gc" help:"Remove expired uploads, and objects that no file names. The server does it every hour."`
-	Schema schemaCmd `cmd:"" help:"Print the GraphQL schema."`
+	Fsck    fsckCmd    `cmd:"" help:"Compare database and bucket. Exit status 1, and a list, where they disagree."`
+	GC      gcCmd      `cmd:"" name:"gc" help:"Remove expired uploads, and objects that no file names. The server does it every hour."`
+	Schema  schemaCmd  `cmd:"" help:"Print the GraphQL schema."`
+	OpenAPI openAPICmd `cmd:"" name:"openapi" help:"Print the OpenAPI description of the REST face."`
 }
 
 func main() {

@@ -44,7 +44,11 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	bytes := a.blobs(addresses)
-	sdl := g.SDL()
+	sdl := []byte(g.SDL())
+	openAPI, err := rest.OpenAPI(g, a.Settings.BaseURL)
+	if err != nil {
+		return nil, err
+	}
 
 	api := http.NewServeMux()
 	api.Handle("/graphql", g.Handler(a.Settings.Hardened))
@@ -58,11 +62,9 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	if !a.Settings.Hardened {
 		mux.Handle("/graphiql", compressed(graphiql.Handler(graphiql.Options{})))
 		mux.Handle("/graphiql/", compressed(graphiql.Handler(graphiql.Options{})))
-		mux.Handle("GET /schema.graphql", compressed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			_, _ = io.WriteString(w, sdl)
-		})))
 	}
+	mux.Handle("GET /schema.graphql", document("text/plain; charset=utf-8", sdl))
+	mux.Handle("GET /openapi.json", document("application/json; charset=utf-8", openAPI))
 	mux.Handle("/", a.limited(compressed(api)))
 
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -81,6 +83,15 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 // clean tells whether a path is one that the mux takes as it is. Others it redirects, and a redirect turns a POST into a GET.
 func clean(p string) bool {
 	return p == path.Clean(p) || p == path.Clean(p)+"/"
+}
+
+// document answers with a text that does not change while the server runs.
+func document(contentType string, text []byte) http.Handler {
+	return compressed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Cache-Control", "public, max-age=60")
+		_, _ = w.Write(text)
+	}))
 }
 
 // limited finds out who calls and bounds how often: by token and, without a good one, by address.

@@ -28,7 +28,8 @@ type Response struct {
 
 var transport = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// Send sends a request, with the client's token unless it has one, and reads the answer.
+// Send sends a request, with the client's token unless it has one, and reads the answer. One of the REST face must be as OpenAPI
+// describes it.
 func (c *Client) Send(r *http.Request) *Response {
 	c.t.Helper()
 	if c.Token != "" && r.Header.Get("Authorization") == "" {
@@ -43,7 +44,9 @@ func (c *Client) Send(r *http.Request) *Response {
 	if err != nil {
 		c.t.Fatalf("%s %s: read: %v", r.Method, r.URL, err)
 	}
-	return &Response{answer, body}
+	read := &Response{answer, body}
+	checkAnswer(c.t, r, read)
+	return read
 }
 
 // Request makes a request to a path, or to an absolute address. A body that is no reader, text or bytes is sent as JSON.

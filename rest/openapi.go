@@ -1,0 +1,195 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/meshyard/meshyard/graph"
+)
+
+// object is a JSON object of the description.
+type object map[string]any
+
+// OpenAPI describes the face in OpenAPI 3.1, from the routes, the stored documents and the wire structs: nothing in it is written
+// twice. base is the address of the server that it names.
+func OpenAPI(g *graph.Graph, base string) ([]byte, error) {
+	schema := g.Schema()
+	document, err := loadDocument(schema)
+	if err != nil {
+		return nil, err
+	}
+	operations, err := matchOperations(document, schema)
+	if err != nil {
+		return nil, err
+	}
+	d := describer{schema: schema, components: object{}}
+	paths := object{}
+	for _, r := range routes {
+		at, ok := paths[r.path].(object)
+		if !ok {
+			at = object{}
+			paths[r.path] = at
+		}
+		at[strings.ToLower(r.method)] = d.operation(r, operations[r.operation])
+	}
+	paths["/upload_file_storage"] = object{"post": formOperation()}
+	d.schemaOf(errorType)
+	return json.MarshalIndent(object{
+		"openapi": "3.1.0",
+		"info": object{
+			"title": "Meshyard, the REST face", "version": "1",
+			"description": "The compatibility face of Meshyard. Every path answers with and without a slash at its end. JSON bodies are read under any content type. " +
+				"What it does is written in GraphQL: x-graphql of each operation is the stored document that it runs.",
+			"license": object{"name": "Apache-2.0", "identifier": "Apache-2.0"},
+		},
+		"servers":  []object{{"url": base}},
+		"security": []object{{"bearer": []string{}}, {"access_token": []string{}}},
+		"tags":     tags(),
+		"paths":    paths,
+		"components": object{
+			"schemas":   d.components,
+			"responses": errorResponses(),
+			"securitySchemes": object{
+				"bearer":       object{"type": "http", "scheme": "bearer"},
+				"access_token": object{"type": "apiKey", "in": "query", "name": "access_token"},
+			},
+		},
+	}, "", "  ")
+}
+
+// tags groups the operations by the first segment of their paths.
+func tags() []object {
+	var names []string
+	for _, r := range routes {
+		if name := tagOf(r.path); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	list := make([]object, len(names))
+	for i, name := range names {
+		list[i] = object{"name": name, "description": "Operations below /" + name + "."}
+	}
+	return list
+}
+
+func tagOf(path string) string { return strings.Split(path, "/")[1] }
+
+// operation describes one route.
+func (d *describer) operation(r route, op *operation) object {
+	description := op.SelectionSet[0].(*ast.Field).Definition.Description
+	summary, _, _ := strings.Cut(description, ".")
+	described := object{
+		"operationId": r.operation, "tags": []string{tagOf(r.path)}, "summary": strings.Join(strings.Fields(summary), " "), "description": description,
+		"responses": d.responses(r, op), "x-graphql": text(op.OperationDefinition), "x-scope": string(op.scope),
+	}
+	if r.deprecated != nil {
+		described["deprecated"] = true
+		described["x-successor"] = r.deprecated.successor
+	}
+	parameters, properties, required := []object{}, object{}, []string{}
+	for _, v := range op.VariableDefinitions {
+		value, in := d.inputOf(v.Type), "query"
+		switch {
+		case strings.Contains(r.path, "{"+v.Variable+"}"):
+			in = "path"
+		case r.method == post:
+			properties[v.Variable] = value
+			if v.Type.NonNull {
+				required = append(required, v.Variable)
+			}
+			continue
+		}
+		parameters = append(parameters, object{"name": v.Variable, "in": in, "required": in == "path", "schema": pageBounds(v.Variable, value)})
+	}
+	if len(parameters) > 0 {
+		described["parameters"] = parameters
+	}
+	if len(properties) > 0 {
+		described["requestBody"] = requestBody(op, properties, required)
+	}
+	return described
+}
+
+// pageBounds tells the bounds of the parameters that every list has.
+func pageBounds(name string, value object) object {
+	switch name {
+	case "page":
+		return object{"type": "integer", "minimum": 0, "default": 1}
+	case "per_page":
+		return object{"type": "integer", "minimum": 1, "maximum": maxPerPage, "default": defaultPerPage}
+	}
+	return value
+}
+
+func requestBody(op *operation, properties object, required []string) object {
+	body := object{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		body["required"] = required
+	}
+	content := object{"application/json": object{"schema": body}, "application/x-www-form-urlencoded": object{"schema": body}}
+	if takesFile(op) {
+		content = object{"multipart/form-data": object{"schema": body}}
+	}
+	return object{"required": len(required) > 0, "content": content}
+}
+
+// responses describes what an operation answers. A 400 can only come of a body.
+func (d *describer) responses(r route, op *operation) object {
+	success := object{"description": "Done."}
+	status := http.StatusOK
+	if r.answer.schema != nil {
+		success["content"] = object{"application/json": object{"schema": d.schemaOf(r.answer.schema)}}
+	} else {
+		status = http.StatusFound
+		success = object{"description": "The address of the bytes, which needs no token.", "headers": object{"Location": header("string")}}
+	}
+	if op.variables["page"] != nil {
+		success["headers"] = object{"Link": header("string"), "Total-Count": header("integer")}
+	}
+	statuses := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests}
+	if r.method == post && len(op.variables) > len(pathParameter.FindAllString(r.path, -1)) || strings.HasSuffix(r.path, "/publish") {
+		statuses = append(statuses, http.StatusBadRequest)
+	}
+	all := object{strconv.Itoa(status): success}
+	for _, s := range statuses {
+		all[strconv.Itoa(s)] = object{"$ref": "#/components/responses/" + errorName(s)}
+	}
+	return all
+}
+
+func header(kind string) object { return object{"schema": object{"type": kind}} }
+
+func errorName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
+
+func errorResponses() object {
+	all := object{}
+	for _, status := range []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests} {
+		all[errorName(status)] = object{
+			"description": http.StatusText(status), "headers": object{"X-Error": header("string")},
+			"content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/" + errorType.Name()}}},
+		}
+	}
+	return all
+}
+
+// formOperation describes the one operation that has no document.
+func formOperation() object {
+	return object{
+		"operationId": "post_upload_file_storage", "tags": []string{"files"}, "summary": "Post the bytes of a staged upload",
+		"description": "The fields of the form that was handed out, as they are, then the part `file`. No token is wanted: the form is signed.",
+		"security":    []object{},
+		"requestBody": object{"required": true, "content": object{"multipart/form-data": object{"schema": object{
+			"type": "object", "required": []string{"key", "policy", "signature", "file"},
+			"properties": object{"key": object{"type": "string"}, "policy": object{"type": "string"}, "signature": object{"type": "string"}, "file": object{"type": "string", "contentMediaType": "application/octet-stream"}},
+		}}}},
+		"responses": object{
+			"200": object{"description": "Stored; Location is where to finalize.", "headers": object{"Location": header("string")}},
+			"400": object{"$ref": "#/components/responses/BadRequest"}, "403": object{"$ref": "#/components/responses/Forbidden"},
+		},
+	}
+}

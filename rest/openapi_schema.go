@@ -1,0 +1,159 @@
+package rest
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/formatter"
+)
+
+// describer turns wire structs and input types of GraphQL into JSON Schema. Structs become components, each once.
+type describer struct {
+	schema     *ast.Schema
+	components object
+}
+
+var errorType = reflect.TypeFor[ErrorSchema]()
+
+// The types of fields that are written otherwise than their kind says.
+var fieldSchemas = map[reflect.Type]object{
+	reflect.TypeFor[Flag]():     {"type": "integer", "enum": []int{0, 1}},
+	reflect.TypeFor[Time]():     {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+00:00$`, "examples": []string{"2015-04-09T12:55:22+00:00"}},
+	reflect.TypeFor[FileTime](): {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$`, "examples": []string{"2015-04-09 12:55:22"}},
+	reflect.TypeFor[Hash]():     {"type": "string", "contentEncoding": "base64", "description": "The MD5 of the bytes."},
+	reflect.TypeFor[License]():  {"type": "string", "enum": licenseNames()},
+	reflect.TypeFor[ID]():       {"type": "integer", "format": "int64"},
+}
+
+func licenseNames() []string {
+	names := make([]string, len(licenses))
+	for i, row := range licenses {
+		names[i] = row.name
+	}
+	return names
+}
+
+// schemaOf describes a type as it is written.
+func (d *describer) schemaOf(t reflect.Type) object {
+	if s := fieldSchemas[t]; s != nil {
+		return s
+	}
+	switch t {
+	case reflect.TypeFor[OKSchema]():
+		return object{"type": "object", "required": []string{"ok"}, "properties": object{"ok": object{"const": "ok"}}}
+	case reflect.TypeFor[eitherSchema]():
+		return object{"anyOf": []object{d.schemaOf(t.Field(0).Type.Elem()), d.schemaOf(t.Field(1).Type.Elem())}}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return nullable(d.schemaOf(t.Elem()))
+	case reflect.Slice:
+		items := t.Elem()
+		if items.Kind() == reflect.Pointer {
+			items = items.Elem() // the elements of lists are never null
+		}
+		return object{"type": "array", "items": d.schemaOf(items)}
+	case reflect.Struct:
+		return d.component(t)
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Int, reflect.Int64:
+		return object{"type": "integer"}
+	case reflect.String:
+		return object{"type": "string"}
+	}
+	return object{}
+}
+
+func nullable(s object) object {
+	if kind, ok := s["type"].(string); ok {
+		with := object{}
+		for k, v := range s {
+			with[k] = v
+		}
+		with["type"] = []string{kind, "null"}
+		return with
+	}
+	return object{"anyOf": []object{s, {"type": "null"}}}
+}
+
+// component describes a struct, and refers to it. Every field that it always writes is required.
+func (d *describer) component(t reflect.Type) object {
+	name := strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
+	if d.components[name] == nil {
+		properties, required := object{}, []string{}
+		described := object{"type": "object", "properties": properties, "additionalProperties": false}
+		d.components[name] = described // before its fields, which may refer to it
+		for f := range t.Fields() {
+			key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			// What may be left out is read and never written, but for the reasons of an error.
+			if options == "omitempty" && t != errorType {
+				continue
+			}
+			properties[key] = d.schemaOf(f.Type)
+			if options != "omitempty" {
+				required = append(required, key)
+			}
+		}
+		described["required"] = required
+	}
+	return object{"$ref": "#/components/schemas/" + name}
+}
+
+// inputOf describes the type of a variable as clients of the wire write it.
+func (d *describer) inputOf(t *ast.Type) object {
+	if t.Elem != nil {
+		return object{"type": "array", "items": d.inputOf(t.Elem)}
+	}
+	definition := d.schema.Types[t.NamedType]
+	switch {
+	case definition.Kind == ast.Enum:
+		words := words(definition)
+		if definition.Name == "License" {
+			words = nil
+			for _, row := range licenses {
+				words = append(words, row.code)
+			}
+		}
+		return object{"type": "string", "examples": words, "description": "One of " + strings.Join(words, ", ") + "."}
+	case definition.Kind == ast.InputObject:
+		properties, required := object{}, []string{}
+		for _, f := range definition.Fields {
+			properties[f.Name] = d.inputOf(f.Type)
+			if f.Type.NonNull && f.DefaultValue == nil {
+				required = append(required, f.Name)
+			}
+		}
+		return object{"type": "object", "properties": properties, "required": required}
+	}
+	switch t.NamedType {
+	case "ID":
+		return object{"type": []string{"integer", "string"}, "format": "int64"}
+	case "Int", "Int64":
+		return object{"type": "integer"}
+	case "Boolean":
+		return object{"type": []string{"integer", "boolean"}}
+	case "Upload":
+		return object{"type": "string", "contentMediaType": "application/octet-stream"}
+	}
+	return object{"type": "string"}
+}
+
+// words are the values of an enum as the wire writes them.
+func words(definition *ast.Definition) []string {
+	list := make([]string, len(definition.EnumValues))
+	for i, v := range definition.EnumValues {
+		list[i] = strings.ReplaceAll(strings.ToLower(v.Name), "_", "-")
+	}
+	slices.Sort(list)
+	return list
+}
+
+// text writes an operation as it is stored.
+func text(op *ast.OperationDefinition) string {
+	var b strings.Builder
+	formatter.NewFormatter(&b, formatter.WithIndent("  ")).FormatQueryDocument(&ast.QueryDocument{Operations: ast.OperationList{op}})
+	return b.String()
+}
