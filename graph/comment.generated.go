@@ -23,12 +23,26 @@ type CommentResolver interface {
 	Target(ctx context.Context, objs []*models.Comment) ([]CommentTarget, error)
 
 	BodyHTML(ctx context.Context, obj *models.Comment) (string, error)
-	Files(ctx context.Context, objs []*models.Comment) ([][]*models.File, error)
+	Files(ctx context.Context, objs []*models.Comment, first int32) ([][]*models.File, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func (ec *executionContext) field_Comment_files_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int32, error) {
+			return ec.unmarshalNInt2int32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	return args, nil
+}
 
 // endregion ***************************** args.gotpl *****************************
 
@@ -223,7 +237,7 @@ func (ec *executionContext) _Comment_files(ctx context.Context, field graphql.Co
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Comment_files(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Comment_files(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Comment",
 		Field:      field,
@@ -233,13 +247,25 @@ func (ec *executionContext) fieldContext_Comment_files(_ context.Context, field 
 			return ec.childFields_File(ctx, field)
 		},
 	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Comment_files_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
 	return fc, nil
 }
 func (ec *executionContext) resolveBatch_Comment_files(ctx context.Context, field graphql.CollectedField, obj *models.Comment) (any, error) {
 	resolver := ec.Resolvers.Comment()
+	fc := graphql.GetFieldContext(ctx)
 	if batch, ok := graphql.BatchParentsFor[*models.Comment](ctx, "Comment"); ok {
 		result := batch.FieldResult(field, func() (any, error) {
-			return resolver.Files(ctx, batch.Parents)
+			return resolver.Files(ctx, batch.Parents, fc.Args["first"].(int32))
 		})
 		return graphql.ResolveBatchGroupResult[[]*models.File](
 			ctx,
@@ -250,7 +276,7 @@ func (ec *executionContext) resolveBatch_Comment_files(ctx context.Context, fiel
 			batch.IndexMap,
 		)
 	}
-	results, err := resolver.Files(ctx, []*models.Comment{obj})
+	results, err := resolver.Files(ctx, []*models.Comment{obj}, fc.Args["first"].(int32))
 	return graphql.ResolveBatchSingleResult[[]*models.File](
 		ctx,
 		results,

@@ -30,8 +30,8 @@ func (r *commentResolver) BodyHTML(ctx context.Context, obj *models.Comment) (st
 }
 
 // Files is the batch resolver for the files field.
-func (r *commentResolver) Files(ctx context.Context, objs []*models.Comment) ([][]*models.File, error) {
-	return each(ctx, objs, loadersOf(ctx).filesOn[models.OnComment], func(c *models.Comment) int64 { return c.ID }, allFiles)
+func (r *commentResolver) Files(ctx context.Context, objs []*models.Comment, first int32) ([][]*models.File, error) {
+	return filesOn(ctx, objs, models.OnComment, func(c *models.Comment) int64 { return c.ID }, first, anyFile)
 }
 
 // CreateComment is the resolver for the createComment field.

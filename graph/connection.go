@@ -62,6 +62,11 @@ func BadInput(field, format string, args ...any) *models.Error {
 	return &models.Error{Code: models.BadInput, Message: fmt.Sprintf(format, args...), Field: field}
 }
 
+// NotFound says that what is asked for is not there.
+func NotFound(message string) *models.Error {
+	return &models.Error{Code: models.NotFound, Message: message}
+}
+
 func pageInfo(cursors []string, part models.Slice, more bool) *PageInfo {
 	info := &PageInfo{HasNextPage: more, HasPreviousPage: part.After != 0 || part.Offset != 0}
 	if len(cursors) > 0 {

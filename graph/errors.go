@@ -37,6 +37,11 @@ const internalMessage = "something went wrong on the server; it has been logged"
 // What has no code is ours: it is logged whole and shown as one fixed sentence.
 func PresentError(ctx context.Context, err error) *gqlerror.Error {
 	shown := graphql.DefaultErrorPresenter(ctx, err)
+	if len(shown.Path) > 1 && shown.Path[0] == ast.PathName("variable") {
+		field := inputName(shown.Path[1:])
+		shown.Path = nil
+		return withCode(shown, &models.Error{Code: models.BadInput, Message: field + ": " + shown.Message, Field: field})
+	}
 	if field, ok := argument(ctx, shown); ok {
 		bad := &models.Error{Code: models.BadInput, Message: shown.Message, Field: field}
 		shown.Path = graphql.GetFieldContext(ctx).Path()
@@ -62,11 +67,15 @@ func argument(ctx context.Context, e *gqlerror.Error) (field string, ok bool) {
 	if fc == nil || len(e.Path) <= len(fc.Path()) {
 		return "", false
 	}
-	names := e.Path[len(fc.Path()):]
-	if len(names) > 1 && names[0] == ast.PathName("input") {
-		names = names[1:]
+	return inputName(e.Path[len(fc.Path()):]), true
+}
+
+// inputName names an input as clients know it, without the input object that every mutation has around it.
+func inputName(path ast.Path) string {
+	if len(path) > 1 && path[0] == ast.PathName("input") {
+		path = path[1:]
 	}
-	return names.String(), true
+	return path.String()
 }
 
 func withCode(shown *gqlerror.Error, e *models.Error) *gqlerror.Error {

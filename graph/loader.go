@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -147,6 +148,7 @@ func readFor[O, V any](ctx context.Context, c *cohort[O], l *loader[V], key func
 	}
 	c.mu.Unlock()
 	r.once.Do(func() {
+		r.err = errors.New("a read ended in a panic") // unless it ends below: the panic is the first reader's, the error the others'
 		ids := make([]int64, 0, len(c.members))
 		known := make(map[int64]bool, len(c.members))
 		for _, o := range c.members {

@@ -23,12 +23,26 @@ type MakeResolver interface {
 
 	DescriptionHTML(ctx context.Context, obj *models.Make) (string, error)
 
-	Files(ctx context.Context, objs []*models.Make) ([][]*models.File, error)
+	Files(ctx context.Context, objs []*models.Make, first int32) ([][]*models.File, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func (ec *executionContext) field_Make_files_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int32, error) {
+			return ec.unmarshalNInt2int32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	return args, nil
+}
 
 // endregion ***************************** args.gotpl *****************************
 
@@ -342,7 +356,7 @@ func (ec *executionContext) _Make_files(ctx context.Context, field graphql.Colle
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Make_files(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Make_files(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Make",
 		Field:      field,
@@ -352,13 +366,25 @@ func (ec *executionContext) fieldContext_Make_files(_ context.Context, field gra
 			return ec.childFields_File(ctx, field)
 		},
 	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Make_files_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
 	return fc, nil
 }
 func (ec *executionContext) resolveBatch_Make_files(ctx context.Context, field graphql.CollectedField, obj *models.Make) (any, error) {
 	resolver := ec.Resolvers.Make()
+	fc := graphql.GetFieldContext(ctx)
 	if batch, ok := graphql.BatchParentsFor[*models.Make](ctx, "Make"); ok {
 		result := batch.FieldResult(field, func() (any, error) {
-			return resolver.Files(ctx, batch.Parents)
+			return resolver.Files(ctx, batch.Parents, fc.Args["first"].(int32))
 		})
 		return graphql.ResolveBatchGroupResult[[]*models.File](
 			ctx,
@@ -369,7 +395,7 @@ func (ec *executionContext) resolveBatch_Make_files(ctx context.Context, field g
 			batch.IndexMap,
 		)
 	}
-	results, err := resolver.Files(ctx, []*models.Make{obj})
+	results, err := resolver.Files(ctx, []*models.Make{obj}, fc.Args["first"].(int32))
 	return graphql.ResolveBatchSingleResult[[]*models.File](
 		ctx,
 		results,

@@ -28,8 +28,8 @@ func (r *makeResolver) DescriptionHTML(ctx context.Context, obj *models.Make) (s
 }
 
 // Files is the batch resolver for the files field.
-func (r *makeResolver) Files(ctx context.Context, objs []*models.Make) ([][]*models.File, error) {
-	return each(ctx, objs, loadersOf(ctx).filesOn[models.OnMake], func(m *models.Make) int64 { return m.ID }, allFiles)
+func (r *makeResolver) Files(ctx context.Context, objs []*models.Make, first int32) ([][]*models.File, error) {
+	return filesOn(ctx, objs, models.OnMake, func(m *models.Make) int64 { return m.ID }, first, anyFile)
 }
 
 // CreateMake is the resolver for the createMake field.

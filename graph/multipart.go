@@ -1,68 +1,31 @@
 package graph
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"mime/multipart"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/models"
 )
 
-// multipartForm is the transport of the GraphQL multipart request specification, streaming: the resolver reads the file from the
-// connection, so that its size costs no memory and no disk of ours. gqlgen's own holds files in memory or in temporary files, and panics on
-// some maps. One request carries one file, as its last part.
-type multipartForm struct{}
+// A GraphQL multipart request is read as the specification of that name says, streaming: the resolver reads the file from the
+// connection, so that its size costs no memory and no disk of ours. One request carries one file, as its last part.
 
 const (
 	maxOperations = 1 << 20
 	maxMap        = 1 << 12
 )
 
-func (multipartForm) Supports(r *http.Request) bool {
-	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return err == nil && r.Method == http.MethodPost && mediaType == "multipart/form-data"
-}
-
-func (multipartForm) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
-	ctx := r.Context()
-	w.Header().Set("Content-Type", "application/json")
-	params, err := readMultipart(r)
-	if err != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		writeResponse(w, exec.DispatchError(graphql.WithOperationContext(ctx, &graphql.OperationContext{}), gqlerror.List{gqlerror.Wrap(err)}))
-		return
-	}
-	params.Headers = r.Header
-	params.ReadTime = graphql.TraceTiming{Start: graphql.Now(), End: graphql.Now()}
-	op, errs := exec.CreateOperationContext(ctx, params)
-	if errs != nil {
-		writeResponse(w, exec.DispatchError(graphql.WithOperationContext(ctx, op), errs))
-		return
-	}
-	next, ctx := exec.DispatchOperation(ctx, op)
-	if response := next(ctx); response != nil {
-		writeResponse(w, response)
-	}
-}
-
-func writeResponse(w io.Writer, response *graphql.Response) {
-	_ = json.NewEncoder(w).Encode(response) // a client that is gone reads no error
-}
-
 // readMultipart reads what stands before the file, and leaves the file to be read.
 func readMultipart(r *http.Request) (*graphql.RawParams, error) {
-	// A page of another site can send a form, but no header that asks for a preflight request.
-	if r.Header.Get("Authorization") == "" && r.Header.Get("Apollo-Require-Preflight") == "" && r.Header.Get("GraphQL-Require-Preflight") == "" {
-		return nil, BadInput("", "a multipart request needs the header Authorization or GraphQL-Require-Preflight")
+	if anonymousForm(r) {
+		return nil, &models.Error{Code: models.Unauthenticated, Message: "a multipart request needs an access token, or the header GraphQL-Require-Preflight"}
 	}
 	parts, err := r.MultipartReader()
 	if err != nil {
@@ -70,10 +33,10 @@ func readMultipart(r *http.Request) (*graphql.RawParams, error) {
 	}
 	params := new(graphql.RawParams)
 	var files map[string][]string
-	if err := readJSON(parts, "operations", maxOperations, params); err != nil {
+	if err := readPart(parts, "operations", maxOperations, params); err != nil {
 		return nil, err
 	}
-	if err := readJSON(parts, "map", maxMap, &files); err != nil {
+	if err := readPart(parts, "map", maxMap, &files); err != nil {
 		return nil, err
 	}
 	if len(files) > 1 {
@@ -103,7 +66,7 @@ func nextPart(parts *multipart.Reader, name string) (*multipart.Part, error) {
 	return part, nil
 }
 
-func readJSON(parts *multipart.Reader, name string, limit int64, into any) error {
+func readPart(parts *multipart.Reader, name string, limit int64, into any) error {
 	part, err := nextPart(parts, name)
 	if err != nil {
 		return err
@@ -115,10 +78,7 @@ func readJSON(parts *multipart.Reader, name string, limit int64, into any) error
 	if int64(len(text)) > limit {
 		return &models.Error{Code: models.TooLarge, Field: name, Limit: limit, Message: fmt.Sprintf("%s: more than %d bytes", name, limit)}
 	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return BadInput(name, "%s: is not the JSON that is wanted there", name)
-	}
-	return nil
+	return ReadJSON(name, text, into)
 }
 
 // place puts the upload where path points, such as variables.input.file: at a null that is there.

@@ -53,7 +53,7 @@ type ComplexityRoot struct {
 		Body      func(childComplexity int) int
 		BodyHTML  func(childComplexity int) int
 		CreatedAt func(childComplexity int) int
-		Files     func(childComplexity int) int
+		Files     func(childComplexity int, first int32) int
 		ID        func(childComplexity int) int
 		Target    func(childComplexity int) int
 	}
@@ -129,7 +129,7 @@ type ComplexityRoot struct {
 		Creator         func(childComplexity int) int
 		Description     func(childComplexity int) int
 		DescriptionHTML func(childComplexity int) int
-		Files           func(childComplexity int) int
+		Files           func(childComplexity int, first int32) int
 		ID              func(childComplexity int) int
 		Name            func(childComplexity int) int
 		PublishedAt     func(childComplexity int) int
@@ -201,7 +201,7 @@ type ComplexityRoot struct {
 		DescriptionHTML  func(childComplexity int) int
 		DownloadCount    func(childComplexity int) int
 		FileCount        func(childComplexity int) int
-		Files            func(childComplexity int, kinds []models.FileKind, ids []int64) int
+		Files            func(childComplexity int, first int32, kinds []models.FileKind, ids []int64) int
 		ID               func(childComplexity int) int
 		Instructions     func(childComplexity int) int
 		InstructionsHTML func(childComplexity int) int
@@ -305,7 +305,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			break
 		}
 
-		return e.ComplexityRoot.Comment.Files(childComplexity), true
+		args, err := ec.field_Comment_files_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Comment.Files(childComplexity, args["first"].(int32)), true
 	case "Comment.id":
 		if e.ComplexityRoot.Comment.ID == nil {
 			break
@@ -574,7 +579,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			break
 		}
 
-		return e.ComplexityRoot.Make.Files(childComplexity), true
+		args, err := ec.field_Make_files_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Make.Files(childComplexity, args["first"].(int32)), true
 	case "Make.id":
 		if e.ComplexityRoot.Make.ID == nil {
 			break
@@ -934,7 +944,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Thing.Files(childComplexity, args["kinds"].([]models.FileKind), args["ids"].([]int64)), true
+		return e.ComplexityRoot.Thing.Files(childComplexity, args["first"].(int32), args["kinds"].([]models.FileKind), args["ids"].([]int64)), true
 	case "Thing.id":
 		if e.ComplexityRoot.Thing.ID == nil {
 			break

@@ -10,17 +10,15 @@ import (
 	"github.com/99designs/gqlgen/graphql/handler"
 	"github.com/99designs/gqlgen/graphql/handler/extension"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
-	"github.com/99designs/gqlgen/graphql/handler/transport"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/formatter"
+
+	"github.com/meshyard/meshyard/models"
 )
 
-// The limits of one GraphQL request.
 const (
-	maxBody       = 1 << 20 // bytes, but for the file of a multipart request
-	maxTokens     = 2_000   // of a document: validation is quadratic in what it lets in
-	maxComplexity = 20_000  // fields that an answer may hold, lists at their full length
-	maxDocuments  = 1_000   // kept parsed and validated
+	maxComplexity = 50_000 // fields that an answer may hold, lists at their full length
+	maxDocuments  = 1_000  // kept parsed and validated
 )
 
 // Graph is the executable schema with what surrounds it.
@@ -35,29 +33,27 @@ func New(r *Resolver) *Graph {
 	config.Directives.Auth = requireScope
 	config.Complexity.User.Downloads = func(child int, first int32, _ *string) int { return many(child, first) }
 	config.Complexity.User.DownloadedThings = func(child int, first int32, _ *string, _ *int32) int { return many(child, first) }
-	return &Graph{resolver: r, schema: NewExecutableSchema(config)}
+	config.Complexity.Thing.Files = func(child int, first int32, _ []models.FileKind, _ []int64) int { return many(child, first) }
+	config.Complexity.Make.Files = func(child int, first int32) int { return many(child, first) }
+	config.Complexity.Comment.Files = func(child int, first int32) int { return many(child, first) }
+	config.Complexity.Thing.Tags = func(child int) int { return many(child, 10) }
+	g := &Graph{resolver: r, schema: NewExecutableSchema(config)}
+	delete(g.schema.Schema().Directives, "goField") // the generator's own
+	return g
 }
 
-// many is the cost of a list. Its arguments are not checked yet when it is asked.
-func many(child int, first int32) int { return child * min(max(int(first), 1), maxFirst) }
+// many is the cost of a list, as much as it may hold. Its arguments are not checked yet when it is asked, and it stays far from overflow.
+func many(child int, first int32) int {
+	return 1 + min(child, maxComplexity+1)*min(max(int(first), 1), models.MaxFiles)
+}
 
 // Schema is the schema as it is parsed.
 func (g *Graph) Schema() *ast.Schema { return g.schema.Schema() }
 
 // SDL is the schema as text, as clients may read it.
-func (g *Graph) SDL() string { return SDL(g.schema.Schema()) }
-
-// SDL writes a schema as text. What only the code generator needs is left out.
-func SDL(schema *ast.Schema) string {
-	shown := *schema
-	shown.Directives = make(map[string]*ast.DirectiveDefinition, len(schema.Directives))
-	for name, d := range schema.Directives {
-		if name != "goField" {
-			shown.Directives[name] = d
-		}
-	}
+func (g *Graph) SDL() string {
 	var b bytes.Buffer
-	formatter.NewFormatter(&b, formatter.WithIndent("  ")).FormatSchema(&shown)
+	formatter.NewFormatter(&b, formatter.WithIndent("  ")).FormatSchema(g.schema.Schema())
 	return b.String()
 }
 
@@ -74,24 +70,20 @@ func (g *Graph) Executor(documents graphql.Cache[*ast.QueryDocument]) *executor.
 // Handler answers GraphQL over HTTP. Hardened, it takes no GET, tells nothing of the schema and suggests no names.
 func (g *Graph) Handler(hardened bool) http.Handler {
 	srv := handler.New(g.schema)
+	documents := lru.New[*ast.QueryDocument](maxDocuments)
 	srv.SetErrorPresenter(PresentError)
 	srv.SetRecoverFunc(Recover)
-	srv.SetQueryCache(lru.New[*ast.QueryDocument](maxDocuments))
+	srv.SetQueryCache(documents)
 	srv.SetParserTokenLimit(maxTokens)
 	srv.SetDisableSuggestion(hardened)
-	srv.AddTransport(transport.Options{AllowedMethods: []string{http.MethodOptions, http.MethodGet, http.MethodPost}})
+	srv.AddTransport(overHTTP{get: !hardened})
 	if !hardened {
-		srv.AddTransport(transport.GET{})
 		srv.Use(extension.Introspection{})
 	}
-	srv.AddTransport(multipartForm{})
-	srv.AddTransport(transport.POST{})
+	srv.Use(documentLimits{documents})
 	srv.Use(extension.FixedComplexityLimit(maxComplexity))
 	srv.Use(withLoaders{g.resolver.Store})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !(multipartForm{}).Supports(r) {
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-		}
 		w.Header().Set("Cache-Control", "no-store")
 		srv.ServeHTTP(w, r)
 	})

@@ -3,7 +3,6 @@ package graph
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/meshyard/meshyard/models"
@@ -26,19 +25,25 @@ func tags(names []string) []*Tag {
 	return shown
 }
 
-// allFiles makes a list of no files an empty one.
-func allFiles(files []*models.File) []*models.File { return filter(files, nil, nil) }
-
-// filter keeps the files of the kinds and with the ids that are asked for; nil asks for all.
-func filter(files []*models.File, kinds []models.FileKind, ids []int64) []*models.File {
-	shown := make([]*models.File, 0, len(files))
-	for _, f := range files {
-		if (kinds == nil || slices.Contains(kinds, f.Kind)) && (ids == nil || slices.Contains(ids, f.ID)) {
-			shown = append(shown, f)
-		}
+// filesOn gives for each object the first of its files that are wanted.
+func filesOn[O comparable](ctx context.Context, objs []O, on models.TargetType, id func(O) int64, first int32, wanted func(*models.File) bool) ([][]*models.File, error) {
+	if first < 1 || first > models.MaxFiles {
+		e := BadInput("first", "first: %d is not between 1 and %d", first, models.MaxFiles)
+		e.Limit = models.MaxFiles
+		return nil, e
 	}
-	return shown
+	return each(ctx, objs, loadersOf(ctx).filesOn[on], id, func(files []*models.File) []*models.File {
+		shown := make([]*models.File, 0, min(len(files), int(first)))
+		for _, f := range files {
+			if len(shown) < int(first) && wanted(f) {
+				shown = append(shown, f)
+			}
+		}
+		return shown
+	})
 }
+
+func anyFile(*models.File) bool { return true }
 
 // formatSize writes a size in steps of 1024, cut and not rounded, as clients of the old API show it.
 func formatSize(n int64) string {

@@ -27,7 +27,7 @@ type ThingResolver interface {
 	InstructionsHTML(ctx context.Context, obj *models.Thing) (string, error)
 
 	Tags(ctx context.Context, objs []*models.Thing) ([][]*Tag, error)
-	Files(ctx context.Context, objs []*models.Thing, kinds []models.FileKind, ids []int64) ([][]*models.File, error)
+	Files(ctx context.Context, objs []*models.Thing, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error)
 	FileCount(ctx context.Context, objs []*models.Thing) ([]int32, error)
 	MakeCount(ctx context.Context, objs []*models.Thing) ([]int32, error)
 	CommentCount(ctx context.Context, objs []*models.Thing) ([]int32, error)
@@ -44,22 +44,30 @@ type ThingConnectionResolver interface {
 func (ec *executionContext) field_Thing_files_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "kinds",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int32, error) {
+			return ec.unmarshalNInt2int32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "kinds",
 		func(ctx context.Context, v any) ([]models.FileKind, error) {
 			return ec.unmarshalOFileKind2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKindᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["kinds"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "ids",
+	args["kinds"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "ids",
 		func(ctx context.Context, v any) ([]int64, error) {
 			return ec.unmarshalOID2ᚕint64ᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["ids"] = arg1
+	args["ids"] = arg2
 	return args, nil
 }
 
@@ -642,7 +650,7 @@ func (ec *executionContext) resolveBatch_Thing_files(ctx context.Context, field 
 	fc := graphql.GetFieldContext(ctx)
 	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
 		result := batch.FieldResult(field, func() (any, error) {
-			return resolver.Files(ctx, batch.Parents, fc.Args["kinds"].([]models.FileKind), fc.Args["ids"].([]int64))
+			return resolver.Files(ctx, batch.Parents, fc.Args["first"].(int32), fc.Args["kinds"].([]models.FileKind), fc.Args["ids"].([]int64))
 		})
 		return graphql.ResolveBatchGroupResult[[]*models.File](
 			ctx,
@@ -653,7 +661,7 @@ func (ec *executionContext) resolveBatch_Thing_files(ctx context.Context, field 
 			batch.IndexMap,
 		)
 	}
-	results, err := resolver.Files(ctx, []*models.Thing{obj}, fc.Args["kinds"].([]models.FileKind), fc.Args["ids"].([]int64))
+	results, err := resolver.Files(ctx, []*models.Thing{obj}, fc.Args["first"].(int32), fc.Args["kinds"].([]models.FileKind), fc.Args["ids"].([]int64))
 	return graphql.ResolveBatchSingleResult[[]*models.File](
 		ctx,
 		results,

@@ -7,6 +7,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 
 	"github.com/meshyard/meshyard/internal/markdown"
 	"github.com/meshyard/meshyard/models"
@@ -52,9 +53,9 @@ func (r *thingResolver) Tags(ctx context.Context, objs []*models.Thing) ([][]*Ta
 }
 
 // Files is the batch resolver for the files field.
-func (r *thingResolver) Files(ctx context.Context, objs []*models.Thing, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
-	return each(ctx, objs, loadersOf(ctx).filesOn[models.OnThing], thingID, func(files []*models.File) []*models.File {
-		return filter(files, kinds, ids)
+func (r *thingResolver) Files(ctx context.Context, objs []*models.Thing, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
+	return filesOn(ctx, objs, models.OnThing, thingID, first, func(f *models.File) bool {
+		return (kinds == nil || slices.Contains(kinds, f.Kind)) && (ids == nil || slices.Contains(ids, f.ID))
 	})
 }
 

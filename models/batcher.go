@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 )
 
 const (
 	maxBatch   = 100 // keys in one statement of a batcher
 	maxReaders = 4   // statements of a batcher under way at once
+
+	// batchTimeout frees a reader from a database that does not answer.
+	batchTimeout = 30 * time.Second
 )
 
 // batcher turns single reads that are wanted at the same time into one statement. A read that finds a free
@@ -86,5 +90,7 @@ func (b *batcher[K, V]) fill(ctx context.Context, now *batch[K, V]) {
 			now.err = fmt.Errorf("panic in a batch of %d: %v", len(now.keys), cause)
 		}
 	}()
+	ctx, cancel := context.WithTimeout(ctx, batchTimeout)
+	defer cancel()
 	now.found, now.err = b.read(ctx, now.keys)
 }

@@ -23,7 +23,7 @@ func category(ctx context.Context, db bun.IDB, which string) (*Category, error) 
 	err := db.NewSelect().Model(c).
 		Where("lower(c.name) = lower(?0) OR c.slug = lower(?0) OR CAST(c.id AS text) = ?0", which).Limit(1).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, badInput("category", "category %q does not exist: want the name, the slug or the id of one", which)
+		return nil, badInput("category", "category %.60q does not exist: want the name, the slug or the id of one", which)
 	}
 	if err != nil {
 		return nil, err

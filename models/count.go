@@ -35,7 +35,7 @@ func (s *Store) Count(ctx context.Context, what Count, ids []int64) (map[int64]i
 	case ThingComments:
 		q, by = q.Model((*Comment)(nil)).Where("cm.target_type = ?", OnThing), "cm.target_id"
 	case ThingDownloads:
-		q, by = q.Model((*Download)(nil)), "d.thing_id"
+		return s.countDownloads(ctx, ids)
 	case UserThings:
 		q, by = q.Model((*Thing)(nil)).Where("t.state = ?", Published), "t.owner_id"
 	case UserMakes:
@@ -46,6 +46,19 @@ func (s *Store) Count(ctx context.Context, what Count, ids []int64) (map[int64]i
 	var rows []struct{ ID, N int64 }
 	column := bun.Ident(by)
 	err := q.ColumnExpr("? AS id, count(*) AS n", column).Where("? IN (?)", column, bun.List(ids)).GroupExpr("?", column).Scan(ctx, &rows)
+	counts := make(map[int64]int64, len(rows))
+	for _, row := range rows {
+		counts[row.ID] = row.N
+	}
+	return counts, err
+}
+
+// countDownloads adds up what the files of things count, so that it costs what the files are, and not what the log is.
+func (s *Store) countDownloads(ctx context.Context, thingIDs []int64) (map[int64]int64, error) {
+	var rows []struct{ ID, N int64 }
+	err := s.db.read.NewSelect().Model((*File)(nil)).ColumnExpr("f.thing_id AS id").
+		ColumnExpr("CAST(sum(f.download_count + (SELECT count(*) FROM downloads AS d WHERE d.file_id = f.id AND NOT d.folded)) AS bigint) AS n").
+		Where("f.thing_id IN (?) AND f.state = ?", bun.List(thingIDs), Finalized).Group("f.thing_id").Scan(ctx, &rows)
 	counts := make(map[int64]int64, len(rows))
 	for _, row := range rows {
 		counts[row.ID] = row.N

@@ -134,8 +134,18 @@ func (db *DB) Close() error {
 	return err
 }
 
+// maxTx bounds a transaction, lock waits included.
+const maxTx = time.Minute
+
 // inTx runs fn in a transaction of its own, and again, a few times, where PostgreSQL had to sacrifice it to a deadlock.
+// Once begun it does not end with the request: a COMMIT that is cancelled under way may have happened all the same, and
+// nobody would know.
 func (db *DB) inTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxTx)
+	defer cancel()
 	for attempt := 1; ; attempt++ {
 		err := db.write.RunInTx(ctx, nil, fn)
 		if err == nil || attempt == 5 || !isDeadlock(err) {

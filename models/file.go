@@ -55,7 +55,8 @@ type File struct {
 
 	ThingState PublicationState `bun:",scanonly"`
 	ThingOwner int64            `bun:",scanonly"`
-	MakeState  PublicationState `bun:",scanonly"` // where the target is a make
+	MakeState  PublicationState `bun:",scanonly"` // where the target is a make, or a comment on one
+	MakeOwner  int64            `bun:",scanonly"`
 }
 
 // DownloadCount says how often the file was downloaded.
@@ -63,7 +64,7 @@ func (f *File) DownloadCount() int64 { return f.FoldedCount + f.NewDownloads }
 
 // Public tells whether everybody may have the bytes.
 func (f *File) Public() bool {
-	return f.State == Finalized && f.ThingState == Published && (f.TargetType != OnMake || f.MakeState == Published)
+	return f.State == Finalized && f.ThingState == Published && f.MakeState != Draft
 }
 
 // Target gives what the file hangs on; ok is false until it is finalized.
@@ -77,12 +78,18 @@ func (f *File) live(at time.Time) bool {
 	return f.State == Finalized || f.State == Pending && at.Before(*f.ExpiresAt)
 }
 
+// ownedBy tells whether the file is a user's own, or hangs on what is hidden and his. The owner of a thing does not see
+// the drafts of others' makes of it.
+func (f *File) ownedBy(user int64) bool {
+	return f.OwnerID == user || f.MakeOwner == user || f.ThingOwner == user && f.MakeState != Draft
+}
+
 // allows tells the caller's verdict on reading the file: nil, Forbidden or NotFound.
 func (f *File) allows(caller auth.Caller) error {
 	switch {
 	case !f.live(now()), f.State == Pending && f.OwnerID != caller.UserID:
 		return missing("file", f.ID)
-	case f.State == Pending, f.Public(), caller.UserID != 0 && (f.OwnerID == caller.UserID || f.ThingOwner == caller.UserID), caller.Staff():
+	case f.State == Pending, f.Public(), caller.UserID != 0 && f.ownedBy(caller.UserID), caller.Staff():
 		return nil
 	}
 	return fail(Forbidden, "file %d belongs to a draft of someone else", f.ID)
@@ -108,9 +115,10 @@ func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, 
 func selectFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
 	return db.NewSelect().Model(files).ColumnExpr("f.*").
 		ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.file_id = f.id AND NOT d.folded) AS new_downloads").
-		ColumnExpr("coalesce(t.state, '') AS thing_state, coalesce(t.owner_id, 0) AS thing_owner, coalesce(m.state, '') AS make_state").
+		ColumnExpr("coalesce(t.state, '') AS thing_state, coalesce(t.owner_id, 0) AS thing_owner, coalesce(m.state, '') AS make_state, coalesce(m.owner_id, 0) AS make_owner").
 		Join("LEFT JOIN things AS t ON t.id = f.thing_id").
-		Join("LEFT JOIN makes AS m ON f.target_type = 'make' AND m.id = f.target_id")
+		Join("LEFT JOIN comments AS cm ON f.target_type = 'comment' AND cm.id = f.target_id").
+		Join("LEFT JOIN makes AS m ON m.id = CASE WHEN f.target_type = 'make' THEN f.target_id WHEN cm.target_type = 'make' THEN cm.target_id END")
 }
 
 func (s *Store) filesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {

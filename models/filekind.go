@@ -32,7 +32,7 @@ func classify(sniffed, name string, declared FileKind) (FileKind, string) {
 		contentType = model.contentType
 	}
 	switch {
-	case declared == Model, declared == "" && known:
+	case declared == Model, declared != Attachment && known: // an "image" that is none is as undeclared
 		return Model, contentType
 	default:
 		return Attachment, contentType

@@ -54,6 +54,7 @@ func TestClassify(t *testing.T) {
 		{"application/zip", "a.zip", Model, Model, "application/zip"},
 		{"application/pdf", "a.stl", Attachment, Attachment, "application/pdf"},
 		{"text/plain", "a.png", Image, Attachment, "text/plain"},
+		{"application/octet-stream", "a.stl", Image, Model, "model/stl"},
 	} {
 		if kind, contentType := classify(c.sniffed, c.name, c.declared); kind != c.kind || contentType != c.contentType {
 			t.Errorf("classify(%q, %q, %q) = %s, %s; want %s, %s", c.sniffed, c.name, c.declared, kind, contentType, c.kind, c.contentType)

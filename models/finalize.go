@@ -88,9 +88,9 @@ func checkBatch(files []FinalizeFile) ([]int64, error) {
 	if len(files) == 0 {
 		return nil, badInput("files", "files: at least one pending upload is needed")
 	}
-	if len(files) > maxFiles {
-		e := badInput("files", "files: %d, at most %d are taken", len(files), maxFiles)
-		e.Limit = maxFiles
+	if len(files) > MaxFiles {
+		e := badInput("files", "files: %d, at most %d are taken", len(files), MaxFiles)
+		e.Limit = MaxFiles
 		return nil, e
 	}
 	ids := make([]int64, len(files))
@@ -189,9 +189,9 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) 
 	if err != nil {
 		return err
 	}
-	if there+int64(len(files)) > maxFiles {
-		e := fail(Conflict, "%s %d holds %d files, and at most %d are taken", on.Type, on.ID, there, maxFiles)
-		e.Field, e.Limit = "files", maxFiles
+	if there+int64(len(files)) > MaxFiles {
+		e := fail(Conflict, "%s %d holds %d files, and at most %d are taken", on.Type, on.ID, there, MaxFiles)
+		e.Field, e.Limit = "files", MaxFiles
 		return e
 	}
 	byContent := slices.SortedFunc(slices.Values(files), func(a, b *File) int { return strings.Compare(a.SHA256, b.SHA256) })

@@ -70,7 +70,7 @@ func (s *Store) checkFiles(ctx context.Context, rehash bool, report func(string)
 				continue
 			}
 			// The file may have been finalized or deleted since its row was read.
-			if still, err := s.db.write.NewSelect().Model((*File)(nil)).Where("f.id = ? AND f.state = ?", f.ID, f.State).Exists(ctx); err != nil {
+			if still, err := s.db.write.NewSelect().Model((*File)(nil)).Where("f.id = ? AND f.state = ? AND f.object_key = ?", f.ID, f.State, f.ObjectKey).Exists(ctx); err != nil {
 				return err
 			} else if still {
 				report(fmt.Sprintf("file %d: object %s %s", f.ID, key, verdict))

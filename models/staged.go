@@ -50,13 +50,13 @@ func (s *Store) stage(ctx context.Context, tx bun.Tx, caller auth.Caller, name s
 		s.enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: expires})
 }
 
-// StoreStaged takes the bytes of a staged upload. Whoever calls it holds the signed policy of that upload, so there is no
+// StoreStaged takes the bytes of a staged upload, at most limit of them. Whoever calls it holds the signed policy of that upload, so there is no
 // caller. Bytes that come again, because an answer was lost, take the place of the first until the file is finalized.
-func (s *Store) StoreStaged(ctx context.Context, id int64, bytes io.Reader) error {
+func (s *Store) StoreStaged(ctx context.Context, id, limit int64, bytes io.Reader) error {
 	if _, err := s.openStaged(ctx, s.db.write, id); err != nil {
 		return err // before a byte is read
 	}
-	up, err := s.receive(ctx, bytes)
+	up, err := s.receive(ctx, bytes, limit)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (s *Store) StoreStaged(ctx context.Context, id int64, bytes io.Reader) erro
 		return err
 	})
 	if err != nil {
-		s.discard(ctx, up.Key)
+		s.discardUnnamed(ctx, up.Key)
 		return err
 	}
 	s.discard(ctx, replaced)

@@ -7,12 +7,14 @@ import (
 
 // The longest texts that are taken, in characters.
 const (
-	maxName  = 200
-	maxText  = 65_535
-	maxTag   = 64
-	maxTags  = 50
-	maxFiles = 1_000 // files on one target
+	maxName = 200
+	maxText = 65_535
+	maxTag  = 64
+	maxTags = 50
 )
+
+// MaxFiles is how many files one thing, make or comment may hold.
+const MaxFiles = 1_000
 
 // text checks one text of a user: valid UTF-8, no NUL (PostgreSQL cannot keep it), and at most limit characters.
 func text(field, s string, limit int) error {

@@ -29,7 +29,7 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 	if err != nil {
 		return nil, err
 	}
-	up, err := s.receive(ctx, n.Bytes)
+	up, err := s.receive(ctx, n.Bytes, s.options.UploadLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 		return s.enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: expires})
 	})
 	if err != nil {
-		s.discard(ctx, up.Key)
+		s.discardUnnamed(ctx, up.Key)
 		return nil, fmt.Errorf("upload %s: %w", up.Key, err)
 	}
 	return f, nil
@@ -56,13 +56,13 @@ func (f *File) hold(up bucket.Upload, declared FileKind) {
 	f.Kind, f.ContentType = classify(up.ContentType, f.Name, declared)
 }
 
-// receive streams bytes into the bucket and sees to the limits.
-func (s *Store) receive(ctx context.Context, bytes io.Reader) (bucket.Upload, error) {
+// receive streams bytes, at most limit of them, into the bucket.
+func (s *Store) receive(ctx context.Context, bytes io.Reader, limit int64) (bucket.Upload, error) {
 	if bytes == nil {
 		return bucket.Upload{}, badInput("file", "file: is missing")
 	}
 	source := &source{r: bytes}
-	up, err := s.bucket.Put(ctx, source, s.options.UploadLimit)
+	up, err := s.bucket.Put(ctx, source, limit)
 	var tooLarge *bucket.TooLargeError
 	var mine *Error
 	switch {
@@ -130,12 +130,25 @@ func (s *Store) discard(ctx context.Context, key string) {
 	_ = s.bucket.Remove(ctx, key)
 }
 
+// discardUnnamed removes the object of an upload whose transaction failed, unless a row names it: where the connection broke
+// during COMMIT, the upload may be there. Where that cannot be told, the garbage collector will tell.
+func (s *Store) discardUnnamed(ctx context.Context, key string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	named, err := s.db.write.NewSelect().Model((*File)(nil)).Where("f.object_key = ?", key).Exists(ctx)
+	if err == nil && !named {
+		s.discard(ctx, key)
+	}
+}
+
 // DeletePendingUpload removes a pending upload of the caller, bytes and all.
 func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id int64) error {
 	var key string
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		f, err := s.lockFile(ctx, tx, id)
-		if err != nil {
+		if CodeOf(err) == NotFound {
+			return missing("pending upload", id) // in the same words as another's
+		} else if err != nil {
 			return err
 		}
 		if f.OwnerID != caller.UserID || !f.live(now()) {

@@ -31,7 +31,7 @@ var (
 // CreateUser makes an account. Names are unique whatever their case.
 func (s *Store) CreateUser(ctx context.Context, name string, admin bool) (*User, error) {
 	if !username.MatchString(name) || usernameTaken.MatchString(name) {
-		return nil, badInput("username", "username %q: want 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
+		return nil, badInput("username", "username %.60q: want 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
 	}
 	u := &User{Username: name, IsAdmin: admin, CreatedAt: now()}
 	_, err := s.db.write.NewInsert().Model(u).Exec(ctx)
@@ -59,12 +59,12 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*Use
 		q = q.Where("u.id = ?", caller.UserID)
 	} else {
 		if !username.MatchString(name) {
-			return nil, fail(NotFound, "user %q does not exist", name)
+			return nil, fail(NotFound, "user %.60q does not exist", name)
 		}
 		q = q.Where("lower(u.username) = lower(?)", name)
 	}
 	if err := q.Scan(ctx); errors.Is(err, sql.ErrNoRows) {
-		return nil, fail(NotFound, "user %q does not exist", name)
+		return nil, fail(NotFound, "user %.60q does not exist", name)
 	} else if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strconv"
 
+	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/address"
 )
 
@@ -65,6 +66,7 @@ func listInside[T any]() answer {
 		if err != nil {
 			return err
 		}
+		w.Header().Set("Total-Count", strconv.Itoa(len(items)))
 		return writeJSON(w, items)
 	}, reflect.TypeFor[[]T]()}
 }
@@ -141,8 +143,26 @@ var redirect = answer{write: func(_ *server, w http.ResponseWriter, _ *http.Requ
 	return nil
 }}
 
-// nothing answers that all is well.
-var nothing = answer{write: func(*server, http.ResponseWriter, *http.Request, json.RawMessage) error { return nil }}
+// lookedAt answers HEAD where GET would record a download: it leads to the bytes and records nothing.
+var lookedAt = answer{write: func(s *server, w http.ResponseWriter, _ *http.Request, data json.RawMessage) error {
+	var f struct {
+		ID                ID
+		State             string
+		Direct, Anonymous string
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		return err
+	}
+	if f.State != "FINALIZED" {
+		return graph.NotFound("file " + f.ID.String() + " is a pending upload: it can be downloaded once it is finalized")
+	}
+	if f.Direct == "" {
+		f.Direct = f.Anonymous
+	}
+	w.Header().Set("Location", f.Direct)
+	w.WriteHeader(http.StatusFound)
+	return nil
+}}
 
 // fileOrImage answers with a picture as an image summary, and with any other file as what it is.
 var fileOrImage = answer{func(s *server, w http.ResponseWriter, _ *http.Request, data json.RawMessage) error {

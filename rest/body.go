@@ -2,7 +2,6 @@ package rest
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -43,12 +42,8 @@ func readBody(r *http.Request) (map[string]any, error) {
 		return nil, nil
 	case text[0] == '{':
 		var fields map[string]any
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.UseNumber()
-		if err := d.Decode(&fields); err != nil {
-			return nil, badInput("body", "the body is no JSON: %v", jsonFault(err))
-		}
-		return fields, nil
+		err := graph.ReadJSON("the body", text, &fields)
+		return fields, err
 	case text[0] == '[':
 		return nil, badInput("body", "the body is a JSON array, and an object is wanted")
 	}
@@ -57,15 +52,6 @@ func readBody(r *http.Request) (map[string]any, error) {
 		return nil, badInput("body", "the body is neither JSON nor a form")
 	}
 	return fromQuery(form), nil
-}
-
-// jsonFault keeps what of a JSON error says where it is, and nothing of the body itself.
-func jsonFault(err error) string {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return err.Error()
-	}
-	return "it cannot be read"
 }
 
 // fromQuery gives parameters by name; a name that ends in [] is a list's.

@@ -30,6 +30,9 @@ func OpenAPI(g *graph.Graph, base string) ([]byte, error) {
 	d := describer{schema: schema, components: object{}}
 	paths := object{}
 	for _, r := range routes {
+		if r.method == head {
+			continue // as GET, less the body
+		}
 		at, ok := paths[r.path].(object)
 		if !ok {
 			at = object{}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -20,8 +21,8 @@ func pageNumbers(query url.Values) (page, perPage int) {
 }
 
 func number(text string, least, most, otherwise int) int {
-	n, err := strconv.Atoi(strings.TrimSpace(text))
-	if err != nil {
+	n, err := strconv.Atoi(strings.TrimSpace(text)) // at the bound of an int where it is beyond
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return otherwise
 	}
 	return min(max(n, least), most)

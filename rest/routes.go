@@ -11,7 +11,8 @@ type route struct {
 }
 
 const (
-	get  = http.MethodGet
+	get  = http.MethodGet // and HEAD, which is answered like GET unless that would change something
+	head = http.MethodHead
 	post = http.MethodPost
 )
 
@@ -22,6 +23,7 @@ var routes = []route{
 	{post, "/files/0/FinalizeFiles", "post_files_0_finalize_files", one[OKSchema](), toGraphQL},
 	{get, "/files/{file_id}", "get_files_file_id", one[FileSchema](), nil},
 	{get, "/files/{file_id}/download", "get_files_file_id_download", redirect, nil},
+	{head, "/files/{file_id}/download", "head_files_file_id_download", lookedAt, nil},
 	{get, "/files/{file_id}/finalize", "get_files_file_id_finalize", fileOrImage, toFinalizeFiles},
 	{post, "/files/{file_id}/finalize", "post_files_file_id_finalize", fileOrImage, toFinalizeFiles},
 

@@ -48,7 +48,7 @@ func Handler(o Options) (http.Handler, error) {
 
 	mux := http.NewServeMux()
 	for _, r := range routes {
-		s.mount(mux, r.method+" "+r.path, s.serve(r, operations[r.operation], operations))
+		s.mount(mux, r.method+" "+r.path, s.serve(r, operations[r.operation]))
 	}
 	s.mount(mux, "POST /upload_file_storage", http.HandlerFunc(s.storeForm))
 	return notFound(mux), nil
@@ -84,16 +84,17 @@ func notFound(mux *http.ServeMux) http.Handler {
 }
 
 // serve runs a route's operation.
-func (s *server) serve(rt route, op *operation, operations map[string]*operation) http.Handler {
+func (s *server) serve(rt route, op *operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rt.deprecated.announce(w.Header(), s.Addresses.Base)
 		if op.mutates() {
 			w.Header().Set("Cache-Control", "no-store")
 		}
-		op, answer := op, rt.answer
 		if r.Method == http.MethodHead && op.mutates() {
-			// A look at what GET would do must not do it: the verdict is the one of reading the file.
-			op, answer = operations["get_files_file_id"], nothing
+			// The mux sends HEAD where GET is served; a look at what GET would do must not do it.
+			w.Header().Set("Allow", rt.method)
+			WriteError(w, http.StatusMethodNotAllowed, "HEAD is not served here")
+			return
 		}
 		if err := graph.Authorize(r.Context(), op.scope); err != nil {
 			WriteFailure(w, r, err) // before the body is read
@@ -116,7 +117,7 @@ func (s *server) serve(rt route, op *operation, operations map[string]*operation
 			WriteFailure(w, r, err)
 			return
 		}
-		if err := answer.write(s, w, r, data.Answer); err != nil {
+		if err := rt.answer.write(s, w, r, data.Answer); err != nil {
 			WriteFailure(w, r, err)
 		}
 	})

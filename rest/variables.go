@@ -26,7 +26,8 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 		given[name] = value
 	}
 	variables := make(map[string]any, len(op.variables))
-	for name, v := range op.variables {
+	for _, v := range op.VariableDefinitions { // in their order, so that the first that is wrong is always the same
+		name := v.Variable
 		if value := r.PathValue(name); value != "" {
 			// An id that is no number names nothing, and 0 is the id of nothing.
 			if v.Type.Name() == "ID" && !isID(value) {
@@ -44,7 +45,7 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 			continue
 		}
 		value := given[name]
-		if value == nil {
+		if value == nil || value == "" && v.Type.NamedType != "String" {
 			if v.Type.NonNull && v.DefaultValue == nil {
 				return nil, badInput(name, "%s: is missing", name)
 			}
@@ -61,8 +62,10 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 	if t.Elem != nil {
 		list, ok := value.([]any)
-		if !ok {
-			list = []any{value}
+		if _, text := value.(string); !ok && !text {
+			return nil, badInput(name, "%s: want a list", name)
+		} else if text {
+			list = []any{value} // a query or a form that names it once
 		}
 		converted := make([]any, len(list))
 		for i, v := range list {

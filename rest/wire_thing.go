@@ -68,8 +68,9 @@ type ThingSchema struct {
 	RootCommentCount int           `json:"root_comment_count"`
 
 	// Read only: emptied before they are written.
-	Images []*FileSchema `json:"images,omitempty"`
-	Files  []*FileSchema `json:"files,omitempty"`
+	Images    []*FileSchema `json:"images,omitempty"`
+	ZipImages []zipEntry    `json:"zip_images,omitempty"`
+	ZipFiles  []zipEntry    `json:"zip_files,omitempty"`
 }
 
 type education struct {
@@ -114,26 +115,18 @@ func (t *ThingSchema) complete(a address.Addresses) {
 	for _, tag := range t.Tags {
 		tag.complete(a)
 	}
-	t.ZipData = zipData{Files: zipEntries(t.Files, a), Images: zipEntries(t.Images, a)}
+	t.ZipData = zipData{Files: t.ZipFiles, Images: t.ZipImages}
 	t.Thumbnail = a.Picture("THING")
 	if len(t.Images) > 0 {
+		t.Images[0].complete(a)
 		t.DefaultImage = t.Images[0].DefaultImage
 		t.Thumbnail = t.Images[0].Thumbnail
 	}
-	t.Images, t.Files = nil, nil
+	t.Images, t.ZipImages, t.ZipFiles = nil, nil, nil
 	t.Details = "<div>" + t.DescriptionHTML + t.InstructionsHTML + "</div>"
 	t.DetailsParts, t.Ancestors, t.Education = []any{}, []any{}, education{[]any{}, []any{}}
 	t.AllowsDeriv = !strings.Contains(string(t.License), "No Derivatives")
 	t.CanComment = t.IsPublished == 1
 	t.RootCommentCount = t.CommentCount
 	t.TypeName = "Thing"
-}
-
-func zipEntries(files []*FileSchema, a address.Addresses) []zipEntry {
-	entries := make([]zipEntry, len(files))
-	for i, f := range files {
-		f.complete(a)
-		entries[i] = zipEntry{f.Name, f.PublicURL}
-	}
-	return entries
 }

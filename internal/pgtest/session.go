@@ -22,6 +22,10 @@ type session struct {
 
 	mu   sync.Mutex // guards conn
 	conn *pgx.Conn
+
+	// stop is never called, but it holds the lock on the private server's folder: were it collected, the lock would go with
+	// it, and another process would sweep the folder away.
+	stop func()
 }
 
 // A statement that takes longer than this has met a stuck server.
@@ -42,6 +46,7 @@ var shared = sync.OnceValues(func() (*session, error) {
 		stop()
 		return nil, err
 	}
+	s.stop = stop
 	return s, nil
 })
 

@@ -62,7 +62,7 @@ func (l *Limiter) forget(now time.Time) {
 }
 
 // Limit tells each answer where its caller stands, and refuses, through fail, those that have used up their window.
-func (l *Limiter) Limit(next http.Handler, caller func(*http.Request) string, fail func(w http.ResponseWriter, wait time.Duration)) http.Handler {
+func (l *Limiter) Limit(next http.Handler, caller func(*http.Request) string, fail func(w http.ResponseWriter, r *http.Request, wait time.Duration)) http.Handler {
 	if l.limit <= 0 {
 		return next
 	}
@@ -76,7 +76,7 @@ func (l *Limiter) Limit(next http.Handler, caller func(*http.Request) string, fa
 		if left < 0 {
 			wait := ends.Sub(now).Truncate(time.Second) + time.Second
 			h.Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
-			fail(w, wait)
+			fail(w, r, wait)
 			return
 		}
 		next.ServeHTTP(w, r)

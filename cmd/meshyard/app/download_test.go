@@ -21,7 +21,7 @@ func TestDownloadsCountExactly(t *testing.T) {
 		together(60, func(i int) int {
 			switch i % 3 {
 			case 0:
-				w.ada.Do(http.MethodHead, path, nil).Want(t, 200)
+				w.ada.Do(http.MethodHead, path, nil).Want(t, 302)
 			case 1:
 				w.bob.Get(path).Want(t, 302)
 			default:
@@ -53,13 +53,16 @@ func TestDownloadsCountExactly(t *testing.T) {
 		if me.Me.Downloads.TotalCount != 20 {
 			t.Errorf("bob's history has %d entries, want 20", me.Me.Downloads.TotalCount)
 		}
-		for name, head := range map[string]*apptest.Response{
-			"a missing file": w.ada.Do(http.MethodHead, "/files/999/download", nil), "a pending upload of another": w.ada.Do(http.MethodHead, fmt.Sprintf("/files/%d/finalize", w.others), nil),
-		} {
-			if head.StatusCode != 404 {
-				t.Errorf("HEAD of %s: %d, want 404", name, head.StatusCode)
+		for name, id := range map[string]int64{"a missing file": 999, "another's pending upload": w.others, "one's pending upload": w.pending} {
+			if status := w.ada.Do(http.MethodHead, fmt.Sprintf("/files/%d/download", id), nil).StatusCode; status != 404 {
+				t.Errorf("HEAD of the download of %s: %d, want 404", name, status)
 			}
 		}
+		to := w.ada.Do(http.MethodHead, fmt.Sprintf("/files/%d/download", w.hidden), nil).Want(t, 302).Header.Get("Location")
+		s.Client("").Get(to).Want(t, 200)
+		w.bob.Do(http.MethodHead, fmt.Sprintf("/files/%d/download", w.hidden), nil).Want(t, 403)
+		w.ada.Do(http.MethodHead, fmt.Sprintf("/files/%d/finalize", w.pending), nil).Want(t, http.StatusMethodNotAllowed)
+		w.ada.Do(http.MethodHead, fmt.Sprintf("/files/%d", w.public), nil).Want(t, 200)
 	})
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/meshyard/meshyard/internal/ratelimit"
 	"github.com/meshyard/meshyard/internal/signing"
 	"github.com/meshyard/meshyard/internal/telemetry"
+	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
 )
 
@@ -37,7 +38,7 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	face, err := rest.Handler(rest.Options{
 		Graph: g, Addresses: addresses,
 		StoreForm: func(ctx context.Context, form signing.Form, file io.Reader) error {
-			return a.Store.StoreStaged(ctx, form.FileID, file)
+			return a.Store.StoreStaged(ctx, form.FileID, form.Limit, file)
 		},
 	})
 	if err != nil {
@@ -77,7 +78,7 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 			mux.ServeHTTP(w, r)
 		}
 	})
-	return telemetry.Requests(crossOrigin(root), a.Logger), nil
+	return telemetry.Requests(patient(crossOrigin(root)), a.Logger), nil
 }
 
 // clean tells whether a path is one that the mux takes as it is. Others it redirects, and a redirect turns a POST into a GET.
@@ -103,8 +104,13 @@ func (a *App) limited(next http.Handler) http.Handler {
 		}
 		host, _, _ := net.SplitHostPort(r.RemoteAddr)
 		return host
-	}, func(w http.ResponseWriter, wait time.Duration) {
-		rest.WriteError(w, http.StatusTooManyRequests, fmt.Sprintf("more than %d requests in 5 minutes: wait %s", a.Settings.RateLimit, wait))
+	}, func(w http.ResponseWriter, r *http.Request, wait time.Duration) {
+		message := fmt.Sprintf("more than %d requests in 5 minutes: wait %s", a.Settings.RateLimit, wait)
+		if r.URL.Path == "/graphql" {
+			graph.WriteError(w, http.StatusTooManyRequests, &models.Error{Code: models.RateLimited, Message: message, Limit: int64(a.Settings.RateLimit)})
+			return
+		}
+		rest.WriteError(w, http.StatusTooManyRequests, message)
 	})
 	return auth.Authenticate(next, a.Store.Authenticate)
 }

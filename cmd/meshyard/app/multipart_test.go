@@ -53,9 +53,11 @@ func TestMultipartRequests(t *testing.T) {
 		}
 		// A page of another site cannot set a header, and so cannot upload.
 		body, contentType := apptest.Form([][2]string{{"operations", operations}, {"map", `{"0":["variables.file"]}`}}, "0", "a.stl", []byte("x"))
-		r := s.Client("").Request("POST", "/graphql?access_token="+ada.Token, body)
+		r := s.Client("").Request("POST", "/graphql", body)
 		r.Header.Set("Content-Type", contentType)
-		s.Client("").Send(r).Want(t, 400)
+		if result := s.Client("").Send(r).Want(t, 400); !strings.Contains(string(result.Bytes), `"UNAUTHENTICATED"`) {
+			t.Errorf("with no token and no header: %s", result.Bytes)
+		}
 		nothingLeft(t, s, 0)
 	})
 }
@@ -74,7 +76,7 @@ func TestGraphQLErrors(t *testing.T) {
 			"no field":             {"{ nothing }", nil, "BAD_USER_INPUT", ""},
 			"a text for an id":     {`{ file(id: "x") { id } }`, nil, "BAD_USER_INPUT", "id"},
 			"a text in a variable": {`query ($id: ID!) { file(id: $id) { id } }`, map[string]any{"id": "x"}, "BAD_USER_INPUT", "id"},
-			"a variable left out":  {`query ($id: ID!) { file(id: $id) { id } }`, nil, "BAD_USER_INPUT", ""},
+			"a variable left out":  {`query ($id: ID!) { file(id: $id) { id } }`, nil, "BAD_USER_INPUT", "id"},
 			"a missing file":       {`{ file(id: 5) { id } }`, nil, "NOT_FOUND", ""},
 			"a text for an upload": {`mutation ($f: Upload!) { uploadFile(input: {file: $f}) { file { id } } }`, map[string]any{"f": "x"}, "BAD_USER_INPUT", "file"},
 			"a huge id":            {`{ file(id: 99999999999999999999) { id } }`, nil, "BAD_USER_INPUT", ""},
@@ -86,6 +88,25 @@ func TestGraphQLErrors(t *testing.T) {
 			r := ada.GraphQL(c.document, c.variables)
 			if r.Code() != c.code || r.Errors[0].Extensions.Field != c.field {
 				t.Errorf("%s: %+v, want %s of %q", name, r.Errors, c.code, c.field)
+			}
+		}
+		for name, body := range map[string]string{
+			"no JSON": `{"query": SECRET`, "nothing": "", "a list": "[]", "a batch": `[{"query":"{me{id}}"}]`, "a text": `"SECRET"`, "a number for the query": `{"query":5,"operationName":"SECRET"}`,
+			"a list for the variables": `{"query":"{me{id}}","variables":["SECRET"]}`, "two values": `{"query":"{me{id}}"}{"SECRET":1}`, "bad UTF-8": "{\"query\":\"{me{id}} # SECRET \xff\"}",
+			"half a pair": `{"query":"{me{id}} # SECRET \ud800"}`, "too much": `{"query":"{me{id}}","SECRET":"` + strings.Repeat("x", 1<<20) + `"}`, "depth": strings.Repeat("[", 200_000),
+		} {
+			r := ada.Request("POST", "/graphql", body)
+			r.Header.Set("Content-Type", "application/json")
+			answer := ada.Send(r).Want(t, 400)
+			var result apptest.Result
+			if err := json.Unmarshal(answer.Bytes, &result); err != nil || codeStatus[result.Code()] != 400 || strings.Contains(string(answer.Bytes), "SECRET") {
+				t.Errorf("%s: %s", name, answer.Bytes)
+			}
+		}
+		for status, r := range map[int]*http.Request{405: ada.Request("PUT", "/graphql", "{}"), 415: ada.Request("POST", "/graphql", `{"query":"{me{id}}"}`)} {
+			r.Header.Set("Content-Type", "text/plain")
+			if answer := ada.Send(r).Want(t, status); !strings.Contains(string(answer.Bytes), `"BAD_USER_INPUT"`) {
+				t.Errorf("%d: %s", status, answer.Bytes)
 			}
 		}
 		get := ada.Get("/graphql?query=" + `mutation{deletePendingUpload(input:{id:1}){deletedId}}`)

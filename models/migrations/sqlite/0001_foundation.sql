@@ -115,6 +115,7 @@ CREATE TABLE files (
     expires_at     TEXT
 );
 CREATE INDEX files_target ON files (target_type, target_id, rank, id);
+CREATE INDEX files_thing ON files (thing_id);
 CREATE INDEX files_owner ON files (owner_id);
 CREATE INDEX files_sha256 ON files (sha256);
 CREATE UNIQUE INDEX files_object_key ON files (object_key) WHERE object_key <> '';
@@ -129,5 +130,5 @@ CREATE TABLE downloads (
     folded     INTEGER NOT NULL -- whether files.download_count already holds it
 );
 CREATE INDEX downloads_user ON downloads (user_id, id);
-CREATE INDEX downloads_thing ON downloads (thing_id);
+CREATE INDEX downloads_user_thing ON downloads (user_id, thing_id, id);
 CREATE INDEX downloads_unfolded ON downloads (file_id) WHERE NOT folded;
