@@ -43,4 +43,5 @@ lint-openapi: ## Lint the OpenAPI description with Redocly; needs npm. A redirec
 	npx --yes @redocly/cli@2.77.0 lint rest/testdata/openapi.golden.json --skip-rule operation-2xx-response
 
 test-browser: ## Drive GraphiQL in headless Chromium with the network cut off
-	go test -count=1 -tags browser -run 'TestBrowser|Browser' ./cmd/meshyard/app ./internal/graphiql
+	go test -count=1 -tags browser -run Browser ./cmd/meshyard/app
+	go test -count=1 -tags browser ./internal/graphiql/...
