@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"slices"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
@@ -38,8 +40,22 @@ func New(r *Resolver) *Graph {
 	config.Complexity.Comment.Files = func(child int, first int32) int { return many(child, first) }
 	config.Complexity.Thing.Tags = func(child int) int { return many(child, 10) }
 	g := &Graph{resolver: r, schema: NewExecutableSchema(config)}
-	delete(g.schema.Schema().Directives, "goField") // the generator's own
+	forgetGenerator.Do(func() { withoutGenerator(g.schema.Schema()) })
 	return g
+}
+
+// forgetGenerator guards the one parsed schema that the generated code holds.
+var forgetGenerator sync.Once
+
+// withoutGenerator takes out of the schema what was written in it for the code generator alone.
+func withoutGenerator(schema *ast.Schema) {
+	const directive = "goField"
+	delete(schema.Directives, directive)
+	for _, definition := range schema.Types {
+		for _, field := range definition.Fields {
+			field.Directives = slices.DeleteFunc(field.Directives, func(d *ast.Directive) bool { return d.Name == directive })
+		}
+	}
 }
 
 // many is the cost of a list, as much as it may hold. Its arguments are not checked yet when it is asked, and it stays far from overflow.
