@@ -14,7 +14,9 @@ func TestLimit(t *testing.T) {
 		served := 0
 		h := New(3).Limit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }),
 			func(r *http.Request) string { return r.URL.Path },
-			func(w http.ResponseWriter, _ *http.Request, _ time.Duration) { w.WriteHeader(http.StatusTooManyRequests) })
+			func(w http.ResponseWriter, _ *http.Request, _ time.Duration) {
+				w.WriteHeader(http.StatusTooManyRequests)
+			})
 		ask := func(caller string) *http.Response {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequest("GET", caller, nil))
