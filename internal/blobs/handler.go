@@ -22,16 +22,28 @@ type Blob struct {
 	SHA256      string // hex
 }
 
+// Address is what an address says of who holds it.
+type Address int
+
+// The kinds of addresses.
+const (
+	Plain  Address = iota // anybody's
+	Signed                // one that was handed out, and holds
+	Stale                 // one that looks handed out, and has ended or was altered: it gives what a plain one gives
+)
+
 // Handler answers /download:{id} and /blobs/{id}/{name}.
 type Handler struct {
-	// Find gives the bytes of a file. Unless signed, only of one that everybody may have.
-	Find func(ctx context.Context, fileID int64, signed bool) (Blob, error)
+	// Find gives the bytes of a file to whoever may have them by an address of that kind.
+	Find func(ctx context.Context, fileID int64, by Address) (Blob, error)
 	// Signed tells whether an address with this query was handed out and still holds.
 	Signed func(fileID int64, query url.Values, now time.Time) bool
-	// Serve answers with an object; bucket.ErrNotExist says that it has answered nothing.
+	// Serve answers with an object. An error says that it has answered nothing, bucket.ErrNotExist that there is no such object.
 	Serve func(w http.ResponseWriter, r *http.Request, key string) error
 	// Fail answers with an error.
 	Fail func(w http.ResponseWriter, r *http.Request, err error)
+	// Status answers with a failure that Serve ran into, such as 416 or 412. Without it the answers of Serve pass as they are.
+	Status func(w http.ResponseWriter, status int, message string)
 	// Missing answers that there is nothing at a path that names no file.
 	Missing func(w http.ResponseWriter)
 }
@@ -49,34 +61,34 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Missing(w)
 		return
 	}
-	dropUnknownRange(r.Header)
-	signed := !anonymous && h.Signed(id, r.URL.Query(), time.Now())
+	tidyRange(r.Header)
+	query, now := r.URL.Query(), time.Now()
+	by := Plain
+	switch {
+	case anonymous:
+	case h.Signed(id, query, now):
+		by = Signed
+	case query.Has("expires"), query.Has("signature"):
+		by = Stale
+	}
+	a := &answer{ResponseWriter: w, before: w.Header().Clone(), fail: h.Status}
 	for again := false; ; again = true {
-		blob, err := h.Find(r.Context(), id, signed)
+		blob, err := h.Find(r.Context(), id, by)
 		if err != nil {
 			h.Fail(w, r, err)
 			return
 		}
-		describe(w.Header(), blob, signed)
-		err = h.Serve(w, r, blob.Key)
+		describe(w.Header(), blob, by == Signed)
+		err = h.Serve(a, r, blob.Key)
 		if err == nil {
 			return
 		}
+		a.reset()
 		// A pending upload that is finalized right now has just left its place.
 		if !errors.Is(err, bucket.ErrNotExist) || again {
-			clear(w.Header())
 			h.Fail(w, r, err)
 			return
 		}
-	}
-}
-
-// dropUnknownRange leaves of Range what counts in bytes: RFC 9110 section 14.2 wants other units ignored, and net/http refuses them.
-func dropUnknownRange(header http.Header) {
-	if unit, ranges, ok := strings.Cut(header.Get("Range"), "="); ok && strings.EqualFold(unit, "bytes") {
-		header.Set("Range", "bytes="+ranges)
-	} else {
-		header.Del("Range")
 	}
 }
 

@@ -151,6 +151,9 @@ func TestBytes(t *testing.T) {
 				if r.StatusCode != c.status || c.body != "" && string(r.Bytes) != c.body {
 					t.Errorf("%s with %q: %d and %d bytes, want %d and %d", address, c.headers, r.StatusCode, len(r.Bytes), c.status, len(c.body))
 				}
+				if c.status >= 400 && (r.Header.Get("X-Error") != http.StatusText(c.status) || !strings.Contains(string(r.Bytes), `"message"`)) {
+					t.Errorf("%s with %q: X-Error %q and %s", address, c.headers, r.Header.Get("X-Error"), r.Bytes)
+				}
 			}
 		}
 		// A draft's bytes are for those who hold a signed address, until it ends.

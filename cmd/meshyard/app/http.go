@@ -117,8 +117,11 @@ func (a *App) limited(next http.Handler) http.Handler {
 
 func (a *App) blobs(addresses address.Addresses) http.Handler {
 	return blobs.Handler{
-		Find: func(ctx context.Context, id int64, signed bool) (blobs.Blob, error) {
-			f, key, err := a.Store.Blob(ctx, id, signed)
+		Find: func(ctx context.Context, id int64, by blobs.Address) (blobs.Blob, error) {
+			f, key, err := a.Store.Blob(ctx, id, by == blobs.Signed)
+			if by == blobs.Stale && models.CodeOf(err) == models.Forbidden {
+				err = &models.Error{Code: models.Forbidden, Message: "the address has expired, or is not as it was handed out"}
+			}
 			if err != nil {
 				return blobs.Blob{}, err
 			}
@@ -127,6 +130,7 @@ func (a *App) blobs(addresses address.Addresses) http.Handler {
 		Signed:  addresses.Signed,
 		Serve:   a.bucket.Serve,
 		Fail:    rest.WriteFailure,
+		Status:  func(w http.ResponseWriter, status int, message string) { rest.WriteError(w, status, message) },
 		Missing: missing,
 	}
 }

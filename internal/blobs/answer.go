@@ -1,0 +1,69 @@
+package blobs
+
+import (
+	"io"
+	"maps"
+	"net/http"
+)
+
+// answer passes on what Serve answers, save for a failure: of that it keeps the status, and has fail write the rest.
+type answer struct {
+	http.ResponseWriter
+	before http.Header // what was set before anything was said of the file
+	fail   func(w http.ResponseWriter, status int, message string)
+
+	begun, failed bool
+}
+
+func (a *answer) WriteHeader(status int) {
+	if a.begun || status < http.StatusBadRequest || a.fail == nil {
+		a.begun = a.begun || status >= http.StatusOK
+		a.ResponseWriter.WriteHeader(status)
+		return
+	}
+	a.begun, a.failed = true, true
+	h := a.Header()
+	contentRange := h.Values("Content-Range")
+	a.reset()
+	if status == http.StatusRequestedRangeNotSatisfiable && len(contentRange) > 0 {
+		h["Content-Range"] = contentRange // the size of the file: RFC 9110 section 15.5.17
+	}
+	a.fail(a.ResponseWriter, status, failure(status))
+}
+
+// reset forgets what was said of the file.
+func (a *answer) reset() {
+	h := a.Header()
+	clear(h)
+	maps.Copy(h, a.before.Clone())
+}
+
+func failure(status int) string {
+	switch status {
+	case http.StatusRequestedRangeNotSatisfiable:
+		return "the range lies past the end of the file"
+	case http.StatusPreconditionFailed:
+		return "the file is not the one that the conditions of the request ask for"
+	}
+	return "the file cannot be served: " + http.StatusText(status)
+}
+
+func (a *answer) Write(b []byte) (int, error) {
+	if a.failed {
+		return len(b), nil
+	}
+	a.begun = true
+	return a.ResponseWriter.Write(b)
+}
+
+// ReadFrom keeps the way open on which the kernel copies a file to the connection.
+func (a *answer) ReadFrom(from io.Reader) (int64, error) {
+	if a.failed {
+		return io.Copy(io.Discard, from)
+	}
+	a.begun = true
+	return io.Copy(a.ResponseWriter, from)
+}
+
+// Unwrap lets http.ResponseController find the connection.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
