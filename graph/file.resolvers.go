@@ -37,9 +37,11 @@ func (r *fileResolver) DirectURL(ctx context.Context, obj *models.File) (*string
 	if obj.Kind == models.Attachment {
 		return nil, nil
 	}
-	url := r.Addresses.SignedBlob(obj.ID, obj.Name, time.Now().Add(directFor))
+	var url string
 	if obj.Public() {
 		url = r.Addresses.Blob(obj.ID, obj.Name)
+	} else {
+		url = r.Addresses.SignedBlob(obj.ID, obj.Name, time.Now().Add(directFor))
 	}
 	return &url, nil
 }

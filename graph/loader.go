@@ -57,8 +57,16 @@ func lists[O comparable](read func(context.Context, []int64) (map[int64][]O, err
 	}}
 }
 
-// loaders are the loaders and the cohorts of one operation.
+// loaders are the loaders, which all operations share, and the cohorts of one operation.
 type loaders struct {
+	*readers
+
+	mu      sync.Mutex
+	cohorts map[any]any // of an O: its *cohort[O]
+}
+
+// readers are what can be read by id, made once: a cohort remembers what it read by the address of the loader.
+type readers struct {
 	users      loader[*models.User]
 	things     loader[*models.Thing]
 	makes      loader[*models.Make]
@@ -68,13 +76,10 @@ type loaders struct {
 	tags       loader[[]string]
 	filesOn    map[models.TargetType]*loader[[]*models.File]
 	counts     map[models.Count]*loader[int64]
-
-	mu      sync.Mutex
-	cohorts map[any]any // of an O: its *cohort[O]
 }
 
-func newLoaders(s *models.Store) *loaders {
-	l := &loaders{
+func newReaders(s *models.Store) *readers {
+	l := &readers{
 		users:      pointers(s.UsersByID),
 		things:     pointers(s.ThingsByID),
 		makes:      pointers(s.MakesByID),
@@ -84,7 +89,6 @@ func newLoaders(s *models.Store) *loaders {
 		tags:       loader[[]string]{read: s.TagsOf},
 		filesOn:    make(map[models.TargetType]*loader[[]*models.File]),
 		counts:     make(map[models.Count]*loader[int64]),
-		cohorts:    make(map[any]any),
 	}
 	for _, on := range []models.TargetType{models.OnThing, models.OnMake, models.OnComment} {
 		files := lists(func(ctx context.Context, ids []int64) (map[int64][]*models.File, error) {
@@ -103,12 +107,12 @@ func newLoaders(s *models.Store) *loaders {
 type loadersKey struct{}
 
 // withLoaders gives each operation loaders of its own.
-type withLoaders struct{ store *models.Store }
+type withLoaders struct{ readers *readers }
 
 func (withLoaders) ExtensionName() string                   { return "Loaders" }
 func (withLoaders) Validate(graphql.ExecutableSchema) error { return nil }
 func (w withLoaders) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-	return next(context.WithValue(ctx, loadersKey{}, newLoaders(w.store)))
+	return next(context.WithValue(ctx, loadersKey{}, &loaders{readers: w.readers, cohorts: make(map[any]any)}))
 }
 
 func loadersOf(ctx context.Context) *loaders { return ctx.Value(loadersKey{}).(*loaders) }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,7 @@ func readMultipart(r *http.Request) (*graphql.RawParams, error) {
 	if anonymousForm(r) {
 		return nil, &models.Error{Code: models.Unauthenticated, Message: "a multipart request needs an access token, or the header GraphQL-Require-Preflight"}
 	}
-	parts, err := r.MultipartReader()
+	parts, err := Parts(r)
 	if err != nil {
 		return nil, BadInput("", "the multipart body cannot be read: %v", err)
 	}
@@ -56,6 +57,16 @@ func readMultipart(r *http.Request) (*graphql.RawParams, error) {
 		}
 	}
 	return params, nil
+}
+
+// Parts reads the parts of a multipart body.
+func Parts(r *http.Request) (*multipart.Reader, error) {
+	// The multipart reader reads 4 KiB at a time. Without this each would be a read of the connection.
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{bufio.NewReaderSize(r.Body, 32<<10), r.Body}
+	return r.MultipartReader()
 }
 
 func nextPart(parts *multipart.Reader, name string) (*multipart.Part, error) {

@@ -79,7 +79,7 @@ func (g *Graph) Executor(documents graphql.Cache[*ast.QueryDocument]) *executor.
 	e.SetErrorPresenter(PresentError)
 	e.SetRecoverFunc(Recover)
 	e.SetQueryCache(documents)
-	e.Use(withLoaders{g.resolver.Store})
+	e.Use(withLoaders{newReaders(g.resolver.Store)})
 	return e
 }
 
@@ -98,7 +98,7 @@ func (g *Graph) Handler(hardened bool) http.Handler {
 	}
 	srv.Use(documentLimits{documents})
 	srv.Use(extension.FixedComplexityLimit(maxComplexity))
-	srv.Use(withLoaders{g.resolver.Store})
+	srv.Use(withLoaders{newReaders(g.resolver.Store)})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		srv.ServeHTTP(w, r)

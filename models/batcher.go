@@ -10,15 +10,16 @@ import (
 const (
 	maxBatch   = 100 // keys in one statement of a batcher
 	maxReaders = 4   // statements of a batcher under way at once
+	worthwhile = 16  // keys that must wait before another statement begins beside one that is under way
 
 	// batchTimeout frees a reader from a database that does not answer.
 	batchTimeout = 30 * time.Second
 )
 
-// batcher turns single reads that are wanted at the same time into one statement. A read that finds a free
-// reader starts at once; those that come while all are busy go together in the next statement. So a lone reader
-// waits for nobody, and a crowd shares statements. A read never joins a statement that had already begun, so it
-// sees every commit that came before it.
+// batcher turns single reads that are wanted at the same time into one statement. A read that finds no statement under
+// way starts at once; those that come meanwhile go together in the next, which begins when the first ends or when enough
+// of them have gathered. So a lone reader waits for nobody, and a crowd shares statements. A read never joins a statement
+// that had already begun, so it sees every commit that came before it.
 type batcher[K comparable, V any] struct {
 	read func(ctx context.Context, keys []K) (map[K]V, error)
 
@@ -58,7 +59,7 @@ func (b *batcher[K, V]) join(ctx context.Context, key K) *batch[K, V] {
 	}
 	mine := b.queue[len(b.queue)-1]
 	mine.keys = append(mine.keys, key)
-	if b.readers < maxReaders {
+	if b.readers == 0 || b.readers < maxReaders && len(mine.keys) >= worthwhile {
 		b.readers++
 		// Not in the caller's goroutine, nor under its cancellation: the batch outlives a caller that goes away.
 		go b.serve(context.WithoutCancel(ctx))

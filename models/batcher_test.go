@@ -40,9 +40,12 @@ func TestBatcherShares(t *testing.T) {
 		close(gate)
 		all.Wait()
 		if len(batches) != maxReaders+3 {
-			t.Errorf("%d statements, want one for each of %d readers, then 250 reads in 3", len(batches), maxReaders)
+			t.Errorf("%d statements, want one for each of %d readers, then the rest in 3", len(batches), maxReaders)
 		}
-		for _, keys := range batches {
+		for i, keys := range batches {
+			if want := map[bool]int{true: 1, false: worthwhile}[i == 0]; i < maxReaders && len(keys) != want {
+				t.Errorf("reader %d began with %d keys, want %d", i, len(keys), want)
+			}
 			if len(keys) > maxBatch {
 				t.Errorf("a statement of %d keys, at most %d are wanted", len(keys), maxBatch)
 			}

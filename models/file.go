@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
@@ -121,9 +122,23 @@ func selectFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
 		Join("LEFT JOIN makes AS m ON m.id = CASE WHEN f.target_type = 'make' THEN f.target_id WHEN cm.target_type = 'make' THEN cm.target_id END")
 }
 
+// readFiles is the statement behind most requests. PostgreSQL takes longer to plan it than to run it, so there it is
+// prepared, which Bun cannot do: pgx does it once a connection, asked for this one statement.
+func (s *Store) readFiles(ctx context.Context, rows *[]*File, ids []int64) error {
+	if s.db.Engine != Postgres {
+		return selectFiles(s.db.read, rows).Where("f.id IN (?)", bun.List(ids)).Scan(ctx)
+	}
+	s.db.statements.n.Add(1)
+	found, err := s.db.read.DB.QueryContext(ctx, s.filesByIDText, pgx.QueryExecModeCacheStatement, ids)
+	if err != nil {
+		return err
+	}
+	return s.db.read.ScanRows(ctx, found, rows)
+}
+
 func (s *Store) filesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {
 	var rows []*File
-	if err := selectFiles(s.db.read, &rows).Where("f.id IN (?)", bun.List(ids)).Scan(ctx); err != nil {
+	if err := s.readFiles(ctx, &rows, ids); err != nil {
 		return nil, err
 	}
 	found := make(map[int64]*File, len(rows))

@@ -33,11 +33,14 @@ type Store struct {
 	enqueue func(ctx context.Context, tx bun.Tx, work Work) error
 	files   *batcher[int64, *File]
 	tokens  *tokenCache
+
+	filesByIDText string // PostgreSQL's statement of readFiles
 }
 
 // NewStore makes a store of a migrated database and a bucket. enqueue keeps work in the transaction it is given.
 func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work Work) error) *Store {
 	s := &Store{db: db, bucket: b, options: options, enqueue: enqueue, tokens: newTokenCache()}
+	s.filesByIDText = selectFiles(db.read, new([]*File)).Where("f.id = ANY($1)").String()
 	s.files = newBatcher(s.filesByID)
 	return s
 }

@@ -74,7 +74,7 @@ func fromQuery(query url.Values) map[string]any {
 // readForm reads the fields of a multipart form up to the file, which it leaves to be read, once, by whoever wants it.
 // What follows the file is not looked at.
 func readForm(r *http.Request) (fields map[string]any, name string, file io.Reader, err error) {
-	parts, err := r.MultipartReader()
+	parts, err := graph.Parts(r)
 	if err != nil {
 		return nil, "", nil, badInput("body", "want multipart/form-data with a part named file")
 	}
