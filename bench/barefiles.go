@@ -29,8 +29,9 @@ type fileRow struct {
 
 const selectFile = "SELECT id, name, size, md5, rank, download_count, created_at FROM files WHERE id = $1"
 
-func (f *fileRow) columns() []any {
-	return []any{&f.id, &f.name, &f.size, &f.md5, &f.rank, &f.downloads, &f.created}
+// columns is where a select puts a row; created is where it puts the time.
+func (f *fileRow) columns(created any) []any {
+	return []any{&f.id, &f.name, &f.size, &f.md5, &f.rank, &f.downloads, created}
 }
 
 // fileAnswer has the keys of the wire's FileSchema in their order.
@@ -53,16 +54,10 @@ type fileAnswer struct {
 	Rank          int32     `json:"rank"`
 }
 
-// bareFiles answers GET /files/{id} with one prepared select on what args name: the engine, the database, and the
-// address that answers begin with.
-func bareFiles(ctx context.Context, args []string) (http.Handler, error) {
-	if len(args) != 3 {
-		return nil, fmt.Errorf("want engine, database and base, not %q", args)
-	}
-	var find func(ctx context.Context, id int64, into []any) error
-	switch engine(args[0]) {
-	case postgres:
-		settings, err := pgxpool.ParseConfig(args[1])
+// finder reads a file by id, in the least way that each engine's driver has.
+func finder(ctx context.Context, e engine, address string) (func(ctx context.Context, id int64, f *fileRow) error, error) {
+	if e == postgres {
+		settings, err := pgxpool.ParseConfig(address)
 		if err != nil {
 			return nil, err
 		}
@@ -71,20 +66,41 @@ func bareFiles(ctx context.Context, args []string) (http.Handler, error) {
 		if err != nil {
 			return nil, err
 		}
-		// pgx prepares a statement on each connection when it first sees it.
-		find = func(ctx context.Context, id int64, into []any) error { return pool.QueryRow(ctx, selectFile, id).Scan(into...) }
-	default:
-		db, err := sql.Open("sqlite", "file:"+args[1]+"?_pragma=busy_timeout(10000)&_pragma=query_only(1)")
+		return func(ctx context.Context, id int64, f *fileRow) error {
+			// pgx prepares it on each connection when it first sees it.
+			return pool.QueryRow(ctx, selectFile, id).Scan(f.columns(&f.created)...)
+		}, nil
+	}
+	db, err := sql.Open("sqlite", "file:"+address+"?_pragma=busy_timeout(10000)&_pragma=query_only(1)")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(max(4, runtime.NumCPU())) // as many as the server takes
+	db.SetMaxIdleConns(max(4, runtime.NumCPU()))
+	prepared, err := db.PrepareContext(ctx, selectFile)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, id int64, f *fileRow) error {
+		var created string // SQLite has no type for it
+		err := prepared.QueryRowContext(ctx, id).Scan(f.columns(&created)...)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		db.SetMaxOpenConns(max(4, runtime.NumCPU())) // as many as the server takes
-		db.SetMaxIdleConns(max(4, runtime.NumCPU()))
-		prepared, err := db.PrepareContext(ctx, selectFile)
-		if err != nil {
-			return nil, err
-		}
-		find = func(ctx context.Context, id int64, into []any) error { return prepared.QueryRowContext(ctx, id).Scan(into...) }
+		f.created, err = time.Parse("2006-01-02 15:04:05.999999-07:00", created)
+		return err
+	}, nil
+}
+
+// bareFiles answers GET /files/{id} with one prepared select on what args name: the engine, the database, and the
+// address that answers begin with.
+func bareFiles(ctx context.Context, args []string) (http.Handler, error) {
+	if len(args) != 3 {
+		return nil, fmt.Errorf("want engine, database and base, not %q", args)
+	}
+	find, err := finder(ctx, engine(args[0]), args[1])
+	if err != nil {
+		return nil, err
 	}
 	base := args[2]
 	mux := http.NewServeMux()
@@ -95,7 +111,7 @@ func bareFiles(ctx context.Context, args []string) (http.Handler, error) {
 			return
 		}
 		var f fileRow
-		switch err := find(r.Context(), id, f.columns()); {
+		switch err := find(r.Context(), id, &f); {
 		case errors.Is(err, sql.ErrNoRows), errors.Is(err, pgx.ErrNoRows):
 			http.NotFound(w, r)
 			return

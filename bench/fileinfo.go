@@ -96,7 +96,8 @@ func compareRequests(ctx context.Context, o options, e engine, address, token st
 	t.row("B  99 of 100 answers within, ms", "%.2f", b.p99)
 	t.row("A  processor time of the process, µs/request", "%.0f", s.cpu)
 	t.row("B  processor time of the process, µs/request", "%.0f", b.cpu)
-	return t.end()
+	t.print()
+	return nil
 }
 
 func (s *asked) measure(ctx context.Context, long time.Duration) error {

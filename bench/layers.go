@@ -14,6 +14,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/address"
@@ -42,34 +43,36 @@ func showLayers(ctx context.Context, o options, e engine, store *models.Store, t
 		return err
 	}
 	ctx = auth.WithCaller(ctx, caller, nil)
-	for i := range o.pairs + 1 {
+	const turns = 20 // short ones, so that what else the machine does meets all layers alike
+	for i := range turns + 1 {
 		for _, l := range layers {
-			long := o.round / 4
-			if i == 0 {
-				long = 200 * time.Millisecond
-			}
-			if err := l.measure(ctx, long, int64(o.files)); err != nil {
+			if err := l.measure(ctx, o.round*time.Duration(o.pairs)/turns/4, int64(o.files)); err != nil {
 				return fmt.Errorf("%s: %w", l.name, err)
+			}
+			if i == 0 {
+				l.forget() // it warmed up
 			}
 		}
 	}
-	t := newTable("The same read in this process on %s, one at a time: what each layer costs", e)
-	for _, l := range layers {
-		t.row(l.name+", µs", "%.1f", l.wall[1:])
-		t.row("of it on this process's processors, µs", "%.1f", l.cpu[1:])
-		t.row("allocations", "%.0f", l.allocs[1:])
-		t.row("allocated, KiB", "%.1f", l.bytes[1:])
+	fmt.Printf("\nThe same read in this process on %s, one at a time, %d times in turns: medians\n", e, turns)
+	line := func(name string, figures ...any) {
+		fmt.Printf("  %-52s %9v %9v %11v %9v\n", append([]any{name}, figures...)...)
 	}
-	t.row("executor beside the direct call, µs of processor", "%.1f", layers[1].cpu[1:].minus(layers[0].cpu[1:]))
-	t.row("executor beside the direct call, allocations", "%.0f", layers[1].allocs[1:].minus(layers[0].allocs[1:]))
-	return t.end()
+	line("", "µs", "CPU µs", "allocations", "KiB")
+	for _, l := range layers {
+		line(l.name, l.wall, l.cpu, l.allocs, l.bytes)
+	}
+	direct, executed := layers[0], layers[1]
+	line("graph beside models: what the executor costs", executed.wall.minus(direct.wall), executed.cpu.minus(direct.cpu),
+		executed.allocs.minus(direct.allocs), executed.bytes.minus(direct.bytes))
+	return nil
 }
 
 func newLayers(store *models.Store, caller auth.Caller) ([]*layer, error) {
 	const operation = "get_files_file_id"
 	addresses := address.Addresses{Base: "http://127.0.0.1:8080", Key: make([]byte, 32)}
 	g := graph.New(&graph.Resolver{Store: store, Addresses: addresses})
-	document, errs := gqlparser.LoadQuery(g.Schema(), rest.Documents())
+	document, errs := gqlparser.LoadQueryWithRules(g.Schema(), rest.Documents(), rules.NewDefaultRules())
 	if errs != nil {
 		return nil, errs
 	}
@@ -135,6 +138,8 @@ func (l *layer) measure(ctx context.Context, long time.Duration, ids int64) erro
 	l.bytes = append(l.bytes, each(float64(memory[1].TotalAlloc-memory[0].TotalAlloc)/1024))
 	return nil
 }
+
+func (l *layer) forget() { l.wall, l.cpu, l.allocs, l.bytes = nil, nil, nil, nil }
 
 // processorTime is what this process has used of processors so far.
 func processorTime() time.Duration {

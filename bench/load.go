@@ -101,8 +101,9 @@ func (a *asker) one(c *asking, id int64, body io.Writer) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	failed := ""
 	if !bytes.HasPrefix(status, []byte("HTTP/1.1 200 ")) {
-		return 0, fmt.Errorf("GET /files/%d: %s", id, bytes.TrimSpace(status))
+		failed = string(bytes.TrimSpace(status))
 	}
 	length := int64(-1)
 	for {
@@ -121,6 +122,10 @@ func (a *asker) one(c *asking, id int64, body io.Writer) (int64, error) {
 	}
 	if length < 0 {
 		return 0, fmt.Errorf("GET /files/%d: an answer without its length", id)
+	}
+	if failed != "" {
+		text, _ := io.ReadAll(io.LimitReader(c.reader, length))
+		return 0, fmt.Errorf("GET /files/%d: %s: %s", id, failed, text)
 	}
 	return io.CopyN(body, c.reader, length)
 }

@@ -73,7 +73,9 @@ func (p *process) watchAnonymous() (most func() int64) {
 	}
 }
 
-func (p *process) file(name string) string { return fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, name) }
+func (p *process) file(name string) string {
+	return fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, name)
+}
 
 // numbers reads a file of lines «name: number unit».
 func (p *process) numbers(name string) (map[string]int64, error) {

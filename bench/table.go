@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
-	"text/tabwriter"
+	"strings"
+	"unicode/utf8"
 )
 
 // series are the figures of one thing that was measured several times.
@@ -17,6 +17,9 @@ func (s series) median() float64 {
 	}
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
+
+// String is the median.
+func (s series) String() string { return fmt.Sprintf("%.1f", s.median()) }
 
 // over divides figure by figure: the two of a pair were taken one after the other, and share what the machine's other
 // work did to them.
@@ -37,34 +40,44 @@ func (s series) minus(other series) series {
 	return differences
 }
 
-// table is printed line by line under a title.
-type table struct{ w *tabwriter.Writer }
+// table is a list of lines below a title.
+type table struct{ lines [][]string }
 
 func newTable(format string, args ...any) *table {
 	fmt.Printf("\n"+format+"\n", args...)
-	t := &table{tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)}
-	fmt.Fprintf(t.w, "\tmedian\tmin\tmax\t\t\t\n")
-	return t
+	return &table{[][]string{{"", "median", "min", "max", "", ""}}}
 }
 
-// row prints median, least and most, each in format.
-func (t *table) row(name, format string, s series) { t.print(name, format, s, "", "") }
+// row adds median, least and most, each in format.
+func (t *table) row(name, format string, s series) { t.add(name, format, s, "", "") }
 
-// atLeast prints a row whose median has a lower bound.
+// atLeast adds a row whose median has a lower bound.
 func (t *table) atLeast(name, format string, s series, bound float64) {
-	t.print(name, format, s, fmt.Sprintf("target ≥ "+format, bound), verdict(s.median() >= bound))
+	t.add(name, format, s, fmt.Sprintf("target ≥ "+format, bound), verdict(s.median() >= bound))
 }
 
-// below prints a row of which every figure has an upper bound.
+// below adds a row of which every figure has an upper bound.
 func (t *table) below(name, format string, s series, bound float64) {
-	t.print(name, format, s, fmt.Sprintf("target < "+format, bound), verdict(slices.Max(s) < bound))
+	t.add(name, format, s, fmt.Sprintf("target < "+format, bound), verdict(slices.Max(s) < bound))
 }
 
-func (t *table) print(name, format string, s series, target, verdict string) {
-	fmt.Fprintf(t.w, "%s\t"+format+"\t"+format+"\t"+format+"\t%s\t%s\t\n", name, s.median(), slices.Min(s), slices.Max(s), target, verdict)
+func (t *table) add(name, format string, s series, target, verdict string) {
+	line := []string{name}
+	for _, f := range []float64{s.median(), slices.Min(s), slices.Max(s)} {
+		line = append(line, fmt.Sprintf(format, f))
+	}
+	t.lines = append(t.lines, append(line, target, verdict))
 }
 
-func (t *table) end() error { return t.w.Flush() }
+func (t *table) print() {
+	width := 0
+	for _, line := range t.lines {
+		width = max(width, utf8.RuneCountInString(line[0]))
+	}
+	for _, l := range t.lines {
+		fmt.Println(strings.TrimRight(fmt.Sprintf("  %-*s %9s %9s %9s   %-16s %s", width, l[0], l[1], l[2], l[3], l[4], l[5]), " "))
+	}
+}
 
 func verdict(met bool) string {
 	if met {

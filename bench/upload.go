@@ -22,6 +22,7 @@ type uploads struct {
 	path    string
 	token   string
 	folder  string // where it keeps what it gets
+	idle    usage  // before the first upload
 
 	rate, cpu, growth, anonymous, written series
 }
@@ -50,6 +51,11 @@ func compareUploads(ctx context.Context, o options) (err error) {
 
 	a := &uploads{process: server, path: "/files/0/uploadFile", token: token, folder: filepath.Join(o.dir, "bucket", "pending")}
 	b := &uploads{process: bare, path: "/", folder: folder}
+	for _, u := range []*uploads{a, b} {
+		if u.idle, err = u.process.usage(); err != nil {
+			return err
+		}
+	}
 	source := newSource()
 	for i := range o.pairs + 1 {
 		size := o.size
@@ -77,7 +83,8 @@ func compareUploads(ctx context.Context, o options) (err error) {
 	}
 	t.row("A  processor time, s/GiB", "%.2f", a.cpu)
 	t.row("B  processor time, s/GiB", "%.2f", b.cpu)
-	return t.end()
+	t.print()
+	return nil
 }
 
 // inTurns lets each side go first every other time.
@@ -107,8 +114,8 @@ func (u *uploads) measure(ctx context.Context, source *source, size int64) error
 	const mib = 1 << 20
 	u.rate = append(u.rate, float64(size)/1e6/took.Seconds())
 	u.cpu = append(u.cpu, (after.cpu-before.cpu).Seconds()*(1<<30)/float64(size))
-	u.growth = append(u.growth, float64(after.peak-before.rss)/mib)
-	u.anonymous = append(u.anonymous, float64(anonymous-before.anonymous)/mib)
+	u.growth = append(u.growth, float64(after.peak-u.idle.rss)/mib)
+	u.anonymous = append(u.anonymous, float64(anonymous-u.idle.anonymous)/mib)
 	u.written = append(u.written, float64(after.written-before.written)/float64(size))
 	return u.clear(size)
 }
