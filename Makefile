@@ -27,8 +27,8 @@ check: ## Format, vet, staticcheck, generated code fresh
 	@before=$$(cat graph/*.go | sha256sum); go tool gqlgen generate; after=$$(cat graph/*.go | sha256sum); \
 	test "$$before" = "$$after" || { echo "graph/ is not what the schema generates: run make generate"; exit 1; }
 
-race: ## Run the tests under the race detector
-	$(with-postgres) go test -race ./...
+race: ## Run the tests, the long ones in short, under the race detector
+	$(with-postgres) go test -race -short ./...
 
 generate: ## Make the Go code of the GraphQL schema anew
 	go tool gqlgen generate

@@ -53,6 +53,7 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	signal.Ignore(syscall.SIGPIPE) // a reader that has seen enough must not leave servers and folders behind
 	var err error
 	if *bare != "" {
 		err = serveBare(ctx, *bare, flag.Args())

@@ -39,6 +39,9 @@ func TestBatcherShares(t *testing.T) {
 		}
 		close(gate)
 		all.Wait()
+		synctest.Wait() // until the readers have found the queue empty
+		b.mu.Lock()
+		defer b.mu.Unlock()
 		if len(batches) != maxReaders+3 {
 			t.Errorf("%d statements, want one for each of %d readers, then the rest in 3", len(batches), maxReaders)
 		}

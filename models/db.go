@@ -83,7 +83,12 @@ func (db *DB) openPostgres(address string) error {
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "meshyard"
 	}
-	pool := stdlib.OpenDB(*config)
+	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		// Else PostgreSQL plans even prepared statements anew each time, because a plan for the few ids of one batch looks
+		// cheaper than one for any; planning takes longer than running. Not a parameter of the connection: poolers refuse those.
+		_, err := conn.Exec(ctx, "SET plan_cache_mode = force_generic_plan")
+		return err
+	}))
 	pool.SetMaxOpenConns(max(16, 4*runtime.NumCPU()))
 	pool.SetMaxIdleConns(max(16, 4*runtime.NumCPU()))
 	pool.SetConnMaxIdleTime(5 * time.Minute)

@@ -111,10 +111,15 @@ func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, 
 	return f, nil
 }
 
+// fileColumns are named one by one: a prepared statement that selected them all would break on running servers when a
+// migration adds one.
+const fileColumns = "f.id, f.owner_id, f.name, f.kind, f.state, f.size, f.content_type, f.sha256, f.md5, f.object_key, f.target_type, " +
+	"f.target_id, f.thing_id, f.rank, f.download_count, f.created_at, f.finalized_at, f.expires_at"
+
 // selectFiles reads files with what decides who may see them. The count of unfolded downloads makes the sum exact
 // at any time; its index holds nothing but those few rows.
 func selectFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
-	return db.NewSelect().Model(files).ColumnExpr("f.*").
+	return db.NewSelect().Model(files).ColumnExpr(fileColumns).
 		ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.file_id = f.id AND NOT d.folded) AS new_downloads").
 		ColumnExpr("coalesce(t.state, '') AS thing_state, coalesce(t.owner_id, 0) AS thing_owner, coalesce(m.state, '') AS make_state, coalesce(m.owner_id, 0) AS make_owner").
 		Join("LEFT JOIN things AS t ON t.id = f.thing_id").

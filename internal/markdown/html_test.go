@@ -27,7 +27,11 @@ func isPlain(text string) bool { return HTML(text) == plain(text) }
 
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
+	looked := 0
 	for name, text := range hostile() {
+		if looked++; testing.Short() && looked > 100 {
+			break
+		}
 		text = text[:min(len(text), 2_048)]
 		if wrong := check(text, HTML(text)); wrong != "" {
 			t.Errorf("%q: %s", name, wrong)

@@ -29,8 +29,12 @@ func Mesh(t testing.TB, name string) []byte {
 // it, in ../shared/data, all of that too.
 func Meshes(t testing.TB) []string {
 	t.Helper()
+	dirs := []string{"testdata/meshes", "../shared/data/meshes", "../shared/data/malformed"}
+	if testing.Short() {
+		dirs = dirs[:1]
+	}
 	var paths []string
-	for _, dir := range []string{"testdata/meshes", "../shared/data/meshes", "../shared/data/malformed"} {
+	for _, dir := range dirs {
 		err := filepath.WalkDir(filepath.Join(root(), dir), func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() && !strings.HasSuffix(path, ".csv") && !strings.HasSuffix(path, ".md") {
 				paths = append(paths, path)
