@@ -37,7 +37,7 @@ func wholeCharacters(text []byte) bool {
 	}
 }
 
-// escaped reads \uXXXX, and gives -1 for anything else.
+// escaped reads a \u with its four hex digits, and gives -1 for anything else.
 func escaped(text []byte) (r rune) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return -1
