@@ -1,7 +1,8 @@
-package models_test
+package models
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,20 +13,18 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/pgtest"
-	"github.com/meshyard/meshyard/models"
 )
 
-// A client that goes away while the row of its upload is being written does not part the row from its bytes: both are there.
-func TestUploadOutlivesItsRequest(t *testing.T) {
-	for _, engine := range []string{"sqlite", "postgres"} {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
+// eachStore runs a test on a store of each engine, with a user in it. during is called in each transaction that keeps work.
+func eachStore(t *testing.T, during func(), test func(t *testing.T, s *Store, ada auth.Caller)) {
+	for _, engine := range []Engine{SQLite, Postgres} {
+		t.Run(string(engine), func(t *testing.T) {
 			dir := t.TempDir()
 			address := "sqlite:" + filepath.Join(dir, "db")
-			if engine == "postgres" {
+			if engine == Postgres {
 				address = pgtest.Database(t)
 			}
-			db, err := models.OpenDB(t.Context(), address)
+			db, err := OpenDB(t.Context(), address)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -37,35 +36,96 @@ func TestUploadOutlivesItsRequest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, leave := context.WithCancel(t.Context())
-			options := models.Options{UploadLimit: 1 << 20, PictureLimit: 1 << 20, PendingTTL: time.Hour}
-			s := models.NewStore(db, b, options, func(context.Context, bun.Tx, models.Work) error {
-				leave() // in the middle of the transaction
+			options := Options{UploadLimit: 1 << 20, PictureLimit: 1 << 20, PendingTTL: time.Hour}
+			s := NewStore(db, b, options, func(context.Context, bun.Tx, Work) error {
+				during()
 				return nil
 			})
 			ada, err := s.CreateUser(t.Context(), "ada", false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			caller := auth.Caller{UserID: ada.ID}
-			f, err := s.Upload(ctx, caller, models.NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
-			if err != nil {
-				t.Fatalf("upload: %v", err)
-			}
-			if _, err := s.File(t.Context(), caller, f.ID); err != nil {
-				t.Error(err)
-			}
+			test(t, s, auth.Caller{UserID: ada.ID})
 			if err := s.Check(t.Context(), 0, true, func(problem string) { t.Error(problem) }); err != nil {
 				t.Error(err)
 			}
-			// One that has left before leaves nothing.
-			if _, err := s.Upload(ctx, caller, models.NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
-				t.Error("an upload of somebody who is gone was taken")
-			}
-			sweep, err := s.CollectGarbage(t.Context(), 0, true)
-			if err != nil || len(sweep.PendingObjects) > 0 {
-				t.Errorf("left behind: %+v, %v", sweep, err)
-			}
 		})
 	}
+}
+
+// A client that goes away while the row of its upload is being written does not part the row from its bytes: both are there.
+func TestUploadOutlivesItsRequest(t *testing.T) {
+	var leave func()
+	eachStore(t, func() { leave() }, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx, cancel := context.WithCancel(t.Context())
+		leave = cancel
+		f, err := s.Upload(ctx, ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
+		if err != nil {
+			t.Fatalf("upload: %v", err)
+		}
+		if _, err := s.File(t.Context(), ada, f.ID); err != nil {
+			t.Error(err)
+		}
+		// One that has left before leaves nothing.
+		if _, err := s.Upload(ctx, ada, NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
+			t.Error("an upload of somebody who is gone was taken")
+		}
+	})
+}
+
+// The collector may take a content away between its promotion and the transaction that refers to it: the transaction puts it back.
+func TestFinalizePutsContentBack(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		thing, err := s.CreateThing(t.Context(), ada, NewThing{Name: "a", License: CC, Category: "Art"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := s.Upload(t.Context(), ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch := []FinalizeFile{{ID: f.ID}}
+		keys, err := s.promote(t.Context(), ada, batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sweep, err := s.CollectGarbage(t.Context(), 0, false)
+		if err != nil || len(sweep.ContentObjects) != 1 || len(sweep.PendingObjects) != 0 {
+			t.Fatalf("collected %+v, %v, want the content alone", sweep, err)
+		}
+		err = s.db.inTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+			return s.finalize(ctx, tx, ada, batch, Target{OnThing, thing.ID})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.sweep(t.Context(), keys)
+		if _, err := s.bucket.Stat(t.Context(), bucket.ContentKey(f.SHA256)); err != nil {
+			t.Errorf("the content of a finalized file: %v", err)
+		}
+	})
+}
+
+// An upload whose transaction fails leaves no object; but where a row names the object after all, it stays.
+func TestFailedUploadKeepsWhatIsNamed(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		f, err := s.Upload(t.Context(), ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.discardUnnamed(t.Context(), f.ObjectKey)
+		if _, err := s.bucket.Stat(t.Context(), f.ObjectKey); err != nil {
+			t.Errorf("an object that a row names: %v", err)
+		}
+		enqueue := s.enqueue
+		s.enqueue = func(context.Context, bun.Tx, Work) error { return errors.New("fault") }
+		if _, err := s.Upload(t.Context(), ada, NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
+			t.Error("an upload whose work could not be kept was taken")
+		}
+		s.enqueue = enqueue
+		sweep, err := s.CollectGarbage(t.Context(), 0, true)
+		if err != nil || len(sweep.PendingObjects) > 0 {
+			t.Errorf("left behind: %+v, %v", sweep, err)
+		}
+	})
 }
