@@ -53,6 +53,8 @@ func PresentError(ctx context.Context, err error) *gqlerror.Error {
 		return withCode(shown, known)
 	case errors.Is(err, context.Canceled):
 		return withCode(shown, &models.Error{Code: models.BadInput, Message: "the client went away"})
+	case len(shown.Path) > 0 && (shown.Path[0] == ast.PathName("__schema") || shown.Path[0] == ast.PathName("__type")):
+		return withCode(shown, &models.Error{Code: models.Forbidden, Message: "introspection is closed on this server"})
 	case shown.Extensions["code"] != nil || shown.Rule != "": // the document or its variables, before any resolver ran
 		return withCode(shown, &models.Error{Code: models.BadInput, Message: shown.Message})
 	}
