@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 )
 
@@ -44,7 +45,24 @@ func (d *directory) holds(content string, size int64) (bool, error) {
 	return err == nil && o.Size == size, err
 }
 
-func (d *directory) link(pending, content string, size int64) error {
+// link tries again where a sweep, run with no grace at all, took the temporary name away.
+func (d *directory) link(pending, content string, size int64) (err error) {
+	for range 5 {
+		if err = d.linkOnce(pending, content, size); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return err
+}
+
+func (d *directory) linkOnce(pending, content string, size int64) error {
+	// The age of content counts from its promotion, as on S3: a sweep of old
+	// content without a row must not meet an upload that waited for long, nor
+	// take its temporary name for one of a writer that was killed.
+	now := time.Now()
+	if err := missing(d.root.Chtimes(pending, now, now)); err != nil {
+		return err
+	}
 	temp := content + "." + randomName() + partialSuffix
 	if err := missing(d.root.Link(pending, temp)); err != nil {
 		return err
@@ -53,18 +71,12 @@ func (d *directory) link(pending, content string, size int64) error {
 	// name of the same file does nothing, and keeps both (rename(2)).
 	defer d.root.Remove(temp)
 
-	o, err := d.stat(context.Background(), temp)
+	info, err := d.root.Stat(temp)
 	if err != nil {
 		return err
 	}
-	if o.Size != size {
-		return fmt.Errorf("pending object has %d bytes, not %d", o.Size, size)
-	}
-	// The age of content counts from its promotion, as on S3: a sweep of old
-	// content without a row must not meet an upload that waited for long.
-	now := time.Now()
-	if err := d.root.Chtimes(temp, now, now); err != nil {
-		return err
+	if info.Size() != size {
+		return fmt.Errorf("pending object has %d bytes, not %d", info.Size(), size)
 	}
 	return d.root.Rename(temp, content)
 }
