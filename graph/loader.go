@@ -106,7 +106,7 @@ func newReaders(s *models.Store) *readers {
 
 type loadersKey struct{}
 
-// withLoaders gives each operation loaders of its own.
+// withLoaders gives each operation cohorts of its own.
 type withLoaders struct{ readers *readers }
 
 func (withLoaders) ExtensionName() string                   { return "Loaders" }
