@@ -17,6 +17,8 @@ func Authorize(ctx context.Context, scope auth.Scope) error {
 		return err
 	case caller.UserID == 0:
 		return &models.Error{Code: models.Unauthenticated, Message: "an access token is needed"}
+	case scope == auth.Admin && !caller.IsAdmin:
+		return &models.Error{Code: models.Forbidden, Message: "this is for the staff"}
 	case !caller.Scopes.Has(scope):
 		return &models.Error{Code: models.Forbidden, Message: "the access token lacks the scope " + string(scope)}
 	}

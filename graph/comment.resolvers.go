@@ -30,22 +30,46 @@ func (r *commentResolver) BodyHTML(ctx context.Context, obj *models.Comment) (st
 }
 
 // Files is the batch resolver for the files field.
-func (r *commentResolver) Files(ctx context.Context, objs []*models.Comment, first int32) ([][]*models.File, error) {
-	return filesOn(ctx, objs, models.OnComment, func(c *models.Comment) int64 { return c.ID }, first, anyFile)
+func (r *commentResolver) Files(ctx context.Context, objs []*models.Comment, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
+	return filesOn(ctx, objs, models.OnComment, commentID, first, kinds, ids)
+}
+
+// Parent is the batch resolver for the parent field.
+func (r *commentResolver) Parent(ctx context.Context, objs []*models.Comment) ([]*models.Comment, error) {
+	return each(ctx, objs, &loadersOf(ctx).comments, func(c *models.Comment) int64 { return c.ParentID }, same)
+}
+
+// Replies is the resolver for the replies field.
+func (r *commentResolver) Replies(ctx context.Context, obj *models.Comment, first *int32, after *string, last *int32, before *string, page *int32) (*CommentConnection, error) {
+	return commentsOf(ctx, "Comment.replies", r.Store.Replies(), span{first, after, last, before, page}, obj, commentID)
 }
 
 // CreateComment is the resolver for the createComment field.
-func (r *mutationResolver) CreateComment(ctx context.Context, input CreateCommentInput) (*CreateCommentPayload, error) {
-	c, err := r.Store.CreateComment(ctx, caller(ctx), *input.Target, input.Body)
-	if err != nil {
-		return nil, err
-	}
-	return &CreateCommentPayload{Comment: c}, nil
+func (r *mutationResolver) CreateComment(ctx context.Context, input models.NewComment) (*CreateCommentPayload, error) {
+	c, err := r.Store.CreateComment(ctx, caller(ctx), input)
+	return &CreateCommentPayload{Comment: c}, err
+}
+
+// UpdateComment is the resolver for the updateComment field.
+func (r *mutationResolver) UpdateComment(ctx context.Context, input UpdateCommentInput) (*UpdateCommentPayload, error) {
+	c, err := r.Store.UpdateComment(ctx, caller(ctx), input.ID, input.Body)
+	return &UpdateCommentPayload{Comment: c}, err
+}
+
+// DeleteComment is the resolver for the deleteComment field.
+func (r *mutationResolver) DeleteComment(ctx context.Context, input DeleteCommentInput) (*DeleteCommentPayload, error) {
+	c, err := r.Store.DeleteComment(ctx, caller(ctx), input.ID)
+	return &DeleteCommentPayload{Comment: c}, err
 }
 
 // Comment is the resolver for the comment field.
 func (r *queryResolver) Comment(ctx context.Context, id int64) (*models.Comment, error) {
 	return r.Store.Comment(ctx, caller(ctx), id)
+}
+
+// Comments is the resolver for the comments field.
+func (r *queryResolver) Comments(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*CommentConnection, error) {
+	return commentsOf(ctx, "comments", r.Store.Comments(), span{first, after, last, before, page}, new(root), rootID)
 }
 
 // Comment returns CommentResolver implementation.

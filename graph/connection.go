@@ -7,54 +7,86 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/99designs/gqlgen/graphql"
+
 	"github.com/meshyard/meshyard/models"
 )
 
-// Each list that grows is a connection. Its cursor is the id at which an entry stands in the list's order, with the list's name, so
+// Each list that grows is a connection. Its cursor is the position at which an entry stands in the list's order, with the list's name, so
 // that it stays good while entries come and go and is refused by another list.
 
-const maxFirst = 100
+const (
+	defaultFirst = 30
+	maxFirst     = 100
+)
 
-func cursor(list string, id int64) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(list + ":" + strconv.FormatInt(id, 10)))
+func cursor(list string, p models.Position) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(list + ":" + strconv.FormatInt(p.Key, 10) + ":" + strconv.FormatInt(p.ID, 10)))
 }
 
-func parseCursor(list, s string) (int64, error) {
-	text, err := base64.RawURLEncoding.DecodeString(s)
+func parseCursor(list, argument string, s *string) (*models.Position, error) {
+	if s == nil {
+		return nil, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(*s)
 	if err == nil {
-		if digits, ok := strings.CutPrefix(string(text), list+":"); ok {
-			if id, err := strconv.ParseInt(digits, 10, 64); err == nil {
-				return id, nil
+		if numbers, ok := strings.CutPrefix(string(text), list+":"); ok {
+			key, id, _ := strings.Cut(numbers, ":")
+			p := new(models.Position)
+			var err, err2 error
+			p.Key, err = strconv.ParseInt(key, 10, 64)
+			p.ID, err2 = strconv.ParseInt(id, 10, 64)
+			if err == nil && err2 == nil {
+				return p, nil
 			}
 		}
 	}
-	return 0, BadInput("after", "after: %.60q is no cursor of this list", s)
+	return nil, BadInput(argument, "%s: %.60q is no cursor of this list", argument, *s)
 }
 
-// slice reads the arguments that say which part of a list is wanted.
-func slice(list string, first int32, after *string, page *int32) (models.Slice, error) {
-	part := models.Slice{First: int(first)}
-	if first < 1 || first > maxFirst {
-		e := BadInput("first", "first: %d is not between 1 and %d", first, maxFirst)
-		e.Limit = maxFirst
-		return part, e
+// span is the arguments of a connection.
+type span struct {
+	first  *int32
+	after  *string
+	last   *int32
+	before *string
+	page   *int32
+}
+
+// window reads the arguments, which say what part of a list is wanted.
+func (at span) window(list string) (part models.Slice, err error) {
+	first, after, last, before, page := at.first, at.after, at.last, at.before, at.page
+	for name, n := range map[string]*int32{"first": first, "last": last} {
+		if n != nil && (*n < 1 || *n > maxFirst) {
+			e := BadInput(name, "%s: %d is not between 1 and %d", name, *n, maxFirst)
+			e.Limit = maxFirst
+			return part, e
+		}
+	}
+	switch {
+	case last == nil && first == nil:
+		part.First = defaultFirst
+	case last == nil:
+		part.First = int(*first)
+	case first != nil:
+		return part, BadInput("last", "last: not together with first")
+	default:
+		part.Last = int(*last)
 	}
 	if page != nil {
-		if after != nil {
-			return part, BadInput("page", "page: not together with after")
-		}
-		if *page < 1 {
+		switch {
+		case after != nil || before != nil || last != nil:
+			return part, BadInput("page", "page: not together with after, before or last")
+		case *page < 1:
 			return part, BadInput("page", "page: %d is less than 1", *page)
 		}
-		part.Offset = int64(*page-1) * int64(first)
+		part.Offset = int64(*page-1) * int64(part.First)
 	}
-	if after != nil {
-		var err error
-		if part.After, err = parseCursor(list, *after); err != nil {
-			return part, err
-		}
+	if part.After, err = parseCursor(list, "after", after); err != nil {
+		return part, err
 	}
-	return part, nil
+	part.Before, err = parseCursor(list, "before", before)
+	return part, err
 }
 
 // BadInput says that an input cannot be taken as it is.
@@ -67,46 +99,211 @@ func NotFound(message string) *models.Error {
 	return &models.Error{Code: models.NotFound, Message: message}
 }
 
-func pageInfo(cursors []string, part models.Slice, more bool) *PageInfo {
-	info := &PageInfo{HasNextPage: more, HasPreviousPage: part.After != 0 || part.Offset != 0}
-	if len(cursors) > 0 {
-		info.StartCursor, info.EndCursor = &cursors[0], &cursors[len(cursors)-1]
+// edge is what all edges are.
+type edge[N any] interface {
+	~struct {
+		Cursor string
+		Node   N
+	}
+}
+
+// Connection is a part of a list of nodes.
+type Connection[N any, E edge[N]] struct {
+	Edges    []*E
+	Nodes    []N
+	PageInfo *PageInfo
+	count    func(context.Context) (int64, error)
+}
+
+// TotalCount counts the whole list.
+func (c *Connection[N, E]) TotalCount(ctx context.Context) (int32, error) {
+	n, err := c.count(ctx)
+	return int32(min(n, 1<<31-1)), err
+}
+
+// The edges and connections of the schema. Each connection embeds what all are.
+type (
+	ThingEdge struct {
+		Cursor string
+		Node   *models.Thing
+	}
+	MakeEdge struct {
+		Cursor string
+		Node   *models.Make
+	}
+	CommentEdge struct {
+		Cursor string
+		Node   *models.Comment
+	}
+	UserEdge struct {
+		Cursor string
+		Node   *models.User
+	}
+	CollectionEdge struct {
+		Cursor string
+		Node   *models.Collection
+	}
+	TagEdge struct {
+		Cursor string
+		Node   *models.Tag
+	}
+	DownloadEdge struct {
+		Cursor string
+		Node   *models.Download
+	}
+	SearchEdge struct {
+		Cursor string
+		Node   SearchHit
+	}
+
+	ThingConnection struct {
+		*Connection[*models.Thing, ThingEdge]
+	}
+	MakeConnection struct {
+		*Connection[*models.Make, MakeEdge]
+	}
+	CommentConnection struct {
+		*Connection[*models.Comment, CommentEdge]
+	}
+	UserConnection struct {
+		*Connection[*models.User, UserEdge]
+	}
+	CollectionConnection struct {
+		*Connection[*models.Collection, CollectionEdge]
+	}
+	TagConnection struct {
+		*Connection[*models.Tag, TagEdge]
+	}
+	DownloadConnection struct {
+		*Connection[*models.Download, DownloadEdge]
+	}
+	SearchConnection struct {
+		*Connection[SearchHit, SearchEdge]
+	}
+)
+
+// listKey names what a cohort read: the same part of the same list.
+type listKey struct {
+	name          string
+	first, last   int
+	offset        int64
+	after, before models.Position
+}
+
+func keyOf(name string, part models.Slice) listKey {
+	k := listKey{name: name, first: part.First, last: part.Last, offset: part.Offset}
+	if part.After != nil {
+		k.after = *part.After
+	}
+	if part.Before != nil {
+		k.before = *part.Before
+	}
+	return k
+}
+
+// connect gives a part of a list that hangs on an object. The same parts of the lists of all objects of its cohort are read in
+// one statement, and all that stands in them in another. name tells the list from all others that objects of that type have; its cursors carry it.
+func connect[O comparable, V any, N any, E edge[N]](ctx context.Context, name string, list models.List, at span, obj O, id func(O) int64,
+	nodes *loader[V], as func(V) N,
+) (*Connection[N, E], error) {
+	part, err := at.window(name)
+	if err != nil {
+		return nil, err
+	}
+	l := loadersOf(ctx)
+	own := cohortOf(l, obj)
+	count := func(ctx context.Context) (int64, error) {
+		counts, err := readFor(ctx, own, listKey{name: "count of " + name}, id, list.Count)
+		return counts[id(obj)], err
+	}
+	if wantsCountAlone(ctx) {
+		return &Connection[N, E]{count: count}, nil
+	}
+	pages, err := readFor(ctx, own, keyOf(name, part), id, func(ctx context.Context, ids []int64) (map[int64]models.Page, error) {
+		pages, err := list.Page(ctx, ids, part)
+		var all []*models.Entry
+		for _, page := range pages {
+			all = append(all, page.Entries...)
+		}
+		gather(l, all)
+		return pages, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	page := pages[id(obj)]
+	read, err := each(ctx, page.Entries, nodes, func(e *models.Entry) int64 { return e.NodeID }, same)
+	if err != nil {
+		return nil, err
+	}
+	c := &Connection[N, E]{Edges: make([]*E, len(read)), Nodes: make([]N, len(read)), count: count}
+	for i, v := range read {
+		c.Nodes[i] = as(v)
+		e := E(struct {
+			Cursor string
+			Node   N
+		}{cursor(name, page.Entries[i].Position), c.Nodes[i]})
+		c.Edges[i] = &e
+	}
+	c.PageInfo = pageInfo(name, part, page)
+	return c, nil
+}
+
+// wantsCountAlone tells whether nothing is asked of the connection under way but how long it is.
+func wantsCountAlone(ctx context.Context) bool {
+	connection := graphql.GetFieldContext(ctx).Field.Definition.Type.Name()
+	for _, field := range graphql.CollectFieldsCtx(ctx, []string{connection}) {
+		if field.Name != "totalCount" {
+			return false
+		}
+	}
+	return true
+}
+
+func pageInfo(list string, part models.Slice, page models.Page) *PageInfo {
+	info := &PageInfo{HasNextPage: page.More, HasPreviousPage: part.After != nil || part.Offset != 0}
+	if part.Last > 0 {
+		info = &PageInfo{HasNextPage: part.Before != nil, HasPreviousPage: page.More}
+	}
+	if n := len(page.Entries); n > 0 {
+		start, end := cursor(list, page.Entries[0].Position), cursor(list, page.Entries[n-1].Position)
+		info.StartCursor, info.EndCursor = &start, &end
 	}
 	return info
 }
 
-// DownloadConnection is a part of a download history.
-type DownloadConnection struct {
-	Edges    []*DownloadEdge
-	Nodes    []*models.Download
-	PageInfo *PageInfo
-	count    func(context.Context) (int64, error)
+// root is what lists hang on that hang on nothing.
+type root struct{ _ byte }
+
+func rootID(*root) int64 { return 1 }
+
+func thingsOf[O comparable](ctx context.Context, name string, list models.List, at span, obj O, id func(O) int64) (*ThingConnection, error) {
+	c, err := connect[O, *models.Thing, *models.Thing, ThingEdge](ctx, name, list, at, obj, id, &loadersOf(ctx).things, same)
+	return &ThingConnection{c}, err
 }
 
-func downloadConnection(nodes []*models.Download, part models.Slice, more bool, count func(context.Context) (int64, error)) *DownloadConnection {
-	c := &DownloadConnection{Nodes: nodes, Edges: make([]*DownloadEdge, len(nodes)), count: count}
-	cursors := make([]string, len(nodes))
-	for i, d := range nodes {
-		cursors[i] = cursor("downloads", d.ID)
-		c.Edges[i] = &DownloadEdge{Cursor: cursors[i], Node: d}
-	}
-	c.PageInfo = pageInfo(cursors, part, more)
-	return c
+func makesOf[O comparable](ctx context.Context, name string, list models.List, at span, obj O, id func(O) int64) (*MakeConnection, error) {
+	c, err := connect[O, *models.Make, *models.Make, MakeEdge](ctx, name, list, at, obj, id, &loadersOf(ctx).makes, same)
+	return &MakeConnection{c}, err
 }
 
-// ThingConnection is a part of a list of things.
-type ThingConnection struct {
-	Edges    []*ThingEdge
-	Nodes    []*models.Thing
-	PageInfo *PageInfo
-	count    func(context.Context) (int64, error)
+func commentsOf[O comparable](ctx context.Context, name string, list models.List, at span, obj O, id func(O) int64) (*CommentConnection, error) {
+	c, err := connect[O, *models.Comment, *models.Comment, CommentEdge](ctx, name, list, at, obj, id, &loadersOf(ctx).comments, same)
+	return &CommentConnection{c}, err
 }
 
-func thingConnection(nodes []*models.Thing, cursors []string, part models.Slice, more bool, count func(context.Context) (int64, error)) *ThingConnection {
-	c := &ThingConnection{Nodes: nodes, Edges: make([]*ThingEdge, len(nodes)), count: count}
-	for i, t := range nodes {
-		c.Edges[i] = &ThingEdge{Cursor: cursors[i], Node: t}
-	}
-	c.PageInfo = pageInfo(cursors, part, more)
-	return c
+func usersOf[O comparable](ctx context.Context, name string, list models.List, at span, obj O, id func(O) int64) (*UserConnection, error) {
+	c, err := connect[O, *models.User, *models.User, UserEdge](ctx, name, list, at, obj, id, &loadersOf(ctx).users, same)
+	return &UserConnection{c}, err
+}
+
+func collectionsOf[O comparable](ctx context.Context, name string, list models.List, at span, obj O, id func(O) int64) (*CollectionConnection, error) {
+	c, err := connect[O, *models.Collection, *models.Collection, CollectionEdge](ctx, name, list, at, obj, id, &loadersOf(ctx).collections, same)
+	return &CollectionConnection{c}, err
+}
+
+// hits is a part of what a search found.
+func hits[V any](ctx context.Context, name string, list models.List, at span, nodes *loader[V]) (*SearchConnection, error) {
+	c, err := connect[*root, V, SearchHit, SearchEdge](ctx, name, list.Bounded(), at, new(root), rootID, nodes, func(v V) SearchHit { return v })
+	return &SearchConnection{c}, err
 }

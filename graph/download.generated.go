@@ -21,9 +21,6 @@ type DownloadResolver interface {
 	Thing(ctx context.Context, objs []*models.Download) ([]*models.Thing, error)
 	File(ctx context.Context, objs []*models.Download) ([]*models.File, error)
 }
-type DownloadConnectionResolver interface {
-	TotalCount(ctx context.Context, obj *DownloadConnection) (int32, error)
-}
 
 // endregion ************************** generated!.gotpl **************************
 
@@ -101,10 +98,10 @@ func (ec *executionContext) _Download_file(ctx context.Context, field graphql.Co
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *models.File) graphql.Marshaler {
-			return ec.marshalNFile2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFile(ctx, selections, v)
+			return ec.marshalOFile2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFile(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Download_file(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -271,7 +268,7 @@ func (ec *executionContext) _DownloadConnection_totalCount(ctx context.Context, 
 			return ec.fieldContext_DownloadConnection_totalCount(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.DownloadConnection().TotalCount(ctx, obj)
+			return obj.TotalCount(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
@@ -282,7 +279,7 @@ func (ec *executionContext) _DownloadConnection_totalCount(ctx context.Context, 
 	)
 }
 func (ec *executionContext) fieldContext_DownloadConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DownloadConnection", field, true, true, errors.New("field of type Int does not have child fields"))
+	return graphql.NewScalarFieldContext("DownloadConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _DownloadEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *DownloadEdge) (ret graphql.Marshaler) {
@@ -399,10 +396,10 @@ func (ec *executionContext) _RecordDownloadPayload_download(ctx context.Context,
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *models.Download) graphql.Marshaler {
-			return ec.marshalNDownload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDownload(ctx, selections, v)
+			return ec.marshalODownload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDownload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_RecordDownloadPayload_download(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -520,7 +517,7 @@ func (ec *executionContext) _Download(ctx context.Context, sel ast.SelectionSet,
 					}
 				}()
 				res = ec._Download_file(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -727,7 +724,7 @@ func (ec *executionContext) _RecordDownloadPayload(ctx context.Context, sel ast.
 			}
 		case "download":
 			out.Values[i] = ec._RecordDownloadPayload_download(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -831,6 +828,13 @@ func (ec *executionContext) marshalNRecordDownloadPayload2ᚖgithubᚗcomᚋmesh
 		return graphql.Null
 	}
 	return ec._RecordDownloadPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODownload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDownload(ctx context.Context, sel ast.SelectionSet, v *models.Download) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Download(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

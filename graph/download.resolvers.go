@@ -22,12 +22,6 @@ func (r *downloadResolver) File(ctx context.Context, objs []*models.Download) ([
 	return each(ctx, objs, &loadersOf(ctx).files, func(d *models.Download) int64 { return d.FileID }, same)
 }
 
-// TotalCount is the resolver for the totalCount field.
-func (r *downloadConnectionResolver) TotalCount(ctx context.Context, obj *DownloadConnection) (int32, error) {
-	n, err := obj.count(ctx)
-	return count32(n), err
-}
-
 // RecordDownload is the resolver for the recordDownload field.
 func (r *mutationResolver) RecordDownload(ctx context.Context, input RecordDownloadInput) (*RecordDownloadPayload, error) {
 	d, f, err := r.Store.RecordDownload(ctx, caller(ctx), input.FileID)
@@ -41,12 +35,4 @@ func (r *mutationResolver) RecordDownload(ctx context.Context, input RecordDownl
 // Download returns DownloadResolver implementation.
 func (r *Resolver) Download() DownloadResolver { return &downloadResolver{r} }
 
-// DownloadConnection returns DownloadConnectionResolver implementation.
-func (r *Resolver) DownloadConnection() DownloadConnectionResolver {
-	return &downloadConnectionResolver{r}
-}
-
-type (
-	downloadResolver           struct{ *Resolver }
-	downloadConnectionResolver struct{ *Resolver }
-)
+type downloadResolver struct{ *Resolver }

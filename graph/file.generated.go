@@ -36,6 +36,29 @@ type FileResolver interface {
 
 // region    **************************** field.gotpl *****************************
 
+func (ec *executionContext) _DeleteFilePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *DeleteFilePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteFilePayload_deletedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNID2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteFilePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteFilePayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _File_id(ctx context.Context, field graphql.CollectedField, obj *models.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -505,9 +528,78 @@ func (ec *executionContext) fieldContext_File_directUrl(_ context.Context, field
 	return graphql.NewScalarFieldContext("File", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _UpdateFilePayload_file(ctx context.Context, field graphql.CollectedField, obj *UpdateFilePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateFilePayload_file(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.File, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.File) graphql.Marshaler {
+			return ec.marshalNFile2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFile(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateFilePayload_file(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UpdateFilePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_File(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
+
+func (ec *executionContext) unmarshalInputDeleteFileInput(ctx context.Context, obj any) (DeleteFileInput, error) {
+	var it DeleteFileInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "target"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "target":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
+			data, err := ec.unmarshalOTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Target = data
+		}
+	}
+	return it, nil
+}
 
 func (ec *executionContext) unmarshalInputTargetInput(ctx context.Context, obj any) (models.Target, error) {
 	var it models.Target
@@ -541,6 +633,50 @@ func (ec *executionContext) unmarshalInputTargetInput(ctx context.Context, obj a
 				return it, err
 			}
 			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateFileInput(ctx context.Context, obj any) (UpdateFileInput, error) {
+	var it UpdateFileInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "target", "rank"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "target":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
+			data, err := ec.unmarshalOTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Target = data
+		case "rank":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rank"))
+			data, err := ec.unmarshalNInt2int32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Rank = data
 		}
 	}
 	return it, nil
@@ -587,6 +723,44 @@ func (ec *executionContext) _FileTarget(ctx context.Context, sel ast.SelectionSe
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var deleteFilePayloadImplementors = []string{"DeleteFilePayload"}
+
+func (ec *executionContext) _DeleteFilePayload(ctx context.Context, sel ast.SelectionSet, obj *DeleteFilePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteFilePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteFilePayload")
+		case "deletedId":
+			out.Values[i] = ec._DeleteFilePayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var fileImplementors = []string{"File"}
 
@@ -876,9 +1050,62 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 	return out
 }
 
+var updateFilePayloadImplementors = []string{"UpdateFilePayload"}
+
+func (ec *executionContext) _UpdateFilePayload(ctx context.Context, sel ast.SelectionSet, obj *UpdateFilePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, updateFilePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UpdateFilePayload")
+		case "file":
+			out.Values[i] = ec._UpdateFilePayload_file(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
+
+func (ec *executionContext) unmarshalNDeleteFileInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐDeleteFileInput(ctx context.Context, v any) (DeleteFileInput, error) {
+	res, err := ec.unmarshalInputDeleteFileInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDeleteFilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐDeleteFilePayload(ctx context.Context, sel ast.SelectionSet, v *DeleteFilePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DeleteFilePayload(ctx, sel, v)
+}
 
 func (ec *executionContext) marshalNFile2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.File) graphql.Marshaler {
 	ctx = graphql.WithBatchParents(ctx, "File", v, nil)
@@ -1010,6 +1237,21 @@ var (
 	}
 )
 
+func (ec *executionContext) unmarshalNUpdateFileInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐUpdateFileInput(ctx context.Context, v any) (UpdateFileInput, error) {
+	res, err := ec.unmarshalInputUpdateFileInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUpdateFilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐUpdateFilePayload(ctx context.Context, sel ast.SelectionSet, v *UpdateFilePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._UpdateFilePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOFile2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFile(ctx context.Context, sel ast.SelectionSet, v *models.File) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -1090,6 +1332,14 @@ func (ec *executionContext) marshalOFileTarget2githubᚗcomᚋmeshyardᚋmeshyar
 		return graphql.Null
 	}
 	return ec._FileTarget(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx context.Context, v any) (*models.Target, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputTargetInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 // endregion ***************************** type.gotpl *****************************

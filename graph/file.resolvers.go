@@ -46,6 +46,17 @@ func (r *fileResolver) DirectURL(ctx context.Context, obj *models.File) (*string
 	return &url, nil
 }
 
+// UpdateFile is the resolver for the updateFile field.
+func (r *mutationResolver) UpdateFile(ctx context.Context, input UpdateFileInput) (*UpdateFilePayload, error) {
+	f, err := r.Store.MoveFile(ctx, caller(ctx), input.ID, input.Target, input.Rank)
+	return &UpdateFilePayload{File: f}, err
+}
+
+// DeleteFile is the resolver for the deleteFile field.
+func (r *mutationResolver) DeleteFile(ctx context.Context, input DeleteFileInput) (*DeleteFilePayload, error) {
+	return &DeleteFilePayload{DeletedID: input.ID}, r.Store.DeleteFile(ctx, caller(ctx), input.ID, input.Target)
+}
+
 // File is the resolver for the file field.
 func (r *queryResolver) File(ctx context.Context, id int64) (*models.File, error) {
 	return r.Store.File(ctx, caller(ctx), id)

@@ -19,7 +19,7 @@ type cohort[O any] struct {
 	members []O
 
 	mu    sync.Mutex
-	reads map[any]any // of a *loader[V]: its *read[V]
+	reads map[any]any // of a *loader[V], or what else names it: its *read[V]
 }
 
 // read is one statement's worth of values, read when first wanted.
@@ -33,6 +33,15 @@ type read[V any] struct {
 type loader[V any] struct {
 	read   func(ctx context.Context, ids []int64) (map[int64]V, error)
 	gather func(l *loaders, found map[int64]V) // makes a cohort of what was read; nil where it has no fields of its own
+}
+
+// fetch reads values and makes a cohort of them.
+func (l *loader[V]) fetch(ctx context.Context, ids []int64) (map[int64]V, error) {
+	found, err := l.read(ctx, ids)
+	if err == nil && l.gather != nil {
+		l.gather(loadersOf(ctx), found)
+	}
+	return found, err
 }
 
 // pointers is a loader of objects.
@@ -60,6 +69,7 @@ func lists[O comparable](read func(context.Context, []int64) (map[int64][]O, err
 // loaders are the loaders, which all operations share, and the cohorts of one operation.
 type loaders struct {
 	*readers
+	shelves func() (*models.Shelves, error) // all categories, read when first wanted
 
 	mu      sync.Mutex
 	cohorts map[any]any // of an O: its *cohort[O]
@@ -67,28 +77,46 @@ type loaders struct {
 
 // readers are what can be read by id, made once: a cohort remembers what it read by the address of the loader.
 type readers struct {
-	users      loader[*models.User]
-	things     loader[*models.Thing]
-	makes      loader[*models.Make]
-	comments   loader[*models.Comment]
-	categories loader[*models.Category]
-	files      loader[*models.File]
-	tags       loader[[]string]
-	filesOn    map[models.TargetType]*loader[[]*models.File]
-	counts     map[models.Count]*loader[int64]
+	store       *models.Store
+	users       loader[*models.User]
+	things      loader[*models.Thing]
+	makes       loader[*models.Make]
+	comments    loader[*models.Comment]
+	files       loader[*models.File]
+	downloads   loader[*models.Download]
+	collections loader[*models.Collection]
+	tags        loader[*models.Tag]
+	tagsOf      loader[[]*models.Tag]
+	fileCounts  loader[int64]
+	filesOn     map[models.TargetType]*loader[[]*models.File]
+	images      map[models.TargetType]*loader[*models.File]
+	liked       map[models.TargetType]*loader[bool] // by the caller
+	collected   loader[bool]                        // by the caller
+	followed    loader[bool]                        // by the caller
 }
 
 func newReaders(s *models.Store) *readers {
 	l := &readers{
-		users:      pointers(s.UsersByID),
-		things:     pointers(s.ThingsByID),
-		makes:      pointers(s.MakesByID),
-		comments:   pointers(s.CommentsByID),
-		categories: pointers(s.CategoriesByID),
-		files:      pointers(s.FilesByID),
-		tags:       loader[[]string]{read: s.TagsOf},
-		filesOn:    make(map[models.TargetType]*loader[[]*models.File]),
-		counts:     make(map[models.Count]*loader[int64]),
+		store:       s,
+		users:       pointers(s.UsersByID),
+		things:      pointers(s.ThingsByID),
+		makes:       pointers(s.MakesByID),
+		comments:    pointers(s.CommentsByID),
+		files:       pointers(s.FilesByID),
+		downloads:   pointers(s.DownloadsByID),
+		collections: pointers(s.CollectionsByID),
+		tags:        pointers(s.TagsByID),
+		tagsOf:      lists(s.TagsOf),
+		fileCounts:  loader[int64]{read: s.FileCounts},
+		filesOn:     make(map[models.TargetType]*loader[[]*models.File]),
+		images:      make(map[models.TargetType]*loader[*models.File]),
+		liked:       make(map[models.TargetType]*loader[bool]),
+		collected: loader[bool]{read: func(ctx context.Context, ids []int64) (map[int64]bool, error) {
+			return s.CollectedBy(ctx, caller(ctx).UserID, ids)
+		}},
+		followed: loader[bool]{read: func(ctx context.Context, ids []int64) (map[int64]bool, error) {
+			return s.FollowedBy(ctx, caller(ctx).UserID, ids)
+		}},
 	}
 	for _, on := range []models.TargetType{models.OnThing, models.OnMake, models.OnComment} {
 		files := lists(func(ctx context.Context, ids []int64) (map[int64][]*models.File, error) {
@@ -96,9 +124,13 @@ func newReaders(s *models.Store) *readers {
 		})
 		l.filesOn[on] = &files
 	}
-	for _, count := range models.Counts {
-		l.counts[count] = &loader[int64]{read: func(ctx context.Context, ids []int64) (map[int64]int64, error) {
-			return s.Count(ctx, count, ids)
+	for _, on := range []models.TargetType{models.OnThing, models.OnMake} {
+		images := pointers(func(ctx context.Context, ids []int64) (map[int64]*models.File, error) {
+			return s.FirstImages(ctx, on, ids)
+		})
+		l.images[on] = &images
+		l.liked[on] = &loader[bool]{read: func(ctx context.Context, ids []int64) (map[int64]bool, error) {
+			return s.LikedBy(ctx, caller(ctx).UserID, on, ids)
 		}}
 	}
 	return l
@@ -112,7 +144,9 @@ type withLoaders struct{ readers *readers }
 func (withLoaders) ExtensionName() string                   { return "Loaders" }
 func (withLoaders) Validate(graphql.ExecutableSchema) error { return nil }
 func (w withLoaders) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-	return next(context.WithValue(ctx, loadersKey{}, &loaders{readers: w.readers, cohorts: make(map[any]any)}))
+	l := &loaders{readers: w.readers, cohorts: make(map[any]any)}
+	l.shelves = sync.OnceValues(func() (*models.Shelves, error) { return w.readers.store.Categories(ctx) })
+	return next(context.WithValue(ctx, loadersKey{}, l))
 }
 
 func loadersOf(ctx context.Context) *loaders { return ctx.Value(loadersKey{}).(*loaders) }
@@ -142,13 +176,13 @@ func cohortOf[O comparable](l *loaders, o O) *cohort[O] {
 	return c
 }
 
-// readFor gives what a loader reads for all of a cohort, by id. Members whose key is 0 refer to nothing.
-func readFor[O, V any](ctx context.Context, c *cohort[O], l *loader[V], key func(O) int64) (map[int64]V, error) {
+// readFor gives what is read for all of a cohort, by id, under a name that tells it from all else that is. Members whose key is 0 refer to nothing.
+func readFor[O, V any](ctx context.Context, c *cohort[O], name any, key func(O) int64, fetch func(ctx context.Context, ids []int64) (map[int64]V, error)) (map[int64]V, error) {
 	c.mu.Lock()
-	r, ok := c.reads[l].(*read[V])
+	r, ok := c.reads[name].(*read[V])
 	if !ok {
 		r = new(read[V])
-		c.reads[l] = r
+		c.reads[name] = r
 	}
 	c.mu.Unlock()
 	r.once.Do(func() {
@@ -161,9 +195,7 @@ func readFor[O, V any](ctx context.Context, c *cohort[O], l *loader[V], key func
 				ids = append(ids, id)
 			}
 		}
-		if r.found, r.err = l.read(ctx, ids); r.err == nil && l.gather != nil {
-			l.gather(loadersOf(ctx), r.found)
-		}
+		r.found, r.err = fetch(ctx, ids)
 	})
 	return r.found, r.err
 }
@@ -172,7 +204,7 @@ func readFor[O, V any](ctx context.Context, c *cohort[O], l *loader[V], key func
 func each[O comparable, V, R any](ctx context.Context, objs []O, l *loader[V], key func(O) int64, as func(V) R) ([]R, error) {
 	values := make([]R, len(objs))
 	for i, o := range objs {
-		found, err := readFor(ctx, cohortOf(loadersOf(ctx), o), l, key)
+		found, err := readFor(ctx, cohortOf(loadersOf(ctx), o), l, key, l.fetch)
 		if err != nil {
 			return nil, err
 		}
@@ -183,5 +215,3 @@ func each[O comparable, V, R any](ctx context.Context, objs []O, l *loader[V], k
 
 // same is the conversion that changes nothing.
 func same[V any](v V) V { return v }
-
-func count32(n int64) int32 { return int32(min(n, 1<<31-1)) }

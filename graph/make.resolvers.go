@@ -7,6 +7,7 @@ package graph
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/meshyard/meshyard/internal/markdown"
 	"github.com/meshyard/meshyard/models"
@@ -28,8 +29,28 @@ func (r *makeResolver) DescriptionHTML(ctx context.Context, obj *models.Make) (s
 }
 
 // Files is the batch resolver for the files field.
-func (r *makeResolver) Files(ctx context.Context, objs []*models.Make, first int32) ([][]*models.File, error) {
-	return filesOn(ctx, objs, models.OnMake, func(m *models.Make) int64 { return m.ID }, first, anyFile)
+func (r *makeResolver) Files(ctx context.Context, objs []*models.Make, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
+	return filesOn(ctx, objs, models.OnMake, makeID, first, kinds, ids)
+}
+
+// Image is the batch resolver for the image field.
+func (r *makeResolver) Image(ctx context.Context, objs []*models.Make) ([]*models.File, error) {
+	return each(ctx, objs, loadersOf(ctx).images[models.OnMake], makeID, same)
+}
+
+// IsLiked is the batch resolver for the isLiked field.
+func (r *makeResolver) IsLiked(ctx context.Context, objs []*models.Make) ([]bool, error) {
+	return each(ctx, objs, loadersOf(ctx).liked[models.OnMake], makeID, same)
+}
+
+// Comments is the resolver for the comments field.
+func (r *makeResolver) Comments(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) (*CommentConnection, error) {
+	return commentsOf(ctx, fmt.Sprint("Make.comments ", rootsOnly), r.Store.CommentsOn(models.OnMake, rootsOnly), span{first, after, last, before, page}, obj, makeID)
+}
+
+// Likers is the resolver for the likers field.
+func (r *makeResolver) Likers(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, page *int32) (*UserConnection, error) {
+	return usersOf(ctx, "Make.likers", r.Store.Likers(models.OnMake), span{first, after, last, before, page}, obj, makeID)
 }
 
 // CreateMake is the resolver for the createMake field.
@@ -41,9 +62,25 @@ func (r *mutationResolver) CreateMake(ctx context.Context, input models.NewMake)
 	return &CreateMakePayload{Make: m, Upload: upload}, nil
 }
 
+// UpdateMake is the resolver for the updateMake field.
+func (r *mutationResolver) UpdateMake(ctx context.Context, input models.MakeChange) (*UpdateMakePayload, error) {
+	m, err := r.Store.UpdateMake(ctx, caller(ctx), input)
+	return &UpdateMakePayload{Make: m}, err
+}
+
+// DeleteMake is the resolver for the deleteMake field.
+func (r *mutationResolver) DeleteMake(ctx context.Context, input DeleteMakeInput) (*DeleteMakePayload, error) {
+	return &DeleteMakePayload{DeletedID: input.ID}, r.Store.DeleteMake(ctx, caller(ctx), input.ID)
+}
+
 // Make is the resolver for the make field.
 func (r *queryResolver) Make(ctx context.Context, id int64) (*models.Make, error) {
 	return r.Store.Make(ctx, caller(ctx), id)
+}
+
+// Makes is the resolver for the makes field.
+func (r *queryResolver) Makes(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*MakeConnection, error) {
+	return makesOf(ctx, "makes", r.Store.Makes(), span{first, after, last, before, page}, new(root), rootID)
 }
 
 // Make returns MakeResolver implementation.

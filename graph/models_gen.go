@@ -3,18 +3,46 @@
 package graph
 
 import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/models"
 )
 
-// What to say, and about what.
-type CreateCommentInput struct {
-	// A thing or a make that the caller may see.
+// What to like.
+type AddLikeInput struct {
+	// A thing or a make that the caller may see, and that is not his own.
 	Target *models.Target `json:"target"`
-	// Markdown; must not be blank.
-	Body string `json:"body"`
+}
+
+// What addLike answers.
+type AddLikePayload struct {
+	// What is liked now.
+	Target LikeTarget `json:"target"`
+}
+
+// What to put into which collection.
+type AddToCollectionInput struct {
+	// A collection of the caller.
+	CollectionID int64 `json:"collectionId"`
+	// A thing that the caller may see.
+	ThingID int64 `json:"thingId"`
+}
+
+// What addToCollection answers.
+type AddToCollectionPayload struct {
+	// The collection as it is now.
+	Collection *models.Collection `json:"collection"`
+}
+
+// What createCollection answers.
+type CreateCollectionPayload struct {
+	// The new collection.
+	Collection *models.Collection `json:"collection"`
 }
 
 // What createComment answers.
@@ -37,6 +65,56 @@ type CreateThingPayload struct {
 	Thing *models.Thing `json:"thing"`
 }
 
+// Which collection to remove.
+type DeleteCollectionInput struct {
+	// A collection of the caller.
+	ID int64 `json:"id"`
+}
+
+// What deleteCollection answers.
+type DeleteCollectionPayload struct {
+	// The id, which names nothing any more.
+	DeletedID int64 `json:"deletedId"`
+}
+
+// Which comment to take back.
+type DeleteCommentInput struct {
+	// A comment of the caller.
+	ID int64 `json:"id"`
+}
+
+// What deleteComment answers.
+type DeleteCommentPayload struct {
+	// What is left of the comment.
+	Comment *models.Comment `json:"comment"`
+}
+
+// Which file to remove.
+type DeleteFileInput struct {
+	// A finalized file on a thing, a make or a comment of the caller.
+	ID int64 `json:"id"`
+	// What it must hang on, or else it is NOT_FOUND; left out: whatever it hangs on.
+	Target *models.Target `json:"target,omitempty"`
+}
+
+// What deleteFile answers.
+type DeleteFilePayload struct {
+	// The id, which names nothing any more.
+	DeletedID int64 `json:"deletedId"`
+}
+
+// Which make to remove.
+type DeleteMakeInput struct {
+	// A make of the caller.
+	ID int64 `json:"id"`
+}
+
+// What deleteMake answers.
+type DeleteMakePayload struct {
+	// The id, which names nothing any more.
+	DeletedID int64 `json:"deletedId"`
+}
+
 // Which pending upload to remove.
 type DeletePendingUploadInput struct {
 	// A pending upload of the caller.
@@ -49,12 +127,30 @@ type DeletePendingUploadPayload struct {
 	DeletedID int64 `json:"deletedId"`
 }
 
-// A download and its place in the history.
-type DownloadEdge struct {
-	// Opaque; stays good while the history grows.
-	Cursor string `json:"cursor"`
-	// The download at this place.
-	Node *models.Download `json:"node"`
+// Which thing to remove.
+type DeleteThingInput struct {
+	// A thing of the caller.
+	ID int64 `json:"id"`
+}
+
+// What deleteThing answers.
+type DeleteThingPayload struct {
+	// The id, which names nothing any more.
+	DeletedID int64 `json:"deletedId"`
+}
+
+// Which thing to feature.
+type FeatureThingInput struct {
+	// A published thing.
+	ID int64 `json:"id"`
+	// False takes it out.
+	IsFeatured bool `json:"isFeatured"`
+}
+
+// What featureThing answers.
+type FeatureThingPayload struct {
+	// The thing as it is now.
+	Thing *models.Thing `json:"thing"`
 }
 
 // Which uploads to finalize, and onto what.
@@ -73,6 +169,18 @@ type FinalizeFilesPayload struct {
 	Target FileTarget `json:"target"`
 }
 
+// Whom to follow.
+type FollowUserInput struct {
+	// The name of another user.
+	Username string `json:"username"`
+}
+
+// What followUser answers.
+type FollowUserPayload struct {
+	// The user who is followed now.
+	User *models.User `json:"user"`
+}
+
 // A field of a form.
 type FormField struct {
 	// The field's name.
@@ -81,7 +189,8 @@ type FormField struct {
 	Value string `json:"value"`
 }
 
-// Where a part of a list lies in the whole.
+// Where a part of a list lies in the whole. Read forwards, `hasPreviousPage` tells whether the part began after a cursor or on a later page; read
+// backwards, `hasNextPage` tells whether it ended before a cursor.
 type PageInfo struct {
 	// Whether entries follow after `endCursor`.
 	HasNextPage bool `json:"hasNextPage"`
@@ -91,6 +200,16 @@ type PageInfo struct {
 	StartCursor *string `json:"startCursor,omitempty"`
 	// The cursor of the last entry of this part: give it as `after` to get the next part. Null where it is empty.
 	EndCursor *string `json:"endCursor,omitempty"`
+}
+
+// The popularity of a thing: the sum of what people did with it in the 90 days up to the last day on which anybody did, each worth half as much every 14 days. A user counts
+// once a day for a thing, with the heaviest of what he or she did: DOWNLOAD 1, COLLECT 2, LIKE 3, MAKE 8. The creator does not count. Lists follow within
+// seconds.
+type Popularity struct {
+	// The sum, as of now.
+	Score float64 `json:"score"`
+	// What it is made of, the latest day first.
+	Days []*models.PopularityDay `json:"days"`
 }
 
 // Which thing to publish.
@@ -117,8 +236,34 @@ type RecordDownloadPayload struct {
 	URL string `json:"url"`
 	// When the address ends.
 	ExpiresAt time.Time `json:"expiresAt"`
-	// The entry in the history.
-	Download *models.Download `json:"download"`
+	// The entry in the history; null where the file hangs on a make whose thing was deleted, for then there is nothing to remember.
+	Download *models.Download `json:"download,omitempty"`
+}
+
+// What to take out of which collection.
+type RemoveFromCollectionInput struct {
+	// A collection of the caller.
+	CollectionID int64 `json:"collectionId"`
+	// A thing in it.
+	ThingID int64 `json:"thingId"`
+}
+
+// What removeFromCollection answers.
+type RemoveFromCollectionPayload struct {
+	// The collection as it is now.
+	Collection *models.Collection `json:"collection"`
+}
+
+// What to like no more.
+type RemoveLikeInput struct {
+	// A thing or a make that the caller may see.
+	Target *models.Target `json:"target"`
+}
+
+// What removeLike answers.
+type RemoveLikePayload struct {
+	// What is liked no more.
+	Target LikeTarget `json:"target"`
 }
 
 // Which file will come, and where it is to hang.
@@ -135,18 +280,70 @@ type StageUploadPayload struct {
 	Upload *models.StagedUpload `json:"upload"`
 }
 
-// A word under which things are filed.
-type Tag struct {
-	// As the thing's creator wrote it; at most 64 characters.
-	Name string `json:"name"`
+// Whom to follow no more.
+type UnfollowUserInput struct {
+	// The name of another user.
+	Username string `json:"username"`
 }
 
-// A thing and its place in a list.
-type ThingEdge struct {
-	// Opaque; stays good while the list changes.
-	Cursor string `json:"cursor"`
-	// The thing at this place.
-	Node *models.Thing `json:"node"`
+// What unfollowUser answers.
+type UnfollowUserPayload struct {
+	// The user who is followed no more.
+	User *models.User `json:"user"`
+}
+
+// What updateCollection answers.
+type UpdateCollectionPayload struct {
+	// The collection as it is now.
+	Collection *models.Collection `json:"collection"`
+}
+
+// What a comment is to say.
+type UpdateCommentInput struct {
+	// A comment of the caller.
+	ID int64 `json:"id"`
+	// Markdown; must not be blank.
+	Body string `json:"body"`
+}
+
+// What updateComment answers.
+type UpdateCommentPayload struct {
+	// The comment as it is now.
+	Comment *models.Comment `json:"comment"`
+}
+
+// What is to change of a file.
+type UpdateFileInput struct {
+	// A finalized file on a thing, a make or a comment of the caller.
+	ID int64 `json:"id"`
+	// What it must hang on, or else it is NOT_FOUND; left out: whatever it hangs on.
+	Target *models.Target `json:"target,omitempty"`
+	// The place in the target's list of files, ascending.
+	Rank int32 `json:"rank"`
+}
+
+// What updateFile answers.
+type UpdateFilePayload struct {
+	// The file as it is now.
+	File *models.File `json:"file"`
+}
+
+// What updateMake answers.
+type UpdateMakePayload struct {
+	// The make as it is now.
+	Make *models.Make `json:"make"`
+}
+
+// What updateProfile answers.
+type UpdateProfilePayload struct {
+	// The caller.
+	User *models.User `json:"user"`
+}
+
+// What updateThing answers.
+type UpdateThingPayload struct {
+	// The thing as it is now.
+	Thing *models.Thing `json:"thing"`
 }
 
 // What to upload.
@@ -161,4 +358,68 @@ type UploadFileInput struct {
 type UploadFilePayload struct {
 	// The pending upload.
 	File *models.File `json:"file"`
+}
+
+// What a search is for.
+type SearchType string
+
+const (
+	// Published things.
+	SearchTypeThings SearchType = "THINGS"
+	// Published makes.
+	SearchTypeMakes SearchType = "MAKES"
+	// Users with an account here.
+	SearchTypeUsers SearchType = "USERS"
+	// Collections of anybody.
+	SearchTypeCollections SearchType = "COLLECTIONS"
+)
+
+var AllSearchType = []SearchType{
+	SearchTypeThings,
+	SearchTypeMakes,
+	SearchTypeUsers,
+	SearchTypeCollections,
+}
+
+func (e SearchType) IsValid() bool {
+	switch e {
+	case SearchTypeThings, SearchTypeMakes, SearchTypeUsers, SearchTypeCollections:
+		return true
+	}
+	return false
+}
+
+func (e SearchType) String() string {
+	return string(e)
+}
+
+func (e *SearchType) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = SearchType(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid SearchType", str)
+	}
+	return nil
+}
+
+func (e SearchType) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *SearchType) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e SearchType) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
 }

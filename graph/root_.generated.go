@@ -24,16 +24,17 @@ func NewExecutableSchema(cfg Config) graphql.ExecutableSchema {
 type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
+	Category() CategoryResolver
+	Collection() CollectionResolver
 	Comment() CommentResolver
 	Download() DownloadResolver
-	DownloadConnection() DownloadConnectionResolver
 	File() FileResolver
 	Make() MakeResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
 	StagedUpload() StagedUploadResolver
+	Tag() TagResolver
 	Thing() ThingResolver
-	ThingConnection() ThingConnectionResolver
 	User() UserResolver
 }
 
@@ -42,20 +43,76 @@ type DirectiveRoot struct {
 }
 
 type ComplexityRoot struct {
+	AddLikePayload struct {
+		Target func(childComplexity int) int
+	}
+
+	AddToCollectionPayload struct {
+		Collection func(childComplexity int) int
+	}
+
 	Category struct {
-		ID   func(childComplexity int) int
-		Name func(childComplexity int) int
-		Slug func(childComplexity int) int
+		Children   func(childComplexity int) int
+		ID         func(childComplexity int) int
+		Name       func(childComplexity int) int
+		Parent     func(childComplexity int) int
+		Slug       func(childComplexity int) int
+		ThingCount func(childComplexity int) int
+		Things     func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+	}
+
+	Collection struct {
+		CreatedAt   func(childComplexity int) int
+		Creator     func(childComplexity int) int
+		Description func(childComplexity int) int
+		ID          func(childComplexity int) int
+		ModifiedAt  func(childComplexity int) int
+		Name        func(childComplexity int) int
+		ThingCount  func(childComplexity int) int
+		Things      func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+	}
+
+	CollectionConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	CollectionEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Comment struct {
-		Author    func(childComplexity int) int
-		Body      func(childComplexity int) int
-		BodyHTML  func(childComplexity int) int
-		CreatedAt func(childComplexity int) int
-		Files     func(childComplexity int, first int32) int
-		ID        func(childComplexity int) int
-		Target    func(childComplexity int) int
+		Author     func(childComplexity int) int
+		Body       func(childComplexity int) int
+		BodyHTML   func(childComplexity int) int
+		CreatedAt  func(childComplexity int) int
+		Files      func(childComplexity int, first int32, kinds []models.FileKind, ids []int64) int
+		ID         func(childComplexity int) int
+		IsDeleted  func(childComplexity int) int
+		ModifiedAt func(childComplexity int) int
+		Parent     func(childComplexity int) int
+		Replies    func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		ReplyCount func(childComplexity int) int
+		Target     func(childComplexity int) int
+	}
+
+	CommentConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	CommentEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	CreateCollectionPayload struct {
+		Collection func(childComplexity int) int
 	}
 
 	CreateCommentPayload struct {
@@ -71,8 +128,39 @@ type ComplexityRoot struct {
 		Thing func(childComplexity int) int
 	}
 
+	DeleteCollectionPayload struct {
+		DeletedID func(childComplexity int) int
+	}
+
+	DeleteCommentPayload struct {
+		Comment func(childComplexity int) int
+	}
+
+	DeleteFilePayload struct {
+		DeletedID func(childComplexity int) int
+	}
+
+	DeleteMakePayload struct {
+		DeletedID func(childComplexity int) int
+	}
+
 	DeletePendingUploadPayload struct {
 		DeletedID func(childComplexity int) int
+	}
+
+	DeleteThingPayload struct {
+		DeletedID func(childComplexity int) int
+	}
+
+	DeprecatedCall struct {
+		Calls     func(childComplexity int) int
+		FirstAt   func(childComplexity int) int
+		LastAt    func(childComplexity int) int
+		Operation func(childComplexity int) int
+		TokenID   func(childComplexity int) int
+		TokenName func(childComplexity int) int
+		UserAgent func(childComplexity int) int
+		Username  func(childComplexity int) int
 	}
 
 	Download struct {
@@ -91,6 +179,10 @@ type ComplexityRoot struct {
 	DownloadEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	FeatureThingPayload struct {
+		Thing func(childComplexity int) int
 	}
 
 	File struct {
@@ -119,35 +211,77 @@ type ComplexityRoot struct {
 		Target func(childComplexity int) int
 	}
 
+	FollowUserPayload struct {
+		User func(childComplexity int) int
+	}
+
 	FormField struct {
 		Name  func(childComplexity int) int
 		Value func(childComplexity int) int
 	}
 
 	Make struct {
-		CreatedAt       func(childComplexity int) int
-		Creator         func(childComplexity int) int
-		Description     func(childComplexity int) int
-		DescriptionHTML func(childComplexity int) int
-		Files           func(childComplexity int, first int32) int
-		ID              func(childComplexity int) int
-		Name            func(childComplexity int) int
-		PublishedAt     func(childComplexity int) int
-		State           func(childComplexity int) int
-		Thing           func(childComplexity int) int
+		CommentCount     func(childComplexity int) int
+		Comments         func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) int
+		CreatedAt        func(childComplexity int) int
+		Creator          func(childComplexity int) int
+		Description      func(childComplexity int) int
+		DescriptionHTML  func(childComplexity int) int
+		Files            func(childComplexity int, first int32, kinds []models.FileKind, ids []int64) int
+		ID               func(childComplexity int) int
+		Image            func(childComplexity int) int
+		IsLiked          func(childComplexity int) int
+		LikeCount        func(childComplexity int) int
+		Likers           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Name             func(childComplexity int) int
+		PublishedAt      func(childComplexity int) int
+		RootCommentCount func(childComplexity int) int
+		State            func(childComplexity int) int
+		Thing            func(childComplexity int) int
+	}
+
+	MakeConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	MakeEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Mutation struct {
-		CreateComment       func(childComplexity int, input CreateCommentInput) int
-		CreateMake          func(childComplexity int, input models.NewMake) int
-		CreateThing         func(childComplexity int, input models.NewThing) int
-		DeletePendingUpload func(childComplexity int, input DeletePendingUploadInput) int
-		FinalizeFile        func(childComplexity int, id int64) int
-		FinalizeFiles       func(childComplexity int, input FinalizeFilesInput) int
-		PublishThing        func(childComplexity int, input PublishThingInput) int
-		RecordDownload      func(childComplexity int, input RecordDownloadInput) int
-		StageUpload         func(childComplexity int, input StageUploadInput) int
-		UploadFile          func(childComplexity int, input UploadFileInput) int
+		AddLike              func(childComplexity int, input AddLikeInput) int
+		AddToCollection      func(childComplexity int, input AddToCollectionInput) int
+		CreateCollection     func(childComplexity int, input models.NewCollection) int
+		CreateComment        func(childComplexity int, input models.NewComment) int
+		CreateMake           func(childComplexity int, input models.NewMake) int
+		CreateThing          func(childComplexity int, input models.NewThing) int
+		DeleteCollection     func(childComplexity int, input DeleteCollectionInput) int
+		DeleteComment        func(childComplexity int, input DeleteCommentInput) int
+		DeleteFile           func(childComplexity int, input DeleteFileInput) int
+		DeleteMake           func(childComplexity int, input DeleteMakeInput) int
+		DeletePendingUpload  func(childComplexity int, input DeletePendingUploadInput) int
+		DeleteThing          func(childComplexity int, input DeleteThingInput) int
+		FeatureThing         func(childComplexity int, input FeatureThingInput) int
+		FinalizeFile         func(childComplexity int, id int64) int
+		FinalizeFiles        func(childComplexity int, input FinalizeFilesInput) int
+		FollowUser           func(childComplexity int, input FollowUserInput) int
+		PublishThing         func(childComplexity int, input PublishThingInput) int
+		RecordDownload       func(childComplexity int, input RecordDownloadInput) int
+		RemoveFromCollection func(childComplexity int, input RemoveFromCollectionInput) int
+		RemoveLike           func(childComplexity int, input RemoveLikeInput) int
+		StageUpload          func(childComplexity int, input StageUploadInput) int
+		UnfollowUser         func(childComplexity int, input UnfollowUserInput) int
+		UpdateCollection     func(childComplexity int, input models.CollectionChange) int
+		UpdateComment        func(childComplexity int, input UpdateCommentInput) int
+		UpdateFile           func(childComplexity int, input UpdateFileInput) int
+		UpdateMake           func(childComplexity int, input models.MakeChange) int
+		UpdateProfile        func(childComplexity int, input models.ProfileChange) int
+		UpdateThing          func(childComplexity int, input models.ThingChange) int
+		UploadFile           func(childComplexity int, input UploadFileInput) int
 	}
 
 	PageInfo struct {
@@ -157,23 +291,70 @@ type ComplexityRoot struct {
 		StartCursor     func(childComplexity int) int
 	}
 
+	Popularity struct {
+		Days  func(childComplexity int) int
+		Score func(childComplexity int) int
+	}
+
+	PopularityDay struct {
+		Day    func(childComplexity int) int
+		Event  func(childComplexity int) int
+		Points func(childComplexity int) int
+		Users  func(childComplexity int) int
+		Weight func(childComplexity int) int
+	}
+
 	PublishThingPayload struct {
 		Thing func(childComplexity int) int
 	}
 
 	Query struct {
-		Comment func(childComplexity int, id int64) int
-		File    func(childComplexity int, id int64) int
-		Make    func(childComplexity int, id int64) int
-		Me      func(childComplexity int) int
-		Thing   func(childComplexity int, id int64) int
-		User    func(childComplexity int, username string) int
+		Categories      func(childComplexity int) int
+		Category        func(childComplexity int, slug string) int
+		Collection      func(childComplexity int, id int64) int
+		Collections     func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Comment         func(childComplexity int, id int64) int
+		Comments        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		DeprecatedCalls func(childComplexity int, first int32) int
+		Featured        func(childComplexity int, page int32, perPage int32) int
+		File            func(childComplexity int, id int64) int
+		Make            func(childComplexity int, id int64) int
+		Makes           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Me              func(childComplexity int) int
+		Newest          func(childComplexity int, page int32, perPage int32) int
+		Popular         func(childComplexity int, page int32, perPage int32) int
+		Search          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg SearchType, filter *models.Filter, sort models.Sort) int
+		Tag             func(childComplexity int, name string) int
+		Tags            func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, prefix string) int
+		Thing           func(childComplexity int, id int64) int
+		Things          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, filter *models.Filter, sort models.Sort) int
+		User            func(childComplexity int, username string) int
 	}
 
 	RecordDownloadPayload struct {
 		Download  func(childComplexity int) int
 		ExpiresAt func(childComplexity int) int
 		URL       func(childComplexity int) int
+	}
+
+	RemoveFromCollectionPayload struct {
+		Collection func(childComplexity int) int
+	}
+
+	RemoveLikePayload struct {
+		Target func(childComplexity int) int
+	}
+
+	SearchConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	SearchEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	StageUploadPayload struct {
@@ -189,28 +370,59 @@ type ComplexityRoot struct {
 	}
 
 	Tag struct {
-		Name func(childComplexity int) int
+		Name       func(childComplexity int) int
+		Slug       func(childComplexity int) int
+		ThingCount func(childComplexity int) int
+		Things     func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+	}
+
+	TagConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	TagEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Thing struct {
+		Ancestors        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		Category         func(childComplexity int) int
+		CollectCount     func(childComplexity int) int
 		CommentCount     func(childComplexity int) int
+		Comments         func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) int
 		CreatedAt        func(childComplexity int) int
 		Creator          func(childComplexity int) int
 		Description      func(childComplexity int) int
 		DescriptionHTML  func(childComplexity int) int
 		DownloadCount    func(childComplexity int) int
+		FeaturedAt       func(childComplexity int) int
 		FileCount        func(childComplexity int) int
 		Files            func(childComplexity int, first int32, kinds []models.FileKind, ids []int64) int
 		ID               func(childComplexity int) int
+		Image            func(childComplexity int) int
 		Instructions     func(childComplexity int) int
 		InstructionsHTML func(childComplexity int) int
+		IsCollected      func(childComplexity int) int
+		IsDerivative     func(childComplexity int) int
+		IsFeatured       func(childComplexity int) int
+		IsLiked          func(childComplexity int) int
 		IsWIP            func(childComplexity int) int
 		License          func(childComplexity int) int
+		LikeCount        func(childComplexity int) int
+		Likers           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		MakeCount        func(childComplexity int) int
+		Makes            func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		ModifiedAt       func(childComplexity int) int
 		Name             func(childComplexity int) int
+		Popularity       func(childComplexity int) int
 		PublishedAt      func(childComplexity int) int
+		RemixCount       func(childComplexity int) int
+		Remixes          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		RootCommentCount func(childComplexity int) int
 		State            func(childComplexity int) int
 		Tags             func(childComplexity int) int
 	}
@@ -227,19 +439,77 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	UnfollowUserPayload struct {
+		User func(childComplexity int) int
+	}
+
+	UpdateCollectionPayload struct {
+		Collection func(childComplexity int) int
+	}
+
+	UpdateCommentPayload struct {
+		Comment func(childComplexity int) int
+	}
+
+	UpdateFilePayload struct {
+		File func(childComplexity int) int
+	}
+
+	UpdateMakePayload struct {
+		Make func(childComplexity int) int
+	}
+
+	UpdateProfilePayload struct {
+		User func(childComplexity int) int
+	}
+
+	UpdateThingPayload struct {
+		Thing func(childComplexity int) int
+	}
+
 	UploadFilePayload struct {
 		File func(childComplexity int) int
 	}
 
 	User struct {
+		Bio              func(childComplexity int) int
+		BioHTML          func(childComplexity int) int
+		CollectionCount  func(childComplexity int) int
+		Collections      func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		CreatedAt        func(childComplexity int) int
-		DownloadedThings func(childComplexity int, first int32, after *string, page *int32) int
-		Downloads        func(childComplexity int, first int32, after *string) int
+		DefaultLicense   func(childComplexity int) int
+		DownloadedThings func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Downloads        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Email            func(childComplexity int) int
+		FirstName        func(childComplexity int) int
+		FollowerCount    func(childComplexity int) int
+		Followers        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Following        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		FollowingCount   func(childComplexity int) int
 		ID               func(childComplexity int) int
 		IsAdmin          func(childComplexity int) int
+		IsFollowed       func(childComplexity int) int
+		LastName         func(childComplexity int) int
+		LikeCount        func(childComplexity int) int
+		LikedThings      func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Location         func(childComplexity int) int
 		MakeCount        func(childComplexity int) int
+		Makes            func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		ThingCount       func(childComplexity int) int
+		Things           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		Username         func(childComplexity int) int
+	}
+
+	UserConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	UserEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 }
 
@@ -257,6 +527,26 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 	_ = ec
 	switch typeName + "." + field {
 
+	case "AddLikePayload.target":
+		if e.ComplexityRoot.AddLikePayload.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AddLikePayload.Target(childComplexity), true
+
+	case "AddToCollectionPayload.collection":
+		if e.ComplexityRoot.AddToCollectionPayload.Collection == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AddToCollectionPayload.Collection(childComplexity), true
+
+	case "Category.children":
+		if e.ComplexityRoot.Category.Children == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Category.Children(childComplexity), true
 	case "Category.id":
 		if e.ComplexityRoot.Category.ID == nil {
 			break
@@ -269,12 +559,127 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Category.Name(childComplexity), true
+	case "Category.parent":
+		if e.ComplexityRoot.Category.Parent == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Category.Parent(childComplexity), true
 	case "Category.slug":
 		if e.ComplexityRoot.Category.Slug == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Category.Slug(childComplexity), true
+	case "Category.thingCount":
+		if e.ComplexityRoot.Category.ThingCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Category.ThingCount(childComplexity), true
+	case "Category.things":
+		if e.ComplexityRoot.Category.Things == nil {
+			break
+		}
+
+		args, err := ec.field_Category_things_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Category.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+
+	case "Collection.createdAt":
+		if e.ComplexityRoot.Collection.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.CreatedAt(childComplexity), true
+	case "Collection.creator":
+		if e.ComplexityRoot.Collection.Creator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.Creator(childComplexity), true
+	case "Collection.description":
+		if e.ComplexityRoot.Collection.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.Description(childComplexity), true
+	case "Collection.id":
+		if e.ComplexityRoot.Collection.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.ID(childComplexity), true
+	case "Collection.modifiedAt":
+		if e.ComplexityRoot.Collection.ModifiedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.ModifiedAt(childComplexity), true
+	case "Collection.name":
+		if e.ComplexityRoot.Collection.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.Name(childComplexity), true
+	case "Collection.thingCount":
+		if e.ComplexityRoot.Collection.ThingCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.ThingCount(childComplexity), true
+	case "Collection.things":
+		if e.ComplexityRoot.Collection.Things == nil {
+			break
+		}
+
+		args, err := ec.field_Collection_things_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Collection.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+
+	case "CollectionConnection.edges":
+		if e.ComplexityRoot.CollectionConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CollectionConnection.Edges(childComplexity), true
+	case "CollectionConnection.nodes":
+		if e.ComplexityRoot.CollectionConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CollectionConnection.Nodes(childComplexity), true
+	case "CollectionConnection.pageInfo":
+		if e.ComplexityRoot.CollectionConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CollectionConnection.PageInfo(childComplexity), true
+	case "CollectionConnection.totalCount":
+		if e.ComplexityRoot.CollectionConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CollectionConnection.TotalCount(childComplexity), true
+
+	case "CollectionEdge.cursor":
+		if e.ComplexityRoot.CollectionEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CollectionEdge.Cursor(childComplexity), true
+	case "CollectionEdge.node":
+		if e.ComplexityRoot.CollectionEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CollectionEdge.Node(childComplexity), true
 
 	case "Comment.author":
 		if e.ComplexityRoot.Comment.Author == nil {
@@ -310,19 +715,99 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Comment.Files(childComplexity, args["first"].(int32)), true
+		return e.ComplexityRoot.Comment.Files(childComplexity, args["first"].(int32), args["kinds"].([]models.FileKind), args["ids"].([]int64)), true
 	case "Comment.id":
 		if e.ComplexityRoot.Comment.ID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Comment.ID(childComplexity), true
+	case "Comment.isDeleted":
+		if e.ComplexityRoot.Comment.IsDeleted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Comment.IsDeleted(childComplexity), true
+	case "Comment.modifiedAt":
+		if e.ComplexityRoot.Comment.ModifiedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Comment.ModifiedAt(childComplexity), true
+	case "Comment.parent":
+		if e.ComplexityRoot.Comment.Parent == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Comment.Parent(childComplexity), true
+	case "Comment.replies":
+		if e.ComplexityRoot.Comment.Replies == nil {
+			break
+		}
+
+		args, err := ec.field_Comment_replies_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Comment.Replies(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+	case "Comment.replyCount":
+		if e.ComplexityRoot.Comment.ReplyCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Comment.ReplyCount(childComplexity), true
 	case "Comment.target":
 		if e.ComplexityRoot.Comment.Target == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Comment.Target(childComplexity), true
+
+	case "CommentConnection.edges":
+		if e.ComplexityRoot.CommentConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentConnection.Edges(childComplexity), true
+	case "CommentConnection.nodes":
+		if e.ComplexityRoot.CommentConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentConnection.Nodes(childComplexity), true
+	case "CommentConnection.pageInfo":
+		if e.ComplexityRoot.CommentConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentConnection.PageInfo(childComplexity), true
+	case "CommentConnection.totalCount":
+		if e.ComplexityRoot.CommentConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentConnection.TotalCount(childComplexity), true
+
+	case "CommentEdge.cursor":
+		if e.ComplexityRoot.CommentEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentEdge.Cursor(childComplexity), true
+	case "CommentEdge.node":
+		if e.ComplexityRoot.CommentEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentEdge.Node(childComplexity), true
+
+	case "CreateCollectionPayload.collection":
+		if e.ComplexityRoot.CreateCollectionPayload.Collection == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateCollectionPayload.Collection(childComplexity), true
 
 	case "CreateCommentPayload.comment":
 		if e.ComplexityRoot.CreateCommentPayload.Comment == nil {
@@ -351,12 +836,96 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateThingPayload.Thing(childComplexity), true
 
+	case "DeleteCollectionPayload.deletedId":
+		if e.ComplexityRoot.DeleteCollectionPayload.DeletedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteCollectionPayload.DeletedID(childComplexity), true
+
+	case "DeleteCommentPayload.comment":
+		if e.ComplexityRoot.DeleteCommentPayload.Comment == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteCommentPayload.Comment(childComplexity), true
+
+	case "DeleteFilePayload.deletedId":
+		if e.ComplexityRoot.DeleteFilePayload.DeletedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteFilePayload.DeletedID(childComplexity), true
+
+	case "DeleteMakePayload.deletedId":
+		if e.ComplexityRoot.DeleteMakePayload.DeletedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteMakePayload.DeletedID(childComplexity), true
+
 	case "DeletePendingUploadPayload.deletedId":
 		if e.ComplexityRoot.DeletePendingUploadPayload.DeletedID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.DeletePendingUploadPayload.DeletedID(childComplexity), true
+
+	case "DeleteThingPayload.deletedId":
+		if e.ComplexityRoot.DeleteThingPayload.DeletedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteThingPayload.DeletedID(childComplexity), true
+
+	case "DeprecatedCall.calls":
+		if e.ComplexityRoot.DeprecatedCall.Calls == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeprecatedCall.Calls(childComplexity), true
+	case "DeprecatedCall.firstAt":
+		if e.ComplexityRoot.DeprecatedCall.FirstAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeprecatedCall.FirstAt(childComplexity), true
+	case "DeprecatedCall.lastAt":
+		if e.ComplexityRoot.DeprecatedCall.LastAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeprecatedCall.LastAt(childComplexity), true
+	case "DeprecatedCall.operation":
+		if e.ComplexityRoot.DeprecatedCall.Operation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeprecatedCall.Operation(childComplexity), true
+	case "DeprecatedCall.tokenId":
+		if e.ComplexityRoot.DeprecatedCall.TokenID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeprecatedCall.TokenID(childComplexity), true
+	case "DeprecatedCall.tokenName":
+		if e.ComplexityRoot.DeprecatedCall.TokenName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeprecatedCall.TokenName(childComplexity), true
+	case "DeprecatedCall.userAgent":
+		if e.ComplexityRoot.DeprecatedCall.UserAgent == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeprecatedCall.UserAgent(childComplexity), true
+	case "DeprecatedCall.username":
+		if e.ComplexityRoot.DeprecatedCall.Username == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeprecatedCall.Username(childComplexity), true
 
 	case "Download.at":
 		if e.ComplexityRoot.Download.CreatedAt == nil {
@@ -414,6 +983,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DownloadEdge.Node(childComplexity), true
+
+	case "FeatureThingPayload.thing":
+		if e.ComplexityRoot.FeatureThingPayload.Thing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeatureThingPayload.Thing(childComplexity), true
 
 	case "File.contentType":
 		if e.ComplexityRoot.File.ContentType == nil {
@@ -537,6 +1113,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FinalizeFilesPayload.Target(childComplexity), true
 
+	case "FollowUserPayload.user":
+		if e.ComplexityRoot.FollowUserPayload.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FollowUserPayload.User(childComplexity), true
+
 	case "FormField.name":
 		if e.ComplexityRoot.FormField.Name == nil {
 			break
@@ -550,6 +1133,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FormField.Value(childComplexity), true
 
+	case "Make.commentCount":
+		if e.ComplexityRoot.Make.CommentCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Make.CommentCount(childComplexity), true
+	case "Make.comments":
+		if e.ComplexityRoot.Make.Comments == nil {
+			break
+		}
+
+		args, err := ec.field_Make_comments_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Make.Comments(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["rootsOnly"].(bool)), true
 	case "Make.createdAt":
 		if e.ComplexityRoot.Make.CreatedAt == nil {
 			break
@@ -584,13 +1184,42 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Make.Files(childComplexity, args["first"].(int32)), true
+		return e.ComplexityRoot.Make.Files(childComplexity, args["first"].(int32), args["kinds"].([]models.FileKind), args["ids"].([]int64)), true
 	case "Make.id":
 		if e.ComplexityRoot.Make.ID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Make.ID(childComplexity), true
+	case "Make.image":
+		if e.ComplexityRoot.Make.Image == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Make.Image(childComplexity), true
+	case "Make.isLiked":
+		if e.ComplexityRoot.Make.IsLiked == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Make.IsLiked(childComplexity), true
+	case "Make.likeCount":
+		if e.ComplexityRoot.Make.LikeCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Make.LikeCount(childComplexity), true
+	case "Make.likers":
+		if e.ComplexityRoot.Make.Likers == nil {
+			break
+		}
+
+		args, err := ec.field_Make_likers_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Make.Likers(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
 	case "Make.name":
 		if e.ComplexityRoot.Make.Name == nil {
 			break
@@ -603,6 +1232,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Make.PublishedAt(childComplexity), true
+	case "Make.rootCommentCount":
+		if e.ComplexityRoot.Make.RootCommentCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Make.RootCommentCount(childComplexity), true
 	case "Make.state":
 		if e.ComplexityRoot.Make.State == nil {
 			break
@@ -616,6 +1251,77 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Make.Thing(childComplexity), true
 
+	case "MakeConnection.edges":
+		if e.ComplexityRoot.MakeConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MakeConnection.Edges(childComplexity), true
+	case "MakeConnection.nodes":
+		if e.ComplexityRoot.MakeConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MakeConnection.Nodes(childComplexity), true
+	case "MakeConnection.pageInfo":
+		if e.ComplexityRoot.MakeConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MakeConnection.PageInfo(childComplexity), true
+	case "MakeConnection.totalCount":
+		if e.ComplexityRoot.MakeConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MakeConnection.TotalCount(childComplexity), true
+
+	case "MakeEdge.cursor":
+		if e.ComplexityRoot.MakeEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MakeEdge.Cursor(childComplexity), true
+	case "MakeEdge.node":
+		if e.ComplexityRoot.MakeEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MakeEdge.Node(childComplexity), true
+
+	case "Mutation.addLike":
+		if e.ComplexityRoot.Mutation.AddLike == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_addLike_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.AddLike(childComplexity, args["input"].(AddLikeInput)), true
+	case "Mutation.addToCollection":
+		if e.ComplexityRoot.Mutation.AddToCollection == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_addToCollection_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.AddToCollection(childComplexity, args["input"].(AddToCollectionInput)), true
+	case "Mutation.createCollection":
+		if e.ComplexityRoot.Mutation.CreateCollection == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createCollection_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateCollection(childComplexity, args["input"].(models.NewCollection)), true
 	case "Mutation.createComment":
 		if e.ComplexityRoot.Mutation.CreateComment == nil {
 			break
@@ -626,7 +1332,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.CreateComment(childComplexity, args["input"].(CreateCommentInput)), true
+		return e.ComplexityRoot.Mutation.CreateComment(childComplexity, args["input"].(models.NewComment)), true
 	case "Mutation.createMake":
 		if e.ComplexityRoot.Mutation.CreateMake == nil {
 			break
@@ -649,6 +1355,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateThing(childComplexity, args["input"].(models.NewThing)), true
+	case "Mutation.deleteCollection":
+		if e.ComplexityRoot.Mutation.DeleteCollection == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteCollection_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteCollection(childComplexity, args["input"].(DeleteCollectionInput)), true
+	case "Mutation.deleteComment":
+		if e.ComplexityRoot.Mutation.DeleteComment == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteComment_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteComment(childComplexity, args["input"].(DeleteCommentInput)), true
+	case "Mutation.deleteFile":
+		if e.ComplexityRoot.Mutation.DeleteFile == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteFile_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteFile(childComplexity, args["input"].(DeleteFileInput)), true
+	case "Mutation.deleteMake":
+		if e.ComplexityRoot.Mutation.DeleteMake == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteMake_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteMake(childComplexity, args["input"].(DeleteMakeInput)), true
 	case "Mutation.deletePendingUpload":
 		if e.ComplexityRoot.Mutation.DeletePendingUpload == nil {
 			break
@@ -660,6 +1410,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeletePendingUpload(childComplexity, args["input"].(DeletePendingUploadInput)), true
+	case "Mutation.deleteThing":
+		if e.ComplexityRoot.Mutation.DeleteThing == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteThing_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteThing(childComplexity, args["input"].(DeleteThingInput)), true
+	case "Mutation.featureThing":
+		if e.ComplexityRoot.Mutation.FeatureThing == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_featureThing_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.FeatureThing(childComplexity, args["input"].(FeatureThingInput)), true
 	case "Mutation.finalizeFile":
 		if e.ComplexityRoot.Mutation.FinalizeFile == nil {
 			break
@@ -682,6 +1454,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.FinalizeFiles(childComplexity, args["input"].(FinalizeFilesInput)), true
+	case "Mutation.followUser":
+		if e.ComplexityRoot.Mutation.FollowUser == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_followUser_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.FollowUser(childComplexity, args["input"].(FollowUserInput)), true
 	case "Mutation.publishThing":
 		if e.ComplexityRoot.Mutation.PublishThing == nil {
 			break
@@ -704,6 +1487,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RecordDownload(childComplexity, args["input"].(RecordDownloadInput)), true
+	case "Mutation.removeFromCollection":
+		if e.ComplexityRoot.Mutation.RemoveFromCollection == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeFromCollection_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveFromCollection(childComplexity, args["input"].(RemoveFromCollectionInput)), true
+	case "Mutation.removeLike":
+		if e.ComplexityRoot.Mutation.RemoveLike == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeLike_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveLike(childComplexity, args["input"].(RemoveLikeInput)), true
 	case "Mutation.stageUpload":
 		if e.ComplexityRoot.Mutation.StageUpload == nil {
 			break
@@ -715,6 +1520,83 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.StageUpload(childComplexity, args["input"].(StageUploadInput)), true
+	case "Mutation.unfollowUser":
+		if e.ComplexityRoot.Mutation.UnfollowUser == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_unfollowUser_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UnfollowUser(childComplexity, args["input"].(UnfollowUserInput)), true
+	case "Mutation.updateCollection":
+		if e.ComplexityRoot.Mutation.UpdateCollection == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateCollection_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateCollection(childComplexity, args["input"].(models.CollectionChange)), true
+	case "Mutation.updateComment":
+		if e.ComplexityRoot.Mutation.UpdateComment == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateComment_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateComment(childComplexity, args["input"].(UpdateCommentInput)), true
+	case "Mutation.updateFile":
+		if e.ComplexityRoot.Mutation.UpdateFile == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateFile_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateFile(childComplexity, args["input"].(UpdateFileInput)), true
+	case "Mutation.updateMake":
+		if e.ComplexityRoot.Mutation.UpdateMake == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateMake_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateMake(childComplexity, args["input"].(models.MakeChange)), true
+	case "Mutation.updateProfile":
+		if e.ComplexityRoot.Mutation.UpdateProfile == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateProfile_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateProfile(childComplexity, args["input"].(models.ProfileChange)), true
+	case "Mutation.updateThing":
+		if e.ComplexityRoot.Mutation.UpdateThing == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateThing_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateThing(childComplexity, args["input"].(models.ThingChange)), true
 	case "Mutation.uploadFile":
 		if e.ComplexityRoot.Mutation.UploadFile == nil {
 			break
@@ -752,6 +1634,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PageInfo.StartCursor(childComplexity), true
 
+	case "Popularity.days":
+		if e.ComplexityRoot.Popularity.Days == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Popularity.Days(childComplexity), true
+	case "Popularity.score":
+		if e.ComplexityRoot.Popularity.Score == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Popularity.Score(childComplexity), true
+
+	case "PopularityDay.day":
+		if e.ComplexityRoot.PopularityDay.Day == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PopularityDay.Day(childComplexity), true
+	case "PopularityDay.event":
+		if e.ComplexityRoot.PopularityDay.Event == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PopularityDay.Event(childComplexity), true
+	case "PopularityDay.points":
+		if e.ComplexityRoot.PopularityDay.Points == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PopularityDay.Points(childComplexity), true
+	case "PopularityDay.users":
+		if e.ComplexityRoot.PopularityDay.Users == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PopularityDay.Users(childComplexity), true
+	case "PopularityDay.weight":
+		if e.ComplexityRoot.PopularityDay.Weight == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PopularityDay.Weight(childComplexity), true
+
 	case "PublishThingPayload.thing":
 		if e.ComplexityRoot.PublishThingPayload.Thing == nil {
 			break
@@ -759,6 +1685,45 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PublishThingPayload.Thing(childComplexity), true
 
+	case "Query.categories":
+		if e.ComplexityRoot.Query.Categories == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Categories(childComplexity), true
+	case "Query.category":
+		if e.ComplexityRoot.Query.Category == nil {
+			break
+		}
+
+		args, err := ec.field_Query_category_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Category(childComplexity, args["slug"].(string)), true
+	case "Query.collection":
+		if e.ComplexityRoot.Query.Collection == nil {
+			break
+		}
+
+		args, err := ec.field_Query_collection_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Collection(childComplexity, args["id"].(int64)), true
+	case "Query.collections":
+		if e.ComplexityRoot.Query.Collections == nil {
+			break
+		}
+
+		args, err := ec.field_Query_collections_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Collections(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
 	case "Query.comment":
 		if e.ComplexityRoot.Query.Comment == nil {
 			break
@@ -770,6 +1735,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Comment(childComplexity, args["id"].(int64)), true
+	case "Query.comments":
+		if e.ComplexityRoot.Query.Comments == nil {
+			break
+		}
+
+		args, err := ec.field_Query_comments_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Comments(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+	case "Query.deprecatedCalls":
+		if e.ComplexityRoot.Query.DeprecatedCalls == nil {
+			break
+		}
+
+		args, err := ec.field_Query_deprecatedCalls_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.DeprecatedCalls(childComplexity, args["first"].(int32)), true
+	case "Query.featured":
+		if e.ComplexityRoot.Query.Featured == nil {
+			break
+		}
+
+		args, err := ec.field_Query_featured_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Featured(childComplexity, args["page"].(int32), args["perPage"].(int32)), true
 	case "Query.file":
 		if e.ComplexityRoot.Query.File == nil {
 			break
@@ -793,12 +1791,78 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Make(childComplexity, args["id"].(int64)), true
+	case "Query.makes":
+		if e.ComplexityRoot.Query.Makes == nil {
+			break
+		}
+
+		args, err := ec.field_Query_makes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Makes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
 	case "Query.me":
 		if e.ComplexityRoot.Query.Me == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Query.Me(childComplexity), true
+	case "Query.newest":
+		if e.ComplexityRoot.Query.Newest == nil {
+			break
+		}
+
+		args, err := ec.field_Query_newest_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Newest(childComplexity, args["page"].(int32), args["perPage"].(int32)), true
+	case "Query.popular":
+		if e.ComplexityRoot.Query.Popular == nil {
+			break
+		}
+
+		args, err := ec.field_Query_popular_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Popular(childComplexity, args["page"].(int32), args["perPage"].(int32)), true
+	case "Query.search":
+		if e.ComplexityRoot.Query.Search == nil {
+			break
+		}
+
+		args, err := ec.field_Query_search_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Search(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["query"].(string), args["type"].(SearchType), args["filter"].(*models.Filter), args["sort"].(models.Sort)), true
+	case "Query.tag":
+		if e.ComplexityRoot.Query.Tag == nil {
+			break
+		}
+
+		args, err := ec.field_Query_tag_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Tag(childComplexity, args["name"].(string)), true
+	case "Query.tags":
+		if e.ComplexityRoot.Query.Tags == nil {
+			break
+		}
+
+		args, err := ec.field_Query_tags_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Tags(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["prefix"].(string)), true
 	case "Query.thing":
 		if e.ComplexityRoot.Query.Thing == nil {
 			break
@@ -810,6 +1874,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Thing(childComplexity, args["id"].(int64)), true
+	case "Query.things":
+		if e.ComplexityRoot.Query.Things == nil {
+			break
+		}
+
+		args, err := ec.field_Query_things_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["filter"].(*models.Filter), args["sort"].(models.Sort)), true
 	case "Query.user":
 		if e.ComplexityRoot.Query.User == nil {
 			break
@@ -840,6 +1915,58 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RecordDownloadPayload.URL(childComplexity), true
+
+	case "RemoveFromCollectionPayload.collection":
+		if e.ComplexityRoot.RemoveFromCollectionPayload.Collection == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RemoveFromCollectionPayload.Collection(childComplexity), true
+
+	case "RemoveLikePayload.target":
+		if e.ComplexityRoot.RemoveLikePayload.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RemoveLikePayload.Target(childComplexity), true
+
+	case "SearchConnection.edges":
+		if e.ComplexityRoot.SearchConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchConnection.Edges(childComplexity), true
+	case "SearchConnection.nodes":
+		if e.ComplexityRoot.SearchConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchConnection.Nodes(childComplexity), true
+	case "SearchConnection.pageInfo":
+		if e.ComplexityRoot.SearchConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchConnection.PageInfo(childComplexity), true
+	case "SearchConnection.totalCount":
+		if e.ComplexityRoot.SearchConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchConnection.TotalCount(childComplexity), true
+
+	case "SearchEdge.cursor":
+		if e.ComplexityRoot.SearchEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchEdge.Cursor(childComplexity), true
+	case "SearchEdge.node":
+		if e.ComplexityRoot.SearchEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchEdge.Node(childComplexity), true
 
 	case "StageUploadPayload.upload":
 		if e.ComplexityRoot.StageUploadPayload.Upload == nil {
@@ -885,19 +2012,108 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Tag.Name(childComplexity), true
+	case "Tag.slug":
+		if e.ComplexityRoot.Tag.Slug == nil {
+			break
+		}
 
+		return e.ComplexityRoot.Tag.Slug(childComplexity), true
+	case "Tag.thingCount":
+		if e.ComplexityRoot.Tag.ThingCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Tag.ThingCount(childComplexity), true
+	case "Tag.things":
+		if e.ComplexityRoot.Tag.Things == nil {
+			break
+		}
+
+		args, err := ec.field_Tag_things_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Tag.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+
+	case "TagConnection.edges":
+		if e.ComplexityRoot.TagConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TagConnection.Edges(childComplexity), true
+	case "TagConnection.nodes":
+		if e.ComplexityRoot.TagConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TagConnection.Nodes(childComplexity), true
+	case "TagConnection.pageInfo":
+		if e.ComplexityRoot.TagConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TagConnection.PageInfo(childComplexity), true
+	case "TagConnection.totalCount":
+		if e.ComplexityRoot.TagConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TagConnection.TotalCount(childComplexity), true
+
+	case "TagEdge.cursor":
+		if e.ComplexityRoot.TagEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TagEdge.Cursor(childComplexity), true
+	case "TagEdge.node":
+		if e.ComplexityRoot.TagEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TagEdge.Node(childComplexity), true
+
+	case "Thing.ancestors":
+		if e.ComplexityRoot.Thing.Ancestors == nil {
+			break
+		}
+
+		args, err := ec.field_Thing_ancestors_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Thing.Ancestors(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
 	case "Thing.category":
 		if e.ComplexityRoot.Thing.Category == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Thing.Category(childComplexity), true
+	case "Thing.collectCount":
+		if e.ComplexityRoot.Thing.CollectCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.CollectCount(childComplexity), true
 	case "Thing.commentCount":
 		if e.ComplexityRoot.Thing.CommentCount == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Thing.CommentCount(childComplexity), true
+	case "Thing.comments":
+		if e.ComplexityRoot.Thing.Comments == nil {
+			break
+		}
+
+		args, err := ec.field_Thing_comments_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Thing.Comments(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["rootsOnly"].(bool)), true
 	case "Thing.createdAt":
 		if e.ComplexityRoot.Thing.CreatedAt == nil {
 			break
@@ -928,6 +2144,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.DownloadCount(childComplexity), true
+	case "Thing.featuredAt":
+		if e.ComplexityRoot.Thing.FeaturedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.FeaturedAt(childComplexity), true
 	case "Thing.fileCount":
 		if e.ComplexityRoot.Thing.FileCount == nil {
 			break
@@ -951,6 +2173,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.ID(childComplexity), true
+	case "Thing.image":
+		if e.ComplexityRoot.Thing.Image == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.Image(childComplexity), true
 	case "Thing.instructions":
 		if e.ComplexityRoot.Thing.Instructions == nil {
 			break
@@ -963,6 +2191,30 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.InstructionsHTML(childComplexity), true
+	case "Thing.isCollected":
+		if e.ComplexityRoot.Thing.IsCollected == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.IsCollected(childComplexity), true
+	case "Thing.isDerivative":
+		if e.ComplexityRoot.Thing.IsDerivative == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.IsDerivative(childComplexity), true
+	case "Thing.isFeatured":
+		if e.ComplexityRoot.Thing.IsFeatured == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.IsFeatured(childComplexity), true
+	case "Thing.isLiked":
+		if e.ComplexityRoot.Thing.IsLiked == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.IsLiked(childComplexity), true
 	case "Thing.isWip":
 		if e.ComplexityRoot.Thing.IsWIP == nil {
 			break
@@ -975,12 +2227,40 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.License(childComplexity), true
+	case "Thing.likeCount":
+		if e.ComplexityRoot.Thing.LikeCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.LikeCount(childComplexity), true
+	case "Thing.likers":
+		if e.ComplexityRoot.Thing.Likers == nil {
+			break
+		}
+
+		args, err := ec.field_Thing_likers_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Thing.Likers(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
 	case "Thing.makeCount":
 		if e.ComplexityRoot.Thing.MakeCount == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Thing.MakeCount(childComplexity), true
+	case "Thing.makes":
+		if e.ComplexityRoot.Thing.Makes == nil {
+			break
+		}
+
+		args, err := ec.field_Thing_makes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Thing.Makes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
 	case "Thing.modifiedAt":
 		if e.ComplexityRoot.Thing.ModifiedAt == nil {
 			break
@@ -993,12 +2273,41 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.Name(childComplexity), true
+	case "Thing.popularity":
+		if e.ComplexityRoot.Thing.Popularity == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.Popularity(childComplexity), true
 	case "Thing.publishedAt":
 		if e.ComplexityRoot.Thing.PublishedAt == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Thing.PublishedAt(childComplexity), true
+	case "Thing.remixCount":
+		if e.ComplexityRoot.Thing.RemixCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.RemixCount(childComplexity), true
+	case "Thing.remixes":
+		if e.ComplexityRoot.Thing.Remixes == nil {
+			break
+		}
+
+		args, err := ec.field_Thing_remixes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Thing.Remixes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+	case "Thing.rootCommentCount":
+		if e.ComplexityRoot.Thing.RootCommentCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.RootCommentCount(childComplexity), true
 	case "Thing.state":
 		if e.ComplexityRoot.Thing.State == nil {
 			break
@@ -1050,6 +2359,55 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ThingEdge.Node(childComplexity), true
 
+	case "UnfollowUserPayload.user":
+		if e.ComplexityRoot.UnfollowUserPayload.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnfollowUserPayload.User(childComplexity), true
+
+	case "UpdateCollectionPayload.collection":
+		if e.ComplexityRoot.UpdateCollectionPayload.Collection == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateCollectionPayload.Collection(childComplexity), true
+
+	case "UpdateCommentPayload.comment":
+		if e.ComplexityRoot.UpdateCommentPayload.Comment == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateCommentPayload.Comment(childComplexity), true
+
+	case "UpdateFilePayload.file":
+		if e.ComplexityRoot.UpdateFilePayload.File == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateFilePayload.File(childComplexity), true
+
+	case "UpdateMakePayload.make":
+		if e.ComplexityRoot.UpdateMakePayload.Make == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateMakePayload.Make(childComplexity), true
+
+	case "UpdateProfilePayload.user":
+		if e.ComplexityRoot.UpdateProfilePayload.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateProfilePayload.User(childComplexity), true
+
+	case "UpdateThingPayload.thing":
+		if e.ComplexityRoot.UpdateThingPayload.Thing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateThingPayload.Thing(childComplexity), true
+
 	case "UploadFilePayload.file":
 		if e.ComplexityRoot.UploadFilePayload.File == nil {
 			break
@@ -1057,12 +2415,47 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UploadFilePayload.File(childComplexity), true
 
+	case "User.bio":
+		if e.ComplexityRoot.User.Bio == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.Bio(childComplexity), true
+	case "User.bioHtml":
+		if e.ComplexityRoot.User.BioHTML == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.BioHTML(childComplexity), true
+	case "User.collectionCount":
+		if e.ComplexityRoot.User.CollectionCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.CollectionCount(childComplexity), true
+	case "User.collections":
+		if e.ComplexityRoot.User.Collections == nil {
+			break
+		}
+
+		args, err := ec.field_User_collections_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.Collections(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
 	case "User.createdAt":
 		if e.ComplexityRoot.User.CreatedAt == nil {
 			break
 		}
 
 		return e.ComplexityRoot.User.CreatedAt(childComplexity), true
+	case "User.defaultLicense":
+		if e.ComplexityRoot.User.DefaultLicense == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.DefaultLicense(childComplexity), true
 	case "User.downloadedThings":
 		if e.ComplexityRoot.User.DownloadedThings == nil {
 			break
@@ -1073,7 +2466,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.User.DownloadedThings(childComplexity, args["first"].(int32), args["after"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.User.DownloadedThings(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
 	case "User.downloads":
 		if e.ComplexityRoot.User.Downloads == nil {
 			break
@@ -1084,7 +2477,53 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.User.Downloads(childComplexity, args["first"].(int32), args["after"].(*string)), true
+		return e.ComplexityRoot.User.Downloads(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+	case "User.email":
+		if e.ComplexityRoot.User.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.Email(childComplexity), true
+	case "User.firstName":
+		if e.ComplexityRoot.User.FirstName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.FirstName(childComplexity), true
+	case "User.followerCount":
+		if e.ComplexityRoot.User.FollowerCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.FollowerCount(childComplexity), true
+	case "User.followers":
+		if e.ComplexityRoot.User.Followers == nil {
+			break
+		}
+
+		args, err := ec.field_User_followers_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.Followers(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+	case "User.following":
+		if e.ComplexityRoot.User.Following == nil {
+			break
+		}
+
+		args, err := ec.field_User_following_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.Following(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+	case "User.followingCount":
+		if e.ComplexityRoot.User.FollowingCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.FollowingCount(childComplexity), true
 	case "User.id":
 		if e.ComplexityRoot.User.ID == nil {
 			break
@@ -1097,24 +2536,119 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.IsAdmin(childComplexity), true
+	case "User.isFollowed":
+		if e.ComplexityRoot.User.IsFollowed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.IsFollowed(childComplexity), true
+	case "User.lastName":
+		if e.ComplexityRoot.User.LastName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.LastName(childComplexity), true
+	case "User.likeCount":
+		if e.ComplexityRoot.User.LikeCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.LikeCount(childComplexity), true
+	case "User.likedThings":
+		if e.ComplexityRoot.User.LikedThings == nil {
+			break
+		}
+
+		args, err := ec.field_User_likedThings_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.LikedThings(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+	case "User.location":
+		if e.ComplexityRoot.User.Location == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.Location(childComplexity), true
 	case "User.makeCount":
 		if e.ComplexityRoot.User.MakeCount == nil {
 			break
 		}
 
 		return e.ComplexityRoot.User.MakeCount(childComplexity), true
+	case "User.makes":
+		if e.ComplexityRoot.User.Makes == nil {
+			break
+		}
+
+		args, err := ec.field_User_makes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.Makes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
 	case "User.thingCount":
 		if e.ComplexityRoot.User.ThingCount == nil {
 			break
 		}
 
 		return e.ComplexityRoot.User.ThingCount(childComplexity), true
+	case "User.things":
+		if e.ComplexityRoot.User.Things == nil {
+			break
+		}
+
+		args, err := ec.field_User_things_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
 	case "User.username":
 		if e.ComplexityRoot.User.Username == nil {
 			break
 		}
 
 		return e.ComplexityRoot.User.Username(childComplexity), true
+
+	case "UserConnection.edges":
+		if e.ComplexityRoot.UserConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserConnection.Edges(childComplexity), true
+	case "UserConnection.nodes":
+		if e.ComplexityRoot.UserConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserConnection.Nodes(childComplexity), true
+	case "UserConnection.pageInfo":
+		if e.ComplexityRoot.UserConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserConnection.PageInfo(childComplexity), true
+	case "UserConnection.totalCount":
+		if e.ComplexityRoot.UserConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserConnection.TotalCount(childComplexity), true
+
+	case "UserEdge.cursor":
+		if e.ComplexityRoot.UserEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserEdge.Cursor(childComplexity), true
+	case "UserEdge.node":
+		if e.ComplexityRoot.UserEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserEdge.Node(childComplexity), true
 
 	}
 	return 0, false
@@ -1124,16 +2658,37 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputAddLikeInput,
+		ec.unmarshalInputAddToCollectionInput,
+		ec.unmarshalInputCreateCollectionInput,
 		ec.unmarshalInputCreateCommentInput,
 		ec.unmarshalInputCreateMakeInput,
 		ec.unmarshalInputCreateThingInput,
+		ec.unmarshalInputDeleteCollectionInput,
+		ec.unmarshalInputDeleteCommentInput,
+		ec.unmarshalInputDeleteFileInput,
+		ec.unmarshalInputDeleteMakeInput,
 		ec.unmarshalInputDeletePendingUploadInput,
+		ec.unmarshalInputDeleteThingInput,
+		ec.unmarshalInputFeatureThingInput,
 		ec.unmarshalInputFinalizeFileInput,
 		ec.unmarshalInputFinalizeFilesInput,
+		ec.unmarshalInputFollowUserInput,
 		ec.unmarshalInputPublishThingInput,
 		ec.unmarshalInputRecordDownloadInput,
+		ec.unmarshalInputRemoveFromCollectionInput,
+		ec.unmarshalInputRemoveLikeInput,
+		ec.unmarshalInputSearchFilter,
 		ec.unmarshalInputStageUploadInput,
 		ec.unmarshalInputTargetInput,
+		ec.unmarshalInputThingFilter,
+		ec.unmarshalInputUnfollowUserInput,
+		ec.unmarshalInputUpdateCollectionInput,
+		ec.unmarshalInputUpdateCommentInput,
+		ec.unmarshalInputUpdateFileInput,
+		ec.unmarshalInputUpdateMakeInput,
+		ec.unmarshalInputUpdateProfileInput,
+		ec.unmarshalInputUpdateThingInput,
 		ec.unmarshalInputUploadFileInput,
 	)
 	first := true
@@ -1209,7 +2764,7 @@ func newExecutionContext(
 	}
 }
 
-//go:embed "comment.graphqls" "download.graphqls" "file.graphqls" "make.graphqls" "schema.graphqls" "thing.graphqls" "upload.graphqls" "user.graphqls"
+//go:embed "category.graphqls" "collection.graphqls" "comment.graphqls" "download.graphqls" "file.graphqls" "like.graphqls" "listing.graphqls" "make.graphqls" "schema.graphqls" "search.graphqls" "tag.graphqls" "thing.graphqls" "upload.graphqls" "user.graphqls"
 var sourcesFS embed.FS
 
 func sourceData(filename string) string {
@@ -1221,11 +2776,17 @@ func sourceData(filename string) string {
 }
 
 var sources = []*ast.Source{
+	{Name: "category.graphqls", Input: sourceData("category.graphqls"), BuiltIn: false},
+	{Name: "collection.graphqls", Input: sourceData("collection.graphqls"), BuiltIn: false},
 	{Name: "comment.graphqls", Input: sourceData("comment.graphqls"), BuiltIn: false},
 	{Name: "download.graphqls", Input: sourceData("download.graphqls"), BuiltIn: false},
 	{Name: "file.graphqls", Input: sourceData("file.graphqls"), BuiltIn: false},
+	{Name: "like.graphqls", Input: sourceData("like.graphqls"), BuiltIn: false},
+	{Name: "listing.graphqls", Input: sourceData("listing.graphqls"), BuiltIn: false},
 	{Name: "make.graphqls", Input: sourceData("make.graphqls"), BuiltIn: false},
 	{Name: "schema.graphqls", Input: sourceData("schema.graphqls"), BuiltIn: false},
+	{Name: "search.graphqls", Input: sourceData("search.graphqls"), BuiltIn: false},
+	{Name: "tag.graphqls", Input: sourceData("tag.graphqls"), BuiltIn: false},
 	{Name: "thing.graphqls", Input: sourceData("thing.graphqls"), BuiltIn: false},
 	{Name: "upload.graphqls", Input: sourceData("upload.graphqls"), BuiltIn: false},
 	{Name: "user.graphqls", Input: sourceData("user.graphqls"), BuiltIn: false},
@@ -1236,6 +2797,22 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 // Each function is generated once per unique object type, deduplicating the
 // switch statements that were previously inlined in every fieldContext_* function.
 
+func (ec *executionContext) childFields_AddLikePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "target":
+		return ec.fieldContext_AddLikePayload_target(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AddLikePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_AddToCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "collection":
+		return ec.fieldContext_AddToCollectionPayload_collection(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AddToCollectionPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Category(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -1244,8 +2821,62 @@ func (ec *executionContext) childFields_Category(ctx context.Context, field grap
 		return ec.fieldContext_Category_name(ctx, field)
 	case "slug":
 		return ec.fieldContext_Category_slug(ctx, field)
+	case "parent":
+		return ec.fieldContext_Category_parent(ctx, field)
+	case "children":
+		return ec.fieldContext_Category_children(ctx, field)
+	case "thingCount":
+		return ec.fieldContext_Category_thingCount(ctx, field)
+	case "things":
+		return ec.fieldContext_Category_things(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Category", field.Name)
+}
+
+func (ec *executionContext) childFields_Collection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Collection_id(ctx, field)
+	case "name":
+		return ec.fieldContext_Collection_name(ctx, field)
+	case "description":
+		return ec.fieldContext_Collection_description(ctx, field)
+	case "creator":
+		return ec.fieldContext_Collection_creator(ctx, field)
+	case "thingCount":
+		return ec.fieldContext_Collection_thingCount(ctx, field)
+	case "things":
+		return ec.fieldContext_Collection_things(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Collection_createdAt(ctx, field)
+	case "modifiedAt":
+		return ec.fieldContext_Collection_modifiedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Collection", field.Name)
+}
+
+func (ec *executionContext) childFields_CollectionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_CollectionConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_CollectionConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_CollectionConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_CollectionConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CollectionConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_CollectionEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_CollectionEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_CollectionEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CollectionEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Comment(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1262,10 +2893,52 @@ func (ec *executionContext) childFields_Comment(ctx context.Context, field graph
 		return ec.fieldContext_Comment_bodyHtml(ctx, field)
 	case "files":
 		return ec.fieldContext_Comment_files(ctx, field)
+	case "parent":
+		return ec.fieldContext_Comment_parent(ctx, field)
+	case "replies":
+		return ec.fieldContext_Comment_replies(ctx, field)
+	case "replyCount":
+		return ec.fieldContext_Comment_replyCount(ctx, field)
+	case "isDeleted":
+		return ec.fieldContext_Comment_isDeleted(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Comment_createdAt(ctx, field)
+	case "modifiedAt":
+		return ec.fieldContext_Comment_modifiedAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Comment", field.Name)
+}
+
+func (ec *executionContext) childFields_CommentConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_CommentConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_CommentConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_CommentConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_CommentConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CommentConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_CommentEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_CommentEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_CommentEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CommentEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_CreateCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "collection":
+		return ec.fieldContext_CreateCollectionPayload_collection(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateCollectionPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_CreateCommentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1294,12 +2967,74 @@ func (ec *executionContext) childFields_CreateThingPayload(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type CreateThingPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_DeleteCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_DeleteCollectionPayload_deletedId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteCollectionPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteCommentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "comment":
+		return ec.fieldContext_DeleteCommentPayload_comment(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteCommentPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteFilePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_DeleteFilePayload_deletedId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteFilePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteMakePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_DeleteMakePayload_deletedId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteMakePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DeletePendingUploadPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "deletedId":
 		return ec.fieldContext_DeletePendingUploadPayload_deletedId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeletePendingUploadPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_DeleteThingPayload_deletedId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteThingPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeprecatedCall(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "operation":
+		return ec.fieldContext_DeprecatedCall_operation(ctx, field)
+	case "tokenId":
+		return ec.fieldContext_DeprecatedCall_tokenId(ctx, field)
+	case "tokenName":
+		return ec.fieldContext_DeprecatedCall_tokenName(ctx, field)
+	case "username":
+		return ec.fieldContext_DeprecatedCall_username(ctx, field)
+	case "userAgent":
+		return ec.fieldContext_DeprecatedCall_userAgent(ctx, field)
+	case "calls":
+		return ec.fieldContext_DeprecatedCall_calls(ctx, field)
+	case "firstAt":
+		return ec.fieldContext_DeprecatedCall_firstAt(ctx, field)
+	case "lastAt":
+		return ec.fieldContext_DeprecatedCall_lastAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeprecatedCall", field.Name)
 }
 
 func (ec *executionContext) childFields_Download(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1336,6 +3071,14 @@ func (ec *executionContext) childFields_DownloadEdge(ctx context.Context, field 
 		return ec.fieldContext_DownloadEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DownloadEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_FeatureThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "thing":
+		return ec.fieldContext_FeatureThingPayload_thing(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FeatureThingPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_File(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1390,6 +3133,14 @@ func (ec *executionContext) childFields_FinalizeFilesPayload(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type FinalizeFilesPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_FollowUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_FollowUserPayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FollowUserPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_FormField(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "name":
@@ -1418,12 +3169,50 @@ func (ec *executionContext) childFields_Make(ctx context.Context, field graphql.
 		return ec.fieldContext_Make_state(ctx, field)
 	case "files":
 		return ec.fieldContext_Make_files(ctx, field)
+	case "image":
+		return ec.fieldContext_Make_image(ctx, field)
+	case "likeCount":
+		return ec.fieldContext_Make_likeCount(ctx, field)
+	case "commentCount":
+		return ec.fieldContext_Make_commentCount(ctx, field)
+	case "rootCommentCount":
+		return ec.fieldContext_Make_rootCommentCount(ctx, field)
+	case "isLiked":
+		return ec.fieldContext_Make_isLiked(ctx, field)
+	case "comments":
+		return ec.fieldContext_Make_comments(ctx, field)
+	case "likers":
+		return ec.fieldContext_Make_likers(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Make_createdAt(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_Make_publishedAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Make", field.Name)
+}
+
+func (ec *executionContext) childFields_MakeConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_MakeConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_MakeConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_MakeConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_MakeConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MakeConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_MakeEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_MakeEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_MakeEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MakeEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1438,6 +3227,32 @@ func (ec *executionContext) childFields_PageInfo(ctx context.Context, field grap
 		return ec.fieldContext_PageInfo_endCursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
+}
+
+func (ec *executionContext) childFields_Popularity(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "score":
+		return ec.fieldContext_Popularity_score(ctx, field)
+	case "days":
+		return ec.fieldContext_Popularity_days(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Popularity", field.Name)
+}
+
+func (ec *executionContext) childFields_PopularityDay(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "day":
+		return ec.fieldContext_PopularityDay_day(ctx, field)
+	case "event":
+		return ec.fieldContext_PopularityDay_event(ctx, field)
+	case "users":
+		return ec.fieldContext_PopularityDay_users(ctx, field)
+	case "weight":
+		return ec.fieldContext_PopularityDay_weight(ctx, field)
+	case "points":
+		return ec.fieldContext_PopularityDay_points(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PopularityDay", field.Name)
 }
 
 func (ec *executionContext) childFields_PublishThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1458,6 +3273,46 @@ func (ec *executionContext) childFields_RecordDownloadPayload(ctx context.Contex
 		return ec.fieldContext_RecordDownloadPayload_download(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RecordDownloadPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RemoveFromCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "collection":
+		return ec.fieldContext_RemoveFromCollectionPayload_collection(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RemoveFromCollectionPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RemoveLikePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "target":
+		return ec.fieldContext_RemoveLikePayload_target(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RemoveLikePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_SearchConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_SearchConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_SearchConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_SearchConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_SearchConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SearchConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_SearchEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_SearchEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_SearchEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SearchEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_StageUploadPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1488,8 +3343,38 @@ func (ec *executionContext) childFields_Tag(ctx context.Context, field graphql.C
 	switch field.Name {
 	case "name":
 		return ec.fieldContext_Tag_name(ctx, field)
+	case "slug":
+		return ec.fieldContext_Tag_slug(ctx, field)
+	case "thingCount":
+		return ec.fieldContext_Tag_thingCount(ctx, field)
+	case "things":
+		return ec.fieldContext_Tag_things(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Tag", field.Name)
+}
+
+func (ec *executionContext) childFields_TagConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_TagConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_TagConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_TagConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_TagConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TagConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_TagEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_TagEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_TagEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TagEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Thing(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1520,14 +3405,46 @@ func (ec *executionContext) childFields_Thing(ctx context.Context, field graphql
 		return ec.fieldContext_Thing_tags(ctx, field)
 	case "files":
 		return ec.fieldContext_Thing_files(ctx, field)
+	case "image":
+		return ec.fieldContext_Thing_image(ctx, field)
 	case "fileCount":
 		return ec.fieldContext_Thing_fileCount(ctx, field)
 	case "makeCount":
 		return ec.fieldContext_Thing_makeCount(ctx, field)
 	case "commentCount":
 		return ec.fieldContext_Thing_commentCount(ctx, field)
+	case "rootCommentCount":
+		return ec.fieldContext_Thing_rootCommentCount(ctx, field)
+	case "likeCount":
+		return ec.fieldContext_Thing_likeCount(ctx, field)
+	case "collectCount":
+		return ec.fieldContext_Thing_collectCount(ctx, field)
+	case "remixCount":
+		return ec.fieldContext_Thing_remixCount(ctx, field)
 	case "downloadCount":
 		return ec.fieldContext_Thing_downloadCount(ctx, field)
+	case "isLiked":
+		return ec.fieldContext_Thing_isLiked(ctx, field)
+	case "isCollected":
+		return ec.fieldContext_Thing_isCollected(ctx, field)
+	case "isDerivative":
+		return ec.fieldContext_Thing_isDerivative(ctx, field)
+	case "isFeatured":
+		return ec.fieldContext_Thing_isFeatured(ctx, field)
+	case "featuredAt":
+		return ec.fieldContext_Thing_featuredAt(ctx, field)
+	case "ancestors":
+		return ec.fieldContext_Thing_ancestors(ctx, field)
+	case "remixes":
+		return ec.fieldContext_Thing_remixes(ctx, field)
+	case "makes":
+		return ec.fieldContext_Thing_makes(ctx, field)
+	case "comments":
+		return ec.fieldContext_Thing_comments(ctx, field)
+	case "likers":
+		return ec.fieldContext_Thing_likers(ctx, field)
+	case "popularity":
+		return ec.fieldContext_Thing_popularity(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Thing_createdAt(ctx, field)
 	case "modifiedAt":
@@ -1562,6 +3479,62 @@ func (ec *executionContext) childFields_ThingEdge(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type ThingEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_UnfollowUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_UnfollowUserPayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UnfollowUserPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpdateCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "collection":
+		return ec.fieldContext_UpdateCollectionPayload_collection(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateCollectionPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpdateCommentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "comment":
+		return ec.fieldContext_UpdateCommentPayload_comment(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateCommentPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpdateFilePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "file":
+		return ec.fieldContext_UpdateFilePayload_file(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateFilePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpdateMakePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "make":
+		return ec.fieldContext_UpdateMakePayload_make(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateMakePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpdateProfilePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_UpdateProfilePayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateProfilePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpdateThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "thing":
+		return ec.fieldContext_UpdateThingPayload_thing(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateThingPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_UploadFilePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "file":
@@ -1576,20 +3549,80 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_id(ctx, field)
 	case "username":
 		return ec.fieldContext_User_username(ctx, field)
+	case "firstName":
+		return ec.fieldContext_User_firstName(ctx, field)
+	case "lastName":
+		return ec.fieldContext_User_lastName(ctx, field)
+	case "email":
+		return ec.fieldContext_User_email(ctx, field)
+	case "bio":
+		return ec.fieldContext_User_bio(ctx, field)
+	case "bioHtml":
+		return ec.fieldContext_User_bioHtml(ctx, field)
+	case "location":
+		return ec.fieldContext_User_location(ctx, field)
+	case "defaultLicense":
+		return ec.fieldContext_User_defaultLicense(ctx, field)
 	case "isAdmin":
 		return ec.fieldContext_User_isAdmin(ctx, field)
+	case "isFollowed":
+		return ec.fieldContext_User_isFollowed(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_User_createdAt(ctx, field)
 	case "thingCount":
 		return ec.fieldContext_User_thingCount(ctx, field)
 	case "makeCount":
 		return ec.fieldContext_User_makeCount(ctx, field)
+	case "likeCount":
+		return ec.fieldContext_User_likeCount(ctx, field)
+	case "collectionCount":
+		return ec.fieldContext_User_collectionCount(ctx, field)
+	case "followerCount":
+		return ec.fieldContext_User_followerCount(ctx, field)
+	case "followingCount":
+		return ec.fieldContext_User_followingCount(ctx, field)
+	case "things":
+		return ec.fieldContext_User_things(ctx, field)
+	case "makes":
+		return ec.fieldContext_User_makes(ctx, field)
+	case "likedThings":
+		return ec.fieldContext_User_likedThings(ctx, field)
+	case "collections":
+		return ec.fieldContext_User_collections(ctx, field)
+	case "followers":
+		return ec.fieldContext_User_followers(ctx, field)
+	case "following":
+		return ec.fieldContext_User_following(ctx, field)
 	case "downloads":
 		return ec.fieldContext_User_downloads(ctx, field)
 	case "downloadedThings":
 		return ec.fieldContext_User_downloadedThings(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
+}
+
+func (ec *executionContext) childFields_UserConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_UserConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_UserConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_UserConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_UserConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UserConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_UserEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_UserEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_UserEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UserEdge", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

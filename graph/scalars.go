@@ -46,3 +46,9 @@ type FileTarget any
 
 // CommentTarget is a *models.Thing or a *models.Make.
 type CommentTarget any
+
+// LikeTarget is a *models.Thing or a *models.Make.
+type LikeTarget any
+
+// SearchHit is a *models.Thing, a *models.Make, a *models.User or a *models.Collection.
+type SearchHit any

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -33,15 +34,45 @@ type Graph struct {
 func New(r *Resolver) *Graph {
 	config := Config{Resolvers: r}
 	config.Directives.Auth = requireScope
-	config.Complexity.User.Downloads = func(child int, first int32, _ *string) int { return many(child, first) }
-	config.Complexity.User.DownloadedThings = func(child int, first int32, _ *string, _ *int32) int { return many(child, first) }
-	config.Complexity.Thing.Files = func(child int, first int32, _ []models.FileKind, _ []int64) int { return many(child, first) }
-	config.Complexity.Make.Files = func(child int, first int32) int { return many(child, first) }
-	config.Complexity.Comment.Files = func(child int, first int32) int { return many(child, first) }
+	weighConnections(&config.Complexity)
+	listing := func(child int, _, perPage int32) int { return many(child, perPage) }
+	config.Complexity.Query.Featured, config.Complexity.Query.Newest, config.Complexity.Query.Popular = listing, listing, listing
+	config.Complexity.Query.DeprecatedCalls = func(child int, first int32) int { return many(child, first) }
+	config.Complexity.Query.Categories = func(child int) int { return many(child, 10) }
+	config.Complexity.Category.Children = func(child int) int { return many(child, 10) }
+	config.Complexity.Popularity.Days = func(child int) int { return many(child, maxFirst) }
+	files := func(child int, first int32, _ []models.FileKind, _ []int64) int { return many(child, first) }
+	config.Complexity.Thing.Files, config.Complexity.Make.Files, config.Complexity.Comment.Files = files, files, files
 	config.Complexity.Thing.Tags = func(child int) int { return many(child, 10) }
 	g := &Graph{resolver: r, schema: NewExecutableSchema(config)}
 	forgetGenerator.Do(func() { withoutGenerator(g.schema.Schema()) })
 	return g
+}
+
+// weighConnections makes each connection cost what it may hold. They are the fields whose first arguments are those of span.
+func weighConnections(complexity any) {
+	arguments := reflect.TypeFor[func(int, *int32, *string, *int32, *string, *int32) int]()
+	for _, object := range reflect.ValueOf(complexity).Elem().Fields() {
+		for _, field := range object.Fields() {
+			t := field.Type()
+			ours := t.Kind() == reflect.Func && t.NumIn() >= arguments.NumIn()
+			for i := 0; ours && i < arguments.NumIn(); i++ {
+				ours = t.In(i) == arguments.In(i)
+			}
+			if !ours {
+				continue
+			}
+			field.Set(reflect.MakeFunc(t, func(in []reflect.Value) []reflect.Value {
+				n := int32(defaultFirst)
+				for _, given := range []any{in[1].Interface(), in[3].Interface()} {
+					if p := given.(*int32); p != nil {
+						n = *p
+					}
+				}
+				return []reflect.Value{reflect.ValueOf(many(int(in[0].Int()), n))}
+			}))
+		}
+	}
 }
 
 // forgetGenerator guards the one parsed schema that the generated code holds.
@@ -99,10 +130,21 @@ func (g *Graph) Handler(hardened bool) http.Handler {
 	srv.Use(documentLimits{documents})
 	srv.Use(extension.FixedComplexityLimit(maxComplexity))
 	srv.Use(withLoaders{newReaders(g.resolver.Store)})
+	srv.AroundRootFields(g.noteDeprecated)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		srv.ServeHTTP(w, r)
 	})
+}
+
+// noteDeprecated remembers who asks for a deprecated field.
+func (g *Graph) noteDeprecated(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+	field := graphql.GetRootFieldContext(ctx).Field
+	if field.Definition.Directives.ForName("deprecated") != nil {
+		agent := graphql.GetOperationContext(ctx).Headers.Get("User-Agent")
+		g.resolver.Store.NoteDeprecated(caller(ctx), field.ObjectDefinition.Name+"."+field.Name, agent)
+	}
+	return next(ctx)
 }
 
 // OneDocument is a document cache that holds one document under the empty text, and nothing else.

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/meshyard/meshyard/models"
@@ -17,16 +18,67 @@ const (
 func userID(u *models.User) int64   { return u.ID }
 func thingID(t *models.Thing) int64 { return t.ID }
 
-func tags(names []string) []*Tag {
-	shown := make([]*Tag, len(names))
-	for i, name := range names {
-		shown[i] = &Tag{Name: name}
+func makeID(m *models.Make) int64       { return m.ID }
+func commentID(c *models.Comment) int64 { return c.ID }
+
+// listed is a list that is empty where there is none, and not null.
+func listed[V any](list []V) []V {
+	if list == nil {
+		return []V{}
 	}
-	return shown
+	return list
+}
+
+// between checks a number that was given.
+func between(name string, n, least, most int32) error {
+	if n < least || n > most {
+		e := BadInput(name, "%s: %d is not between %d and %d", name, n, least, most)
+		e.Limit = int64(most)
+		return e
+	}
+	return nil
+}
+
+// listing gives a numbered page of all published things in an order.
+func (r *Resolver) listing(ctx context.Context, sort models.Sort, page, perPage int32) ([]*models.Thing, error) {
+	if err := between("perPage", perPage, 1, maxFirst); err != nil {
+		return nil, err
+	}
+	list, err := r.Store.Things(models.Filter{}, sort)
+	if err != nil {
+		return nil, err
+	}
+	c, err := thingsOf(ctx, "listing", list, span{first: &perPage, page: &page}, new(root), rootID)
+	if err != nil {
+		return nil, err
+	}
+	return c.Nodes, nil
+}
+
+// liked gives what was liked, or is no more.
+func (r *Resolver) liked(ctx context.Context, target models.Target) (LikeTarget, error) {
+	if target.Type == models.OnMake {
+		return r.Store.Make(ctx, caller(ctx), target.ID)
+	}
+	return r.Store.Thing(ctx, caller(ctx), target.ID)
+}
+
+// popularity tells what makes up the popularity of a thing.
+func (r *Resolver) popularity(ctx context.Context, t *models.Thing) (*Popularity, error) {
+	days, err := r.Store.Popularity(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	shown := &Popularity{Days: make([]*models.PopularityDay, len(days))}
+	for i, d := range days {
+		shown.Days[i] = &d
+		shown.Score += d.Points()
+	}
+	return shown, nil
 }
 
 // filesOn gives for each object the first of its files that are wanted.
-func filesOn[O comparable](ctx context.Context, objs []O, on models.TargetType, id func(O) int64, first int32, wanted func(*models.File) bool) ([][]*models.File, error) {
+func filesOn[O comparable](ctx context.Context, objs []O, on models.TargetType, id func(O) int64, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
 	if first < 1 || first > models.MaxFiles {
 		e := BadInput("first", "first: %d is not between 1 and %d", first, models.MaxFiles)
 		e.Limit = models.MaxFiles
@@ -35,15 +87,13 @@ func filesOn[O comparable](ctx context.Context, objs []O, on models.TargetType, 
 	return each(ctx, objs, loadersOf(ctx).filesOn[on], id, func(files []*models.File) []*models.File {
 		shown := make([]*models.File, 0, min(len(files), int(first)))
 		for _, f := range files {
-			if len(shown) < int(first) && wanted(f) {
+			if len(shown) < int(first) && (kinds == nil || slices.Contains(kinds, f.Kind)) && (ids == nil || slices.Contains(ids, f.ID)) {
 				shown = append(shown, f)
 			}
 		}
 		return shown
 	})
 }
-
-func anyFile(*models.File) bool { return true }
 
 // formatSize writes a size in steps of 1024, cut and not rounded, as clients of the old API show it.
 func formatSize(n int64) string {

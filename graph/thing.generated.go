@@ -26,20 +26,125 @@ type ThingResolver interface {
 
 	InstructionsHTML(ctx context.Context, obj *models.Thing) (string, error)
 
-	Tags(ctx context.Context, objs []*models.Thing) ([][]*Tag, error)
+	Tags(ctx context.Context, objs []*models.Thing) ([][]*models.Tag, error)
 	Files(ctx context.Context, objs []*models.Thing, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error)
+	Image(ctx context.Context, objs []*models.Thing) ([]*models.File, error)
 	FileCount(ctx context.Context, objs []*models.Thing) ([]int32, error)
-	MakeCount(ctx context.Context, objs []*models.Thing) ([]int32, error)
-	CommentCount(ctx context.Context, objs []*models.Thing) ([]int32, error)
-	DownloadCount(ctx context.Context, objs []*models.Thing) ([]int64, error)
-}
-type ThingConnectionResolver interface {
-	TotalCount(ctx context.Context, obj *ThingConnection) (int32, error)
+
+	IsLiked(ctx context.Context, objs []*models.Thing) ([]bool, error)
+	IsCollected(ctx context.Context, objs []*models.Thing) ([]bool, error)
+
+	Ancestors(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*ThingConnection, error)
+	Remixes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*ThingConnection, error)
+	Makes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*MakeConnection, error)
+	Comments(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) (*CommentConnection, error)
+	Likers(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*UserConnection, error)
+	Popularity(ctx context.Context, obj *models.Thing) (*Popularity, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func (ec *executionContext) field_Thing_ancestors_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "page",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["page"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Thing_comments_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "page",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["page"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "rootsOnly",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["rootsOnly"] = arg5
+	return args, nil
+}
 
 func (ec *executionContext) field_Thing_files_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
@@ -71,78 +176,147 @@ func (ec *executionContext) field_Thing_files_args(ctx context.Context, rawArgs 
 	return args, nil
 }
 
+func (ec *executionContext) field_Thing_likers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "page",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["page"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Thing_makes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "page",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["page"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Thing_remixes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "page",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["page"] = arg4
+	return args, nil
+}
+
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
-
-func (ec *executionContext) _Category_id(ctx context.Context, field graphql.CollectedField, obj *models.Category) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Category_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNID2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Category_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Category", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _Category_name(ctx context.Context, field graphql.CollectedField, obj *models.Category) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Category_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Category_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Category", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _Category_slug(ctx context.Context, field graphql.CollectedField, obj *models.Category) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Category_slug(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Slug, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Category_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Category", field, false, false, errors.New("field of type String does not have child fields"))
-}
 
 func (ec *executionContext) _CreateThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *CreateThingPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -176,6 +350,231 @@ func (ec *executionContext) fieldContext_CreateThingPayload_thing(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _DeleteThingPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *DeleteThingPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteThingPayload_deletedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNID2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteThingPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteThingPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _FeatureThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *FeatureThingPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeatureThingPayload_thing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Thing, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Thing) graphql.Marshaler {
+			return ec.marshalNThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeatureThingPayload_thing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FeatureThingPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Thing(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Popularity_score(ctx context.Context, field graphql.CollectedField, obj *Popularity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Popularity_score(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Score, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Popularity_score(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Popularity", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _Popularity_days(ctx context.Context, field graphql.CollectedField, obj *Popularity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Popularity_days(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Days, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*models.PopularityDay) graphql.Marshaler {
+			return ec.marshalNPopularityDay2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityDayᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Popularity_days(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Popularity",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PopularityDay(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PopularityDay_day(ctx context.Context, field graphql.CollectedField, obj *models.PopularityDay) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PopularityDay_day(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Day, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PopularityDay_day(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PopularityDay", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PopularityDay_event(ctx context.Context, field graphql.CollectedField, obj *models.PopularityDay) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PopularityDay_event(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Event(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v models.PopularityEvent) graphql.Marshaler {
+			return ec.marshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PopularityDay_event(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PopularityDay", field, true, false, errors.New("field of type PopularityEvent does not have child fields"))
+}
+
+func (ec *executionContext) _PopularityDay_users(ctx context.Context, field graphql.CollectedField, obj *models.PopularityDay) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PopularityDay_users(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Users, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PopularityDay_users(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PopularityDay", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _PopularityDay_weight(ctx context.Context, field graphql.CollectedField, obj *models.PopularityDay) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PopularityDay_weight(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Weight, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PopularityDay_weight(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PopularityDay", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _PopularityDay_points(ctx context.Context, field graphql.CollectedField, obj *models.PopularityDay) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PopularityDay_points(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Points(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PopularityDay_points(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PopularityDay", field, true, false, errors.New("field of type Float does not have child fields"))
+}
+
 func (ec *executionContext) _PublishThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *PublishThingPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -206,29 +605,6 @@ func (ec *executionContext) fieldContext_PublishThingPayload_thing(_ context.Con
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _Tag_name(ctx context.Context, field graphql.CollectedField, obj *Tag) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Tag_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Tag_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Tag", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Thing_id(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
@@ -560,8 +936,8 @@ func (ec *executionContext) _Thing_tags(ctx context.Context, field graphql.Colle
 			return ec.resolveBatch_Thing_tags(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*Tag) graphql.Marshaler {
-			return ec.marshalNTag2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐTagᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*models.Tag) graphql.Marshaler {
+			return ec.marshalNTag2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTagᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -585,7 +961,7 @@ func (ec *executionContext) resolveBatch_Thing_tags(ctx context.Context, field g
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Tags(ctx, batch.Parents)
 		})
-		return graphql.ResolveBatchGroupResult[[]*Tag](
+		return graphql.ResolveBatchGroupResult[[]*models.Tag](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -595,7 +971,7 @@ func (ec *executionContext) resolveBatch_Thing_tags(ctx context.Context, field g
 		)
 	}
 	results, err := resolver.Tags(ctx, []*models.Thing{obj})
-	return graphql.ResolveBatchSingleResult[[]*Tag](
+	return graphql.ResolveBatchSingleResult[[]*models.Tag](
 		ctx,
 		results,
 		err,
@@ -670,6 +1046,61 @@ func (ec *executionContext) resolveBatch_Thing_files(ctx context.Context, field 
 	)
 }
 
+func (ec *executionContext) _Thing_image(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_image(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Thing_image(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.File) graphql.Marshaler {
+			return ec.marshalOFile2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFile(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_image(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Thing",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_File(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Thing_image(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
+	resolver := ec.Resolvers.Thing()
+	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Image(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*models.File](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Thing.image",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Image(ctx, []*models.Thing{obj})
+	return graphql.ResolveBatchSingleResult[*models.File](
+		ctx,
+		results,
+		err,
+		"Thing.image",
+	)
+}
+
 func (ec *executionContext) _Thing_fileCount(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -725,41 +1156,18 @@ func (ec *executionContext) _Thing_makeCount(ctx context.Context, field graphql.
 			return ec.fieldContext_Thing_makeCount(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.resolveBatch_Thing_makeCount(ctx, field, obj)
+			return obj.MakeCount, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
-			return ec.marshalNInt2int32(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_Thing_makeCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Thing", field, true, true, errors.New("field of type Int does not have child fields"))
-}
-func (ec *executionContext) resolveBatch_Thing_makeCount(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
-	resolver := ec.Resolvers.Thing()
-	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
-		result := batch.FieldResult(field, func() (any, error) {
-			return resolver.MakeCount(ctx, batch.Parents)
-		})
-		return graphql.ResolveBatchGroupResult[int32](
-			ctx,
-			batch.Index,
-			len(batch.Parents),
-			result,
-			"Thing.makeCount",
-			batch.IndexMap,
-		)
-	}
-	results, err := resolver.MakeCount(ctx, []*models.Thing{obj})
-	return graphql.ResolveBatchSingleResult[int32](
-		ctx,
-		results,
-		err,
-		"Thing.makeCount",
-	)
+	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
 func (ec *executionContext) _Thing_commentCount(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
@@ -771,41 +1179,110 @@ func (ec *executionContext) _Thing_commentCount(ctx context.Context, field graph
 			return ec.fieldContext_Thing_commentCount(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.resolveBatch_Thing_commentCount(ctx, field, obj)
+			return obj.CommentCount, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
-			return ec.marshalNInt2int32(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_Thing_commentCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Thing", field, true, true, errors.New("field of type Int does not have child fields"))
+	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
-func (ec *executionContext) resolveBatch_Thing_commentCount(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
-	resolver := ec.Resolvers.Thing()
-	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
-		result := batch.FieldResult(field, func() (any, error) {
-			return resolver.CommentCount(ctx, batch.Parents)
-		})
-		return graphql.ResolveBatchGroupResult[int32](
-			ctx,
-			batch.Index,
-			len(batch.Parents),
-			result,
-			"Thing.commentCount",
-			batch.IndexMap,
-		)
-	}
-	results, err := resolver.CommentCount(ctx, []*models.Thing{obj})
-	return graphql.ResolveBatchSingleResult[int32](
+
+func (ec *executionContext) _Thing_rootCommentCount(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
 		ctx,
-		results,
-		err,
-		"Thing.commentCount",
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_rootCommentCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RootCommentCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
 	)
+}
+func (ec *executionContext) fieldContext_Thing_rootCommentCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Thing_likeCount(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_likeCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LikeCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_likeCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Thing_collectCount(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_collectCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CollectCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_collectCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Thing_remixCount(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_remixCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RemixCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_remixCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
 func (ec *executionContext) _Thing_downloadCount(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
@@ -817,7 +1294,7 @@ func (ec *executionContext) _Thing_downloadCount(ctx context.Context, field grap
 			return ec.fieldContext_Thing_downloadCount(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.resolveBatch_Thing_downloadCount(ctx, field, obj)
+			return obj.DownloadCount(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
@@ -828,30 +1305,438 @@ func (ec *executionContext) _Thing_downloadCount(ctx context.Context, field grap
 	)
 }
 func (ec *executionContext) fieldContext_Thing_downloadCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Thing", field, true, true, errors.New("field of type Int64 does not have child fields"))
+	return graphql.NewScalarFieldContext("Thing", field, true, false, errors.New("field of type Int64 does not have child fields"))
 }
-func (ec *executionContext) resolveBatch_Thing_downloadCount(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
+
+func (ec *executionContext) _Thing_isLiked(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_isLiked(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Thing_isLiked(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_isLiked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thing", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_Thing_isLiked(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
 	resolver := ec.Resolvers.Thing()
 	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
 		result := batch.FieldResult(field, func() (any, error) {
-			return resolver.DownloadCount(ctx, batch.Parents)
+			return resolver.IsLiked(ctx, batch.Parents)
 		})
-		return graphql.ResolveBatchGroupResult[int64](
+		return graphql.ResolveBatchGroupResult[bool](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
 			result,
-			"Thing.downloadCount",
+			"Thing.isLiked",
 			batch.IndexMap,
 		)
 	}
-	results, err := resolver.DownloadCount(ctx, []*models.Thing{obj})
-	return graphql.ResolveBatchSingleResult[int64](
+	results, err := resolver.IsLiked(ctx, []*models.Thing{obj})
+	return graphql.ResolveBatchSingleResult[bool](
 		ctx,
 		results,
 		err,
-		"Thing.downloadCount",
+		"Thing.isLiked",
 	)
+}
+
+func (ec *executionContext) _Thing_isCollected(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_isCollected(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Thing_isCollected(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_isCollected(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thing", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_Thing_isCollected(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
+	resolver := ec.Resolvers.Thing()
+	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.IsCollected(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[bool](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Thing.isCollected",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.IsCollected(ctx, []*models.Thing{obj})
+	return graphql.ResolveBatchSingleResult[bool](
+		ctx,
+		results,
+		err,
+		"Thing.isCollected",
+	)
+}
+
+func (ec *executionContext) _Thing_isDerivative(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_isDerivative(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsDerivative, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_isDerivative(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Thing_isFeatured(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_isFeatured(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsFeatured(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_isFeatured(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thing", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Thing_featuredAt(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_featuredAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FeaturedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_featuredAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Thing_ancestors(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_ancestors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Thing().Ancestors(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ThingConnection) graphql.Marshaler {
+			return ec.marshalNThingConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐThingConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_ancestors(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Thing",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ThingConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Thing_ancestors_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Thing_remixes(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_remixes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Thing().Remixes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ThingConnection) graphql.Marshaler {
+			return ec.marshalNThingConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐThingConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_remixes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Thing",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ThingConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Thing_remixes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Thing_makes(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_makes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Thing().Makes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *MakeConnection) graphql.Marshaler {
+			return ec.marshalNMakeConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐMakeConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_makes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Thing",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_MakeConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Thing_makes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Thing_comments(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_comments(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Thing().Comments(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32), fc.Args["rootsOnly"].(bool))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CommentConnection) graphql.Marshaler {
+			return ec.marshalNCommentConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐCommentConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_comments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Thing",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CommentConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Thing_comments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Thing_likers(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_likers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Thing().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *UserConnection) graphql.Marshaler {
+			return ec.marshalNUserConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐUserConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_likers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Thing",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Thing_likers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Thing_popularity(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_popularity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Thing().Popularity(ctx, obj)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+				if err != nil {
+					var zeroVal *Popularity
+					return zeroVal, err
+				}
+				if ec.Directives.Auth == nil {
+					var zeroVal *Popularity
+					return zeroVal, errors.New("directive auth is not implemented")
+				}
+				return ec.Directives.Auth(ctx, obj, directive0, scope)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *Popularity) graphql.Marshaler {
+			return ec.marshalNPopularity2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐPopularity(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_popularity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Thing",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Popularity(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Thing_createdAt(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
@@ -1028,7 +1913,7 @@ func (ec *executionContext) _ThingConnection_totalCount(ctx context.Context, fie
 			return ec.fieldContext_ThingConnection_totalCount(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.ThingConnection().TotalCount(ctx, obj)
+			return obj.TotalCount(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
@@ -1039,7 +1924,7 @@ func (ec *executionContext) _ThingConnection_totalCount(ctx context.Context, fie
 	)
 }
 func (ec *executionContext) fieldContext_ThingConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ThingConnection", field, true, true, errors.New("field of type Int does not have child fields"))
+	return graphql.NewScalarFieldContext("ThingConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _ThingEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *ThingEdge) (ret graphql.Marshaler) {
@@ -1097,6 +1982,38 @@ func (ec *executionContext) fieldContext_ThingEdge_node(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _UpdateThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *UpdateThingPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateThingPayload_thing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Thing, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Thing) graphql.Marshaler {
+			return ec.marshalNThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateThingPayload_thing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UpdateThingPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Thing(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -1121,6 +2038,12 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 	if _, present := asMap["isWip"]; !present {
 		asMap["isWip"] = false
 	}
+	if _, present := asMap["isRemix"]; !present {
+		asMap["isRemix"] = false
+	}
+	if _, present := asMap["ancestorIds"]; !present {
+		asMap["ancestorIds"] = []any{}
+	}
 	if _, present := asMap["tags"]; !present {
 		asMap["tags"] = []any{}
 	}
@@ -1128,7 +2051,7 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 		asMap["files"] = []any{}
 	}
 
-	fieldsInOrder := [...]string{"name", "license", "category", "description", "instructions", "isWip", "tags", "files"}
+	fieldsInOrder := [...]string{"name", "license", "category", "description", "instructions", "isWip", "isRemix", "ancestorIds", "tags", "files"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1177,6 +2100,20 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 				return it, err
 			}
 			it.IsWIP = data
+		case "isRemix":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isRemix"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsRemix = data
+		case "ancestorIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorIds"))
+			data, err := ec.unmarshalNID2ᚕint64ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AncestorIDs = data
 		case "tags":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tags"))
 			data, err := ec.unmarshalNString2ᚕstringᚄ(ctx, v)
@@ -1191,6 +2128,77 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 				return it, err
 			}
 			it.Files = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteThingInput(ctx context.Context, obj any) (DeleteThingInput, error) {
+	var it DeleteThingInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputFeatureThingInput(ctx context.Context, obj any) (FeatureThingInput, error) {
+	var it FeatureThingInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["isFeatured"]; !present {
+		asMap["isFeatured"] = true
+	}
+
+	fieldsInOrder := [...]string{"id", "isFeatured"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "isFeatured":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isFeatured"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsFeatured = data
 		}
 	}
 	return it, nil
@@ -1226,6 +2234,213 @@ func (ec *executionContext) unmarshalInputPublishThingInput(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputThingFilter(ctx context.Context, obj any) (models.Filter, error) {
+	var it models.Filter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"creator", "creatorId", "categoryId", "tag", "license", "isFeatured", "isWip", "isDerivative", "hasMakes", "likedById", "madeById", "postedAfter", "postedBefore"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "creator":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creator"))
+			data, err := ec.unmarshalOString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Creator = data
+		case "creatorId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creatorId"))
+			data, err := ec.unmarshalOID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatorID = data
+		case "categoryId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("categoryId"))
+			data, err := ec.unmarshalOID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CategoryID = data
+		case "tag":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tag"))
+			data, err := ec.unmarshalOString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Tag = data
+		case "license":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("license"))
+			data, err := ec.unmarshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.License = data
+		case "isFeatured":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isFeatured"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsFeatured = data
+		case "isWip":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isWip"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsWIP = data
+		case "isDerivative":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isDerivative"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsDerivative = data
+		case "hasMakes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasMakes"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasMakes = data
+		case "likedById":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("likedById"))
+			data, err := ec.unmarshalOID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LikedByID = data
+		case "madeById":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("madeById"))
+			data, err := ec.unmarshalOID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MadeByID = data
+		case "postedAfter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("postedAfter"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PostedAfter = data
+		case "postedBefore":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("postedBefore"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PostedBefore = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateThingInput(ctx context.Context, obj any) (models.ThingChange, error) {
+	var it models.ThingChange
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "license", "category", "description", "instructions", "isWip", "isRemix", "tags", "ancestorIds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "license":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("license"))
+			data, err := ec.unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.License = data
+		case "category":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("category"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Category = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "instructions":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("instructions"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Instructions = data
+		case "isWip":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isWip"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsWIP = data
+		case "isRemix":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isRemix"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsRemix = data
+		case "tags":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tags"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Tags = data
+		case "ancestorIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorIds"))
+			data, err := ec.unmarshalOID2ᚕint64ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AncestorIDs = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -1234,10 +2449,10 @@ func (ec *executionContext) unmarshalInputPublishThingInput(ctx context.Context,
 
 // region    **************************** object.gotpl ****************************
 
-var categoryImplementors = []string{"Category"}
+var createThingPayloadImplementors = []string{"CreateThingPayload"}
 
-func (ec *executionContext) _Category(ctx context.Context, sel ast.SelectionSet, obj *models.Category) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, categoryImplementors)
+func (ec *executionContext) _CreateThingPayload(ctx context.Context, sel ast.SelectionSet, obj *CreateThingPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, createThingPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferredFieldSet := graphql.NewFieldSet(nil)
@@ -1245,19 +2460,9 @@ func (ec *executionContext) _Category(ctx context.Context, sel ast.SelectionSet,
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Category")
-		case "id":
-			out.Values[i] = ec._Category_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "name":
-			out.Values[i] = ec._Category_name(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "slug":
-			out.Values[i] = ec._Category_slug(ctx, field, obj)
+			out.Values[i] = graphql.MarshalString("CreateThingPayload")
+		case "thing":
+			out.Values[i] = ec._CreateThingPayload_thing(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1282,10 +2487,10 @@ func (ec *executionContext) _Category(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
-var createThingPayloadImplementors = []string{"CreateThingPayload"}
+var deleteThingPayloadImplementors = []string{"DeleteThingPayload"}
 
-func (ec *executionContext) _CreateThingPayload(ctx context.Context, sel ast.SelectionSet, obj *CreateThingPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createThingPayloadImplementors)
+func (ec *executionContext) _DeleteThingPayload(ctx context.Context, sel ast.SelectionSet, obj *DeleteThingPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteThingPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferredFieldSet := graphql.NewFieldSet(nil)
@@ -1293,9 +2498,148 @@ func (ec *executionContext) _CreateThingPayload(ctx context.Context, sel ast.Sel
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("CreateThingPayload")
+			out.Values[i] = graphql.MarshalString("DeleteThingPayload")
+		case "deletedId":
+			out.Values[i] = ec._DeleteThingPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var featureThingPayloadImplementors = []string{"FeatureThingPayload"}
+
+func (ec *executionContext) _FeatureThingPayload(ctx context.Context, sel ast.SelectionSet, obj *FeatureThingPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, featureThingPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FeatureThingPayload")
 		case "thing":
-			out.Values[i] = ec._CreateThingPayload_thing(ctx, field, obj)
+			out.Values[i] = ec._FeatureThingPayload_thing(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var popularityImplementors = []string{"Popularity"}
+
+func (ec *executionContext) _Popularity(ctx context.Context, sel ast.SelectionSet, obj *Popularity) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, popularityImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Popularity")
+		case "score":
+			out.Values[i] = ec._Popularity_score(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "days":
+			out.Values[i] = ec._Popularity_days(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var popularityDayImplementors = []string{"PopularityDay"}
+
+func (ec *executionContext) _PopularityDay(ctx context.Context, sel ast.SelectionSet, obj *models.PopularityDay) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, popularityDayImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PopularityDay")
+		case "day":
+			out.Values[i] = ec._PopularityDay_day(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "event":
+			out.Values[i] = ec._PopularityDay_event(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "users":
+			out.Values[i] = ec._PopularityDay_users(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "weight":
+			out.Values[i] = ec._PopularityDay_weight(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "points":
+			out.Values[i] = ec._PopularityDay_points(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1358,45 +2702,7 @@ func (ec *executionContext) _PublishThingPayload(ctx context.Context, sel ast.Se
 	return out
 }
 
-var tagImplementors = []string{"Tag"}
-
-func (ec *executionContext) _Tag(ctx context.Context, sel ast.SelectionSet, obj *Tag) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, tagImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("Tag")
-		case "name":
-			out.Values[i] = ec._Tag_name(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var thingImplementors = []string{"Thing", "CommentTarget", "FileTarget"}
+var thingImplementors = []string{"Thing", "CommentTarget", "FileTarget", "LikeTarget", "SearchHit"}
 
 func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, obj *models.Thing) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, thingImplementors)
@@ -1671,6 +2977,44 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "image":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Thing_image(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "fileCount":
 			field := field
 
@@ -1710,44 +3054,41 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "makeCount":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Thing_makeCount(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
+			out.Values[i] = ec._Thing_makeCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
 			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "commentCount":
+			out.Values[i] = ec._Thing_commentCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "rootCommentCount":
+			out.Values[i] = ec._Thing_rootCommentCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "likeCount":
+			out.Values[i] = ec._Thing_likeCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "collectCount":
+			out.Values[i] = ec._Thing_collectCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "remixCount":
+			out.Values[i] = ec._Thing_remixCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "downloadCount":
+			out.Values[i] = ec._Thing_downloadCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "isLiked":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -1756,7 +3097,7 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._Thing_commentCount(ctx, field, obj)
+				res = ec._Thing_isLiked(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -1785,7 +3126,7 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "downloadCount":
+		case "isCollected":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -1794,7 +3135,250 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._Thing_downloadCount(ctx, field, obj)
+				res = ec._Thing_isCollected(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "isDerivative":
+			out.Values[i] = ec._Thing_isDerivative(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "isFeatured":
+			out.Values[i] = ec._Thing_isFeatured(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "featuredAt":
+			out.Values[i] = ec._Thing_featuredAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "ancestors":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Thing_ancestors(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "remixes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Thing_remixes(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "makes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Thing_makes(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "comments":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Thing_comments(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "likers":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Thing_likers(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "popularity":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Thing_popularity(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -1988,19 +3572,47 @@ func (ec *executionContext) _ThingEdge(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
+var updateThingPayloadImplementors = []string{"UpdateThingPayload"}
+
+func (ec *executionContext) _UpdateThingPayload(ctx context.Context, sel ast.SelectionSet, obj *UpdateThingPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, updateThingPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UpdateThingPayload")
+		case "thing":
+			out.Values[i] = ec._UpdateThingPayload_thing(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
-
-func (ec *executionContext) marshalNCategory2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCategory(ctx context.Context, sel ast.SelectionSet, v *models.Category) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._Category(ctx, sel, v)
-}
 
 func (ec *executionContext) unmarshalNCreateThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewThing(ctx context.Context, v any) (models.NewThing, error) {
 	res, err := ec.unmarshalInputCreateThingInput(ctx, v)
@@ -2015,6 +3627,36 @@ func (ec *executionContext) marshalNCreateThingPayload2ᚖgithubᚗcomᚋmeshyar
 		return graphql.Null
 	}
 	return ec._CreateThingPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNDeleteThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐDeleteThingInput(ctx context.Context, v any) (DeleteThingInput, error) {
+	res, err := ec.unmarshalInputDeleteThingInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDeleteThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐDeleteThingPayload(ctx context.Context, sel ast.SelectionSet, v *DeleteThingPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DeleteThingPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNFeatureThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐFeatureThingInput(ctx context.Context, v any) (FeatureThingInput, error) {
+	res, err := ec.unmarshalInputFeatureThingInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNFeatureThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐFeatureThingPayload(ctx context.Context, sel ast.SelectionSet, v *FeatureThingPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._FeatureThingPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, v any) (models.License, error) {
@@ -2061,6 +3703,74 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNPopularity2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐPopularity(ctx context.Context, sel ast.SelectionSet, v *Popularity) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Popularity(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPopularityDay2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityDayᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.PopularityDay) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPopularityDay2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityDay(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNPopularityDay2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityDay(ctx context.Context, sel ast.SelectionSet, v *models.PopularityDay) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PopularityDay(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent(ctx context.Context, v any) (models.PopularityEvent, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent(ctx context.Context, sel ast.SelectionSet, v models.PopularityEvent) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent = map[string]models.PopularityEvent{
+		"DOWNLOAD": models.Downloaded,
+		"COLLECT":  models.Collected,
+		"LIKE":     models.Liked,
+		"MAKE":     models.Made,
+	}
+	marshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent = map[models.PopularityEvent]string{
+		models.Downloaded: "DOWNLOAD",
+		models.Collected:  "COLLECT",
+		models.Liked:      "LIKE",
+		models.Made:       "MAKE",
+	}
+)
+
 func (ec *executionContext) unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState(ctx context.Context, v any) (models.PublicationState, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState[tmp]
@@ -2102,32 +3812,6 @@ func (ec *executionContext) marshalNPublishThingPayload2ᚖgithubᚗcomᚋmeshya
 		return graphql.Null
 	}
 	return ec._PublishThingPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNTag2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐTagᚄ(ctx context.Context, sel ast.SelectionSet, v []*Tag) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNTag2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐTag(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNTag2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐTag(ctx context.Context, sel ast.SelectionSet, v *Tag) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._Tag(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNThing2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThingᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.Thing) graphql.Marshaler {
@@ -2193,11 +3877,152 @@ func (ec *executionContext) marshalNThingEdge2ᚖgithubᚗcomᚋmeshyardᚋmeshy
 	return ec._ThingEdge(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, v any) (models.Sort, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, sel ast.SelectionSet, v models.Sort) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[string]models.Sort{
+		"NEWEST":   models.ByNewest,
+		"POPULAR":  models.ByPopular,
+		"MAKES":    models.ByMakes,
+		"FEATURED": models.ByFeatured,
+	}
+	marshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[models.Sort]string{
+		models.ByNewest:   "NEWEST",
+		models.ByPopular:  "POPULAR",
+		models.ByMakes:    "MAKES",
+		models.ByFeatured: "FEATURED",
+	}
+)
+
+func (ec *executionContext) unmarshalNUpdateThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThingChange(ctx context.Context, v any) (models.ThingChange, error) {
+	res, err := ec.unmarshalInputUpdateThingInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUpdateThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚐUpdateThingPayload(ctx context.Context, sel ast.SelectionSet, v *UpdateThingPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._UpdateThingPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, v any) (models.License, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, sel ast.SelectionSet, v models.License) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[v])
+	return res
+}
+
+var (
+	unmarshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[string]models.License{
+		"CC":       models.CC,
+		"CC_SA":    models.CCSA,
+		"CC_ND":    models.CCND,
+		"CC_NC":    models.CCNC,
+		"CC_NC_SA": models.CCNCSA,
+		"CC_NC_ND": models.CCNCND,
+		"PD0":      models.PD0,
+		"GPL":      models.GPL,
+		"LGPL":     models.LGPL,
+		"BSD":      models.BSD,
+	}
+	marshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[models.License]string{
+		models.CC:     "CC",
+		models.CCSA:   "CC_SA",
+		models.CCND:   "CC_ND",
+		models.CCNC:   "CC_NC",
+		models.CCNCSA: "CC_NC_SA",
+		models.CCNCND: "CC_NC_ND",
+		models.PD0:    "PD0",
+		models.GPL:    "GPL",
+		models.LGPL:   "LGPL",
+		models.BSD:    "BSD",
+	}
+)
+
+func (ec *executionContext) unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, v any) (*models.License, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, sel ast.SelectionSet, v *models.License) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[*v])
+	return res
+}
+
+var (
+	unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[string]models.License{
+		"CC":       models.CC,
+		"CC_SA":    models.CCSA,
+		"CC_ND":    models.CCND,
+		"CC_NC":    models.CCNC,
+		"CC_NC_SA": models.CCNCSA,
+		"CC_NC_ND": models.CCNCND,
+		"PD0":      models.PD0,
+		"GPL":      models.GPL,
+		"LGPL":     models.LGPL,
+		"BSD":      models.BSD,
+	}
+	marshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[models.License]string{
+		models.CC:     "CC",
+		models.CCSA:   "CC_SA",
+		models.CCND:   "CC_ND",
+		models.CCNC:   "CC_NC",
+		models.CCNCSA: "CC_NC_SA",
+		models.CCNCND: "CC_NC_ND",
+		models.PD0:    "PD0",
+		models.GPL:    "GPL",
+		models.LGPL:   "LGPL",
+		models.BSD:    "BSD",
+	}
+)
+
 func (ec *executionContext) marshalOThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx context.Context, sel ast.SelectionSet, v *models.Thing) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Thing(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOThingFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFilter(ctx context.Context, v any) (*models.Filter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputThingFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 // endregion ***************************** type.gotpl *****************************

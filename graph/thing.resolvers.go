@@ -7,7 +7,7 @@ package graph
 
 import (
 	"context"
-	"slices"
+	"fmt"
 
 	"github.com/meshyard/meshyard/internal/markdown"
 	"github.com/meshyard/meshyard/models"
@@ -22,9 +22,42 @@ func (r *mutationResolver) PublishThing(ctx context.Context, input PublishThingI
 	return &PublishThingPayload{Thing: t}, nil
 }
 
+// UpdateThing is the resolver for the updateThing field.
+func (r *mutationResolver) UpdateThing(ctx context.Context, input models.ThingChange) (*UpdateThingPayload, error) {
+	t, err := r.Store.UpdateThing(ctx, caller(ctx), input)
+	return &UpdateThingPayload{Thing: t}, err
+}
+
+// DeleteThing is the resolver for the deleteThing field.
+func (r *mutationResolver) DeleteThing(ctx context.Context, input DeleteThingInput) (*DeleteThingPayload, error) {
+	return &DeleteThingPayload{DeletedID: input.ID}, r.Store.DeleteThing(ctx, caller(ctx), input.ID)
+}
+
+// FeatureThing is the resolver for the featureThing field.
+func (r *mutationResolver) FeatureThing(ctx context.Context, input FeatureThingInput) (*FeatureThingPayload, error) {
+	t, err := r.Store.FeatureThing(ctx, caller(ctx), input.ID, input.IsFeatured)
+	return &FeatureThingPayload{Thing: t}, err
+}
+
 // Thing is the resolver for the thing field.
 func (r *queryResolver) Thing(ctx context.Context, id int64) (*models.Thing, error) {
 	return r.Store.Thing(ctx, caller(ctx), id)
+}
+
+// Things is the resolver for the things field.
+func (r *queryResolver) Things(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, filter *models.Filter, sort models.Sort) (*ThingConnection, error) {
+	f := models.Filter{}
+	if filter != nil {
+		f = *filter
+	}
+	if err := r.Store.Resolve(ctx, caller(ctx), &f); err != nil {
+		return nil, err
+	}
+	list, err := r.Store.Things(f, sort)
+	if err != nil {
+		return nil, err
+	}
+	return thingsOf(ctx, fmt.Sprint("things ", sort), list, span{first, after, last, before, page}, new(root), rootID)
 }
 
 // Creator is the batch resolver for the creator field.
@@ -34,7 +67,15 @@ func (r *thingResolver) Creator(ctx context.Context, objs []*models.Thing) ([]*m
 
 // Category is the batch resolver for the category field.
 func (r *thingResolver) Category(ctx context.Context, objs []*models.Thing) ([]*models.Category, error) {
-	return each(ctx, objs, &loadersOf(ctx).categories, func(t *models.Thing) int64 { return t.CategoryID }, same)
+	shelves, err := loadersOf(ctx).shelves()
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*models.Category, len(objs))
+	for i, t := range objs {
+		found[i] = shelves.ByID(t.CategoryID)
+	}
+	return found, nil
 }
 
 // DescriptionHTML is the resolver for the descriptionHtml field.
@@ -48,50 +89,66 @@ func (r *thingResolver) InstructionsHTML(ctx context.Context, obj *models.Thing)
 }
 
 // Tags is the batch resolver for the tags field.
-func (r *thingResolver) Tags(ctx context.Context, objs []*models.Thing) ([][]*Tag, error) {
-	return each(ctx, objs, &loadersOf(ctx).tags, thingID, tags)
+func (r *thingResolver) Tags(ctx context.Context, objs []*models.Thing) ([][]*models.Tag, error) {
+	return each(ctx, objs, &loadersOf(ctx).tagsOf, thingID, listed)
 }
 
 // Files is the batch resolver for the files field.
 func (r *thingResolver) Files(ctx context.Context, objs []*models.Thing, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
-	return filesOn(ctx, objs, models.OnThing, thingID, first, func(f *models.File) bool {
-		return (kinds == nil || slices.Contains(kinds, f.Kind)) && (ids == nil || slices.Contains(ids, f.ID))
-	})
+	return filesOn(ctx, objs, models.OnThing, thingID, first, kinds, ids)
+}
+
+// Image is the batch resolver for the image field.
+func (r *thingResolver) Image(ctx context.Context, objs []*models.Thing) ([]*models.File, error) {
+	return each(ctx, objs, loadersOf(ctx).images[models.OnThing], thingID, same)
 }
 
 // FileCount is the batch resolver for the fileCount field.
 func (r *thingResolver) FileCount(ctx context.Context, objs []*models.Thing) ([]int32, error) {
-	return each(ctx, objs, loadersOf(ctx).counts[models.ThingFiles], thingID, count32)
+	return each(ctx, objs, &loadersOf(ctx).fileCounts, thingID, func(n int64) int32 { return int32(n) })
 }
 
-// MakeCount is the batch resolver for the makeCount field.
-func (r *thingResolver) MakeCount(ctx context.Context, objs []*models.Thing) ([]int32, error) {
-	return each(ctx, objs, loadersOf(ctx).counts[models.ThingMakes], thingID, count32)
+// IsLiked is the batch resolver for the isLiked field.
+func (r *thingResolver) IsLiked(ctx context.Context, objs []*models.Thing) ([]bool, error) {
+	return each(ctx, objs, loadersOf(ctx).liked[models.OnThing], thingID, same)
 }
 
-// CommentCount is the batch resolver for the commentCount field.
-func (r *thingResolver) CommentCount(ctx context.Context, objs []*models.Thing) ([]int32, error) {
-	return each(ctx, objs, loadersOf(ctx).counts[models.ThingComments], thingID, count32)
+// IsCollected is the batch resolver for the isCollected field.
+func (r *thingResolver) IsCollected(ctx context.Context, objs []*models.Thing) ([]bool, error) {
+	return each(ctx, objs, &loadersOf(ctx).collected, thingID, same)
 }
 
-// DownloadCount is the batch resolver for the downloadCount field.
-func (r *thingResolver) DownloadCount(ctx context.Context, objs []*models.Thing) ([]int64, error) {
-	return each(ctx, objs, loadersOf(ctx).counts[models.ThingDownloads], thingID, same)
+// Ancestors is the resolver for the ancestors field.
+func (r *thingResolver) Ancestors(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*ThingConnection, error) {
+	return thingsOf(ctx, "Thing.ancestors", r.Store.Ancestors(caller(ctx)), span{first, after, last, before, page}, obj, thingID)
 }
 
-// TotalCount is the resolver for the totalCount field.
-func (r *thingConnectionResolver) TotalCount(ctx context.Context, obj *ThingConnection) (int32, error) {
-	n, err := obj.count(ctx)
-	return count32(n), err
+// Remixes is the resolver for the remixes field.
+func (r *thingResolver) Remixes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*ThingConnection, error) {
+	return thingsOf(ctx, "Thing.remixes", r.Store.Remixes(), span{first, after, last, before, page}, obj, thingID)
+}
+
+// Makes is the resolver for the makes field.
+func (r *thingResolver) Makes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*MakeConnection, error) {
+	return makesOf(ctx, "Thing.makes", r.Store.MakesOfThings(), span{first, after, last, before, page}, obj, thingID)
+}
+
+// Comments is the resolver for the comments field.
+func (r *thingResolver) Comments(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) (*CommentConnection, error) {
+	return commentsOf(ctx, fmt.Sprint("Thing.comments ", rootsOnly), r.Store.CommentsOn(models.OnThing, rootsOnly), span{first, after, last, before, page}, obj, thingID)
+}
+
+// Likers is the resolver for the likers field.
+func (r *thingResolver) Likers(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*UserConnection, error) {
+	return usersOf(ctx, "Thing.likers", r.Store.Likers(models.OnThing), span{first, after, last, before, page}, obj, thingID)
+}
+
+// Popularity is the resolver for the popularity field.
+func (r *thingResolver) Popularity(ctx context.Context, obj *models.Thing) (*Popularity, error) {
+	return r.popularity(ctx, obj)
 }
 
 // Thing returns ThingResolver implementation.
 func (r *Resolver) Thing() ThingResolver { return &thingResolver{r} }
 
-// ThingConnection returns ThingConnectionResolver implementation.
-func (r *Resolver) ThingConnection() ThingConnectionResolver { return &thingConnectionResolver{r} }
-
-type (
-	thingResolver           struct{ *Resolver }
-	thingConnectionResolver struct{ *Resolver }
-)
+type thingResolver struct{ *Resolver }

@@ -8,62 +8,98 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/internal/markdown"
 	"github.com/meshyard/meshyard/models"
 )
+
+// UpdateProfile is the resolver for the updateProfile field.
+func (r *mutationResolver) UpdateProfile(ctx context.Context, input models.ProfileChange) (*UpdateProfilePayload, error) {
+	u, err := r.Store.UpdateProfile(ctx, caller(ctx), input)
+	return &UpdateProfilePayload{User: u}, err
+}
+
+// FollowUser is the resolver for the followUser field.
+func (r *mutationResolver) FollowUser(ctx context.Context, input FollowUserInput) (*FollowUserPayload, error) {
+	u, err := r.Store.Follow(ctx, caller(ctx), input.Username)
+	return &FollowUserPayload{User: u}, err
+}
+
+// UnfollowUser is the resolver for the unfollowUser field.
+func (r *mutationResolver) UnfollowUser(ctx context.Context, input UnfollowUserInput) (*UnfollowUserPayload, error) {
+	u, err := r.Store.Unfollow(ctx, caller(ctx), input.Username)
+	return &UnfollowUserPayload{User: u}, err
+}
 
 // User is the resolver for the user field.
 func (r *queryResolver) User(ctx context.Context, username string) (*models.User, error) {
 	return r.Store.User(ctx, caller(ctx), username)
 }
 
-// ThingCount is the batch resolver for the thingCount field.
-func (r *userResolver) ThingCount(ctx context.Context, objs []*models.User) ([]int32, error) {
-	return each(ctx, objs, loadersOf(ctx).counts[models.UserThings], userID, count32)
+// Email is the resolver for the email field.
+func (r *userResolver) Email(ctx context.Context, obj *models.User) (*string, error) {
+	if obj.ID != caller(ctx).UserID {
+		return nil, nil
+	}
+	return &obj.Email, nil
 }
 
-// MakeCount is the batch resolver for the makeCount field.
-func (r *userResolver) MakeCount(ctx context.Context, objs []*models.User) ([]int32, error) {
-	return each(ctx, objs, loadersOf(ctx).counts[models.UserMakes], userID, count32)
+// BioHTML is the resolver for the bioHtml field.
+func (r *userResolver) BioHTML(ctx context.Context, obj *models.User) (string, error) {
+	return markdown.HTML(obj.Bio), nil
+}
+
+// IsFollowed is the batch resolver for the isFollowed field.
+func (r *userResolver) IsFollowed(ctx context.Context, objs []*models.User) ([]bool, error) {
+	return each(ctx, objs, &loadersOf(ctx).followed, userID, same)
+}
+
+// Things is the resolver for the things field.
+func (r *userResolver) Things(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*ThingConnection, error) {
+	return thingsOf(ctx, "User.things", r.Store.ThingsOfUsers(caller(ctx)), span{first, after, last, before, page}, obj, userID)
+}
+
+// Makes is the resolver for the makes field.
+func (r *userResolver) Makes(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*MakeConnection, error) {
+	return makesOf(ctx, "User.makes", r.Store.MakesOfUsers(caller(ctx)), span{first, after, last, before, page}, obj, userID)
+}
+
+// LikedThings is the resolver for the likedThings field.
+func (r *userResolver) LikedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*ThingConnection, error) {
+	return thingsOf(ctx, "User.likedThings", r.Store.LikedThings(), span{first, after, last, before, page}, obj, userID)
+}
+
+// Collections is the resolver for the collections field.
+func (r *userResolver) Collections(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*CollectionConnection, error) {
+	return collectionsOf(ctx, "User.collections", r.Store.CollectionsOf(), span{first, after, last, before, page}, obj, userID)
+}
+
+// Followers is the resolver for the followers field.
+func (r *userResolver) Followers(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*UserConnection, error) {
+	return usersOf(ctx, "User.followers", r.Store.Followers(), span{first, after, last, before, page}, obj, userID)
+}
+
+// Following is the resolver for the following field.
+func (r *userResolver) Following(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*UserConnection, error) {
+	return usersOf(ctx, "User.following", r.Store.Following(), span{first, after, last, before, page}, obj, userID)
 }
 
 // Downloads is the resolver for the downloads field.
-func (r *userResolver) Downloads(ctx context.Context, obj *models.User, first int32, after *string) (*DownloadConnection, error) {
-	part, err := slice("downloads", first, after, nil)
+func (r *userResolver) Downloads(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*DownloadConnection, error) {
+	list, err := r.Store.Downloads(caller(ctx), obj.ID)
 	if err != nil {
 		return nil, err
 	}
-	who := caller(ctx)
-	entries, more, err := r.Store.Downloads(ctx, who, obj.ID, part)
-	if err != nil {
-		return nil, err
-	}
-	gather(loadersOf(ctx), entries)
-	count := func(ctx context.Context) (int64, error) { return r.Store.CountDownloads(ctx, who, obj.ID) }
-	return downloadConnection(entries, part, more, count), nil
+	c, err := connect[*models.User, *models.Download, *models.Download, DownloadEdge](ctx, "User.downloads", list, span{first, after, last, before, page}, obj, userID, &loadersOf(ctx).downloads, same)
+	return &DownloadConnection{c}, err
 }
 
 // DownloadedThings is the resolver for the downloadedThings field.
-func (r *userResolver) DownloadedThings(ctx context.Context, obj *models.User, first int32, after *string, page *int32) (*ThingConnection, error) {
-	part, err := slice("downloadedThings", first, after, page)
+func (r *userResolver) DownloadedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*ThingConnection, error) {
+	list, err := r.Store.DownloadedThings(caller(ctx), obj.ID)
 	if err != nil {
 		return nil, err
 	}
-	who := caller(ctx)
-	entries, more, err := r.Store.DownloadedThings(ctx, who, obj.ID, part)
-	if err != nil {
-		return nil, err
-	}
-	gather(loadersOf(ctx), entries)
-	things, err := each(ctx, entries, &loadersOf(ctx).things, func(e models.DownloadedThing) int64 { return e.ThingID }, same)
-	if err != nil {
-		return nil, err
-	}
-	cursors := make([]string, len(entries))
-	for i, e := range entries {
-		cursors[i] = cursor("downloadedThings", e.Last)
-	}
-	count := func(ctx context.Context) (int64, error) { return r.Store.CountDownloadedThings(ctx, who, obj.ID) }
-	return thingConnection(things, cursors, part, more, count), nil
+	return thingsOf(ctx, "User.downloadedThings", list, span{first, after, last, before, page}, obj, userID)
 }
 
 // User returns UserResolver implementation.

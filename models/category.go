@@ -4,17 +4,30 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 )
 
-// Category is a shelf that a thing stands on.
+// Category is a shelf that a thing stands on. Shelves form a tree.
 type Category struct {
 	bun.BaseModel `bun:"table:categories,alias:c"`
 
-	ID   int64 `bun:",pk,autoincrement"`
-	Name string
-	Slug string
+	ID         int64 `bun:",pk,autoincrement"`
+	Name       string
+	Slug       string
+	ParentID   int64       `bun:",nullzero"`   // 0: a root
+	OwnCount   int64       `bun:"thing_count"` // published things on this very shelf
+	Changes    Changes     `bun:",scanonly"`
+	Parent     *Category   `bun:"-"` // nil: a root
+	Children   []*Category `bun:"-"`
+	ThingCount int64       `bun:"-"` // published things on it and on the shelves below
+}
+
+// AfterScanRow makes the count whole.
+func (c *Category) AfterScanRow(context.Context) error {
+	return c.Changes.addTo(map[string]*int64{"thing_count": &c.OwnCount})
 }
 
 // category finds a category by id, name or slug, whatever the case.
@@ -31,7 +44,61 @@ func category(ctx context.Context, db bun.IDB, which string) (*Category, error) 
 	return c, nil
 }
 
-// CategoriesByID gives the categories of those ids.
-func (s *Store) CategoriesByID(ctx context.Context, ids []int64) (map[int64]*Category, error) {
-	return byID(ctx, s.db.read, ids, "c.id", func(c *Category) int64 { return c.ID })
+// Shelves are all categories.
+type Shelves struct {
+	Roots []*Category
+	byID  map[int64]*Category
+}
+
+// Categories gives all categories as a tree. There are no more than some hundreds.
+func (s *Store) Categories(ctx context.Context) (*Shelves, error) {
+	var all []*Category
+	if err := pendingCounts(s.db.read.NewSelect().Model(&all).ColumnExpr("c.*"), "categories", "c").Order("c.id").Scan(ctx); err != nil {
+		return nil, err
+	}
+	shelves := &Shelves{byID: make(map[int64]*Category, len(all))}
+	for _, c := range all {
+		shelves.byID[c.ID] = c
+	}
+	for _, c := range all {
+		if c.Parent = shelves.byID[c.ParentID]; c.Parent == nil {
+			shelves.Roots = append(shelves.Roots, c)
+		} else {
+			c.Parent.Children = append(c.Parent.Children, c)
+		}
+		for at, steps := c, 0; at != nil && steps < len(all); at, steps = shelves.byID[at.ParentID], steps+1 {
+			at.ThingCount += c.OwnCount
+		}
+	}
+	return shelves, nil
+}
+
+// ByID gives the category of an id, nil where there is none.
+func (s *Shelves) ByID(id int64) *Category { return s.byID[id] }
+
+// BySlug gives the category of a slug.
+func (s *Shelves) BySlug(slug string) (*Category, error) {
+	for _, c := range s.byID {
+		if strings.EqualFold(c.Slug, slug) {
+			return c, nil
+		}
+	}
+	return nil, fail(NotFound, "category %.60q does not exist", slug)
+}
+
+// below gives a category and all that stand below it.
+func below(id int64) schema.QueryAppender {
+	return bun.SafeQuery("WITH RECURSIVE shelf (id) AS (SELECT CAST(? AS bigint) UNION SELECT c.id FROM categories AS c JOIN shelf ON c.parent_id = shelf.id) SELECT id FROM shelf", id)
+}
+
+// CountPublished counts all published things. Each stands on one shelf, so the shelves know.
+func (s *Store) CountPublished(ctx context.Context) (n int64, err error) {
+	shelves, err := s.Categories(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, root := range shelves.Roots {
+		n += root.ThingCount
+	}
+	return n, nil
 }

@@ -2,6 +2,8 @@ package models
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"strings"
 	"time"
 
@@ -10,7 +12,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// Comment is what somebody says about a thing or a make.
+// Comment is what somebody says about a thing or a make, or in reply to another comment. A deleted one keeps its place in the thread, and
+// nothing else.
 type Comment struct {
 	bun.BaseModel `bun:"table:comments,alias:cm"`
 
@@ -18,40 +21,172 @@ type Comment struct {
 	OwnerID    int64
 	TargetType TargetType
 	TargetID   int64
-	ThingID    int64 // the thing at the root of the target
+	ThingID    int64 `bun:",nullzero"` // the thing at the root of the target; 0: it was deleted, and its make was not
+	ParentID   int64 `bun:",nullzero"` // 0: no reply
 	Body       string
 	CreatedAt  time.Time
+	ModifiedAt time.Time
+	DeletedAt  *time.Time
+	ReplyCount int64
+	Changes    Changes `bun:",scanonly"`
+}
+
+// AfterScanRow makes the count whole.
+func (c *Comment) AfterScanRow(context.Context) error {
+	return c.Changes.addTo(map[string]*int64{"reply_count": &c.ReplyCount})
+}
+
+// IsDeleted tells whether its author, or the staff, took it back.
+func (c *Comment) IsDeleted() bool { return c.DeletedAt != nil }
+
+// NewComment is what a comment is made of.
+type NewComment struct {
+	Target   *Target // nil: the parent's
+	ParentID *int64  // the comment that it replies to; nil or 0: none
+	Body     string
 }
 
 // CreateComment says something about a thing or a make that the caller may see.
-func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, target Target, body string) (*Comment, error) {
-	if strings.TrimSpace(body) == "" {
-		return nil, badInput("body", "body: must not be blank")
-	}
-	if err := text("body", body, maxText); err != nil {
+func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComment) (*Comment, error) {
+	if err := checkBody(n.Body); err != nil {
 		return nil, err
 	}
-	c := &Comment{OwnerID: caller.UserID, TargetType: target.Type, TargetID: target.ID, Body: body, CreatedAt: now()}
-	switch target.Type {
-	case OnThing:
-		t, err := s.Thing(ctx, caller, target.ID)
-		if err != nil {
-			return nil, err
+	at := now()
+	c := &Comment{OwnerID: caller.UserID, Body: n.Body, CreatedAt: at, ModifiedAt: at}
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		target := n.Target
+		if n.ParentID != nil && *n.ParentID != 0 {
+			parent, err := s.lockComment(ctx, tx, *n.ParentID)
+			if err != nil {
+				return err
+			}
+			on := Target{parent.TargetType, parent.TargetID}
+			if target != nil && *target != on {
+				return badInput("parentId", "parentId: comment %d is on %s %d", parent.ID, on.Type, on.ID)
+			}
+			if parent.IsDeleted() {
+				return badInput("parentId", "parentId: comment %d was deleted", parent.ID)
+			}
+			target, c.ParentID = &on, parent.ID
 		}
-		c.ThingID = t.ID
-	case OnMake:
-		m, err := s.Make(ctx, caller, target.ID)
-		if err != nil {
-			return nil, err
+		if target == nil {
+			return badInput("target", "target: is missing: a comment is on a thing or a make, or replies to another")
 		}
-		c.ThingID = m.ThingID
-	default:
-		return nil, badInput("target", "target: want a thing or a make")
-	}
-	if _, err := s.db.write.NewInsert().Model(c).Exec(ctx); err != nil {
+		if _, err := s.holdTarget(ctx, tx, caller, *target); err != nil {
+			return err
+		}
+		c.TargetType, c.TargetID, c.ThingID = target.Type, target.ID, target.ID
+		if target.Type == OnMake {
+			var m Make
+			if err := tx.NewSelect().Model(&m).Column("m.thing_id").Where("m.id = ?", target.ID).Scan(ctx); err != nil {
+				return err
+			}
+			c.ThingID = m.ThingID
+		}
+		if _, err := tx.NewInsert().Model(c).Exec(ctx); err != nil {
+			return err
+		}
+		if err := c.count(ctx, tx, 1); err != nil || c.ParentID == 0 {
+			return err
+		}
+		return count(ctx, tx, commentReplies.by(1, c.ParentID))
+	})
+	if err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+func checkBody(body string) error {
+	if strings.TrimSpace(body) == "" {
+		return badInput("body", "body: must not be blank")
+	}
+	return text("body", body, maxText)
+}
+
+// count counts a comment among those of its target, or takes it out.
+func (c *Comment) count(ctx context.Context, tx bun.Tx, by int64) error {
+	all, roots := thingComments, thingRootComments
+	if c.TargetType == OnMake {
+		all, roots = makeComments, makeRootComments
+	}
+	if c.ParentID != 0 {
+		return count(ctx, tx, all.by(by, c.TargetID))
+	}
+	return count(ctx, tx, all.by(by, c.TargetID), roots.by(by, c.TargetID))
+}
+
+func (s *Store) lockComment(ctx context.Context, tx bun.Tx, id int64) (*Comment, error) {
+	c := new(Comment)
+	err := s.db.forUpdate(tx.NewSelect().Model(c).Where("cm.id = ?", id)).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, missing("comment", id)
+	}
+	return c, err
+}
+
+// UpdateComment changes what a comment of the caller says.
+func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64, body string) (*Comment, error) {
+	if err := checkBody(body); err != nil {
+		return nil, err
+	}
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		c, err := s.lockComment(ctx, tx, id)
+		switch {
+		case err != nil:
+			return err
+		case c.OwnerID != caller.UserID:
+			return fail(Forbidden, "comment %d belongs to someone else", id)
+		case c.IsDeleted():
+			return badInput("id", "comment %d was deleted", id)
+		}
+		c.Body, c.ModifiedAt = body, now()
+		_, err = tx.NewUpdate().Model(c).Column("body", "modified_at").WherePK().Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Comment(ctx, caller, id)
+}
+
+// DeleteComment takes back a comment of the caller, or any for the staff: its text and its files are gone, and its place stays, for the
+// replies to it. One that is deleted already stays so.
+func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		c, err := s.lockComment(ctx, tx, id)
+		switch {
+		case err != nil:
+			return err
+		case c.OwnerID != caller.UserID && !caller.Staff():
+			return fail(Forbidden, "comment %d belongs to someone else", id)
+		case c.IsDeleted():
+			return nil
+		}
+		at := now()
+		c.Body, c.ModifiedAt, c.DeletedAt = "", at, &at
+		if _, err := tx.NewUpdate().Model(c).Column("body", "modified_at", "deleted_at").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		if _, err := tx.NewDelete().Model((*File)(nil)).Where("target_type = ? AND target_id = ?", OnComment, id).Exec(ctx); err != nil {
+			return err
+		}
+		return c.count(ctx, tx, -1)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Comment(ctx, caller, id)
+}
+
+// deleteComments removes all comments on a target that goes, and their files.
+func deleteComments(ctx context.Context, tx bun.Tx, target Target) error {
+	on := tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.target_type = ? AND cm.target_id = ?", target.Type, target.ID)
+	if _, err := tx.NewDelete().Model((*File)(nil)).Where("target_type = ? AND target_id IN (?)", OnComment, on).Exec(ctx); err != nil {
+		return err
+	}
+	_, err := tx.NewDelete().Model((*Comment)(nil)).Where("target_type = ? AND target_id = ?", target.Type, target.ID).Exec(ctx)
+	return err
 }
 
 // Comment gives a comment on what the caller may see.
@@ -69,13 +204,39 @@ func (s *Store) Comment(ctx context.Context, caller auth.Caller, id int64) (*Com
 	} else {
 		_, err = s.Thing(ctx, caller, c.ThingID)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
+	return c, err
 }
 
 // CommentsByID gives the comments of those ids, for a caller who may see what refers to them.
 func (s *Store) CommentsByID(ctx context.Context, ids []int64) (map[int64]*Comment, error) {
-	return byID(ctx, s.db.read, ids, "cm.id", func(c *Comment) int64 { return c.ID })
+	return byID(ctx, ids, func(rows *[]*Comment) *bun.SelectQuery {
+		return pendingCounts(s.db.read.NewSelect().Model(rows).ColumnExpr("cm.*"), "comments", "cm")
+	}, "cm.id", func(c *Comment) int64 { return c.ID })
+}
+
+// Comments lists the comments on what everybody may see, the latest first.
+func (s *Store) Comments() List {
+	return List{db: s.db, by: order{id: "cm.id"}, rows: func(int64) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("comments AS cm").Where("cm.deleted_at IS NULL").
+			Where("cm.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = cm.thing_id AND t.state = 'published')").
+			Where("cm.target_type <> 'make' OR EXISTS (SELECT 1 FROM makes AS m WHERE m.id = cm.target_id AND m.state = 'published')")
+	}}
+}
+
+// CommentsOn lists the comments on things, or makes, the latest first; deleted ones keep their places. With rootsOnly it leaves out replies.
+func (s *Store) CommentsOn(on TargetType, rootsOnly bool) List {
+	return List{db: s.db, by: order{id: "cm.id"}, rows: func(id int64) *bun.SelectQuery {
+		q := s.db.read.NewSelect().TableExpr("comments AS cm").Where("cm.target_type = ? AND cm.target_id = ?", on, id)
+		if rootsOnly {
+			q = q.Where("cm.parent_id IS NULL")
+		}
+		return q
+	}}
+}
+
+// Replies lists the direct replies to comments, as they were written.
+func (s *Store) Replies() List {
+	return List{db: s.db, by: order{id: "cm.id", ascending: true}, rows: func(id int64) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("comments AS cm").Where("cm.parent_id = ?", id)
+	}}
 }

@@ -1,67 +1,154 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/uptrace/bun"
 )
 
-// Count names a number that hangs on an object and is counted from rows.
-type Count int
+// A count is a column of what is counted for. Changes are appended, each in the transaction of what causes it, and folded into the column
+// later: so nothing is lost or counted twice, and no row is waited for because it is popular. A reader adds what is not folded
+// yet in the statement that reads the row.
 
-// What is counted, and by whose id.
-const (
-	ThingFiles     Count = iota // finalized files, by thing
-	ThingMakes                  // published makes, by thing
-	ThingComments               // comments on the thing itself, by thing
-	ThingDownloads              // tracked downloads, by the thing at the root
-	UserThings                  // published things, by owner
-	UserMakes                   // published makes, by owner
+// Count names a count by table and column.
+type Count struct{ table, column string }
+
+// The counts.
+var (
+	thingLikes        = Count{"things", "like_count"}
+	thingCollects     = Count{"things", "collect_count"}
+	thingMakes        = Count{"things", "make_count"}         // published ones
+	thingComments     = Count{"things", "comment_count"}      // on the thing itself, less deleted ones
+	thingRootComments = Count{"things", "root_comment_count"} // those that are no replies
+	thingRemixes      = Count{"things", "remix_count"}        // published ones
+	userThings        = Count{"users", "thing_count"}         // published ones
+	userMakes         = Count{"users", "make_count"}          // published ones
+	userLikes         = Count{"users", "like_count"}          // things that the user likes
+	userCollections   = Count{"users", "collection_count"}
+	userFollowers     = Count{"users", "follower_count"}
+	userFollowing     = Count{"users", "following_count"}
+	makeLikes         = Count{"makes", "like_count"}
+	makeComments      = Count{"makes", "comment_count"}
+	makeRootComments  = Count{"makes", "root_comment_count"}
+	commentReplies    = Count{"comments", "reply_count"}    // direct ones, deleted ones among them
+	categoryThings    = Count{"categories", "thing_count"}  // published ones, on that very shelf
+	tagThings         = Count{"tags", "thing_count"}        // published ones
+	collectionThings  = Count{"collections", "thing_count"} // published or not
+	thingDownloads    = Count{"things", "download_count"}   // of its files and those of its makes and comments; folded from the log
 )
 
-// Counts are all that there are.
-var Counts = []Count{ThingFiles, ThingMakes, ThingComments, ThingDownloads, UserThings, UserMakes}
+// countChange is what is to be added to a count.
+type countChange struct {
+	bun.BaseModel `bun:"table:count_changes,alias:cc"`
 
-// Count counts for each of ids, in one statement; a count of nothing is missing in the map.
-func (s *Store) Count(ctx context.Context, what Count, ids []int64) (map[int64]int64, error) {
-	q := s.db.read.NewSelect()
-	var by string
-	switch what {
-	case ThingFiles:
-		q, by = q.Model((*File)(nil)).Where("f.target_type = ? AND f.state = ?", OnThing, Finalized), "f.target_id"
-	case ThingMakes:
-		q, by = q.Model((*Make)(nil)).Where("m.state = ?", Published), "m.thing_id"
-	case ThingComments:
-		q, by = q.Model((*Comment)(nil)).Where("cm.target_type = ?", OnThing), "cm.target_id"
-	case ThingDownloads:
-		return s.countDownloads(ctx, ids)
-	case UserThings:
-		q, by = q.Model((*Thing)(nil)).Where("t.state = ?", Published), "t.owner_id"
-	case UserMakes:
-		q, by = q.Model((*Make)(nil)).Where("m.state = ?", Published), "m.owner_id"
-	default:
-		return nil, fmt.Errorf("count %d: unknown", what)
-	}
-	var rows []struct{ ID, N int64 }
-	column := bun.Ident(by)
-	err := q.ColumnExpr("? AS id, count(*) AS n", column).Where("? IN (?)", column, bun.List(ids)).GroupExpr("?", column).Scan(ctx, &rows)
-	counts := make(map[int64]int64, len(rows))
-	for _, row := range rows {
-		counts[row.ID] = row.N
-	}
-	return counts, err
+	ID       int64 `bun:",pk,autoincrement"`
+	OfTable  string
+	OfColumn string
+	ObjectID int64
+	Delta    int64
 }
 
-// countDownloads adds up what the files of things count, so that it costs what the files are, and not what the log is.
-func (s *Store) countDownloads(ctx context.Context, thingIDs []int64) (map[int64]int64, error) {
-	var rows []struct{ ID, N int64 }
-	err := s.db.read.NewSelect().Model((*File)(nil)).ColumnExpr("f.thing_id AS id").
-		ColumnExpr("CAST(sum(f.download_count + (SELECT count(*) FROM downloads AS d WHERE d.file_id = f.id AND NOT d.folded)) AS bigint) AS n").
-		Where("f.thing_id IN (?) AND f.state = ?", bun.List(thingIDs), Finalized).Group("f.thing_id").Scan(ctx, &rows)
-	counts := make(map[int64]int64, len(rows))
-	for _, row := range rows {
-		counts[row.ID] = row.N
+func (c Count) by(delta int64, objectIDs ...int64) []countChange {
+	changes := make([]countChange, len(objectIDs))
+	for i, id := range objectIDs {
+		changes[i] = countChange{OfTable: c.table, OfColumn: c.column, ObjectID: id, Delta: delta}
 	}
-	return counts, err
+	return changes
+}
+
+// count appends changes of counts in the transaction that causes them.
+func count(ctx context.Context, tx bun.Tx, changes ...[]countChange) error {
+	all := slices.Concat(changes...)
+	if len(all) == 0 {
+		return nil
+	}
+	_, err := tx.NewInsert().Model(&all).Exec(ctx)
+	return err
+}
+
+// Changes are the changes of a row's counts that are not folded yet, as pendingCounts selects them: column:delta, separated by commas.
+type Changes string
+
+// pendingCounts selects Changes of the rows of a table under its alias.
+func pendingCounts(q *bun.SelectQuery, table, alias string) *bun.SelectQuery {
+	return q.ColumnExpr("(SELECT string_agg(cc.of_column || ':' || CAST(cc.delta AS text), ',') FROM count_changes AS cc "+
+		"WHERE cc.of_table = ? AND cc.object_id = ?.id) AS changes", table, bun.Ident(alias))
+}
+
+// addTo adds the changes to the counts of a row, by column.
+func (c Changes) addTo(counts map[string]*int64) error {
+	if c == "" {
+		return nil
+	}
+	for change := range strings.SplitSeq(string(c), ",") {
+		column, digits, _ := strings.Cut(change, ":")
+		delta, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil || counts[column] == nil {
+			return fmt.Errorf("count change %q: of no count", change)
+		}
+		*counts[column] += delta
+	}
+	return nil
+}
+
+// foldBatch bounds one transaction that folds.
+const foldBatch = 5_000
+
+// FoldCounts adds appended changes to their counts, in transactions of some thousands, and finds the popularity of the things that they
+// touch anew. It gives how many it folded.
+func (s *Store) FoldCounts(ctx context.Context) (folded int, err error) {
+	for {
+		n, err := s.foldSomeCounts(ctx)
+		folded += n
+		if err != nil || n < foldBatch {
+			return folded, err
+		}
+	}
+}
+
+func (s *Store) foldSomeCounts(ctx context.Context) (n int, err error) {
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		var changes []countChange
+		oldest := tx.NewSelect().Model((*countChange)(nil)).Column("cc.id").Order("cc.id").Limit(foldBatch)
+		// Of two nodes that fold at once, the second finds the rows gone once it has waited for the first.
+		err := tx.NewDelete().Model((*countChange)(nil)).Where("cc.id IN (?)", oldest).
+			Returning("of_table, of_column, object_id, delta").Scan(ctx, &changes)
+		if err != nil || len(changes) == 0 {
+			return ignoreNoRows(err)
+		}
+		n = len(changes)
+		type cell struct {
+			Count
+			id int64
+		}
+		sums := make(map[cell]int64)
+		var touched []int64
+		for _, c := range changes {
+			at := cell{Count{c.OfTable, c.OfColumn}, c.ObjectID}
+			sums[at] += c.Delta
+			if at.Count == thingLikes || at.Count == thingCollects || at.Count == thingMakes {
+				touched = append(touched, c.ObjectID)
+			}
+		}
+		cells := slices.SortedFunc(maps.Keys(sums), func(a, b cell) int { // in one order, or two nodes could wait for each other
+			return cmp.Or(strings.Compare(a.table, b.table), cmp.Compare(a.id, b.id), strings.Compare(a.column, b.column))
+		})
+		for _, at := range cells {
+			_, err := tx.NewUpdate().Table(at.table).Set("? = ? + ?", bun.Ident(at.column), bun.Ident(at.column), sums[at]).Where("id = ?", at.id).Exec(ctx)
+			if err != nil {
+				return err
+			}
+		}
+		return s.rank(ctx, tx, touched)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("fold counts: %w", err)
+	}
+	return n, nil
 }

@@ -168,6 +168,23 @@ func (db *DB) forUpdate(q *bun.SelectQuery) *bun.SelectQuery {
 	return q
 }
 
+// forShare keeps the rows of q from being deleted until the transaction ends.
+func (db *DB) forShare(q *bun.SelectQuery) *bun.SelectQuery {
+	if db.Engine == Postgres {
+		return q.For("KEY SHARE")
+	}
+	return q
+}
+
+func isForeignKey(err error) bool {
+	var lite *sqlite.Error
+	if errors.As(err, &lite) {
+		return lite.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
+	}
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "23503"
+}
+
 func isUnique(err error) bool {
 	var lite *sqlite.Error
 	if errors.As(err, &lite) {

@@ -46,7 +46,7 @@ type File struct {
 	ObjectKey    string     // below pending/ in the bucket; empty once finalized
 	TargetType   TargetType // empty while nothing is intended
 	TargetID     int64
-	ThingID      int64 // the thing at the root of the target
+	ThingID      int64 // the thing at the root of the target; 0: it was deleted, and its make was not
 	Rank         int32
 	FoldedCount  int64 `bun:"download_count"`
 	CreatedAt    time.Time
@@ -65,7 +65,7 @@ func (f *File) DownloadCount() int64 { return f.FoldedCount + f.NewDownloads }
 
 // Public tells whether everybody may have the bytes.
 func (f *File) Public() bool {
-	return f.State == Finalized && f.ThingState == Published && f.MakeState != Draft
+	return f.State == Finalized && (f.ThingState == Published || f.ThingID == 0) && f.MakeState != Draft
 }
 
 // Target gives what the file hangs on; ok is false until it is finalized.
@@ -120,7 +120,7 @@ const fileColumns = "f.id, f.owner_id, f.name, f.kind, f.state, f.size, f.conten
 // at any time; its index holds nothing but those few rows.
 func selectFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
 	return db.NewSelect().Model(files).ColumnExpr(fileColumns).
-		ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.file_id = f.id AND NOT d.folded) AS new_downloads").
+		ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.thing_id = f.thing_id AND d.file_id = f.id AND NOT d.folded) AS new_downloads").
 		ColumnExpr("coalesce(t.state, '') AS thing_state, coalesce(t.owner_id, 0) AS thing_owner, coalesce(m.state, '') AS make_state, coalesce(m.owner_id, 0) AS make_owner").
 		Join("LEFT JOIN things AS t ON t.id = f.thing_id").
 		Join("LEFT JOIN comments AS cm ON f.target_type = 'comment' AND cm.id = f.target_id").
@@ -171,4 +171,78 @@ func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[in
 		files[f.TargetID] = append(files[f.TargetID], f)
 	}
 	return files, err
+}
+
+// FirstImages gives the picture that stands for each of some targets: the first by rank and id.
+func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (map[int64]*File, error) {
+	images := make(map[int64]*File, len(ids))
+	if len(ids) == 0 {
+		return images, nil
+	}
+	places := s.db.read.NewSelect().TableExpr("files").ColumnExpr("id, row_number() OVER (PARTITION BY target_id ORDER BY rank, id) AS place").
+		Where("target_type = ? AND target_id IN (?) AND state = ? AND kind = ?", on, bun.List(ids), Finalized, Image)
+	var rows []*File
+	err := selectFiles(s.db.read, &rows).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places).Scan(ctx)
+	for _, f := range rows {
+		images[f.TargetID] = f
+	}
+	return images, err
+}
+
+// DeleteFile removes a finalized file from what it hangs on, which must be on unless that is nil, for the owner of that or the staff. Downloads of it stay in their users' histories. The
+// bytes go with the next collection of garbage, where nothing else names them.
+func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, id int64, on *Target) error {
+	return s.changeFile(ctx, caller, id, on, true, func(ctx context.Context, tx bun.Tx, f *File) error {
+		// Counted by the thing from its log, and by the file until now.
+		_, err := tx.NewDelete().Model(f).WherePK().Exec(ctx)
+		return err
+	})
+}
+
+// MoveFile gives a finalized file another place in the list of what it hangs on, which must be on unless that is nil.
+func (s *Store) MoveFile(ctx context.Context, caller auth.Caller, id int64, on *Target, rank int32) (*File, error) {
+	err := s.changeFile(ctx, caller, id, on, false, func(ctx context.Context, tx bun.Tx, f *File) error {
+		f.Rank = rank
+		_, err := tx.NewUpdate().Model(f).Column("rank").WherePK().Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.File(ctx, caller, id)
+}
+
+// changeFile locks a finalized file with what it hangs on, which is the caller's or, where the staff may, anybody's.
+func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, staffMay bool, change func(context.Context, bun.Tx, *File) error) error {
+	if _, err := s.File(ctx, caller, id); err != nil {
+		return err
+	}
+	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		seen := new(File)
+		if err := tx.NewSelect().Model(seen).Where("f.id = ?", id).Scan(ctx); err != nil {
+			return gone(err, "file", id)
+		}
+		target, ok := seen.Target()
+		if !ok {
+			e := fail(Conflict, "file %d is a pending upload: it hangs on nothing yet", id)
+			e.Field = "id"
+			return e
+		}
+		if on != nil && *on != target {
+			return missing("file", id) // there
+		}
+		// The target before the file, as finalizations lock them.
+		if _, err := s.lockOwned(ctx, tx, caller, target); err != nil && !(staffMay && caller.Staff() && CodeOf(err) == Forbidden) {
+			return err
+		}
+		f, err := s.lockFile(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if err := change(ctx, tx, f); err != nil || target.Type != OnThing {
+			return err
+		}
+		_, err = tx.NewUpdate().Model((*Thing)(nil)).Set("modified_at = ?", now()).Where("id = ?", target.ID).Exec(ctx)
+		return err
+	})
 }

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"strings"
 	"time"
@@ -16,13 +17,23 @@ type Make struct {
 	bun.BaseModel `bun:"table:makes,alias:m"`
 
 	ID          int64 `bun:",pk,autoincrement"`
-	ThingID     int64
+	ThingID     int64 `bun:",nullzero"` // 0: the thing was deleted
 	OwnerID     int64
 	Name        string
 	Description string // Markdown
 	State       PublicationState
 	CreatedAt   time.Time
 	PublishedAt *time.Time
+
+	LikeCount        int64
+	CommentCount     int64
+	RootCommentCount int64
+	Changes          Changes `bun:",scanonly"`
+}
+
+// AfterScanRow makes the counts whole.
+func (m *Make) AfterScanRow(context.Context) error {
+	return m.Changes.addTo(map[string]*int64{"like_count": &m.LikeCount, "comment_count": &m.CommentCount, "root_comment_count": &m.RootCommentCount})
 }
 
 // NewMake is what a make is made of.
@@ -40,22 +51,21 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 	}
 	m := &Make{ThingID: n.ThingID, OwnerID: caller.UserID, Name: strings.TrimSpace(n.Name), Description: n.Description, State: Draft, CreatedAt: now()}
 	var picture *StagedUpload
-	if n.PictureName == nil {
-		m.State, m.PublishedAt = Published, &m.CreatedAt
-	}
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		t, err := s.lockThing(ctx, tx, n.ThingID)
+		if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, n.ThingID}); err != nil {
+			return err
+		}
+		if m.Name == "" {
+			if err := tx.NewSelect().Model((*Thing)(nil)).Column("t.name").Where("t.id = ?", n.ThingID).Scan(ctx, &m.Name); err != nil {
+				return err
+			}
+		}
+		_, err := tx.NewInsert().Model(m).Exec(ctx)
 		if err != nil {
 			return err
 		}
-		if !t.visibleTo(caller) {
-			return fail(Forbidden, "thing %d is a draft of someone else", t.ID)
-		}
-		if m.Name == "" {
-			m.Name = t.Name
-		}
-		if _, err = tx.NewInsert().Model(m).Exec(ctx); err != nil || n.PictureName == nil {
-			return err
+		if n.PictureName == nil {
+			return publishMake(ctx, tx, m)
 		}
 		picture, err = s.stage(ctx, tx, caller, *n.PictureName, owned{Target{OnMake, m.ID}, m.ThingID, m})
 		return err
@@ -64,6 +74,93 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 		return nil, nil, err
 	}
 	return m, picture, nil
+}
+
+// publishMake shows a locked make to everybody who may see its thing.
+func publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
+	at := now()
+	m.State, m.PublishedAt = Published, &at
+	if _, err := tx.NewUpdate().Model(m).Column("state", "published_at").WherePK().Exec(ctx); err != nil {
+		return err
+	}
+	return m.countPublished(ctx, tx, 1)
+}
+
+func (m *Make) countPublished(ctx context.Context, tx bun.Tx, by int64) error {
+	if m.ThingID == 0 {
+		return count(ctx, tx, userMakes.by(by, m.OwnerID))
+	}
+	return count(ctx, tx, userMakes.by(by, m.OwnerID), thingMakes.by(by, m.ThingID))
+}
+
+func (s *Store) lockMake(ctx context.Context, tx bun.Tx, id int64) (*Make, error) {
+	m := new(Make)
+	err := s.db.forUpdate(tx.NewSelect().Model(m).Where("m.id = ?", id)).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, missing("make", id)
+	}
+	return m, err
+}
+
+// MakeChange is what is to change of a make; what is nil stays.
+type MakeChange struct {
+	ID          int64
+	Name        *string
+	Description *string
+}
+
+// UpdateMake changes a make of the caller.
+func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange) (*Make, error) {
+	if c.Name != nil && strings.TrimSpace(*c.Name) == "" {
+		return nil, badInput("name", "name: must not be blank")
+	}
+	if err := errors.Join(optional("name", c.Name, maxName), optional("description", c.Description, maxText)); err != nil {
+		return nil, err
+	}
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		m, err := s.lockMake(ctx, tx, c.ID)
+		if err != nil {
+			return err
+		}
+		if m.OwnerID != caller.UserID {
+			return fail(Forbidden, "make %d belongs to someone else", c.ID)
+		}
+		set(&m.Name, c.Name)
+		set(&m.Description, c.Description)
+		_, err = tx.NewUpdate().Model(m).Column("name", "description").WherePK().Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Make(ctx, caller, c.ID)
+}
+
+// DeleteMake removes a make of the caller, or any for the staff, with its files, likes and comments. The bytes go with the next collection of
+// garbage, where nothing else names them.
+func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64) error {
+	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		m, err := s.lockMake(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if m.OwnerID != caller.UserID && !caller.Staff() {
+			return fail(Forbidden, "make %d belongs to someone else", id)
+		}
+		if m.State == Published {
+			if err := m.countPublished(ctx, tx, -1); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(deleteLikes(ctx, tx, Target{OnMake, id}), deleteComments(ctx, tx, Target{OnMake, id})); err != nil {
+			return err
+		}
+		if _, err := tx.NewDelete().Model((*File)(nil)).Where("target_type = ? AND target_id = ?", OnMake, id).Exec(ctx); err != nil {
+			return err
+		}
+		_, err = tx.NewDelete().Model(m).WherePK().Exec(ctx)
+		return err
+	})
 }
 
 // Make gives a make that the caller may see.
@@ -76,16 +173,52 @@ func (s *Store) Make(ctx context.Context, caller auth.Caller, id int64) (*Make, 
 	if !ok {
 		return nil, missing("make", id)
 	}
-	if m.State != Published && m.OwnerID != caller.UserID && !caller.Staff() {
-		return nil, fail(Forbidden, "make %d is a draft of someone else", id)
+	if err := m.allows(caller); err != nil || m.ThingID == 0 {
+		return m, err
 	}
-	if _, err := s.Thing(ctx, caller, m.ThingID); err != nil {
-		return nil, err
+	_, err = s.Thing(ctx, caller, m.ThingID)
+	return m, err
+}
+
+// allows tells the caller's verdict on reading the make, as far as its thing shows itself: nil or Forbidden.
+func (m *Make) allows(caller auth.Caller) error {
+	if m.State == Published || m.OwnerID == caller.UserID || caller.Staff() {
+		return nil
 	}
-	return m, nil
+	return fail(Forbidden, "make %d is a draft of someone else", m.ID)
 }
 
 // MakesByID gives the makes of those ids, for a caller who may see what refers to them.
 func (s *Store) MakesByID(ctx context.Context, ids []int64) (map[int64]*Make, error) {
-	return byID(ctx, s.db.read, ids, "m.id", func(m *Make) int64 { return m.ID })
+	return byID(ctx, ids, func(rows *[]*Make) *bun.SelectQuery {
+		return pendingCounts(s.db.read.NewSelect().Model(rows).ColumnExpr("m.*"), "makes", "m")
+	}, "m.id", func(m *Make) int64 { return m.ID })
+}
+
+// makes selects the makes that everybody may see.
+func (s *Store) makes() *bun.SelectQuery {
+	return s.db.read.NewSelect().TableExpr("makes AS m").Where("m.state = 'published'").
+		Where("m.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = m.thing_id AND t.state = 'published')")
+}
+
+// Makes lists the published makes, the latest first.
+func (s *Store) Makes() List {
+	return List{db: s.db, by: order{id: "m.id"}, rows: func(int64) *bun.SelectQuery { return s.makes() }}
+}
+
+// MakesOfThings lists the published makes of things that the caller may see, the latest first.
+func (s *Store) MakesOfThings() List {
+	return List{db: s.db, by: order{id: "m.id"}, rows: func(thingID int64) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("makes AS m").Where("m.state = 'published' AND m.thing_id = ?", thingID)
+	}}
+}
+
+// MakesOfUsers lists the makes of users, the latest first; drafts for the user alone.
+func (s *Store) MakesOfUsers(caller auth.Caller) List {
+	return List{db: s.db, by: order{id: "m.id"}, rows: func(userID int64) *bun.SelectQuery {
+		if userID == caller.UserID {
+			return s.db.read.NewSelect().TableExpr("makes AS m").Where("m.owner_id = ?", userID)
+		}
+		return s.makes().Where("m.owner_id = ?", userID)
+	}}
 }

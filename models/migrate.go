@@ -64,6 +64,10 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 			}
 			applied = append(applied, name)
 		}
+		if len(applied) > 0 { // counts that are new to the schema begin with what is there
+			_, err := recount(ctx, db, tx)
+			return err
+		}
 		return nil
 	})
 	if err != nil {

@@ -33,6 +33,7 @@ type Store struct {
 	enqueue func(ctx context.Context, tx bun.Tx, work Work) error
 	files   *batcher[int64, *File]
 	tokens  *tokenCache
+	usage   usage
 
 	filesByIDText string // PostgreSQL's statement of readFiles
 }

@@ -45,21 +45,18 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 		}
 		owner, o.thingID = t.OwnerID, t.ID
 	case OnMake:
-		m := new(Make)
-		err := s.db.forUpdate(tx.NewSelect().Model(m).Where("m.id = ?", target.ID)).Scan(ctx)
-		if errors.Is(err, sql.ErrNoRows) {
-			return o, missing("make", target.ID)
-		} else if err != nil {
+		m, err := s.lockMake(ctx, tx, target.ID)
+		if err != nil {
 			return o, err
 		}
 		owner, o.thingID, o.make = m.OwnerID, m.ThingID, m
 	case OnComment:
-		c := new(Comment)
-		err := s.db.forUpdate(tx.NewSelect().Model(c).Where("cm.id = ?", target.ID)).Scan(ctx)
-		if errors.Is(err, sql.ErrNoRows) {
-			return o, missing("comment", target.ID)
-		} else if err != nil {
+		c, err := s.lockComment(ctx, tx, target.ID)
+		if err != nil {
 			return o, err
+		}
+		if c.IsDeleted() {
+			return o, missing("comment", target.ID)
 		}
 		owner, o.thingID = c.OwnerID, c.ThingID
 	default:
@@ -69,4 +66,34 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 		return o, fail(Forbidden, "%s %d belongs to someone else", target.Type, target.ID)
 	}
 	return o, nil
+}
+
+// holdTarget sees that a thing or a make is there and shows itself to the caller, keeps it from being deleted until tx ends, and gives its owner.
+func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
+	switch target.Type {
+	case OnThing:
+		t := new(Thing)
+		err := s.db.forShare(tx.NewSelect().Model(t).Where("t.id = ?", target.ID)).Scan(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			return 0, missing("thing", target.ID)
+		}
+		if err == nil {
+			err = t.allows(caller)
+		}
+		return t.OwnerID, err
+	case OnMake:
+		m := new(Make)
+		err := s.db.forShare(tx.NewSelect().Model(m).Where("m.id = ?", target.ID)).Scan(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			return 0, missing("make", target.ID)
+		}
+		if err == nil {
+			err = m.allows(caller)
+		}
+		if err == nil && m.ThingID != 0 {
+			_, err = s.holdTarget(ctx, tx, caller, Target{OnThing, m.ThingID})
+		}
+		return m.OwnerID, err
+	}
+	return 0, badInput("target", "target: want a thing or a make")
 }

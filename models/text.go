@@ -2,6 +2,7 @@ package models
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -11,6 +12,8 @@ const (
 	maxText = 65_535
 	maxTag  = 64
 	maxTags = 50
+
+	maxAncestors = 20
 )
 
 // MaxFiles is how many files one thing, make or comment may hold.
@@ -32,6 +35,14 @@ func text(field, s string, limit int) error {
 	return nil
 }
 
+// optional is text for one that may be missing.
+func optional(field string, s *string, limit int) error {
+	if s == nil {
+		return nil
+	}
+	return text(field, *s, limit)
+}
+
 // texts is text for several, and tells of the first that is wrong.
 func texts(limit int, fields ...string) error {
 	for i := 0; i+1 < len(fields); i += 2 {
@@ -40,4 +51,18 @@ func texts(limit int, fields ...string) error {
 		}
 	}
 	return nil
+}
+
+// cleanText makes a text of any bytes: valid, without control characters, and at most so many characters long.
+func cleanText(s string, limit int) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	if runes := []rune(s); len(runes) > limit {
+		return string(runes[:limit])
+	}
+	return s
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -34,149 +33,43 @@ type Thing struct {
 	Description  string // Markdown
 	Instructions string // Markdown
 	IsWIP        bool   `bun:"is_wip"`
+	IsDerivative bool   // made from other things, whether or not they are known here
 	CreatedAt    time.Time
 	ModifiedAt   time.Time
 	PublishedAt  *time.Time
+	FeaturedAt   *time.Time // nil: not featured
+	Popularity   int64      // see popularity.go
+
+	LikeCount        int64
+	CollectCount     int64
+	MakeCount        int64
+	CommentCount     int64
+	RootCommentCount int64
+	RemixCount       int64
+	FoldedDownloads  int64   `bun:"download_count"`
+	NewDownloads     int64   `bun:",scanonly"` // logged, and not folded yet
+	Changes          Changes `bun:",scanonly"`
 }
 
-type thingTag struct {
-	bun.BaseModel `bun:"table:thing_tags,alias:tt"`
-
-	ThingID  int64 `bun:",pk"`
-	Position int   `bun:",pk"`
-	Name     string
-}
-
-// NewThing is what a thing is made of.
-type NewThing struct {
-	Name         string
-	License      License
-	Category     string // id, name or slug
-	Description  string
-	Instructions string
-	IsWIP        bool
-	Tags         []string
-	Files        []FinalizeFile // pending uploads to finalize onto it in the same stroke
-}
-
-// CreateThing makes a draft that belongs to the caller.
-func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing) (*Thing, error) {
-	if strings.TrimSpace(n.Name) == "" {
-		return nil, badInput("name", "name: must not be blank")
-	}
-	if err := errors.Join(text("name", n.Name, maxName), texts(maxText, "description", n.Description, "instructions", n.Instructions)); err != nil {
-		return nil, err
-	}
-	tags, err := cleanTags(n.Tags)
-	if err != nil {
-		return nil, err
-	}
-	at := now()
-	t := &Thing{
-		OwnerID: caller.UserID, Name: n.Name, State: Draft, License: n.License, Description: n.Description,
-		Instructions: n.Instructions, IsWIP: n.IsWIP, CreatedAt: at, ModifiedAt: at,
-	}
-	if err := text("category", n.Category, maxName); err != nil {
-		return nil, err
-	}
-	var promoted []string
-	if len(n.Files) > 0 {
-		if promoted, err = s.promote(ctx, caller, n.Files); err != nil {
-			return nil, err
-		}
-	}
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		c, err := category(ctx, tx, n.Category)
-		if err != nil {
-			return err
-		}
-		t.CategoryID = c.ID
-		if _, err := tx.NewInsert().Model(t).Exec(ctx); err != nil {
-			return err
-		}
-		if len(tags) > 0 {
-			rows := make([]thingTag, len(tags))
-			for i, tag := range tags {
-				rows[i] = thingTag{ThingID: t.ID, Position: i, Name: tag}
-			}
-			if _, err := tx.NewInsert().Model(&rows).Exec(ctx); err != nil {
-				return err
-			}
-		}
-		if len(n.Files) == 0 {
-			return nil
-		}
-		return s.finalize(ctx, tx, caller, n.Files, Target{Type: OnThing, ID: t.ID})
+// AfterScanRow makes the counts whole.
+func (t *Thing) AfterScanRow(context.Context) error {
+	return t.Changes.addTo(map[string]*int64{
+		"like_count": &t.LikeCount, "collect_count": &t.CollectCount, "make_count": &t.MakeCount, "comment_count": &t.CommentCount,
+		"root_comment_count": &t.RootCommentCount, "remix_count": &t.RemixCount,
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.sweep(ctx, promoted)
-	return t, nil
 }
 
-// cleanTags trims tags and drops blanks and repetitions, which differ by nothing but case.
-func cleanTags(tags []string) ([]string, error) {
-	var clean []string
-	seen := make(map[string]bool)
-	for _, tag := range tags {
-		tag = strings.Join(strings.Fields(tag), " ")
-		if err := text("tags", tag, maxTag); err != nil {
-			return nil, err
-		}
-		if key := strings.ToLower(tag); tag != "" && !seen[key] {
-			seen[key] = true
-			clean = append(clean, tag)
-		}
-	}
-	if len(clean) > maxTags {
-		e := badInput("tags", "tags: %d, at most %d are taken", len(clean), maxTags)
-		e.Limit = maxTags
-		return nil, e
-	}
-	return clean, nil
-}
+// DownloadCount says how often the thing's files, and those of its makes and comments, were downloaded.
+func (t *Thing) DownloadCount() int64 { return t.FoldedDownloads + t.NewDownloads }
 
-// PublishThing shows a draft to everybody. One that is published already stays as it is.
-func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64) (*Thing, error) {
-	var t *Thing
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		var err error
-		if t, err = s.lockThing(ctx, tx, id); err != nil {
-			return err
-		}
-		if t.OwnerID != caller.UserID {
-			return fail(Forbidden, "thing %d belongs to someone else", id)
-		}
-		if t.State == Published {
-			return nil
-		}
-		var reasons []string
-		if strings.TrimSpace(t.Description) == "" {
-			reasons = append(reasons, "description: must not be blank")
-		}
-		hasModel, err := tx.NewSelect().Model((*File)(nil)).
-			Where("f.target_type = ? AND f.target_id = ? AND f.state = ? AND f.kind = ?", OnThing, id, Finalized, Model).Exists(ctx)
-		if err != nil {
-			return err
-		}
-		if !hasModel {
-			reasons = append(reasons, "files: needs at least one model file")
-		}
-		if len(reasons) > 0 {
-			e := badInput("id", "thing %d cannot be published: %s", id, strings.Join(reasons, "; "))
-			e.Reasons = reasons
-			return e
-		}
-		at := now()
-		t.State, t.PublishedAt, t.ModifiedAt = Published, &at, at
-		_, err = tx.NewUpdate().Model(t).Column("state", "published_at", "modified_at").WherePK().Exec(ctx)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
+// IsFeatured tells whether the staff shows it to everybody.
+func (t *Thing) IsFeatured() bool { return t.FeaturedAt != nil }
+
+// selectThings reads things with their counts.
+func selectThings(db bun.IDB, rows any) *bun.SelectQuery {
+	q := db.NewSelect().Model(rows).ColumnExpr("t.*").
+		ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.thing_id = t.id AND NOT d.folded) AS new_downloads")
+	return pendingCounts(q, "things", "t")
 }
 
 // lockThing reads a thing and holds its row until tx ends.
@@ -185,6 +78,15 @@ func (s *Store) lockThing(ctx context.Context, tx bun.Tx, id int64) (*Thing, err
 	err := s.db.forUpdate(tx.NewSelect().Model(t).Where("t.id = ?", id)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, missing("thing", id)
+	}
+	return t, err
+}
+
+// lockOwnThing is lockThing for the thing's owner.
+func (s *Store) lockOwnThing(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Thing, error) {
+	t, err := s.lockThing(ctx, tx, id)
+	if err == nil && t.OwnerID != caller.UserID {
+		return nil, fail(Forbidden, "thing %d belongs to someone else", id)
 	}
 	return t, err
 }
@@ -199,31 +101,30 @@ func (s *Store) Thing(ctx context.Context, caller auth.Caller, id int64) (*Thing
 	if !ok {
 		return nil, missing("thing", id)
 	}
-	if !t.visibleTo(caller) {
-		return nil, fail(Forbidden, "thing %d is a draft of someone else", id)
-	}
-	return t, nil
+	return t, t.allows(caller)
 }
 
-func (t *Thing) visibleTo(caller auth.Caller) bool {
-	return t.State == Published || t.OwnerID == caller.UserID || caller.Staff()
+// allows tells the caller's verdict on reading the thing: nil or Forbidden.
+func (t *Thing) allows(caller auth.Caller) error {
+	if t.State == Published || t.OwnerID == caller.UserID || caller.Staff() {
+		return nil
+	}
+	return fail(Forbidden, "thing %d is a draft of someone else", t.ID)
 }
 
 // ThingsByID gives the things of those ids, for a caller who may see what refers to them.
 func (s *Store) ThingsByID(ctx context.Context, ids []int64) (map[int64]*Thing, error) {
-	return byID(ctx, s.db.read, ids, "t.id", func(t *Thing) int64 { return t.ID })
+	return byID(ctx, ids, func(rows *[]*Thing) *bun.SelectQuery { return selectThings(s.db.read, rows) }, "t.id", func(t *Thing) int64 { return t.ID })
 }
 
-// TagsOf gives the tags of things, in the order in which their owners gave them.
-func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]string, error) {
-	tags := make(map[int64][]string, len(thingIDs))
-	if len(thingIDs) == 0 {
-		return tags, nil
-	}
-	var rows []thingTag
-	err := s.db.read.NewSelect().Model(&rows).Where("tt.thing_id IN (?)", bun.List(thingIDs)).Order("tt.thing_id", "tt.position").Scan(ctx)
+// FileCounts counts the finalized files of things, less their pictures.
+func (s *Store) FileCounts(ctx context.Context, thingIDs []int64) (map[int64]int64, error) {
+	var rows []struct{ ID, N int64 }
+	err := s.db.read.NewSelect().Model((*File)(nil)).ColumnExpr("f.target_id AS id, count(*) AS n").
+		Where("f.target_type = ? AND f.target_id IN (?) AND f.state = ? AND f.kind <> ?", OnThing, bun.List(thingIDs), Finalized, Image).Group("f.target_id").Scan(ctx, &rows)
+	counts := make(map[int64]int64, len(rows))
 	for _, row := range rows {
-		tags[row.ThingID] = append(tags[row.ThingID], row.Name)
+		counts[row.ID] = row.N
 	}
-	return tags, err
+	return counts, err
 }

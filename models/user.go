@@ -16,10 +16,32 @@ import (
 type User struct {
 	bun.BaseModel `bun:"table:users,alias:u"`
 
-	ID        int64 `bun:",pk,autoincrement"`
-	Username  string
-	IsAdmin   bool
-	CreatedAt time.Time
+	ID             int64 `bun:",pk,autoincrement"`
+	Username       string
+	FirstName      string
+	LastName       string
+	Email          string
+	Bio            string // Markdown
+	Location       string
+	DefaultLicense License
+	IsAdmin        bool
+	CreatedAt      time.Time
+
+	ThingCount      int64
+	MakeCount       int64
+	LikeCount       int64
+	CollectionCount int64
+	FollowerCount   int64
+	FollowingCount  int64
+	Changes         Changes `bun:",scanonly"`
+}
+
+// AfterScanRow makes the counts whole.
+func (u *User) AfterScanRow(context.Context) error {
+	return u.Changes.addTo(map[string]*int64{
+		"thing_count": &u.ThingCount, "make_count": &u.MakeCount, "like_count": &u.LikeCount, "collection_count": &u.CollectionCount,
+		"follower_count": &u.FollowerCount, "following_count": &u.FollowingCount,
+	})
 }
 
 // "me" stands for the caller in addresses, and a name of digits would be taken for an id.
@@ -33,7 +55,7 @@ func (s *Store) CreateUser(ctx context.Context, name string, admin bool) (*User,
 	if !username.MatchString(name) || usernameTaken.MatchString(name) {
 		return nil, badInput("username", "username %.60q: want 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
 	}
-	u := &User{Username: name, IsAdmin: admin, CreatedAt: now()}
+	u := &User{Username: name, DefaultLicense: CC, IsAdmin: admin, CreatedAt: now()}
 	_, err := s.db.write.NewInsert().Model(u).Exec(ctx)
 	if isUnique(err) {
 		e := fail(Conflict, "username %q is taken", name)
@@ -46,6 +68,51 @@ func (s *Store) CreateUser(ctx context.Context, name string, admin bool) (*User,
 	return u, nil
 }
 
+// ProfileChange is what is to change of the caller's profile; what is nil stays.
+type ProfileChange struct {
+	Username       *string // whose: the caller's
+	FirstName      *string
+	LastName       *string
+	Email          *string
+	Bio            *string
+	Location       *string
+	DefaultLicense *License
+}
+
+// UpdateProfile changes what the caller tells of himself.
+func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c ProfileChange) (*User, error) {
+	err := errors.Join(optional("firstName", c.FirstName, maxName), optional("lastName", c.LastName, maxName), optional("email", c.Email, maxName),
+		optional("bio", c.Bio, maxText), optional("location", c.Location, maxName))
+	if err != nil {
+		return nil, err
+	}
+	if c.Username != nil {
+		if u, err := s.User(ctx, caller, *c.Username); err != nil {
+			return nil, err
+		} else if u.ID != caller.UserID {
+			return nil, fail(Forbidden, "the profile of %s is not yours", u.Username)
+		}
+	}
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u := new(User)
+		if err := s.db.forUpdate(tx.NewSelect().Model(u).Where("u.id = ?", caller.UserID)).Scan(ctx); err != nil {
+			return err
+		}
+		set(&u.FirstName, c.FirstName)
+		set(&u.LastName, c.LastName)
+		set(&u.Email, c.Email)
+		set(&u.Bio, c.Bio)
+		set(&u.Location, c.Location)
+		set(&u.DefaultLicense, c.DefaultLicense)
+		_, err := tx.NewUpdate().Model(u).Column("first_name", "last_name", "email", "bio", "location", "default_license").WherePK().Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.User(ctx, caller, "me")
+}
+
 // HasUsers tells whether anybody has an account.
 func (s *Store) HasUsers(ctx context.Context) (bool, error) {
 	return s.db.write.NewSelect().Model((*User)(nil)).Exists(ctx)
@@ -54,7 +121,7 @@ func (s *Store) HasUsers(ctx context.Context) (bool, error) {
 // User gives the user of that name, whatever its case; "me" is the caller.
 func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*User, error) {
 	u := new(User)
-	q := s.db.read.NewSelect().Model(u)
+	q := selectUsers(s.db.read, u)
 	if name == "me" {
 		q = q.Where("u.id = ?", caller.UserID)
 	} else {
@@ -71,7 +138,11 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*Use
 	return u, nil
 }
 
+func selectUsers(db bun.IDB, rows any) *bun.SelectQuery {
+	return pendingCounts(db.NewSelect().Model(rows).ColumnExpr("u.*"), "users", "u")
+}
+
 // UsersByID gives the users of those ids; one that is missing is missing in the map.
 func (s *Store) UsersByID(ctx context.Context, ids []int64) (map[int64]*User, error) {
-	return byID(ctx, s.db.read, ids, "u.id", func(u *User) int64 { return u.ID })
+	return byID(ctx, ids, func(rows *[]*User) *bun.SelectQuery { return selectUsers(s.db.read, rows) }, "u.id", func(u *User) int64 { return u.ID })
 }

@@ -1,24 +1,47 @@
 package rest
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/address"
 )
 
-// answer says what an operation's answer becomes on the wire.
+// result is what an operation gives: its answer and, where the answer is a bare list, how long the whole list is.
+type result struct {
+	Answer json.RawMessage
+	Total  struct{ TotalCount int }
+}
+
+// answer says what an operation's result becomes on the wire.
 type answer struct {
-	write  func(s *server, w http.ResponseWriter, r *http.Request, data json.RawMessage) error
+	write  func(s *server, w http.ResponseWriter, r *http.Request, data result) error
 	schema reflect.Type // of the body; nil where there is none
+	paged  bool         // whether there are headers about the pages of a list
+	query  []string     // parameters of the query that the answer reads by itself
 }
 
 // completed is a wire struct that adds what only the old wire needs: addresses, constants, defaults.
 type completed interface{ complete(a address.Addresses) }
+
+// body answers with a wire struct that is made of a result.
+func body[T any](of func(s *server, r *http.Request, data json.RawMessage) (T, error)) answer {
+	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
+		v, err := of(s, r, data.Answer)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, r, v)
+	}, schema: reflect.TypeFor[T]()}
+}
 
 // decode reads data into a wire struct and completes it.
 func decode[T any](s *server, data json.RawMessage) (*T, error) {
@@ -30,82 +53,6 @@ func decode[T any](s *server, data json.RawMessage) (*T, error) {
 		c.complete(s.Addresses)
 	}
 	return v, nil
-}
-
-// one answers with a wire struct.
-func one[T any]() answer {
-	return answer{func(s *server, w http.ResponseWriter, _ *http.Request, data json.RawMessage) error {
-		v, err := decode[T](s, data)
-		if err != nil {
-			return err
-		}
-		return writeJSON(w, v)
-	}, reflect.TypeFor[T]()}
-}
-
-// inside answers with what lies under the one key of a payload.
-func inside[T any]() answer {
-	a := one[T]()
-	return answer{func(s *server, w http.ResponseWriter, r *http.Request, data json.RawMessage) error {
-		inner, err := unwrap(data)
-		if err != nil {
-			return err
-		}
-		return a.write(s, w, r, inner)
-	}, a.schema}
-}
-
-// listInside answers with the list under the one key of an object, bare and whole.
-func listInside[T any]() answer {
-	return answer{func(s *server, w http.ResponseWriter, _ *http.Request, data json.RawMessage) error {
-		inner, err := unwrap(data)
-		if err != nil {
-			return err
-		}
-		items, err := decodeList[T](s, inner)
-		if err != nil {
-			return err
-		}
-		w.Header().Set("Total-Count", strconv.Itoa(len(items)))
-		return writeJSON(w, items)
-	}, reflect.TypeFor[[]T]()}
-}
-
-// page answers with a numbered page of a list as a bare array, its total and its neighbours in headers.
-func page[T any]() answer {
-	return answer{func(s *server, w http.ResponseWriter, r *http.Request, data json.RawMessage) error {
-		inner, err := unwrap(data)
-		if err != nil {
-			return err
-		}
-		var list struct {
-			Total int
-			Items json.RawMessage
-		}
-		if err := json.Unmarshal(inner, &list); err != nil {
-			return err
-		}
-		items, err := decodeList[T](s, list.Items)
-		if err != nil {
-			return err
-		}
-		w.Header().Set("Total-Count", strconv.Itoa(list.Total))
-		linkPages(w.Header(), s.Addresses.Base, r.URL, list.Total)
-		return writeJSON(w, items)
-	}, reflect.TypeFor[[]T]()}
-}
-
-func unwrap(data json.RawMessage) (json.RawMessage, error) {
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(data, &object); err != nil {
-		return nil, err
-	}
-	for _, inner := range object {
-		if len(object) == 1 {
-			return inner, nil
-		}
-	}
-	return nil, fmt.Errorf("an answer with %d keys where one was expected", len(object))
 }
 
 func decodeList[T any](s *server, data json.RawMessage) ([]*T, error) {
@@ -121,63 +68,174 @@ func decodeList[T any](s *server, data json.RawMessage) ([]*T, error) {
 	return items, nil
 }
 
-func writeJSON(w http.ResponseWriter, v any) error {
+// unwrap gives what lies under the one key of an object.
+func unwrap(data json.RawMessage) (json.RawMessage, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(data, &object); err != nil {
+		return nil, err
+	}
+	for _, inner := range object {
+		if len(object) == 1 {
+			return inner, nil
+		}
+	}
+	return nil, fmt.Errorf("an answer with %d keys where one was expected", len(object))
+}
+
+// one answers with a wire struct.
+func one[T any]() answer {
+	a := body(func(s *server, _ *http.Request, data json.RawMessage) (*T, error) { return decode[T](s, data) })
+	a.schema = reflect.TypeFor[T]()
+	return a
+}
+
+// inside answers with what lies under the one key of a payload.
+func inside[T any]() answer {
+	a := body(func(s *server, _ *http.Request, data json.RawMessage) (*T, error) {
+		inner, err := unwrap(data)
+		if err != nil {
+			return nil, err
+		}
+		return decode[T](s, inner)
+	})
+	a.schema = reflect.TypeFor[T]()
+	return a
+}
+
+// first answers with the only entry of the list under the one key of an object. That there is none is NotFound.
+func first[T, Read any](noun string, as func(s *server, read *Read) *T) answer {
+	a := body(func(s *server, _ *http.Request, data json.RawMessage) (*T, error) {
+		inner, err := unwrap(data)
+		if err != nil {
+			return nil, err
+		}
+		items, err := decodeList[Read](s, inner)
+		if err != nil {
+			return nil, err
+		}
+		if len(items) == 0 {
+			return nil, graph.NotFound("there is no such " + noun + " here")
+		}
+		return as(s, items[0]), nil
+	})
+	a.schema = reflect.TypeFor[T]()
+	return a
+}
+
+// list answers with a list as a bare array, and whole.
+func list[T any]() answer {
+	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
+		items, err := decodeList[T](s, data.Answer)
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Total-Count", strconv.Itoa(len(items)))
+		return writeJSON(w, r, items)
+	}, schema: reflect.TypeFor[[]T]()}
+}
+
+// listInside answers with the list under the one key of an object, bare and whole. One entry that is no list becomes one.
+func listInside[T any]() answer {
+	a := list[T]()
+	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
+		inner, err := unwrap(data.Answer)
+		if err != nil {
+			return err
+		}
+		if len(inner) > 0 && inner[0] == '{' {
+			inner = slices.Concat(json.RawMessage("["), inner, json.RawMessage("]"))
+		}
+		return a.write(s, w, r, result{Answer: inner})
+	}, schema: a.schema}
+}
+
+// page answers with a numbered page of a list as a bare array, its total and its neighbours in headers.
+func page[T any]() answer {
+	return pageAs(func(items []*T) any { return items }, reflect.TypeFor[[]T]())
+}
+
+// pageAs answers with what is made of a numbered page of a list.
+func pageAs[T any](as func(items []*T) any, schema reflect.Type) answer {
+	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
+		var list struct {
+			Total int
+			Items json.RawMessage
+			List  *struct { // where it hangs on an object
+				Total int
+				Items json.RawMessage
+			}
+		}
+		if err := json.Unmarshal(data.Answer, &list); err != nil {
+			return err
+		}
+		if list.List != nil {
+			list.Total, list.Items = list.List.Total, list.List.Items
+		}
+		items, err := decodeList[T](s, list.Items)
+		if err != nil {
+			return err
+		}
+		linkPages(w.Header(), s.Addresses.Base, r.URL, list.Total)
+		return writeJSON(w, r, as(items))
+	}, schema: schema, paged: true}
+}
+
+// listing is page for a list that is an operation's whole answer, and whose length is its total.
+func listing[T any]() answer {
+	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
+		items, err := decodeList[T](s, data.Answer)
+		if err != nil {
+			return err
+		}
+		linkPages(w.Header(), s.Addresses.Base, r.URL, data.Total.TotalCount)
+		return writeJSON(w, r, items)
+	}, schema: reflect.TypeFor[[]T](), paged: true}
+}
+
+// found answers with a page of what a search found.
+var found = answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
+	v, err := decode[SearchSchema](s, data.Answer)
+	if err != nil {
+		return err
+	}
+	linkPages(w.Header(), s.Addresses.Base, r.URL, v.Total)
+	return writeJSON(w, r, v)
+}, schema: reflect.TypeFor[SearchSchema](), paged: true}
+
+// ok answers that it is done.
+var ok = one[OKSchema]()
+
+// writeJSON answers with a body. One that was looked up carries a tag of its content, and is not sent again to whoever holds it.
+func writeJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	h := w.Header()
+	if h.Get("Cache-Control") == "" { // that of what changes something is no-store
+		sum := sha256.Sum256(body)
+		tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+		h.Set("ETag", tag)
+		h.Set("Cache-Control", "private, no-cache")
+		h.Add("Vary", "Authorization")
+		if matches(r.Header.Values("If-None-Match"), tag) {
+			w.WriteHeader(http.StatusNotModified)
+			return nil
+		}
+	}
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body) // a client that is gone reads no error
 	return nil
 }
 
-// redirect sends the client to the address that the operation answered.
-var redirect = answer{write: func(_ *server, w http.ResponseWriter, _ *http.Request, data json.RawMessage) error {
-	var to struct{ URL string }
-	if err := json.Unmarshal(data, &to); err != nil {
-		return err
+// matches tells whether If-None-Match names a tag, by the weak comparison of RFC 9110, section 8.8.3.2.
+func matches(given []string, tag string) bool {
+	for candidate := range strings.SplitSeq(strings.Join(given, ","), ",") {
+		candidate = strings.TrimSpace(candidate)
+		if candidate == "*" || strings.TrimPrefix(candidate, "W/") == strings.TrimPrefix(tag, "W/") {
+			return true
+		}
 	}
-	w.Header().Set("Location", to.URL)
-	w.WriteHeader(http.StatusFound)
-	return nil
-}}
-
-// lookedAt answers HEAD where GET would record a download: it leads to the bytes and records nothing.
-var lookedAt = answer{write: func(s *server, w http.ResponseWriter, _ *http.Request, data json.RawMessage) error {
-	var f struct {
-		ID                ID
-		State             string
-		Direct, Anonymous string
-	}
-	if err := json.Unmarshal(data, &f); err != nil {
-		return err
-	}
-	if f.State != "FINALIZED" {
-		return graph.NotFound("file " + f.ID.String() + " is a pending upload: it can be downloaded once it is finalized")
-	}
-	if f.Direct == "" {
-		f.Direct = f.Anonymous
-	}
-	w.Header().Set("Location", f.Direct)
-	w.WriteHeader(http.StatusFound)
-	return nil
-}}
-
-// fileOrImage answers with a picture as an image summary, and with any other file as what it is.
-var fileOrImage = answer{func(s *server, w http.ResponseWriter, _ *http.Request, data json.RawMessage) error {
-	f, err := decode[FileSchema](s, data)
-	if err != nil {
-		return err
-	}
-	if f.DefaultImage != nil {
-		return writeJSON(w, f.DefaultImage)
-	}
-	return writeJSON(w, f)
-}, reflect.TypeFor[eitherSchema]()}
-
-// eitherSchema stands for one of two shapes.
-type eitherSchema struct {
-	*FileSchema
-	*ImageSummary
+	return false
 }

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vektah/gqlparser/v2/ast"
-
 	"github.com/meshyard/meshyard/graph"
 )
 
@@ -84,7 +82,7 @@ func tagOf(path string) string { return strings.Split(path, "/")[1] }
 
 // operation describes one route.
 func (d *describer) operation(r route, op *operation) object {
-	description := op.SelectionSet[0].(*ast.Field).Definition.Description
+	description := op.field.Definition.Description
 	summary, _, _ := strings.Cut(description, ".")
 	described := object{
 		"operationId": r.operation, "tags": []string{tagOf(r.path)}, "summary": strings.Join(strings.Fields(summary), " "), "description": description,
@@ -93,6 +91,7 @@ func (d *describer) operation(r route, op *operation) object {
 	if r.deprecated != nil {
 		described["deprecated"] = true
 		described["x-successor"] = r.deprecated.successor
+		described["description"] = description + "\n\nDeprecated: " + op.reason(r.deprecated)
 	}
 	parameters, properties, required := []object{}, object{}, []string{}
 	for _, v := range op.VariableDefinitions {
@@ -100,7 +99,7 @@ func (d *describer) operation(r route, op *operation) object {
 		switch {
 		case strings.Contains(r.path, "{"+v.Variable+"}"):
 			in = "path"
-		case r.method == post:
+		case r.method != get && op.mutates():
 			properties[v.Variable] = value
 			if v.Type.NonNull {
 				required = append(required, v.Variable)
@@ -108,6 +107,9 @@ func (d *describer) operation(r route, op *operation) object {
 			continue
 		}
 		parameters = append(parameters, object{"name": v.Variable, "in": in, "required": in == "path", "schema": pageBounds(v.Variable, value)})
+	}
+	for _, name := range r.answer.query {
+		parameters = append(parameters, object{"name": name, "in": "query", "required": false, "schema": object{"type": "string"}})
 	}
 	if len(parameters) > 0 {
 		described["parameters"] = parameters
@@ -151,14 +153,18 @@ func (d *describer) responses(r route, op *operation) object {
 		status = http.StatusFound
 		success = object{"description": "The address of the bytes, which needs no token.", "headers": object{"Location": header("string")}}
 	}
-	if op.variables["page"] != nil {
+	if r.answer.paged {
 		success["headers"] = object{"Link": header("string"), "Total-Count": header("integer")}
 	}
 	statuses := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests}
-	if r.method == post && len(op.variables) > len(pathParameter.FindAllString(r.path, -1)) || strings.HasSuffix(r.path, "/publish") {
+	refuses := strings.HasSuffix(r.path, "/publish") || strings.HasSuffix(r.path, "/likes") && r.method == post
+	if refuses || len(op.variables) > len(pathParameter.FindAllString(r.path, -1)) && (r.method != get || op.variables["sort"] != nil || op.variables["file_id"] != nil) {
 		statuses = append(statuses, http.StatusBadRequest)
 	}
 	all := object{strconv.Itoa(status): success}
+	if !op.mutates() && r.answer.schema != nil {
+		all["304"] = object{"description": "As the client has it: If-None-Match names its ETag."}
+	}
 	for _, s := range statuses {
 		all[strconv.Itoa(s)] = object{"$ref": "#/components/responses/" + errorName(s)}
 	}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -45,6 +46,14 @@ func (d *describer) schemaOf(t reflect.Type) object {
 		return object{"type": "object", "required": []string{"ok"}, "properties": object{"ok": object{"const": "ok"}}}
 	case reflect.TypeFor[eitherSchema]():
 		return object{"anyOf": []object{d.schemaOf(t.Field(0).Type.Elem()), d.schemaOf(t.Field(1).Type.Elem())}}
+	case reflect.TypeFor[copiedThing]():
+		return object{"anyOf": []object{d.schemaOf(t.Field(0).Type.Elem()), {"type": "object", "additionalProperties": false}}}
+	case reflect.TypeFor[hit]():
+		var kinds []object
+		for _, name := range slices.Sorted(maps.Keys(hitSchemas)) {
+			kinds = append(kinds, d.schemaOf(reflect.TypeOf(hitSchemas[name]()).Elem()))
+		}
+		return object{"anyOf": kinds}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -55,6 +64,12 @@ func (d *describer) schemaOf(t reflect.Type) object {
 			items = items.Elem() // the elements of lists are never null
 		}
 		return object{"type": "array", "items": d.schemaOf(items)}
+	case reflect.Map:
+		values := t.Elem()
+		if values.Kind() == reflect.Pointer {
+			values = values.Elem()
+		}
+		return object{"type": "object", "additionalProperties": d.schemaOf(values)}
 	case reflect.Struct:
 		return d.component(t)
 	case reflect.Bool:
@@ -86,20 +101,35 @@ func (d *describer) component(t reflect.Type) object {
 		properties, required := object{}, []string{}
 		described := object{"type": "object", "properties": properties, "additionalProperties": false}
 		d.components[name] = described // before its fields, which may refer to it
-		for f := range t.Fields() {
+		for _, f := range reflect.VisibleFields(t) {
 			key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if f.Anonymous || shadowed(t, f) {
+				continue
+			}
 			// What may be left out is read and never written, but for the reasons of an error.
 			if options == "omitempty" && t != errorType {
 				continue
 			}
-			properties[key] = d.schemaOf(f.Type)
-			if options != "omitempty" {
+			if options == "" {
 				required = append(required, key)
+				properties[key] = d.schemaOf(f.Type)
+				continue
 			}
+			of := f.Type // where it is written at all, it is not null
+			if of.Kind() == reflect.Pointer {
+				of = of.Elem()
+			}
+			properties[key] = d.schemaOf(of)
 		}
 		described["required"] = required
 	}
 	return object{"$ref": "#/components/schemas/" + name}
+}
+
+// shadowed tells whether a field of an embedded struct has given way to one of the struct itself.
+func shadowed(t reflect.Type, f reflect.StructField) bool {
+	own, _ := t.FieldByName(f.Name)
+	return len(own.Index) < len(f.Index)
 }
 
 // inputOf describes the type of a variable as clients of the wire write it.
@@ -135,6 +165,8 @@ func (d *describer) inputOf(t *ast.Type) object {
 		return object{"type": "integer"}
 	case "Boolean":
 		return object{"type": []string{"integer", "boolean"}}
+	case "DateTime":
+		return object{"type": "string", "examples": []string{"2026-01-31", "now-7d", "now-1M/d"}}
 	case "Upload":
 		return object{"type": "string", "contentMediaType": "application/octet-stream"}
 	}

@@ -22,6 +22,7 @@ var operationFiles embed.FS
 type operation struct {
 	*ast.OperationDefinition
 
+	field     *ast.Field // what it is about
 	scope     auth.Scope // what the token must carry: the @auth of its field
 	variables map[string]*ast.VariableDefinition
 }
@@ -74,9 +75,12 @@ func matchOperations(document *ast.QueryDocument, schema *ast.Schema) (map[strin
 				errs = append(errs, fmt.Errorf("rest: operation %s: no variable $%s for %s", r.operation, match[1], r.path))
 			}
 		}
-		scope, err := scopeOf(definition, schema)
+		field, scope, err := scopeOf(definition)
+		if err == nil {
+			err = r.checkDeprecation(field)
+		}
 		errs = append(errs, err)
-		op.scope = scope
+		op.field, op.scope = field, scope
 		found[r.operation] = op
 	}
 	for _, definition := range document.Operations {
@@ -87,16 +91,52 @@ func matchOperations(document *ast.QueryDocument, schema *ast.Schema) (map[strin
 	return found, errors.Join(errs...)
 }
 
-func scopeOf(definition *ast.OperationDefinition, schema *ast.Schema) (auth.Scope, error) {
-	if len(definition.SelectionSet) == 1 {
-		if field, ok := definition.SelectionSet[0].(*ast.Field); ok && field.Alias == "answer" {
-			if d := field.Definition.Directives.ForName("auth"); d != nil {
-				value, _ := d.ArgumentMap(nil)["scope"].(string)
-				return auth.Scope(strings.ToLower(value)), nil
-			}
+// scopeOf gives the field that an operation is about, and the scope that it needs. Beside it there may be how long the list is that it answers.
+func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error) {
+	var answer *ast.Field
+	others := 0
+	for _, selection := range definition.SelectionSet {
+		field, ok := selection.(*ast.Field)
+		switch {
+		case ok && field.Alias == "answer":
+			answer = field
+		case !ok || field.Alias != "total":
+			others++
 		}
 	}
-	return "", fmt.Errorf("rest: operation %s: want one field, with @auth, under the alias answer", definition.Name)
+	if answer != nil && others == 0 {
+		if d := answer.Definition.Directives.ForName("auth"); d != nil {
+			value, _ := d.ArgumentMap(nil)["scope"].(string)
+			return answer, auth.Scope(strings.ToLower(value)), nil
+		}
+	}
+	return nil, "", fmt.Errorf("rest: operation %s: want one field, with @auth, under the alias answer, and no other but total", definition.Name)
+}
+
+// checkDeprecation sees that a route and the field that it runs agree on whether they are deprecated.
+func (r route) checkDeprecation(field *ast.Field) error {
+	reason := deprecationReason(field.Definition)
+	if (reason != "") != (r.deprecated != nil && r.deprecated.reason == "") {
+		return fmt.Errorf("rest: operation %s: the route and the field %s do not agree on whether it is deprecated", r.operation, field.Name)
+	}
+	return nil
+}
+
+// deprecationReason is why a field is deprecated, "" where it is not.
+func deprecationReason(field *ast.FieldDefinition) string {
+	if d := field.Directives.ForName("deprecated"); d != nil {
+		reason, _ := d.ArgumentMap(nil)["reason"].(string)
+		return reason
+	}
+	return ""
+}
+
+// reason is why an operation is deprecated.
+func (op *operation) reason(d *deprecation) string {
+	if d.reason != "" {
+		return d.reason
+	}
+	return deprecationReason(op.field.Definition)
 }
 
 // mutates tells whether running it changes anything.

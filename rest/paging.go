@@ -28,9 +28,10 @@ func number(text string, least, most, otherwise int) int {
 	return min(max(n, least), most)
 }
 
-// linkPages sends RFC 8288 Link with first, prev, next and last. The addresses keep the whole query that came, the
+// linkPages sends Total-Count, and RFC 8288 Link with first, prev, next and last. The addresses keep the whole query that came, the
 // access token included, since some clients follow them as they are.
 func linkPages(h http.Header, base string, u *url.URL, total int) {
+	h.Set("Total-Count", strconv.Itoa(total))
 	query := u.Query()
 	page, perPage := pageNumbers(query)
 	last := max((total+perPage-1)/perPage, 1)

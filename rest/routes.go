@@ -11,31 +11,106 @@ type route struct {
 }
 
 const (
-	get  = http.MethodGet // and HEAD, which is answered like GET unless that would change something
-	head = http.MethodHead
-	post = http.MethodPost
+	get   = http.MethodGet // and HEAD, which is answered like GET unless that would change something
+	head  = http.MethodHead
+	post  = http.MethodPost
+	patch = http.MethodPatch
+	del   = http.MethodDelete
 )
 
 // routes is the whole face: every path answers with and without a slash at its end. The form upload, which streams
 // and carries no token, is the one operation besides; form.go has it.
 var routes = []route{
 	{post, "/files/0/uploadFile", "post_files_0_upload_file", inside[IDSchema](), nil},
-	{post, "/files/0/FinalizeFiles", "post_files_0_finalize_files", one[OKSchema](), toGraphQL},
+	{post, "/files/0/FinalizeFiles", "post_files_0_finalize_files", ok, toGraphQL},
 	{get, "/files/{file_id}", "get_files_file_id", one[FileSchema](), nil},
 	{get, "/files/{file_id}/download", "get_files_file_id_download", redirect, nil},
 	{head, "/files/{file_id}/download", "head_files_file_id_download", lookedAt, nil},
 	{get, "/files/{file_id}/finalize", "get_files_file_id_finalize", fileOrImage, toFinalizeFiles},
 	{post, "/files/{file_id}/finalize", "post_files_file_id_finalize", fileOrImage, toFinalizeFiles},
 
+	{get, "/featured", "get_featured", listing[FeaturedSchema](), toFeatured},
+	{get, "/newest", "get_newest", listing[ShortThingSchema](), toNewest},
+	{get, "/popular", "get_popular", listing[ShortThingSchema](), toPopular},
+	{get, "/search", "get_search", found, nil},
+	{get, "/search/{term}", "get_search_term", found, nil},
+	{get, "/search/{tag}/tag", "get_search_tag_tag", found, nil},
+	{get, "/search/{term}/autocomplete", "get_search_term_autocomplete", found, nil},
+
 	{post, "/things", "post_things", inside[ThingSchema](), nil},
 	{get, "/things/{thing_id}", "get_things_thing_id", one[ThingSchema](), nil},
+	{patch, "/things/{thing_id}", "patch_things_thing_id", inside[ThingSchema](), nil},
+	{del, "/things/{thing_id}", "delete_things_thing_id", ok, nil},
 	{post, "/things/{thing_id}/publish", "post_things_thing_id_publish", inside[ThingSchema](), nil},
 	{get, "/things/{thing_id}/files", "get_things_thing_id_files", listInside[FileSchema](), nil},
 	{post, "/things/{thing_id}/files", "post_things_thing_id_files", inside[FormSchema](), nil},
+	{get, "/things/{thing_id}/files/{file_id}", "get_things_thing_id_files_file_id", first("file", func(_ *server, f *FileSchema) *FileSchema { return f }), nil},
+	{del, "/things/{thing_id}/files/{file_id}", "delete_things_thing_id_files_file_id", ok, nil},
+	{get, "/things/{thing_id}/images", "get_things_thing_id_images", images, nil},
+	{get, "/things/{thing_id}/images/{image_id}", "get_things_thing_id_images_image_id", image, nil},
+	{patch, "/things/{thing_id}/images/{image_id}", "patch_things_thing_id_images_image_id", imageInside, nil},
+	{del, "/things/{thing_id}/images/{image_id}", "delete_things_thing_id_images_image_id", ok, nil},
+	{get, "/things/{thing_id}/likes", "get_things_thing_id_likes", page[UserSummary](), nil},
+	{post, "/things/{thing_id}/likes", "post_things_thing_id_likes", ok, nil},
+	{del, "/things/{thing_id}/likes", "delete_things_thing_id_likes", ok, nil},
+	{get, "/things/{thing_id}/tags", "get_things_thing_id_tags", listInside[Tag](), nil},
+	{get, "/things/{thing_id}/categories", "get_things_thing_id_categories", listInside[CategorySchema](), nil},
+	{get, "/things/{thing_id}/ancestors", "get_things_thing_id_ancestors", page[ShortThingSchema](), nil},
+	{get, "/things/{thing_id}/derivatives", "get_things_thing_id_derivatives", page[ShortThingSchema](), nil},
+	{get, "/things/{thing_id}/copies", "get_things_thing_id_copies", page[CopySchema](), nil},
 	{post, "/things/{thing_id}/copies", "post_things_thing_id_copies", inside[FormSchema](), nil},
-	{post, "/copies/{copy_id}/images", "post_copies_copy_id_images", inside[FormSchema](), nil},
+	{get, "/things/{thing_id}/comments", "get_things_thing_id_comments", page[CommentSchema](), nil},
+	{post, "/things/{thing_id}/comments", "post_things_thing_id_comments", inside[CommentSchema](), nil},
+	{get, "/things/{thing_id}/root-comments", "get_things_thing_id_root_comments", page[CommentSchema](), nil},
+	{get, "/things/{thing_id}/threaded-comments", "get_things_thing_id_threaded_comments", threads, nil},
 
+	{get, "/users/{username}", "get_users_username", one[UserSchema](), nil},
+	{patch, "/users/{username}", "patch_users_username", inside[UserSchema](), nil},
+	{get, "/users/{username}/things", "get_users_username_things", page[ShortThingSchema](), nil},
+	{get, "/users/{username}/likes", "get_users_username_likes", page[ShortThingSchema](), nil},
+	{get, "/users/{username}/favorites", "get_users_username_favorites", page[ShortThingSchema](), nil},
+	{get, "/users/{username}/copies", "get_users_username_copies", page[CopySchema](), nil},
+	{get, "/users/{username}/collections", "get_users_username_collections", page[CollectionSchema](), nil},
 	{get, "/users/{username}/downloads", "get_users_username_downloads", page[ThingSchema](), nil},
+	{get, "/users/{username}/search/{term}", "get_users_username_search_term", found, nil},
+
+	{get, "/copies", "get_copies", page[CopySchema](), nil},
+	{get, "/copies/{copy_id}", "get_copies_copy_id", one[CopySchema](), nil},
+	{patch, "/copies/{copy_id}", "patch_copies_copy_id", inside[CopySchema](), nil},
+	{del, "/copies/{copy_id}", "delete_copies_copy_id", ok, nil},
+	{get, "/copies/{copy_id}/images", "get_copies_copy_id_images", images, nil},
+	{post, "/copies/{copy_id}/images", "post_copies_copy_id_images", inside[FormSchema](), nil},
+	{get, "/copies/{copy_id}/likes", "get_copies_copy_id_likes", page[UserSummary](), nil},
+	{post, "/copies/{copy_id}/likes", "post_copies_copy_id_likes", ok, nil},
+	{del, "/copies/{copy_id}/likes", "delete_copies_copy_id_likes", ok, nil},
+	{get, "/copies/{copy_id}/comments", "get_copies_copy_id_comments", page[CommentSchema](), nil},
+	{post, "/copies/{copy_id}/comments", "post_copies_copy_id_comments", inside[CommentSchema](), nil},
+
+	{get, "/comments", "get_comments", page[CommentSchema](), nil},
+	{post, "/comments", "post_comments", inside[CommentSchema](), nil},
+	{get, "/comments/{comment_id}", "get_comments_comment_id", one[CommentSchema](), nil},
+	{patch, "/comments/{comment_id}", "patch_comments_comment_id", inside[CommentSchema](), nil},
+	{del, "/comments/{comment_id}", "delete_comments_comment_id", ok, nil},
+	{get, "/comments/{comment_id}/replies", "get_comments_comment_id_replies", page[CommentSchema](), nil},
+	{post, "/comments/{comment_id}/reply", "post_comments_comment_id_reply", inside[CommentSchema](), nil},
+
+	{get, "/categories", "get_categories", categories, nil},
+	{get, "/categories/{slug}", "get_categories_slug", one[CategorySchema](), nil},
+	{get, "/categories/{slug}/things", "get_categories_slug_things", page[ShortThingSchema](), nil},
+	{get, "/tags", "get_tags", page[Tag](), nil},
+	{get, "/tags/0/popular", "get_tags_0_popular", page[Tag](), nil},
+	{get, "/tags/{tag}", "get_tags_tag", one[Tag](), nil},
+	{get, "/tags/{tag}/things", "get_tags_tag_things", page[ShortThingSchema](), nil},
+	{get, "/tags/{tag}/search-tags", "get_tags_tag_search_tags", page[SearchTagSchema](), nil},
+
+	{get, "/collections", "get_collections", page[CollectionSchema](), nil},
+	{post, "/collections", "post_collections", inside[CollectionSchema](), nil},
+	{get, "/collections/{collection_id}", "get_collections_collection_id", one[CollectionSchema](), nil},
+	{patch, "/collections/{collection_id}", "patch_collections_collection_id", inside[CollectionSchema](), nil},
+	{del, "/collections/{collection_id}", "delete_collections_collection_id", ok, nil},
+	{get, "/collections/{collection_id}/things", "get_collections_collection_id_things", page[ShortThingSchema](), nil},
+	{post, "/collections/{collection_id}/thing/{thing_id}", "post_collections_collection_id_thing_thing_id", ok, nil},
+	{del, "/collections/{collection_id}/thing/{thing_id}", "delete_collections_collection_id_thing_thing_id", ok, nil},
 }
 
 // Operations names the operations of all routes, in the order of the table.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
@@ -23,6 +24,10 @@ import (
 type Options struct {
 	Graph     *graph.Graph
 	Addresses address.Addresses
+	// Sunset is when deprecated operations end; zero: nobody has said.
+	Sunset time.Time
+	// NoteDeprecated remembers who called a deprecated operation.
+	NoteDeprecated func(r *http.Request, operation string)
 	// StoreForm takes the bytes of the staged upload that a checked form stands for.
 	StoreForm func(ctx context.Context, form signing.Form, file io.Reader) error
 }
@@ -68,7 +73,7 @@ func notFound(mux *http.ServeMux) http.Handler {
 			return
 		}
 		var allowed []string
-		for _, method := range []string{get, post} {
+		for _, method := range []string{get, post, patch, del} {
 			probe := &http.Request{Method: method, Host: r.Host, URL: r.URL}
 			if _, pattern := mux.Handler(probe); pattern != "" {
 				allowed = append(allowed, method)
@@ -86,7 +91,7 @@ func notFound(mux *http.ServeMux) http.Handler {
 // serve runs a route's operation.
 func (s *server) serve(rt route, op *operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rt.deprecated.announce(w.Header(), s.Addresses.Base)
+		rt.deprecated.announce(w.Header(), s.Addresses.Base, rt.operation, s.Sunset)
 		if op.mutates() {
 			w.Header().Set("Cache-Control", "no-store")
 		}
@@ -100,6 +105,9 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 			WriteFailure(w, r, err) // before the body is read
 			return
 		}
+		if rt.deprecated != nil {
+			s.NoteDeprecated(r, rt.operation)
+		}
 		variables, err := s.variables(op, r)
 		if err != nil {
 			WriteFailure(w, r, err)
@@ -110,14 +118,12 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 			writeErrors(w, response.Errors)
 			return
 		}
-		var data struct {
-			Answer json.RawMessage `json:"answer"`
-		}
+		var data result
 		if err := json.Unmarshal(response.Data, &data); err != nil {
 			WriteFailure(w, r, err)
 			return
 		}
-		if err := rt.answer.write(s, w, r, data.Answer); err != nil {
+		if err := rt.answer.write(s, w, r, data); err != nil {
 			WriteFailure(w, r, err)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -32,6 +33,9 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 			// An id that is no number names nothing, and 0 is the id of nothing.
 			if v.Type.Name() == "ID" && !isID(value) {
 				value = "0"
+			}
+			if name == "term" {
+				value = strings.ReplaceAll(value, "+", " ") // as clients write it in a path, too
 			}
 			variables[name] = value
 			continue
@@ -85,6 +89,7 @@ func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 	if upload, ok := value.(graphql.Upload); ok {
 		return upload, nil
 	}
+	value = named(value, t.NamedType)
 	text, isText := value.(string)
 	if number, ok := value.(json.Number); ok {
 		text, isText = number.String(), true
@@ -109,6 +114,11 @@ func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 			return b, nil
 		}
 		return nil, badInput(name, "%s: want 0 or 1, or true or false", name)
+	case "DateTime":
+		if at, ok := parseDate(text, time.Now()); isText && ok {
+			return at.UTC().Format(time.RFC3339), nil
+		}
+		return nil, badInput(name, "%s: want a date, 2026-01-31, or one reckoned from now, now-7d", name)
 	case "String":
 		if isText {
 			return text, nil
@@ -116,6 +126,19 @@ func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 		return nil, badInput(name, "%s: want a text", name)
 	}
 	return nil, fmt.Errorf("rest: %s: no conversion to %s", name, t.NamedType)
+}
+
+// named gives the id, or the name, of an object that stands where one of these is wanted: clients send back whole what they got.
+func named(value any, wanted string) any {
+	if object, ok := value.(map[string]any); ok {
+		switch wanted {
+		case "ID":
+			return object["id"]
+		case "String":
+			return object["name"]
+		}
+	}
+	return value
 }
 
 // convertObject keeps the keys that the type knows: clients send more than is wanted.

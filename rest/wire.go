@@ -35,6 +35,12 @@ func (f *Flag) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// TargetID is what a comment is on: its type and id in GraphQL, kept for what is made of it.
+type TargetID struct {
+	Type string `json:"__typename"`
+	ID   ID     `json:"id"`
+}
+
 // Time is RFC 3339 in GraphQL and has no fractions and a numeric offset on the wire: fixed patterns read it.
 type Time struct{ time.Time }
 

@@ -34,10 +34,40 @@ func (f *FileSchema) complete(a address.Addresses) {
 	f.MetaData = []any{}
 	f.Thumbnail = a.Picture(f.Kind)
 	if f.Kind == "IMAGE" && f.DirectURL != nil {
-		f.Thumbnail = *f.DirectURL
-		f.DefaultImage = imageSummary(f)
+		p := picture{ID: f.ID, Name: f.Name, DirectURL: *f.DirectURL, Added: Time(f.Date)}
+		f.Thumbnail, f.DefaultImage = p.DirectURL, p.summary(a)
 	}
 	f.Kind = ""
+}
+
+// picture is what is read of a picture.
+type picture struct {
+	ID        ID     `json:"id"`
+	Name      string `json:"name"`
+	DirectURL string `json:"direct_url"`
+	Added     Time   `json:"added"`
+}
+
+func (p *picture) sizes() []ImageSize {
+	var all []ImageSize
+	for _, kind := range imageSizes {
+		for _, size := range kind.sizes {
+			all = append(all, ImageSize{kind.kind, size, p.DirectURL})
+		}
+	}
+	return all
+}
+
+func (p *picture) summary(a address.Addresses) *ImageSummary {
+	return &ImageSummary{ID: p.ID, URL: a.Base + "/files/" + p.ID.String(), Name: p.Name, Sizes: p.sizes(), Added: p.Added}
+}
+
+// thumbnail is the address of a picture, or of the one that stands for a kind of which there is none.
+func (p *picture) thumbnail(a address.Addresses, kind string) string {
+	if p == nil {
+		return a.Picture(kind)
+	}
+	return p.DirectURL
 }
 
 // ImageSummary is a picture on the wire.
@@ -66,14 +96,12 @@ var imageSizes = []struct {
 	{"display", []string{"large", "medium", "small"}},
 }
 
-func imageSummary(f *FileSchema) *ImageSummary {
-	image := &ImageSummary{ID: f.ID, URL: f.URL, Name: f.Name, Added: Time(f.Date)}
-	for _, kind := range imageSizes {
-		for _, size := range kind.sizes {
-			image.Sizes = append(image.Sizes, ImageSize{kind.kind, size, *f.DirectURL})
-		}
-	}
-	return image
+// ImageSchema is a picture in a list of pictures.
+type ImageSchema struct {
+	ID    ID          `json:"id"`
+	URL   string      `json:"url"`
+	Name  string      `json:"name"`
+	Sizes []ImageSize `json:"sizes"`
 }
 
 // IDSchema is what an upload answers.

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"encoding/json"
 	"net/url"
 	"strings"
 
@@ -9,68 +10,69 @@ import (
 
 // ThingSchema is a thing on the wire. What this server does not keep has the value that says so: none, nobody, not.
 type ThingSchema struct {
-	ID               ID            `json:"id"`
-	Name             string        `json:"name"`
-	Thumbnail        string        `json:"thumbnail"`
-	URL              string        `json:"url"`
-	PublicURL        string        `json:"public_url"`
-	Creator          *UserSummary  `json:"creator"`
-	Added            Time          `json:"added"`
-	Modified         Time          `json:"modified"`
-	IsPublished      Flag          `json:"is_published"`
-	IsWIP            Flag          `json:"is_wip"`
-	IsPurchased      Flag          `json:"is_purchased"`
-	NeedsModeration  Flag          `json:"needs_moderation"`
-	IsDecoy          Flag          `json:"is_decoy"`
-	IsFeatured       bool          `json:"is_featured"`
-	IsNSFW           bool          `json:"is_nsfw"`
-	IsAI             bool          `json:"is_ai"`
-	IsLiked          bool          `json:"is_liked"`
-	IsCollected      bool          `json:"is_collected"`
-	IsWatched        bool          `json:"is_watched"`
-	LikeCount        int           `json:"like_count"`
-	CollectCount     int           `json:"collect_count"`
-	CommentCount     int           `json:"comment_count"`
-	FileCount        int           `json:"file_count"`
-	DefaultImage     *ImageSummary `json:"default_image"`
-	Description      string        `json:"description"`
-	Instructions     string        `json:"instructions"`
-	DescriptionHTML  string        `json:"description_html"`
-	InstructionsHTML string        `json:"instructions_html"`
-	Details          string        `json:"details"`
-	DetailsParts     []any         `json:"details_parts"`
-	EduDetails       string        `json:"edu_details"`
-	Education        education     `json:"education"`
-	License          License       `json:"license"`
-	AllowsDeriv      bool          `json:"allows_derivatives"`
-	FilesURL         string        `json:"files_url"`
-	ImagesURL        string        `json:"images_url"`
-	LikesURL         string        `json:"likes_url"`
-	AncestorsURL     string        `json:"ancestors_url"`
-	DerivativesURL   string        `json:"derivatives_url"`
-	TagsURL          string        `json:"tags_url"`
-	CategoriesURL    string        `json:"categories_url"`
-	ZipData          zipData       `json:"zip_data"`
-	Tags             []*Tag        `json:"tags"`
-	Ancestors        []any         `json:"ancestors"`
-	IsDerivative     bool          `json:"is_derivative"`
-	CanComment       bool          `json:"can_comment"`
-	IsBanned         bool          `json:"is_banned"`
-	CommentsDisabled bool          `json:"is_comments_disabled"`
-	Moderation       string        `json:"moderation"`
-	TypeName         string        `json:"type_name"`
-	AppID            *int          `json:"app_id"`
-	DownloadCount    int64         `json:"download_count"`
-	ViewCount        int           `json:"view_count"`
-	RemixCount       int           `json:"remix_count"`
-	MakeCount        int           `json:"make_count"`
-	AppCount         int           `json:"app_count"`
-	RootCommentCount int           `json:"root_comment_count"`
+	ID               ID                `json:"id"`
+	Name             string            `json:"name"`
+	Thumbnail        string            `json:"thumbnail"`
+	URL              string            `json:"url"`
+	PublicURL        string            `json:"public_url"`
+	Creator          *UserSummary      `json:"creator"`
+	Added            Time              `json:"added"`
+	Modified         Time              `json:"modified"`
+	IsPublished      Flag              `json:"is_published"`
+	IsWIP            Flag              `json:"is_wip"`
+	IsPurchased      Flag              `json:"is_purchased"`
+	NeedsModeration  Flag              `json:"needs_moderation"`
+	IsDecoy          Flag              `json:"is_decoy"`
+	IsFeatured       bool              `json:"is_featured"`
+	IsNSFW           bool              `json:"is_nsfw"`
+	IsAI             bool              `json:"is_ai"`
+	IsLiked          bool              `json:"is_liked"`
+	IsCollected      bool              `json:"is_collected"`
+	IsWatched        bool              `json:"is_watched"`
+	LikeCount        int               `json:"like_count"`
+	CollectCount     int               `json:"collect_count"`
+	CommentCount     int               `json:"comment_count"`
+	FileCount        int               `json:"file_count"`
+	DefaultImage     *ImageSummary     `json:"default_image"`
+	Description      string            `json:"description"`
+	Instructions     string            `json:"instructions"`
+	DescriptionHTML  string            `json:"description_html"`
+	InstructionsHTML string            `json:"instructions_html"`
+	Details          string            `json:"details"`
+	DetailsParts     []any             `json:"details_parts"`
+	EduDetails       string            `json:"edu_details"`
+	Education        education         `json:"education"`
+	License          License           `json:"license"`
+	AllowsDeriv      bool              `json:"allows_derivatives"`
+	FilesURL         string            `json:"files_url"`
+	ImagesURL        string            `json:"images_url"`
+	LikesURL         string            `json:"likes_url"`
+	AncestorsURL     string            `json:"ancestors_url"`
+	DerivativesURL   string            `json:"derivatives_url"`
+	TagsURL          string            `json:"tags_url"`
+	CategoriesURL    string            `json:"categories_url"`
+	ZipData          zipData           `json:"zip_data"`
+	Tags             []*Tag            `json:"tags"`
+	Ancestors        []*AncestorSchema `json:"ancestors"`
+	IsDerivative     bool              `json:"is_derivative"`
+	CanComment       bool              `json:"can_comment"`
+	IsBanned         bool              `json:"is_banned"`
+	CommentsDisabled bool              `json:"is_comments_disabled"`
+	Moderation       string            `json:"moderation"`
+	TypeName         string            `json:"type_name"`
+	AppID            *int              `json:"app_id"`
+	DownloadCount    int64             `json:"download_count"`
+	ViewCount        int               `json:"view_count"`
+	RemixCount       int               `json:"remix_count"`
+	MakeCount        int               `json:"make_count"`
+	AppCount         int               `json:"app_count"`
+	RootCommentCount int               `json:"root_comment_count"`
 
 	// Read only: emptied before they are written.
-	Images    []*FileSchema `json:"images,omitempty"`
-	ZipImages []zipEntry    `json:"zip_images,omitempty"`
-	ZipFiles  []zipEntry    `json:"zip_files,omitempty"`
+	Image        *picture      `json:"image,omitempty"`
+	ZipImages    []zipEntry    `json:"zip_images,omitempty"`
+	ZipFiles     []zipEntry    `json:"zip_files,omitempty"`
+	AncestorList *ancestorList `json:"ancestor_list,omitempty"`
 }
 
 type education struct {
@@ -88,6 +90,33 @@ type zipEntry struct {
 	URL  string `json:"url"`
 }
 
+type ancestorList struct {
+	Nodes []*AncestorSchema `json:"nodes"`
+}
+
+// AncestorSchema is what a thing tells of one that it was made from.
+type AncestorSchema struct {
+	ID           ID           `json:"id"`
+	Name         string       `json:"name"`
+	URL          string       `json:"url"`
+	PublicURL    string       `json:"public_url"`
+	CreatedAt    Time         `json:"created_at"`
+	Thumbnail    string       `json:"thumbnail"`
+	PreviewImage string       `json:"preview_image"`
+	Creator      *UserSummary `json:"creator"`
+
+	Image *picture `json:"image,omitempty"` // read only: emptied before it is written
+}
+
+func (t *AncestorSchema) complete(a address.Addresses) {
+	t.URL = a.Base + "/things/" + t.ID.String()
+	t.PublicURL = a.Base + "/thing:" + t.ID.String()
+	t.Creator.complete(a)
+	t.Thumbnail = t.Image.thumbnail(a, "THING")
+	t.PreviewImage = t.Thumbnail
+	t.Image = nil
+}
+
 // Tag is a tag on the wire.
 type Tag struct {
 	Name        string `json:"name"`
@@ -99,7 +128,6 @@ type Tag struct {
 }
 
 func (t *Tag) complete(a address.Addresses) {
-	t.Tag = strings.ReplaceAll(strings.ToLower(t.Name), " ", "_")
 	t.URL = a.Base + "/tags/" + url.PathEscape(t.Tag)
 	t.ThingsURL = t.URL + "/things"
 	t.AbsoluteURL = "/tag:" + t.Tag
@@ -116,17 +144,90 @@ func (t *ThingSchema) complete(a address.Addresses) {
 		tag.complete(a)
 	}
 	t.ZipData = zipData{Files: t.ZipFiles, Images: t.ZipImages}
-	t.Thumbnail = a.Picture("THING")
-	if len(t.Images) > 0 {
-		t.Images[0].complete(a)
-		t.DefaultImage = t.Images[0].DefaultImage
-		t.Thumbnail = t.Images[0].Thumbnail
+	t.Thumbnail = t.Image.thumbnail(a, "THING")
+	if t.Image != nil {
+		t.DefaultImage = t.Image.summary(a)
 	}
-	t.Images, t.ZipImages, t.ZipFiles = nil, nil, nil
+	t.Ancestors = []*AncestorSchema{}
+	if t.AncestorList != nil {
+		t.Ancestors = t.AncestorList.Nodes
+	}
+	for _, ancestor := range t.Ancestors {
+		ancestor.complete(a)
+	}
+	t.Image, t.ZipImages, t.ZipFiles, t.AncestorList = nil, nil, nil, nil
 	t.Details = "<div>" + t.DescriptionHTML + t.InstructionsHTML + "</div>"
-	t.DetailsParts, t.Ancestors, t.Education = []any{}, []any{}, education{[]any{}, []any{}}
+	t.DetailsParts, t.Education = []any{}, education{[]any{}, []any{}}
 	t.AllowsDeriv = !strings.Contains(string(t.License), "No Derivatives")
 	t.CanComment = t.IsPublished == 1
-	t.RootCommentCount = t.CommentCount
 	t.TypeName = "Thing"
+}
+
+// ShortThingSchema is a thing in a list.
+type ShortThingSchema struct {
+	ID           ID           `json:"id"`
+	Name         string       `json:"name"`
+	URL          string       `json:"url"`
+	PublicURL    string       `json:"public_url"`
+	CreatedAt    Time         `json:"created_at"`
+	Thumbnail    string       `json:"thumbnail"`
+	PreviewImage string       `json:"preview_image"`
+	Creator      *UserSummary `json:"creator"`
+	IsPrivate    Flag         `json:"is_private"`
+	IsPurchased  Flag         `json:"is_purchased"`
+	IsPublished  Flag         `json:"is_published"`
+	LikeCount    int          `json:"like_count"`
+	CollectCount int          `json:"collect_count"`
+	MakeCount    int          `json:"make_count"`
+	CommentCount int          `json:"comment_count"`
+	Tags         []*Tag       `json:"tags"`
+	IsNSFW       *bool        `json:"is_nsfw"`
+	Rank         *int         `json:"rank"`
+
+	// Read only: emptied before they are written.
+	Image    *picture       `json:"image,omitempty"`
+	Category *CategoryNames `json:"category,omitempty"`
+}
+
+// CategoryNames is what a make tells of the category of its thing.
+type CategoryNames struct {
+	Name string `json:"name"`
+	Slug string `json:"slug"`
+}
+
+func (t *ShortThingSchema) complete(a address.Addresses) {
+	t.URL = a.Base + "/things/" + t.ID.String()
+	t.PublicURL = a.Base + "/thing:" + t.ID.String()
+	t.Creator.complete(a)
+	for _, tag := range t.Tags {
+		tag.complete(a)
+	}
+	t.Thumbnail = t.Image.thumbnail(a, "THING")
+	t.PreviewImage = t.Thumbnail
+	no := false
+	t.IsNSFW = &no
+	t.Image, t.Category = nil, nil
+}
+
+// FeaturedSchema is a thing in the list of featured things, where flags are booleans.
+type FeaturedSchema struct {
+	ShortThingSchema
+	IsPrivate   bool            `json:"is_private"`
+	IsPurchased bool            `json:"is_purchased"`
+	IsPublished bool            `json:"is_published"`
+	Spotlight   spotlightImages `json:"spotlight_images"`
+}
+
+type spotlightImages struct {
+	Large string `json:"large"`
+	Small string `json:"small"`
+}
+
+// UnmarshalJSON reads a short thing.
+func (t *FeaturedSchema) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &t.ShortThingSchema) }
+
+func (t *FeaturedSchema) complete(a address.Addresses) {
+	t.ShortThingSchema.complete(a)
+	t.IsPublished = t.ShortThingSchema.IsPublished == 1
+	t.Spotlight = spotlightImages{t.Thumbnail, t.Thumbnail}
 }

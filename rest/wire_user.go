@@ -31,3 +31,58 @@ func (u *UserSummary) complete(a address.Addresses) {
 	u.Thumbnail = a.Picture("USER")
 	u.Cover = a.Picture("USER")
 }
+
+// UserSchema is a user with all that he tells of himself. What this server does not keep has the value that says so.
+type UserSchema struct {
+	ID               ID       `json:"id"`
+	Name             string   `json:"name"`
+	FirstName        string   `json:"first_name"`
+	LastName         string   `json:"last_name"`
+	Email            *string  `json:"email,omitzero"` // the caller's own
+	URL              string   `json:"url"`
+	PublicURL        string   `json:"public_url"`
+	Thumbnail        string   `json:"thumbnail"`
+	Bio              string   `json:"bio"`
+	BioHTML          string   `json:"bio_html"`
+	Level            string   `json:"level"`
+	Location         string   `json:"location"`
+	Country          string   `json:"country"`
+	Registered       Time     `json:"registered"`
+	LastActive       Time     `json:"last_active"`
+	CoverImage       string   `json:"cover_image"`
+	ThingsURL        string   `json:"things_url"`
+	CopiesURL        string   `json:"copies_url"`
+	LikesURL         string   `json:"likes_url"`
+	DefaultLicense   *License `json:"default_license,omitzero"` // the caller's own
+	Printers         []any    `json:"printers"`
+	Programs         []any    `json:"programs"`
+	Types            []any    `json:"types"`
+	Groups           []any    `json:"groups"`
+	SkillLevel       string   `json:"skill_level"`
+	AcceptsTips      bool     `json:"accepts_tips"`
+	Website          string   `json:"website"`
+	Twitter          string   `json:"twitter"`
+	CountOfFollowers int      `json:"count_of_followers"`
+	CountOfFollowing int      `json:"count_of_following"`
+	CountOfDesigns   int      `json:"count_of_designs"`
+	CollectionCount  int      `json:"collection_count"`
+	MakeCount        int      `json:"make_count"`
+	LikeCount        int      `json:"like_count"`
+	IsAdmin          bool     `json:"is_admin"`
+	IsModerator      bool     `json:"is_moderator"`
+	IsFeatured       bool     `json:"is_featured"`
+	IsVerified       bool     `json:"is_verified"`
+	IsFollowing      bool     `json:"is_following"`
+}
+
+func (u *UserSchema) complete(a address.Addresses) {
+	u.URL = a.Base + "/users/" + u.Name
+	u.PublicURL = a.Base + "/" + u.Name
+	u.Thumbnail, u.CoverImage = a.Picture("USER"), a.Picture("USER")
+	u.ThingsURL, u.CopiesURL, u.LikesURL = u.URL+"/things", u.URL+"/copies", u.URL+"/likes"
+	u.LastActive = u.Registered
+	u.Printers, u.Programs, u.Types, u.Groups = []any{}, []any{}, []any{}, []any{}
+	if u.Email == nil { // somebody else's record
+		u.DefaultLicense = nil
+	}
+}

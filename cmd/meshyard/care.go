@@ -65,6 +65,22 @@ func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger)
 	return nil
 }
 
+type recountCmd struct{}
+
+func (*recountCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
+	a, err := app.Open(ctx, s, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	changed, err := a.Store.Recount(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("set %d counts right, and found the popularity of all things anew\n", changed)
+	return nil
+}
+
 type schemaCmd struct{}
 
 func (*schemaCmd) Run() error {

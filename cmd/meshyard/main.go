@@ -29,6 +29,7 @@ type cli struct {
 	} `cmd:"" help:"Access tokens."`
 	Fsck    fsckCmd    `cmd:"" help:"Compare database and bucket. Exit status 1, and a list, where they disagree."`
 	GC      gcCmd      `cmd:"" name:"gc" help:"Remove expired uploads, and objects that no file names. The server does it every hour."`
+	Recount recountCmd `cmd:"" help:"Find all counts and the popularity of all things anew from the rows they follow from."`
 	Schema  schemaCmd  `cmd:"" help:"Print the GraphQL schema."`
 	OpenAPI openAPICmd `cmd:"" name:"openapi" help:"Print the OpenAPI description of the REST face."`
 }

@@ -20,6 +20,7 @@ type Settings struct {
 	UploadLimit Size          `help:"Largest file that is taken. Pictures are limited to 5 MB besides. Default: ${default}." default:"250MiB" env:"MESHYARD_UPLOAD_LIMIT" placeholder:"SIZE"`
 	PendingTTL  time.Duration `help:"How long an upload waits to be finalized before it is removed. Default: ${default}." default:"24h" env:"MESHYARD_PENDING_TTL" placeholder:"DURATION"`
 	RateLimit   int           `help:"Requests to the API that one token, or one address without a token, may make in 5 minutes; 0 is no limit. Default: ${default}." default:"300" env:"MESHYARD_RATE_LIMIT" placeholder:"N"`
+	Sunset      Day           `help:"Day on which deprecated operations end, 2027-06-30: their answers announce it. Default: none is announced." env:"MESHYARD_SUNSET" placeholder:"DATE"`
 	Hardened    bool          `help:"Close what helps explorers: GraphiQL, introspection, GraphQL by GET, and suggestions in errors." env:"MESHYARD_HARDENED"`
 }
 

@@ -55,3 +55,16 @@ func (l *Lifetime) UnmarshalText(text []byte) error {
 	*l = Lifetime(d)
 	return nil
 }
+
+// Day is a date without a time: 2027-06-30. The zero Day is none.
+type Day struct{ time.Time }
+
+// UnmarshalText reads a day.
+func (d *Day) UnmarshalText(text []byte) error {
+	at, err := time.Parse(time.DateOnly, string(text))
+	if err != nil {
+		return fmt.Errorf("date %q: want one such as 2027-06-30", text)
+	}
+	d.Time = at
+	return nil
+}

@@ -19,7 +19,7 @@ import (
 // Handlers do the work. Each may be called again for work that it has done already.
 type Handlers struct {
 	ExpireUpload   func(ctx context.Context, fileID int64) error
-	FoldDownloads  func(ctx context.Context) error
+	FoldCounts     func(ctx context.Context) error
 	CollectGarbage func(ctx context.Context) error
 }
 
@@ -66,8 +66,8 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[expireUpload]) error {
 		return h.ExpireUpload(ctx, job.Args.FileID)
 	}))
-	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[foldDownloads]) error {
-		return h.FoldDownloads(ctx)
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[foldCounts]) error {
+		return h.FoldCounts(ctx)
 	}))
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[collectGarbage]) error {
 		return h.CollectGarbage(ctx)
@@ -79,7 +79,7 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 		JobTimeout:        jobTimeout,
 		FetchPollInterval: time.Second,
 		PeriodicJobs: []*river.PeriodicJob{
-			every(foldEvery, foldDownloads{}), every(collectEvery, collectGarbage{}),
+			every(foldEvery, foldCounts{}), every(collectEvery, collectGarbage{}),
 		},
 	})
 	if err != nil {
@@ -112,9 +112,9 @@ type expireUpload struct {
 
 func (expireUpload) Kind() string { return "expire_upload" }
 
-type foldDownloads struct{}
+type foldCounts struct{}
 
-func (foldDownloads) Kind() string { return "fold_downloads" }
+func (foldCounts) Kind() string { return "fold_counts" }
 
 type collectGarbage struct{}
 

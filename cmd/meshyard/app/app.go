@@ -86,9 +86,10 @@ func (a *App) open(ctx context.Context) (err error) {
 	}
 	a.queue, err = jobs.New(a.db.SQL(), string(a.db.Engine), jobs.Handlers{
 		ExpireUpload: func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
-		FoldDownloads: func(ctx context.Context) error {
+		FoldCounts: func(ctx context.Context) error {
 			_, err := a.Store.FoldDownloads(ctx)
-			return err
+			_, err2 := a.Store.FoldCounts(ctx)
+			return errors.Join(err, err2)
 		},
 		CollectGarbage: func(ctx context.Context) error { return a.collectGarbage(ctx) },
 	}, quiet(a.Logger))

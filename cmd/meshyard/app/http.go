@@ -36,7 +36,11 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	addresses := address.Addresses{Base: a.Settings.BaseURL, Key: signing.Key(key)}
 	g := graph.New(&graph.Resolver{Store: a.Store, Addresses: addresses})
 	face, err := rest.Handler(rest.Options{
-		Graph: g, Addresses: addresses,
+		Graph: g, Addresses: addresses, Sunset: a.Settings.Sunset.Time,
+		NoteDeprecated: func(r *http.Request, operation string) {
+			caller, _ := auth.From(r.Context())
+			a.Store.NoteDeprecated(caller, operation, r.UserAgent())
+		},
 		StoreForm: func(ctx context.Context, form signing.Form, file io.Reader) error {
 			return a.Store.StoreStaged(ctx, form.FileID, form.Limit, file)
 		},
@@ -148,7 +152,7 @@ func crossOrigin(next http.Handler) http.Handler {
 		AllowedOrigins: []string{"*"},
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: []string{"*"},
-		ExposedHeaders: []string{"Deprecation", "ETag", "Link", "Location", "Retry-After", "Total-Count", "X-Error", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
+		ExposedHeaders: []string{"Deprecation", "ETag", "Link", "Location", "Retry-After", "Sunset", "Total-Count", "X-Error", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
 		MaxAge:         600,
 	}).Handler(next)
 }

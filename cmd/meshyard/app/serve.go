@@ -11,6 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
+const saveUsageEvery = 10 * time.Second
+
 // Listen takes the settings' address.
 func (a *App) Listen() (net.Listener, error) {
 	listener, err := net.Listen("tcp", a.Settings.Listen)
@@ -38,6 +40,12 @@ func (a *App) Serve(ctx context.Context, listener net.Listener, drain time.Durat
 	}
 	a.Logger.Info("serving", "address", listener.Addr().String(), "base_url", a.Settings.BaseURL)
 
+	saved := make(chan struct{})
+	saving, stopSaving := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer close(saved)
+		a.saveUsage(saving)
+	}()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {
@@ -50,9 +58,25 @@ func (a *App) Serve(ctx context.Context, listener net.Listener, drain time.Durat
 			err = errors.Join(fmt.Errorf("requests were cut off after %s: %w", drain, err), server.Close())
 		}
 	}
+	stopSaving()
+	<-saved
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	return errors.Join(err, a.queue.Stop(stop))
+	return errors.Join(err, a.Store.SaveUsage(stop), a.queue.Stop(stop))
+}
+
+// saveUsage keeps what was noted of calls of deprecated operations, every few seconds until ctx ends.
+func (a *App) saveUsage(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(saveUsageEvery):
+		}
+		if err := a.Store.SaveUsage(ctx); err != nil && ctx.Err() == nil {
+			a.Logger.Error("the calls of deprecated operations of the last seconds are lost", "error", err)
+		}
+	}
 }
 
 // FirstToken makes the user admin on a catalogue without users and gives a token of his, "" on any other.

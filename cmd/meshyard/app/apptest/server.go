@@ -102,6 +102,15 @@ func (s *Server) User(name string, scopes ...auth.Scope) *Client {
 	return s.Client(s.Token(name, scopes...))
 }
 
+// Staff makes an administrator and gives a client that acts as one.
+func (s *Server) Staff() *Client {
+	s.t.Helper()
+	if _, err := s.Store.CreateUser(context.Background(), "staff", true); err != nil {
+		s.t.Fatal(err)
+	}
+	return s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
+}
+
 // Token makes a token of a user.
 func (s *Server) Token(name string, scopes ...auth.Scope) string {
 	s.t.Helper()
@@ -110,6 +119,16 @@ func (s *Server) Token(name string, scopes ...auth.Scope) string {
 		s.t.Fatal(err)
 	}
 	return token
+}
+
+// Fold does at once what the server does every few seconds: it folds counts and finds popularity anew.
+func (s *Server) Fold() {
+	s.t.Helper()
+	_, err := s.Store.FoldDownloads(context.Background())
+	_, err2 := s.Store.FoldCounts(context.Background())
+	if err := errors.Join(err, err2); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // Client calls with a token; "" is nobody's.

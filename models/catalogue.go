@@ -1,0 +1,275 @@
+package models
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// Filter says which things, makes, users or collections are wanted; what is zero does not matter.
+type Filter struct {
+	Query         string     // words that all occur in the name, the description, a tag or the creator's name
+	Creator       string     // the creator's name, "me" for the caller; Resolve makes it CreatorID
+	CreatorID     int64      // things, makes, collections
+	CategoryID    int64      // things on that shelf or one below it
+	Tag           string     // things
+	License       License    // things
+	IsFeatured    *bool      // things
+	IsWIP         *bool      // things
+	IsDerivative  *bool      // things
+	HasMakes      *bool      // things
+	LikedByID     int64      // things
+	MadeByID      int64      // things
+	ThingID       int64      // makes
+	PostedAfter   *time.Time // published, or made, at that time or later
+	PostedBefore  *time.Time // earlier than that
+	mayShowDrafts bool       // the creator's own
+}
+
+// Resolve finds the creator that the filter names.
+func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) error {
+	if f.Creator == "" {
+		return nil
+	}
+	u, err := s.User(ctx, caller, f.Creator)
+	if err != nil {
+		return err
+	}
+	if f.CreatorID != 0 && f.CreatorID != u.ID {
+		return badInput("creator", "creator: %s is not the user with the id %d", f.Creator, f.CreatorID)
+	}
+	f.Creator, f.CreatorID = "", u.ID
+	return nil
+}
+
+// Sort is what a search is sorted by.
+type Sort string
+
+// The sorts of searches.
+const (
+	ByRelevance Sort = "relevance" // as popular
+	ByText      Sort = "text"      // as popular
+	ByPopular   Sort = "popular"
+	ByNewest    Sort = "newest"
+	ByMakes     Sort = "makes"
+	ByDesigns   Sort = "designs"
+	ByFollowers Sort = "followers"
+	ByFeatured  Sort = "featured" // the latest featured first, and featured things alone
+)
+
+// MaxFound is how many entries of a search are counted.
+const MaxFound = 10_000
+
+// Bounded is the list as far as searches reach.
+func (l List) Bounded() List {
+	if l.total == nil {
+		l.bound = MaxFound
+	}
+	return l
+}
+
+// Things lists the published things that pass a filter.
+func (s *Store) Things(f Filter, sort Sort) (List, error) {
+	if err := f.check(); err != nil {
+		return List{}, err
+	}
+	by := order{key: "t.published_at", time: true, id: "t.id"}
+	switch sort {
+	case ByPopular, ByRelevance, ByText:
+		by = order{key: "t.popularity", id: "t.id"}
+	case ByMakes:
+		by = order{key: "t.make_count", id: "t.id"}
+	case ByFeatured:
+		by.key = "t.featured_at"
+	}
+	l := List{db: s.db, by: by, rows: func(int64) *bun.SelectQuery {
+		q := s.things(f)
+		if sort == ByFeatured {
+			q = q.Where("t.featured_at IS NOT NULL")
+		}
+		return q
+	}}
+	if f == (Filter{}) && sort != ByFeatured {
+		l.total = s.CountPublished
+	}
+	return l, nil
+}
+
+// ThingsOfUsers lists the things of users, the latest first; drafts for the user alone.
+func (s *Store) ThingsOfUsers(caller auth.Caller) List {
+	return List{db: s.db, by: order{id: "t.id"}, rows: func(userID int64) *bun.SelectQuery {
+		return s.things(Filter{CreatorID: userID, mayShowDrafts: userID == caller.UserID})
+	}}
+}
+
+// ThingsInCategories lists the published things on shelves and on those below them, the latest first.
+func (s *Store) ThingsInCategories() List {
+	return List{db: s.db, by: order{key: "t.published_at", time: true, id: "t.id"}, rows: func(id int64) *bun.SelectQuery {
+		return s.things(Filter{CategoryID: id})
+	}}
+}
+
+// ThingsWithTags lists the published things under tags, the latest first.
+func (s *Store) ThingsWithTags() List {
+	return List{db: s.db, by: order{id: "tt.thing_id"}, rows: func(id int64) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN things AS t ON t.id = tt.thing_id AND t.state = 'published'").Where("tt.tag_id = ?", id)
+	}}
+}
+
+// Remixes lists the published things that were made from others, the latest first.
+func (s *Store) Remixes() List {
+	return List{db: s.db, by: order{id: "ta.thing_id"}, rows: func(id int64) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("thing_ancestors AS ta").Join("JOIN things AS t ON t.id = ta.thing_id AND t.state = 'published'").Where("ta.ancestor_id = ?", id)
+	}}
+}
+
+// Ancestors lists the things that others were made from, as far as they show themselves to the caller, in the order in which they were named.
+func (s *Store) Ancestors(caller auth.Caller) List {
+	return List{db: s.db, by: order{key: "ta.position", id: "ta.ancestor_id", ascending: true}, rows: func(id int64) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("thing_ancestors AS ta").Join("JOIN things AS t ON t.id = ta.ancestor_id AND (t.state = 'published' OR t.owner_id = ?)", caller.UserID).Where("ta.thing_id = ?", id)
+	}}
+}
+
+// FindMakes lists the published makes that pass a filter.
+func (s *Store) FindMakes(f Filter, sort Sort) (List, error) {
+	if err := f.check(); err != nil {
+		return List{}, err
+	}
+	by := order{id: "m.id"}
+	if sort == ByPopular || sort == ByRelevance || sort == ByText {
+		by.key = "m.like_count"
+	}
+	return List{db: s.db, by: by, rows: func(int64) *bun.SelectQuery {
+		q := s.makes()
+		for _, pattern := range f.words() {
+			q = q.Where("lower(m.name) LIKE ?0 ESCAPE '\\' OR lower(m.description) LIKE ?0 ESCAPE '\\'", pattern)
+		}
+		q = f.creator(q, "m.owner_id")
+		if f.ThingID != 0 {
+			q = q.Where("m.thing_id = ?", f.ThingID)
+		}
+		return f.posted(q, "m.published_at")
+	}}, nil
+}
+
+// FindUsers lists the users whose name holds the words.
+func (s *Store) FindUsers(f Filter, sort Sort) (List, error) {
+	if err := f.check(); err != nil {
+		return List{}, err
+	}
+	by := order{id: "u.id", key: "u.follower_count"}
+	switch sort {
+	case ByDesigns, ByPopular:
+		by.key = "u.thing_count"
+	case ByMakes:
+		by.key = "u.make_count"
+	case ByNewest:
+		by.key = ""
+	}
+	return List{db: s.db, by: by, rows: func(int64) *bun.SelectQuery {
+		q := s.db.read.NewSelect().TableExpr("users AS u")
+		for _, pattern := range f.words() {
+			q = q.Where("lower(u.username) LIKE ?0 ESCAPE '\\' OR lower(u.first_name) LIKE ?0 ESCAPE '\\' OR lower(u.last_name) LIKE ?0 ESCAPE '\\'", pattern)
+		}
+		return f.posted(q, "u.created_at")
+	}}, nil
+}
+
+// FindCollections lists the collections that pass a filter.
+func (s *Store) FindCollections(f Filter, sort Sort) (List, error) {
+	if err := f.check(); err != nil {
+		return List{}, err
+	}
+	by := order{id: "co.id"}
+	if sort == ByPopular || sort == ByRelevance || sort == ByText {
+		by.key = "co.thing_count"
+	}
+	return List{db: s.db, by: by, rows: func(int64) *bun.SelectQuery {
+		q := s.db.read.NewSelect().TableExpr("collections AS co")
+		for _, pattern := range f.words() {
+			q = q.Where("lower(co.name) LIKE ?0 ESCAPE '\\' OR lower(co.description) LIKE ?0 ESCAPE '\\'", pattern)
+		}
+		return f.posted(f.creator(q, "co.owner_id"), "co.created_at")
+	}}, nil
+}
+
+// check sees that texts are such as a database takes.
+func (f Filter) check() error {
+	if err := text("query", f.Query, maxName); err != nil {
+		return err
+	}
+	return text("tag", f.Tag, maxTag)
+}
+
+// words gives the patterns of the query's words; a search for nothing finds all.
+func (f Filter) words() []string {
+	words := strings.Fields(strings.ToLower(f.Query))
+	for i, word := range words {
+		words[i] = "%" + likePattern(word) + "%"
+	}
+	return words
+}
+
+func (f Filter) creator(q *bun.SelectQuery, column string) *bun.SelectQuery {
+	if f.CreatorID != 0 {
+		return q.Where("? = ?", bun.Safe(column), f.CreatorID)
+	}
+	return q
+}
+
+func (f Filter) posted(q *bun.SelectQuery, column string) *bun.SelectQuery {
+	if f.PostedAfter != nil {
+		q = q.Where("? >= ?", bun.Safe(column), f.PostedAfter.UTC())
+	}
+	if f.PostedBefore != nil {
+		q = q.Where("? < ?", bun.Safe(column), f.PostedBefore.UTC())
+	}
+	return q
+}
+
+// things selects the things that pass a filter.
+func (s *Store) things(f Filter) *bun.SelectQuery {
+	q := s.db.read.NewSelect().TableExpr("things AS t")
+	if !f.mayShowDrafts {
+		q = q.Where("t.state = 'published'")
+	}
+	for _, pattern := range f.words() {
+		q = q.Where("lower(t.name) LIKE ?0 ESCAPE '\\' OR lower(t.description) LIKE ?0 ESCAPE '\\' "+
+			"OR EXISTS (SELECT 1 FROM users AS u WHERE u.id = t.owner_id AND lower(u.username) LIKE ?0 ESCAPE '\\') "+
+			"OR EXISTS (SELECT 1 FROM thing_tags AS tt WHERE tt.thing_id = t.id AND lower(tt.name) LIKE ?0 ESCAPE '\\')", pattern)
+	}
+	q = f.posted(f.creator(q, "t.owner_id"), "t.published_at")
+	if f.CategoryID != 0 {
+		q = q.Where("t.category_id IN (?)", below(f.CategoryID))
+	}
+	if f.Tag != "" {
+		q = q.Where("t.id IN (SELECT tt.thing_id FROM thing_tags AS tt JOIN tags AS g ON g.id = tt.tag_id WHERE g.slug = ?)", tagSlug(f.Tag))
+	}
+	if f.License != "" {
+		q = q.Where("t.license = ?", f.License)
+	}
+	if f.LikedByID != 0 {
+		q = q.Where("t.id IN (SELECT l.target_id FROM likes AS l WHERE l.target_type = 'thing' AND l.user_id = ?)", f.LikedByID)
+	}
+	if f.MadeByID != 0 {
+		q = q.Where("t.id IN (SELECT m.thing_id FROM makes AS m WHERE m.state = 'published' AND m.owner_id = ?)", f.MadeByID)
+	}
+	q = whether(q, f.IsFeatured, "t.featured_at IS NOT NULL")
+	q = whether(q, f.IsWIP, "t.is_wip")
+	q = whether(q, f.IsDerivative, "t.is_derivative")
+	return whether(q, f.HasMakes, "EXISTS (SELECT 1 FROM makes AS m WHERE m.thing_id = t.id AND m.state = 'published')")
+}
+
+func whether(q *bun.SelectQuery, wanted *bool, condition string) *bun.SelectQuery {
+	switch {
+	case wanted == nil:
+		return q
+	case *wanted:
+		return q.Where(condition)
+	}
+	return q.Where("NOT (" + condition + ")")
+}

@@ -1,0 +1,226 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// Collection is things that somebody put together.
+type Collection struct {
+	bun.BaseModel `bun:"table:collections,alias:co"`
+
+	ID          int64 `bun:",pk,autoincrement"`
+	OwnerID     int64
+	Name        string
+	Description string // Markdown
+	ThingCount  int64
+	CreatedAt   time.Time
+	ModifiedAt  time.Time
+	Changes     Changes `bun:",scanonly"`
+}
+
+// AfterScanRow makes the count whole.
+func (c *Collection) AfterScanRow(context.Context) error {
+	return c.Changes.addTo(map[string]*int64{"thing_count": &c.ThingCount})
+}
+
+type collectionThing struct {
+	bun.BaseModel `bun:"table:collection_things,alias:ct"`
+
+	ID           int64 `bun:",pk,autoincrement"`
+	CollectionID int64
+	ThingID      int64
+	CreatedAt    time.Time
+}
+
+// NewCollection is what a collection is made of.
+type NewCollection struct {
+	Name        string
+	Description string
+}
+
+// CreateCollection makes an empty collection of the caller.
+func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewCollection) (*Collection, error) {
+	if err := checkCollection(&n.Name, &n.Description); err != nil {
+		return nil, err
+	}
+	at := now()
+	c := &Collection{OwnerID: caller.UserID, Name: n.Name, Description: n.Description, CreatedAt: at, ModifiedAt: at}
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.NewInsert().Model(c).Exec(ctx); err != nil {
+			return err
+		}
+		return count(ctx, tx, userCollections.by(1, caller.UserID))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func checkCollection(name, description *string) error {
+	if name != nil && strings.TrimSpace(*name) == "" {
+		return badInput("name", "name: must not be blank")
+	}
+	return errors.Join(optional("name", name, maxName), optional("description", description, maxText))
+}
+
+// CollectionChange is what is to change of a collection; what is nil stays.
+type CollectionChange struct {
+	ID          int64
+	Name        *string
+	Description *string
+}
+
+// UpdateCollection changes a collection of the caller.
+func (s *Store) UpdateCollection(ctx context.Context, caller auth.Caller, change CollectionChange) (*Collection, error) {
+	if err := checkCollection(change.Name, change.Description); err != nil {
+		return nil, err
+	}
+	return s.changeCollection(ctx, caller, change.ID, func(_ context.Context, _ bun.Tx, c *Collection) error {
+		set(&c.Name, change.Name)
+		set(&c.Description, change.Description)
+		return nil
+	})
+}
+
+// changeCollection locks a collection of the caller and keeps what change makes of it.
+func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx, *Collection) error) (*Collection, error) {
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		c, err := s.lockOwnCollection(ctx, tx, caller, id)
+		if err != nil {
+			return err
+		}
+		if err := change(ctx, tx, c); err != nil {
+			return err
+		}
+		c.ModifiedAt = now()
+		_, err = tx.NewUpdate().Model(c).Column("name", "description", "modified_at").WherePK().Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Collection(ctx, id)
+}
+
+func (s *Store) lockOwnCollection(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Collection, error) {
+	c := new(Collection)
+	err := s.db.forUpdate(tx.NewSelect().Model(c).Where("co.id = ?", id)).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, missing("collection", id)
+	}
+	if err == nil && c.OwnerID != caller.UserID {
+		return nil, fail(Forbidden, "collection %d belongs to someone else", id)
+	}
+	return c, err
+}
+
+// Collect puts a thing that the caller may see into a collection of the caller. One that is there already stays.
+func (s *Store) Collect(ctx context.Context, caller auth.Caller, collectionID, thingID int64) (*Collection, error) {
+	return s.changeCollection(ctx, caller, collectionID, func(ctx context.Context, tx bun.Tx, c *Collection) error {
+		if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, thingID}); err != nil {
+			return err
+		}
+		done, err := tx.NewInsert().Model(&collectionThing{CollectionID: c.ID, ThingID: thingID, CreatedAt: now()}).
+			On("CONFLICT (collection_id, thing_id) DO NOTHING").Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); n == 0 || err != nil {
+			return err
+		}
+		return count(ctx, tx, collectionThings.by(1, c.ID), thingCollects.by(1, thingID))
+	})
+}
+
+// Uncollect takes a thing out of a collection of the caller. One that is not there is no error.
+func (s *Store) Uncollect(ctx context.Context, caller auth.Caller, collectionID, thingID int64) (*Collection, error) {
+	return s.changeCollection(ctx, caller, collectionID, func(ctx context.Context, tx bun.Tx, c *Collection) error {
+		done, err := tx.NewDelete().Model((*collectionThing)(nil)).Where("collection_id = ? AND thing_id = ?", c.ID, thingID).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); n == 0 || err != nil {
+			return err
+		}
+		return count(ctx, tx, collectionThings.by(-1, c.ID), thingCollects.by(-1, thingID))
+	})
+}
+
+// uncollect takes a thing that goes out of all collections.
+func uncollect(ctx context.Context, tx bun.Tx, thingID int64) error {
+	var collectionIDs []int64
+	err := tx.NewDelete().Model((*collectionThing)(nil)).Where("thing_id = ?", thingID).Returning("collection_id").Scan(ctx, &collectionIDs)
+	if err != nil {
+		return ignoreNoRows(err)
+	}
+	return count(ctx, tx, collectionThings.by(-1, collectionIDs...))
+}
+
+// DeleteCollection removes a collection of the caller; the things stay.
+func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int64) error {
+	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := s.lockOwnCollection(ctx, tx, caller, id); err != nil {
+			return err
+		}
+		var thingIDs []int64
+		err := tx.NewDelete().Model((*collectionThing)(nil)).Where("collection_id = ?", id).Returning("thing_id").Scan(ctx, &thingIDs)
+		if err := ignoreNoRows(err); err != nil {
+			return err
+		}
+		if _, err := tx.NewDelete().Model((*Collection)(nil)).Where("id = ?", id).Exec(ctx); err != nil {
+			return err
+		}
+		return count(ctx, tx, thingCollects.by(-1, thingIDs...), userCollections.by(-1, caller.UserID))
+	})
+}
+
+// Collection gives a collection.
+func (s *Store) Collection(ctx context.Context, id int64) (*Collection, error) {
+	found, err := s.CollectionsByID(ctx, []int64{id})
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := found[id]; ok {
+		return c, nil
+	}
+	return nil, missing("collection", id)
+}
+
+// CollectionsByID gives the collections of those ids.
+func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Collection, error) {
+	return byID(ctx, ids, func(rows *[]*Collection) *bun.SelectQuery {
+		return pendingCounts(s.db.read.NewSelect().Model(rows).ColumnExpr("co.*"), "collections", "co")
+	}, "co.id", func(c *Collection) int64 { return c.ID })
+}
+
+// CollectedBy tells which of some things a user has in a collection.
+func (s *Store) CollectedBy(ctx context.Context, userID int64, thingIDs []int64) (map[int64]bool, error) {
+	var collected []int64
+	err := s.db.read.NewSelect().Model((*collectionThing)(nil)).Column("ct.thing_id").
+		Join("JOIN collections AS co ON co.id = ct.collection_id").Where("ct.thing_id IN (?) AND co.owner_id = ?", bun.List(thingIDs), userID).Scan(ctx, &collected)
+	return setOf(collected), err
+}
+
+// CollectionsOf lists the collections of users, the latest first.
+func (s *Store) CollectionsOf() List {
+	return List{db: s.db, by: order{id: "co.id"}, rows: func(userID int64) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("collections AS co").Where("co.owner_id = ?", userID)
+	}}
+}
+
+// CollectedThings lists the published things in collections, the latest put in first. Drafts show themselves to nobody there.
+func (s *Store) CollectedThings() List {
+	return List{db: s.db, by: order{id: "ct.id", node: "ct.thing_id"}, rows: func(id int64) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("collection_things AS ct").Join("JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published'").
+			Where("ct.collection_id = ?", id)
+	}}
+}

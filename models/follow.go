@@ -1,0 +1,81 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+type follow struct {
+	bun.BaseModel `bun:"table:follows,alias:fw"`
+
+	ID         int64 `bun:",pk,autoincrement"`
+	FollowerID int64
+	FollowedID int64
+	CreatedAt  time.Time
+}
+
+// Follow makes the caller a follower of another user. One who follows already does so still.
+func (s *Store) Follow(ctx context.Context, caller auth.Caller, username string) (*User, error) {
+	return s.changeFollow(ctx, caller, username, 1, func(ctx context.Context, tx bun.Tx, userID int64) (sql.Result, error) {
+		return tx.NewInsert().Model(&follow{FollowerID: caller.UserID, FollowedID: userID, CreatedAt: now()}).
+			On("CONFLICT (follower_id, followed_id) DO NOTHING").Exec(ctx)
+	})
+}
+
+// Unfollow ends it.
+func (s *Store) Unfollow(ctx context.Context, caller auth.Caller, username string) (*User, error) {
+	return s.changeFollow(ctx, caller, username, -1, func(ctx context.Context, tx bun.Tx, userID int64) (sql.Result, error) {
+		return tx.NewDelete().Model((*follow)(nil)).Where("follower_id = ? AND followed_id = ?", caller.UserID, userID).Exec(ctx)
+	})
+}
+
+func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username string, by int64, change func(ctx context.Context, tx bun.Tx, userID int64) (sql.Result, error)) (*User, error) {
+	u, err := s.User(ctx, caller, username)
+	if err != nil {
+		return nil, err
+	}
+	if u.ID == caller.UserID {
+		return nil, badInput("username", "username: is your own")
+	}
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		done, err := change(ctx, tx, u.ID)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); n == 0 || err != nil {
+			return err
+		}
+		return count(ctx, tx, userFollowers.by(by, u.ID), userFollowing.by(by, caller.UserID))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.User(ctx, caller, username)
+}
+
+// FollowedBy tells which of some users a user follows.
+func (s *Store) FollowedBy(ctx context.Context, userID int64, ids []int64) (map[int64]bool, error) {
+	var followed []int64
+	err := s.db.read.NewSelect().Model((*follow)(nil)).Column("fw.followed_id").
+		Where("fw.follower_id = ? AND fw.followed_id IN (?)", userID, bun.List(ids)).Scan(ctx, &followed)
+	return setOf(followed), err
+}
+
+// Followers lists who follows users, the latest first.
+func (s *Store) Followers() List {
+	return List{db: s.db, by: order{id: "fw.id", node: "fw.follower_id"}, rows: func(userID int64) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("follows AS fw").Where("fw.followed_id = ?", userID)
+	}}
+}
+
+// Following lists whom users follow, the latest first.
+func (s *Store) Following() List {
+	return List{db: s.db, by: order{id: "fw.id", node: "fw.followed_id"}, rows: func(userID int64) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("follows AS fw").Where("fw.follower_id = ?", userID)
+	}}
+}

@@ -1,0 +1,109 @@
+package models
+
+import (
+	"context"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+type like struct {
+	bun.BaseModel `bun:"table:likes,alias:l"`
+
+	ID         int64 `bun:",pk,autoincrement"`
+	UserID     int64
+	TargetType TargetType
+	TargetID   int64
+	CreatedAt  time.Time
+}
+
+// Like notes that the caller likes a thing or a make of somebody else. To like it again changes nothing.
+func (s *Store) Like(ctx context.Context, caller auth.Caller, target Target) error {
+	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		owner, err := s.holdTarget(ctx, tx, caller, target)
+		if err != nil {
+			return err
+		}
+		if owner == caller.UserID {
+			return badInput("target", "target: %s %d is your own", target.Type, target.ID)
+		}
+		done, err := tx.NewInsert().Model(&like{UserID: caller.UserID, TargetType: target.Type, TargetID: target.ID, CreatedAt: now()}).
+			On("CONFLICT (user_id, target_type, target_id) DO NOTHING").Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); n == 0 || err != nil {
+			return err
+		}
+		return countLike(ctx, tx, target, caller.UserID, 1)
+	})
+}
+
+// Unlike takes it back. Where there was no like nothing changes.
+func (s *Store) Unlike(ctx context.Context, caller auth.Caller, target Target) error {
+	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := s.holdTarget(ctx, tx, caller, target); err != nil {
+			return err
+		}
+		done, err := tx.NewDelete().Model((*like)(nil)).
+			Where("user_id = ? AND target_type = ? AND target_id = ?", caller.UserID, target.Type, target.ID).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); n == 0 || err != nil {
+			return err
+		}
+		return countLike(ctx, tx, target, caller.UserID, -1)
+	})
+}
+
+func countLike(ctx context.Context, tx bun.Tx, target Target, userID, by int64) error {
+	if target.Type == OnMake {
+		return count(ctx, tx, makeLikes.by(by, target.ID))
+	}
+	return count(ctx, tx, thingLikes.by(by, target.ID), userLikes.by(by, userID))
+}
+
+// deleteLikes removes all likes of a target that goes.
+func deleteLikes(ctx context.Context, tx bun.Tx, target Target) error {
+	var userIDs []int64
+	err := tx.NewDelete().Model((*like)(nil)).Where("target_type = ? AND target_id = ?", target.Type, target.ID).Returning("user_id").Scan(ctx, &userIDs)
+	if err != nil || target.Type != OnThing {
+		return ignoreNoRows(err)
+	}
+	return count(ctx, tx, userLikes.by(-1, userIDs...))
+}
+
+// LikedBy tells which of some things, or makes, a user likes.
+func (s *Store) LikedBy(ctx context.Context, userID int64, on TargetType, ids []int64) (map[int64]bool, error) {
+	var liked []int64
+	err := s.db.read.NewSelect().Model((*like)(nil)).Column("l.target_id").
+		Where("l.user_id = ? AND l.target_type = ? AND l.target_id IN (?)", userID, on, bun.List(ids)).Scan(ctx, &liked)
+	return setOf(liked), err
+}
+
+// setOf is a set of ids.
+func setOf(ids []int64) map[int64]bool {
+	set := make(map[int64]bool, len(ids))
+	for _, id := range ids {
+		set[id] = true
+	}
+	return set
+}
+
+// Likers lists who likes things, or makes, the latest first.
+func (s *Store) Likers(on TargetType) List {
+	return List{db: s.db, by: order{key: "l.created_at", time: true, id: "l.id", node: "l.user_id"}, rows: func(id int64) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("likes AS l").Where("l.target_type = ? AND l.target_id = ?", on, id)
+	}}
+}
+
+// LikedThings lists the published things that users like, the latest liked first.
+func (s *Store) LikedThings() List {
+	return List{db: s.db, by: order{id: "l.id", node: "l.target_id"}, rows: func(userID int64) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("likes AS l").Join("JOIN things AS t ON t.id = l.target_id AND t.state = 'published'").
+			Where("l.user_id = ? AND l.target_type = ?", userID, OnThing)
+	}}
+}

@@ -1,0 +1,194 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+)
+
+// Every list is read in two steps: the ids of its part, which an index alone gives, and then the rows of those ids. So a part
+// deep in a long list costs little more than its start, and lists of one kind that hang on many objects are read together.
+
+// Position is where an entry stands in a list: by the list's key, and by id among those of the same key.
+type Position struct {
+	Key int64 // a number, or a time in microseconds since 1970; 0 where the id alone is the order
+	ID  int64
+}
+
+// Entry is an entry of a list.
+type Entry struct {
+	Position
+	NodeID int64 // of what the entry stands for: the thing that was liked, the user who follows
+}
+
+// Slice says which part of a list is wanted: the First entries after a position, or the Last before one, or, for numbered pages,
+// the First past an offset.
+type Slice struct {
+	First, Last   int // one of them is 0
+	After, Before *Position
+	Offset        int64
+}
+
+// Page is a part of a list. More tells whether there is more in the direction in which it was read.
+type Page struct {
+	Entries []*Entry
+	More    bool
+}
+
+// List is a list that each of some parents has, such as the makes of things. One that hangs on nothing is the same whatever the parent.
+type List struct {
+	db   *DB
+	rows func(parent int64) *bun.SelectQuery // FROM and WHERE
+	by   order
+	// bound is how many entries are counted and can be reached; 0: all.
+	bound int64
+	// total gives the length of a list that is the same for all parents, where it is known without counting.
+	total func(ctx context.Context) (int64, error)
+}
+
+// order is how a list is sorted.
+type order struct {
+	key       string // a column; empty where the id alone is the order
+	time      bool   // key is a time
+	id        string // a column
+	node      string // the column of what an entry stands for; empty: id
+	ascending bool
+}
+
+// arms is how many lists one statement reads: SQLite takes at most 500 of them.
+const arms = 200
+
+// Page reads the same part of the lists of all parents, in one statement.
+func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]Page, error) {
+	pages := make(map[int64]Page, len(parents))
+	if l.bound != 0 && part.Offset >= l.bound {
+		return pages, nil
+	}
+	for some := range slices.Chunk(parents, arms) {
+		var rows []struct {
+			Parent, ID, Node, Number int64
+			At                       time.Time
+		}
+		query, err := l.union(some, func(parent int64) *bun.SelectQuery { return l.part(parent, part) })
+		if err != nil {
+			return nil, err
+		}
+		if err := l.db.read.NewRaw(query).Scan(ctx, &rows); err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			e := &Entry{Position{row.Number, row.ID}, row.Node}
+			if l.by.time {
+				e.Key = row.At.UnixMicro()
+			}
+			p := pages[row.Parent]
+			p.Entries = append(p.Entries, e)
+			pages[row.Parent] = p
+		}
+	}
+	for parent, p := range pages {
+		if wanted := max(part.First, part.Last); len(p.Entries) > wanted {
+			p.Entries, p.More = p.Entries[:wanted], true
+		}
+		if part.Last > 0 {
+			slices.Reverse(p.Entries)
+		}
+		pages[parent] = p
+	}
+	return pages, nil
+}
+
+// Count counts the entries of the lists of all parents, in one statement.
+func (l List) Count(ctx context.Context, parents []int64) (map[int64]int64, error) {
+	counts := make(map[int64]int64, len(parents))
+	if l.total != nil {
+		n, err := l.total(ctx)
+		for _, parent := range parents {
+			counts[parent] = n
+		}
+		return counts, err
+	}
+	for some := range slices.Chunk(parents, arms) {
+		var rows []struct{ Parent, N int64 }
+		query, err := l.union(some, func(parent int64) *bun.SelectQuery {
+			if l.bound == 0 {
+				return l.rows(parent).ColumnExpr("CAST(? AS bigint) AS parent, count(*) AS n", parent)
+			}
+			return l.db.read.NewSelect().TableExpr("(?) AS bounded", l.rows(parent).ColumnExpr("1").Limit(l.bound)).
+				ColumnExpr("CAST(? AS bigint) AS parent, count(*) AS n", parent)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if err := l.db.read.NewRaw(query).Scan(ctx, &rows); err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			counts[row.Parent] = row.N
+		}
+	}
+	return counts, nil
+}
+
+// union makes one statement of a query for each parent. Each is wrapped, since it is sorted and limited for itself.
+func (l List) union(parents []int64, query func(parent int64) *bun.SelectQuery) (string, error) {
+	texts := make([]string, len(parents))
+	for i, parent := range parents {
+		text, err := query(parent).AppendQuery(l.db.read.QueryGen(), nil)
+		if err != nil {
+			return "", fmt.Errorf("list: %w", err)
+		}
+		texts[i] = "SELECT * FROM (" + string(text) + ") AS part"
+	}
+	return strings.Join(texts, " UNION ALL "), nil
+}
+
+// part selects a part of one list, and one entry more, that tells whether there is more.
+func (l List) part(parent int64, part Slice) *bun.SelectQuery {
+	id, node := bun.Safe(l.by.id), bun.Safe(l.by.node)
+	if l.by.node == "" {
+		node = id
+	}
+	q := l.rows(parent).ColumnExpr("CAST(? AS bigint) AS parent, ? AS id, ? AS node", parent, id, node)
+	key := bun.Safe(l.by.key)
+	switch {
+	case l.by.time:
+		q = q.ColumnExpr("? AS at", key)
+	case l.by.key != "":
+		q = q.ColumnExpr("? AS number", key)
+	}
+	ascending := l.by.ascending != (part.Last > 0) // as it is read, which for a last part is from the end
+	direction := bun.Safe("DESC")
+	if ascending {
+		direction = "ASC"
+	}
+	if part.After != nil {
+		q = l.beyond(q, *part.After, l.by.ascending)
+	}
+	if part.Before != nil {
+		q = l.beyond(q, *part.Before, !l.by.ascending)
+	}
+	if l.by.key != "" {
+		q = q.OrderExpr("? ?", key, direction)
+	}
+	return q.OrderExpr("? ?", id, direction).Limit(int64(max(part.First, part.Last)) + 1).Offset(part.Offset)
+}
+
+// beyond keeps the rows that are above a position, or below it.
+func (l List) beyond(q *bun.SelectQuery, p Position, above bool) *bun.SelectQuery {
+	key, id, than := bun.Safe(l.by.key), bun.Safe(l.by.id), bun.Safe("<")
+	if above {
+		than = ">"
+	}
+	switch {
+	case l.by.time:
+		return q.Where("(?, ?) ? (?, ?)", key, id, than, time.UnixMicro(p.Key).UTC(), p.ID)
+	case l.by.key != "":
+		return q.Where("(?, ?) ? (?, ?)", key, id, than, p.Key, p.ID)
+	}
+	return q.Where("? ? ?", id, than, p.ID)
+}

@@ -1,0 +1,183 @@
+-- The catalogue: tags and a tree of categories, remixes, likes, collections, followers, threads of comments, and counts that are folded.
+ALTER TABLE users ADD COLUMN first_name text NOT NULL DEFAULT '';
+ALTER TABLE users ADD COLUMN last_name text NOT NULL DEFAULT '';
+ALTER TABLE users ADD COLUMN email text NOT NULL DEFAULT '';
+ALTER TABLE users ADD COLUMN bio text NOT NULL DEFAULT '';
+ALTER TABLE users ADD COLUMN location text NOT NULL DEFAULT '';
+ALTER TABLE users ADD COLUMN default_license text NOT NULL DEFAULT 'cc';
+ALTER TABLE users ADD COLUMN thing_count bigint NOT NULL DEFAULT 0;
+ALTER TABLE users ADD COLUMN make_count bigint NOT NULL DEFAULT 0;
+ALTER TABLE users ADD COLUMN like_count bigint NOT NULL DEFAULT 0;
+ALTER TABLE users ADD COLUMN collection_count bigint NOT NULL DEFAULT 0;
+ALTER TABLE users ADD COLUMN follower_count bigint NOT NULL DEFAULT 0;
+ALTER TABLE users ADD COLUMN following_count bigint NOT NULL DEFAULT 0;
+
+ALTER TABLE categories ADD COLUMN parent_id bigint REFERENCES categories (id);
+ALTER TABLE categories ADD COLUMN thing_count bigint NOT NULL DEFAULT 0;
+
+CREATE INDEX categories_parent ON categories (parent_id);
+INSERT INTO categories (id, name, slug, parent_id) VALUES
+    (12, '3D Printer Accessories', '3d-printer-accessories', 1), (13, '3D Printer Extruders', '3d-printer-extruders', 1),
+    (14, '3D Printer Parts', '3d-printer-parts', 1), (15, '3D Printers', '3d-printers', 1), (16, '3D Printing Tests', '3d-printing-tests', 1),
+    (17, '2D Art', '2d-art', 2), (18, 'Art Tools', 'art-tools', 2), (19, 'Coins & Badges', 'coins-and-badges', 2),
+    (20, 'Interactive Art', 'interactive-art', 2), (21, 'Math Art', 'math-art', 2), (22, 'Scans & Replicas', 'scans-and-replicas', 2),
+    (23, 'Sculptures', 'sculptures', 2), (24, 'Signs & Logos', 'signs-and-logos', 2), (25, 'Accessories', 'accessories', 3),
+    (26, 'Bracelets', 'bracelets', 3), (27, 'Costume', 'costume', 3), (28, 'Earrings', 'earrings', 3), (29, 'Glasses', 'glasses', 3),
+    (30, 'Jewelry', 'jewelry', 3), (31, 'Keychains', 'keychains', 3), (32, 'Rings', 'rings', 3), (33, 'Audio', 'audio', 4),
+    (34, 'Camera', 'camera', 4), (35, 'Computer', 'computer', 4), (36, 'Mobile Phone', 'mobile-phone', 4), (37, 'Tablet', 'tablet', 4),
+    (38, 'Video Games', 'video-games', 4), (39, 'Automotive', 'automotive', 5), (40, 'DIY', 'diy', 5), (41, 'Electronics', 'electronics', 5),
+    (42, 'Music', 'music', 5), (43, 'R/C Vehicles', 'rc-vehicles', 5), (44, 'Robotics', 'robotics', 5),
+    (45, 'Sports & Outdoors', 'sports-and-outdoors', 5), (46, 'Bathroom', 'bathroom', 6), (47, 'Containers', 'containers', 6),
+    (48, 'Decor', 'decor', 6), (49, 'Household Supplies', 'household-supplies', 6), (50, 'Kitchen & Dining', 'kitchen-and-dining', 6),
+    (51, 'Office', 'office', 6), (52, 'Organization', 'organization', 6), (53, 'Outdoor & Garden', 'outdoor-and-garden', 6), (54, 'Pets', 'pets', 6),
+    (55, 'Replacement Parts', 'replacement-parts', 6), (56, 'Biology', 'biology', 7), (57, 'Engineering', 'engineering', 7), (58, 'Math', 'math', 7),
+    (59, 'Physics & Astronomy', 'physics-and-astronomy', 7), (60, 'Animals', 'animals', 8),
+    (61, 'Buildings & Structures', 'buildings-and-structures', 8), (62, 'Creatures', 'creatures', 8), (63, 'Food & Drink', 'food-and-drink', 8),
+    (64, 'Model Furniture', 'model-furniture', 8), (65, 'Model Robots', 'model-robots', 8), (66, 'People', 'people', 8), (67, 'Props', 'props', 8),
+    (68, 'Vehicles', 'vehicles', 8), (69, 'Hand Tools', 'hand-tools', 9), (70, 'Machine Tools', 'machine-tools', 9), (71, 'Parts', 'parts', 9),
+    (72, 'Tool Holders & Boxes', 'tool-holders-and-boxes', 9), (73, 'Chess', 'chess', 10), (74, 'Construction Toys', 'construction-toys', 10),
+    (75, 'Dice', 'dice', 10), (76, 'Games', 'games', 10), (77, 'Mechanical Toys', 'mechanical-toys', 10), (78, 'Playsets', 'playsets', 10),
+    (79, 'Puzzles', 'puzzles', 10), (80, 'Toy & Game Accessories', 'toy-and-game-accessories', 10);
+SELECT setval(pg_get_serial_sequence('categories', 'id'), 80);
+
+ALTER TABLE things ADD COLUMN is_derivative boolean NOT NULL DEFAULT false;
+ALTER TABLE things ADD COLUMN featured_at timestamptz;
+ALTER TABLE things ADD COLUMN popularity bigint NOT NULL DEFAULT 0;
+ALTER TABLE things ADD COLUMN like_count bigint NOT NULL DEFAULT 0;
+ALTER TABLE things ADD COLUMN collect_count bigint NOT NULL DEFAULT 0;
+ALTER TABLE things ADD COLUMN make_count bigint NOT NULL DEFAULT 0;
+ALTER TABLE things ADD COLUMN comment_count bigint NOT NULL DEFAULT 0;
+ALTER TABLE things ADD COLUMN root_comment_count bigint NOT NULL DEFAULT 0;
+ALTER TABLE things ADD COLUMN remix_count bigint NOT NULL DEFAULT 0;
+ALTER TABLE things ADD COLUMN download_count bigint NOT NULL DEFAULT 0;
+
+DROP INDEX things_owner;
+CREATE INDEX things_owner ON things (owner_id, id);
+-- Pages are chosen from these indexes alone, and the rows read after.
+CREATE INDEX things_newest ON things (published_at, id) WHERE state = 'published';
+CREATE INDEX things_popular ON things (popularity, id) WHERE state = 'published';
+CREATE INDEX things_featured ON things (featured_at, id) WHERE state = 'published' AND featured_at IS NOT NULL;
+CREATE INDEX things_made ON things (make_count, id) WHERE state = 'published';
+CREATE INDEX things_category ON things (category_id, published_at, id) WHERE state = 'published';
+
+CREATE TABLE tags (
+    id          bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    name        text NOT NULL, -- as its first user wrote it
+    slug        text NOT NULL UNIQUE, -- lower case, spaces as underscores
+    thing_count bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX tags_count ON tags (thing_count DESC, id DESC);
+INSERT INTO tags (name, slug) SELECT min(name), replace(lower(name), ' ', '_') FROM thing_tags GROUP BY 2;
+ALTER TABLE thing_tags RENAME TO thing_tags_before;
+CREATE TABLE thing_tags (
+    thing_id bigint NOT NULL REFERENCES things (id) ON DELETE CASCADE,
+    tag_id   bigint NOT NULL REFERENCES tags (id),
+    position integer NOT NULL,
+    name     text NOT NULL, -- as the thing's creator wrote it
+    PRIMARY KEY (thing_id, tag_id)
+);
+INSERT INTO thing_tags (thing_id, tag_id, position, name)
+    SELECT b.thing_id, g.id, min(b.position), min(b.name) FROM thing_tags_before AS b JOIN tags AS g ON g.slug = replace(lower(b.name), ' ', '_') GROUP BY b.thing_id, g.id;
+DROP TABLE thing_tags_before;
+CREATE INDEX thing_tags_tag ON thing_tags (tag_id, thing_id);
+
+CREATE TABLE thing_ancestors (
+    thing_id    bigint NOT NULL REFERENCES things (id) ON DELETE CASCADE,
+    ancestor_id bigint NOT NULL REFERENCES things (id) ON DELETE CASCADE,
+    position    integer NOT NULL,
+    PRIMARY KEY (thing_id, ancestor_id)
+);
+CREATE INDEX thing_ancestors_ancestor ON thing_ancestors (ancestor_id, thing_id);
+
+CREATE TABLE likes (
+    id          bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    user_id     bigint NOT NULL REFERENCES users (id),
+    target_type text NOT NULL CHECK (target_type IN ('thing', 'make')),
+    target_id   bigint NOT NULL,
+    created_at  timestamptz NOT NULL,
+    UNIQUE (user_id, target_type, target_id)
+);
+CREATE INDEX likes_target ON likes (target_type, target_id, created_at, id);
+CREATE INDEX likes_user ON likes (user_id, target_type, id);
+
+CREATE TABLE follows (
+    id          bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    follower_id bigint NOT NULL REFERENCES users (id),
+    followed_id bigint NOT NULL REFERENCES users (id),
+    created_at  timestamptz NOT NULL,
+    UNIQUE (follower_id, followed_id)
+);
+CREATE INDEX follows_followed ON follows (followed_id, id);
+CREATE INDEX follows_follower ON follows (follower_id, id);
+
+CREATE TABLE collections (
+    id          bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    owner_id    bigint NOT NULL REFERENCES users (id),
+    name        text NOT NULL,
+    description text NOT NULL,
+    thing_count bigint NOT NULL DEFAULT 0,
+    created_at  timestamptz NOT NULL,
+    modified_at timestamptz NOT NULL
+);
+CREATE INDEX collections_owner ON collections (owner_id, id);
+
+CREATE TABLE collection_things (
+    id            bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    collection_id bigint NOT NULL REFERENCES collections (id) ON DELETE CASCADE,
+    thing_id      bigint NOT NULL REFERENCES things (id) ON DELETE CASCADE,
+    created_at    timestamptz NOT NULL,
+    UNIQUE (collection_id, thing_id)
+);
+CREATE INDEX collection_things_thing ON collection_things (thing_id, created_at);
+CREATE INDEX collection_things_order ON collection_things (collection_id, id);
+
+-- A make outlives the thing that was made, and so do the comments on it. A download is remembered when its file is gone.
+ALTER TABLE makes ALTER COLUMN thing_id DROP NOT NULL;
+ALTER TABLE makes ADD COLUMN like_count bigint NOT NULL DEFAULT 0;
+ALTER TABLE makes ADD COLUMN comment_count bigint NOT NULL DEFAULT 0;
+ALTER TABLE makes ADD COLUMN root_comment_count bigint NOT NULL DEFAULT 0;
+
+ALTER TABLE comments ALTER COLUMN thing_id DROP NOT NULL;
+ALTER TABLE comments ADD COLUMN parent_id bigint;
+ALTER TABLE comments ADD COLUMN modified_at timestamptz;
+ALTER TABLE comments ADD COLUMN deleted_at timestamptz;
+ALTER TABLE comments ADD COLUMN reply_count bigint NOT NULL DEFAULT 0;
+
+UPDATE comments SET modified_at = created_at;
+ALTER TABLE comments ALTER COLUMN modified_at SET NOT NULL;
+ALTER TABLE downloads ALTER COLUMN file_id DROP NOT NULL;
+ALTER TABLE downloads DROP CONSTRAINT downloads_file_id_fkey, DROP CONSTRAINT downloads_thing_id_fkey;
+ALTER TABLE downloads ADD FOREIGN KEY (file_id) REFERENCES files (id) ON DELETE SET NULL;
+ALTER TABLE downloads ADD FOREIGN KEY (thing_id) REFERENCES things (id) ON DELETE CASCADE;
+DROP INDEX downloads_unfolded;
+DROP INDEX makes_thing, makes_owner, comments_target, comments_thing;
+CREATE INDEX makes_thing ON makes (thing_id, id);
+CREATE INDEX makes_owner ON makes (owner_id, id);
+CREATE INDEX comments_target ON comments (target_type, target_id, id);
+CREATE INDEX comments_parent ON comments (parent_id, id) WHERE parent_id IS NOT NULL;
+CREATE INDEX comments_thing ON comments (thing_id);
+CREATE INDEX downloads_file ON downloads (file_id);
+CREATE INDEX downloads_thing ON downloads (thing_id, created_at);
+CREATE INDEX downloads_unfolded ON downloads (thing_id, file_id) WHERE NOT folded;
+
+-- What is to be added to a count: appended with the change that causes it and folded into the column later, so that a popular row is
+-- no queue. A count is its column and what lies here, read in one statement.
+CREATE TABLE count_changes (
+    id        bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    of_table  text NOT NULL,
+    of_column text NOT NULL,
+    object_id bigint NOT NULL,
+    delta     bigint NOT NULL
+);
+CREATE INDEX count_changes_object ON count_changes (of_table, object_id);
+
+-- Who still calls what is deprecated.
+CREATE TABLE deprecated_calls (
+    operation  text NOT NULL,
+    token_id   bigint NOT NULL,
+    user_agent text NOT NULL,
+    calls      bigint NOT NULL,
+    first_at   timestamptz NOT NULL,
+    last_at    timestamptz NOT NULL,
+    PRIMARY KEY (operation, token_id, user_agent)
+);

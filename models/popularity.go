@@ -1,0 +1,165 @@
+package models
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+)
+
+// The popularity of a thing is the sum of what people did with it, each worth half as much after every half-life:
+//
+//	popularity = Σ weight · 2^(−age / 14 days)
+//
+// over the people and days of the 90 days up to the last day on which anybody did anything. A person counts once a day for a thing, with the heaviest of what
+// he or she did that day: download 1, collect 2, like 3, make 8. The thing's creator does not count. All ages grow alike, so the order of things
+// does not change by itself, and what is kept is log2 of the sum as it would have been at a fixed time: it is found anew only when something
+// happened, from the rows alone.
+
+const (
+	halfLife         = 14.0 // days
+	popularityWindow = 90   // days
+	popularityUnit   = 1e6  // the kept number is a millionth of a doubling
+)
+
+// popularityEpoch is the day against which what is kept is reckoned, long before anything happened.
+var popularityEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// PopularityEvent is something that people did with a thing.
+type PopularityEvent string
+
+// What people do with things.
+const (
+	Downloaded PopularityEvent = "download"
+	Collected  PopularityEvent = "collect"
+	Liked      PopularityEvent = "like"
+	Made       PopularityEvent = "make"
+)
+
+// PopularityDay is what people did on one day that has the same weight.
+type PopularityDay struct {
+	ThingID int64
+	Day     string // in UTC
+	Weight  int64
+	Users   int64
+}
+
+// Event is what they did.
+func (d PopularityDay) Event() PopularityEvent {
+	return map[int64]PopularityEvent{1: Downloaded, 2: Collected, 3: Liked, 8: Made}[d.Weight]
+}
+
+func (d PopularityDay) date() time.Time {
+	at, _ := time.Parse(time.DateOnly, d.Day)
+	return at
+}
+
+// Points is what they add to the popularity now.
+func (d PopularityDay) Points() float64 {
+	age := now().Sub(d.date()).Hours() / 24
+	return float64(d.Weight*d.Users) * math.Exp2(-age/halfLife)
+}
+
+// Popularity gives what makes up the popularity of a thing, the latest day first.
+func (s *Store) Popularity(ctx context.Context, thingID int64) ([]PopularityDay, error) {
+	days, err := s.popularity(ctx, s.db.read, []int64{thingID})
+	return days[thingID], err
+}
+
+// popularity gives the days that count for each of some things, the latest first.
+func (s *Store) popularity(ctx context.Context, db bun.IDB, thingIDs []int64) (map[int64][]PopularityDay, error) {
+	var latest []struct {
+		ID                               int64
+		Download, Collected, Liked, Made *time.Time
+	}
+	err := db.NewSelect().Table("things").Column("id").
+		ColumnExpr("(SELECT max(created_at) FROM downloads WHERE thing_id = things.id) AS download").
+		ColumnExpr("(SELECT max(created_at) FROM collection_things WHERE thing_id = things.id) AS collected").
+		ColumnExpr("(SELECT max(created_at) FROM likes WHERE target_type = 'thing' AND target_id = things.id) AS liked").
+		ColumnExpr("(SELECT max(published_at) FROM makes WHERE thing_id = things.id) AS made").
+		Where("id IN (?)", bun.List(thingIDs)).Scan(ctx, &latest)
+	if err != nil {
+		return nil, err
+	}
+	since, from := make(map[int64]string), now()
+	for _, row := range latest {
+		var last time.Time
+		for _, at := range []*time.Time{row.Download, row.Collected, row.Liked, row.Made} {
+			if at != nil && at.After(last) {
+				last = *at
+			}
+		}
+		if last.IsZero() {
+			continue
+		}
+		first := last.UTC().Truncate(24*time.Hour).AddDate(0, 0, -popularityWindow)
+		since[row.ID] = first.Format(time.DateOnly)
+		if first.Before(from) {
+			from = first
+		}
+	}
+	if len(since) == 0 {
+		return nil, nil
+	}
+	day := func(column string) bun.Safe {
+		if s.db.Engine == Postgres {
+			return bun.Safe("to_char(" + column + ", 'YYYY-MM-DD')")
+		}
+		return bun.Safe("substr(" + column + ", 1, 10)")
+	}
+	people := db.NewSelect().TableExpr("(?) AS e", bun.SafeQuery(`
+		SELECT thing_id, user_id, ?2 AS day, 1 AS weight FROM downloads WHERE thing_id IN (?0) AND created_at >= ?1
+		UNION ALL SELECT ct.thing_id, c.owner_id, ?3, 2 FROM collection_things AS ct JOIN collections AS c ON c.id = ct.collection_id WHERE ct.thing_id IN (?0) AND ct.created_at >= ?1
+		UNION ALL SELECT target_id, user_id, ?2, 3 FROM likes WHERE target_type = 'thing' AND target_id IN (?0) AND created_at >= ?1
+		UNION ALL SELECT thing_id, owner_id, ?4, 8 FROM makes WHERE thing_id IN (?0) AND state = 'published' AND published_at >= ?1`,
+		bun.List(thingIDs), from, day("created_at"), day("ct.created_at"), day("published_at"))).
+		Join("JOIN things AS t ON t.id = e.thing_id AND t.owner_id <> e.user_id").
+		ColumnExpr("e.thing_id, e.user_id, e.day, max(e.weight) AS weight").GroupExpr("e.thing_id, e.user_id, e.day")
+	var rows []PopularityDay
+	err = db.NewSelect().TableExpr("(?) AS p", people).ColumnExpr("p.thing_id, p.day, p.weight, count(*) AS users").
+		GroupExpr("p.thing_id, p.day, p.weight").OrderExpr("p.thing_id, p.day DESC, p.weight DESC").Scan(ctx, &rows)
+	if err != nil {
+		return nil, err
+	}
+	days := make(map[int64][]PopularityDay)
+	for _, row := range rows {
+		if row.Day >= since[row.ThingID] {
+			days[row.ThingID] = append(days[row.ThingID], row)
+		}
+	}
+	return days, nil
+}
+
+// rank keeps the popularity of things.
+func (s *Store) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
+	slices.Sort(thingIDs) // in one order, or two nodes could wait for each other
+	thingIDs = slices.Compact(thingIDs)
+	for some := range slices.Chunk(thingIDs, 500) {
+		days, err := s.popularity(ctx, tx, some)
+		if err != nil {
+			return err
+		}
+		for _, id := range some {
+			kept := popularityKept(days[id])
+			_, err := tx.NewUpdate().Table("things").Set("popularity = ?", kept).Where("id = ? AND popularity <> ?", id, kept).Exec(ctx)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// popularityKept is what is kept of the sum; 0 where nothing happened.
+func popularityKept(days []PopularityDay) int64 {
+	if len(days) == 0 {
+		return 0
+	}
+	last, sum := days[0].date(), 0.0
+	for _, d := range days { // reckoned from the last day, where no power overflows
+		sum += float64(d.Weight*d.Users) * math.Exp2(-last.Sub(d.date()).Hours()/24/halfLife)
+	}
+	return int64(math.Round(popularityUnit * (math.Log2(sum) + last.Sub(popularityEpoch).Hours()/24/halfLife)))
+}

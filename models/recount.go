@@ -1,0 +1,90 @@
+package models
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+)
+
+// counted tells how each count is found from rows. o is the row of the object.
+var counted = []struct {
+	Count
+	rows string
+}{
+	{thingLikes, "SELECT count(*) FROM likes WHERE target_type = 'thing' AND target_id = o.id"},
+	{thingCollects, "SELECT count(*) FROM collection_things WHERE thing_id = o.id"},
+	{thingMakes, "SELECT count(*) FROM makes WHERE thing_id = o.id AND state = 'published'"},
+	{thingComments, "SELECT count(*) FROM comments WHERE target_type = 'thing' AND target_id = o.id AND deleted_at IS NULL"},
+	{thingRootComments, "SELECT count(*) FROM comments WHERE target_type = 'thing' AND target_id = o.id AND deleted_at IS NULL AND parent_id IS NULL"},
+	{thingRemixes, "SELECT count(*) FROM thing_ancestors AS a JOIN things AS t ON t.id = a.thing_id WHERE a.ancestor_id = o.id AND t.state = 'published'"},
+	{thingDownloads, "SELECT count(*) FROM downloads WHERE thing_id = o.id AND folded"},
+	{userThings, "SELECT count(*) FROM things WHERE owner_id = o.id AND state = 'published'"},
+	{userMakes, "SELECT count(*) FROM makes WHERE owner_id = o.id AND state = 'published'"},
+	{userLikes, "SELECT count(*) FROM likes WHERE user_id = o.id AND target_type = 'thing'"},
+	{userCollections, "SELECT count(*) FROM collections WHERE owner_id = o.id"},
+	{userFollowers, "SELECT count(*) FROM follows WHERE followed_id = o.id"},
+	{userFollowing, "SELECT count(*) FROM follows WHERE follower_id = o.id"},
+	{makeLikes, "SELECT count(*) FROM likes WHERE target_type = 'make' AND target_id = o.id"},
+	{makeComments, "SELECT count(*) FROM comments WHERE target_type = 'make' AND target_id = o.id AND deleted_at IS NULL"},
+	{makeRootComments, "SELECT count(*) FROM comments WHERE target_type = 'make' AND target_id = o.id AND deleted_at IS NULL AND parent_id IS NULL"},
+	{commentReplies, "SELECT count(*) FROM comments AS r WHERE r.parent_id = o.id"},
+	{categoryThings, "SELECT count(*) FROM things WHERE category_id = o.id AND state = 'published'"},
+	{tagThings, "SELECT count(*) FROM thing_tags AS tt JOIN things AS t ON t.id = tt.thing_id WHERE tt.tag_id = o.id AND t.state = 'published'"},
+	{collectionThings, "SELECT count(*) FROM collection_things WHERE collection_id = o.id"},
+}
+
+// Recount finds all counts and the popularity of all things anew from the rows, and tells what it changed. Nobody writes meanwhile: it
+// is for the care of a catalogue, and after rows were written by other means.
+func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if changed, err = recount(ctx, s.db, tx); err != nil {
+			return err
+		}
+		return s.rankAll(ctx, tx)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("recount: %w", err)
+	}
+	return changed, nil
+}
+
+// recount finds the counts anew. No change of a count can be appended meanwhile.
+func recount(ctx context.Context, db *DB, tx bun.Tx) (changed int64, err error) {
+	if db.Engine == Postgres {
+		if _, err := tx.ExecContext(ctx, "LOCK TABLE count_changes IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+			return 0, err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM count_changes"); err != nil {
+		return 0, err
+	}
+	for _, c := range counted {
+		done, err := tx.NewRaw("UPDATE ?0 AS o SET ?1 = n.n FROM (SELECT o.id, (?2) AS n FROM ?0 AS o) AS n WHERE n.id = o.id AND o.?1 <> n.n",
+			bun.Ident(c.table), bun.Ident(c.column), bun.Safe(c.rows)).Exec(ctx)
+		if err != nil {
+			return 0, fmt.Errorf("%s.%s: %w", c.table, c.column, err)
+		}
+		n, err := done.RowsAffected()
+		if err != nil {
+			return 0, err
+		}
+		changed += n
+	}
+	return changed, nil
+}
+
+// rankAll finds the popularity of all things anew.
+func (s *Store) rankAll(ctx context.Context, tx bun.Tx) error {
+	for last := int64(0); ; {
+		var ids []int64
+		err := tx.NewSelect().Model((*Thing)(nil)).Column("t.id").Where("t.id > ?", last).Order("t.id").Limit(500).Scan(ctx, &ids)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		if err := s.rank(ctx, tx, ids); err != nil {
+			return err
+		}
+		last = ids[len(ids)-1]
+	}
+}

@@ -1,0 +1,171 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/uptrace/bun"
+)
+
+// Tag is a word under which things are filed.
+type Tag struct {
+	bun.BaseModel `bun:"table:tags,alias:g"`
+
+	ID         int64 `bun:",pk,autoincrement"`
+	Name       string
+	Slug       string // lower case, spaces as underscores
+	ThingCount int64
+	Changes    Changes `bun:",scanonly"`
+}
+
+// AfterScanRow makes the count whole.
+func (g *Tag) AfterScanRow(context.Context) error {
+	return g.Changes.addTo(map[string]*int64{"thing_count": &g.ThingCount})
+}
+
+type thingTag struct {
+	bun.BaseModel `bun:"table:thing_tags,alias:tt"`
+
+	ThingID  int64 `bun:",pk"`
+	TagID    int64 `bun:",pk"`
+	Position int
+	Name     string // as the thing's creator wrote it
+}
+
+// tagSlug brings the spellings of a tag to one.
+func tagSlug(name string) string {
+	return strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(name, "_", " "))), "_")
+}
+
+// cleanTags trims tags and drops blanks and repetitions, which are spellings of one slug.
+func cleanTags(tags []string) ([]string, error) {
+	var clean []string
+	seen := make(map[string]bool)
+	for _, tag := range tags {
+		tag = strings.Join(strings.Fields(tag), " ")
+		if err := text("tags", tag, maxTag); err != nil {
+			return nil, err
+		}
+		if slug := tagSlug(tag); slug != "" && !seen[slug] {
+			seen[slug] = true
+			clean = append(clean, tag)
+		}
+	}
+	if len(clean) > maxTags {
+		e := badInput("tags", "tags: %d, at most %d are taken", len(clean), maxTags)
+		e.Limit = maxTags
+		return nil, e
+	}
+	return clean, nil
+}
+
+// setTags files a locked thing under these names, and no others.
+func setTags(ctx context.Context, tx bun.Tx, t *Thing, names []string) error {
+	before, err := tagIDs(ctx, tx, t.ID)
+	if err != nil {
+		return err
+	}
+	after := make([]int64, len(names))
+	if len(names) > 0 {
+		tags := make([]*Tag, len(names))
+		for i, name := range names {
+			tags[i] = &Tag{Name: name, Slug: tagSlug(name)}
+		}
+		// In one order, or two transactions could wait for each other's new tags.
+		inOrder := slices.SortedFunc(slices.Values(tags), func(a, b *Tag) int { return strings.Compare(a.Slug, b.Slug) })
+		if _, err := tx.NewInsert().Model(&inOrder).Column("name", "slug").On("CONFLICT (slug) DO UPDATE").Set("slug = EXCLUDED.slug").Returning("id").Exec(ctx); err != nil {
+			return err
+		}
+		for i, g := range tags {
+			after[i] = g.ID
+		}
+	}
+	if _, err := tx.NewDelete().Model((*thingTag)(nil)).Where("thing_id = ?", t.ID).Exec(ctx); err != nil {
+		return err
+	}
+	if len(names) > 0 {
+		rows := make([]thingTag, len(names))
+		for i, name := range names {
+			rows[i] = thingTag{ThingID: t.ID, TagID: after[i], Position: i, Name: name}
+		}
+		if _, err := tx.NewInsert().Model(&rows).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	if t.State != Published {
+		return nil
+	}
+	return count(ctx, tx, tagThings.by(-1, before...), tagThings.by(1, after...))
+}
+
+func tagIDs(ctx context.Context, db bun.IDB, thingID int64) (ids []int64, err error) {
+	err = db.NewSelect().Model((*thingTag)(nil)).Column("tt.tag_id").Where("tt.thing_id = ?", thingID).Scan(ctx, &ids)
+	return ids, err
+}
+
+// Tag gives the tag of a name, whatever its spelling.
+func (s *Store) Tag(ctx context.Context, name string) (*Tag, error) {
+	if err := text("name", name, maxTag); err != nil {
+		return nil, err
+	}
+	g := new(Tag)
+	err := selectTags(s.db.read, g).Where("g.slug = ?", tagSlug(name)).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, fail(NotFound, "tag %.60q does not exist", name)
+	}
+	return g, err
+}
+
+func selectTags(db bun.IDB, rows any) *bun.SelectQuery {
+	return pendingCounts(db.NewSelect().Model(rows).ColumnExpr("g.*"), "tags", "g")
+}
+
+// TagsByID gives the tags of those ids.
+func (s *Store) TagsByID(ctx context.Context, ids []int64) (map[int64]*Tag, error) {
+	return byID(ctx, ids, func(rows *[]*Tag) *bun.SelectQuery { return selectTags(s.db.read, rows) }, "g.id", func(g *Tag) int64 { return g.ID })
+}
+
+// TagsOf gives the tags of things, by the names and in the order that their owners gave them.
+func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag, error) {
+	tags := make(map[int64][]*Tag, len(thingIDs))
+	if len(thingIDs) == 0 {
+		return tags, nil
+	}
+	var rows []struct {
+		ThingID    int64
+		ID         int64
+		Name, Slug string
+		ThingCount int64
+		Changes    Changes
+	}
+	q := s.db.read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN tags AS g ON g.id = tt.tag_id").ColumnExpr("tt.thing_id, g.id, tt.name, g.slug, g.thing_count")
+	err := pendingCounts(q, "tags", "g").Where("tt.thing_id IN (?)", bun.List(thingIDs)).Order("tt.thing_id", "tt.position").Scan(ctx, &rows)
+	for _, row := range rows {
+		g := &Tag{ID: row.ID, Name: row.Name, Slug: row.Slug, ThingCount: row.ThingCount, Changes: row.Changes}
+		tags[row.ThingID] = append(tags[row.ThingID], g)
+		err = errors.Join(err, g.AfterScanRow(ctx))
+	}
+	return tags, err
+}
+
+// Tags lists the tags that begin with a prefix, those with the most things first. A count takes a moment to move a tag in the list.
+func (s *Store) Tags(prefix string) (List, error) {
+	if err := text("prefix", prefix, maxTag); err != nil {
+		return List{}, err
+	}
+	return List{db: s.db, by: order{key: "g.thing_count", id: "g.id"}, rows: func(int64) *bun.SelectQuery {
+		q := s.db.read.NewSelect().TableExpr("tags AS g")
+		if slug := tagSlug(prefix); slug != "" {
+			q = q.Where("g.slug LIKE ? ESCAPE '\\'", likePattern(slug)+"%")
+		}
+		return q
+	}}, nil
+}
+
+var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// likePattern is a text as LIKE takes it literally, with the escape \.
+func likePattern(text string) string { return likeEscapes.Replace(text) }

@@ -1,0 +1,132 @@
+package models
+
+import (
+	"context"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// PublishThing shows a draft to everybody. One that is published already stays as it is.
+func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64) (*Thing, error) {
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		t, err := s.lockOwnThing(ctx, tx, caller, id)
+		if err != nil || t.State == Published {
+			return err
+		}
+		var reasons []string
+		if strings.TrimSpace(t.Description) == "" {
+			reasons = append(reasons, "description: must not be blank")
+		}
+		hasModel, err := tx.NewSelect().Model((*File)(nil)).
+			Where("f.target_type = ? AND f.target_id = ? AND f.state = ? AND f.kind = ?", OnThing, id, Finalized, Model).Exists(ctx)
+		if err != nil {
+			return err
+		}
+		if !hasModel {
+			reasons = append(reasons, "files: needs at least one model file")
+		}
+		if len(reasons) > 0 {
+			e := badInput("id", "thing %d cannot be published: %s", id, strings.Join(reasons, "; "))
+			e.Reasons = reasons
+			return e
+		}
+		at := now()
+		t.State, t.PublishedAt, t.ModifiedAt = Published, &at, at
+		if _, err := tx.NewUpdate().Model(t).Column("state", "published_at", "modified_at").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		return countPublished(ctx, tx, t, 1)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Thing(ctx, caller, id)
+}
+
+// countPublished counts a published thing where published things are counted, or takes it out of those counts.
+func countPublished(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
+	ancestors, err := ancestorIDs(ctx, tx, t.ID)
+	if err != nil {
+		return err
+	}
+	tags, err := tagIDs(ctx, tx, t.ID)
+	if err != nil {
+		return err
+	}
+	return count(ctx, tx, userThings.by(by, t.OwnerID), categoryThings.by(by, t.CategoryID), thingRemixes.by(by, ancestors...), tagThings.by(by, tags...))
+}
+
+// FeatureThing shows a published thing among the featured ones, or takes it out. It is for the staff.
+func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, featured bool) (*Thing, error) {
+	if !caller.Staff() {
+		return nil, fail(Forbidden, "only the staff features things")
+	}
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		t, err := s.lockThing(ctx, tx, id)
+		if err != nil || featured == t.IsFeatured() {
+			return err
+		}
+		if featured && t.State != Published {
+			return badInput("id", "thing %d is a draft: only published things are featured", id)
+		}
+		t.FeaturedAt = nil
+		if featured {
+			at := now()
+			t.FeaturedAt = &at
+		}
+		_, err = tx.NewUpdate().Model(t).Column("featured_at").WherePK().Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Thing(ctx, caller, id)
+}
+
+// DeleteThing removes a thing of the caller with all that is its own: files, comments on it, likes, its places in collections
+// and in download histories. Makes of it are others' work and stay, as do things that were made from it; they lose what they
+// refer to. The bytes go with the next collection of garbage, where nothing else names them.
+func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64) error {
+	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		t, err := s.lockThing(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if t.OwnerID != caller.UserID && !caller.Staff() {
+			return fail(Forbidden, "thing %d belongs to someone else", id)
+		}
+		if t.State == Published {
+			if err := countPublished(ctx, tx, t, -1); err != nil {
+				return err
+			}
+		}
+		if err := uncollect(ctx, tx, id); err != nil {
+			return err
+		}
+		if err := deleteLikes(ctx, tx, Target{OnThing, id}); err != nil {
+			return err
+		}
+		if err := deleteComments(ctx, tx, Target{OnThing, id}); err != nil {
+			return err
+		}
+		for _, statement := range []string{
+			// Files of makes go on counting what this log tells of them.
+			"UPDATE files SET download_count = download_count + (SELECT count(*) FROM downloads WHERE file_id = files.id AND NOT folded) WHERE thing_id = ?0 AND target_type <> 'thing'",
+			"DELETE FROM downloads WHERE thing_id = ?0",
+			"DELETE FROM files WHERE target_type = 'thing' AND target_id = ?0",
+			// What hangs on makes, and on comments on makes, has no thing at its root any more.
+			"UPDATE files SET thing_id = 0 WHERE thing_id = ?0",
+			"UPDATE comments SET thing_id = NULL WHERE thing_id = ?0",
+			"UPDATE makes SET thing_id = NULL WHERE thing_id = ?0",
+			"DELETE FROM things WHERE id = ?0",
+		} {
+			if _, err := tx.NewRaw(statement, id).Exec(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,225 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// NewThing is what a thing is made of.
+type NewThing struct {
+	Name         string
+	License      License
+	Category     string // id, name or slug
+	Description  string
+	Instructions string
+	IsWIP        bool
+	IsRemix      bool
+	Tags         []string
+	AncestorIDs  []int64        // things that it is made from
+	Files        []FinalizeFile // pending uploads to finalize onto it in the same stroke
+}
+
+// CreateThing makes a draft that belongs to the caller.
+func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing) (*Thing, error) {
+	tags, err := cleanTags(n.Tags)
+	if err := errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), err); err != nil {
+		return nil, err
+	}
+	at := now()
+	t := &Thing{
+		OwnerID: caller.UserID, Name: n.Name, State: Draft, License: n.License, Description: n.Description,
+		Instructions: n.Instructions, IsWIP: n.IsWIP, CreatedAt: at, ModifiedAt: at,
+	}
+	var promoted []string
+	if len(n.Files) > 0 {
+		if promoted, err = s.promote(ctx, caller, n.Files); err != nil {
+			return nil, err
+		}
+	}
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		c, err := category(ctx, tx, n.Category)
+		if err != nil {
+			return err
+		}
+		t.CategoryID, t.IsDerivative = c.ID, n.IsRemix || len(n.AncestorIDs) > 0
+		if _, err := tx.NewInsert().Model(t).Exec(ctx); err != nil {
+			return err
+		}
+		if err := setTags(ctx, tx, t, tags); err != nil {
+			return err
+		}
+		if err := s.setAncestors(ctx, tx, caller, t, n.AncestorIDs); err != nil || len(n.Files) == 0 {
+			return err
+		}
+		return s.finalize(ctx, tx, caller, n.Files, Target{Type: OnThing, ID: t.ID})
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.sweep(ctx, promoted)
+	return t, nil
+}
+
+// checkThing checks the texts that are given.
+func checkThing(name, category, description, instructions *string) error {
+	if name != nil && strings.TrimSpace(*name) == "" {
+		return badInput("name", "name: must not be blank")
+	}
+	return errors.Join(optional("name", name, maxName), optional("category", category, maxName),
+		optional("description", description, maxText), optional("instructions", instructions, maxText))
+}
+
+// ThingChange is what is to change of a thing; what is nil stays.
+type ThingChange struct {
+	ID           int64
+	Name         *string
+	License      *License
+	Category     *string // id, name or slug
+	Description  *string
+	Instructions *string
+	IsWIP        *bool
+	IsRemix      *bool
+	Tags         []string // all of them; nil: as they are
+	AncestorIDs  []int64  // all of them; nil: as they are
+}
+
+// UpdateThing changes a thing of the caller.
+func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChange) (*Thing, error) {
+	tags, err := cleanTags(c.Tags)
+	if err := errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), err); err != nil {
+		return nil, err
+	}
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		t, err := s.lockOwnThing(ctx, tx, caller, c.ID)
+		if err != nil {
+			return err
+		}
+		set(&t.Name, c.Name)
+		set(&t.License, c.License)
+		set(&t.Description, c.Description)
+		set(&t.Instructions, c.Instructions)
+		set(&t.IsWIP, c.IsWIP)
+		set(&t.IsDerivative, c.IsRemix)
+		if t.State == Published && strings.TrimSpace(t.Description) == "" {
+			return badInput("description", "description: must not be blank, for the thing is published")
+		}
+		if c.Category != nil {
+			if err := moveThing(ctx, tx, t, *c.Category); err != nil {
+				return err
+			}
+		}
+		if c.Tags != nil {
+			if err := setTags(ctx, tx, t, tags); err != nil {
+				return err
+			}
+		}
+		if c.AncestorIDs != nil {
+			if err := s.setAncestors(ctx, tx, caller, t, c.AncestorIDs); err != nil {
+				return err
+			}
+			t.IsDerivative = t.IsDerivative || len(c.AncestorIDs) > 0
+		}
+		t.ModifiedAt = now()
+		_, err = tx.NewUpdate().Model(t).
+			Column("name", "license", "category_id", "description", "instructions", "is_wip", "is_derivative", "modified_at").WherePK().Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Thing(ctx, caller, c.ID)
+}
+
+// set changes a value where a new one is given.
+func set[T any](value, to *T) {
+	if to != nil {
+		*value = *to
+	}
+}
+
+// moveThing puts a thing onto another shelf.
+func moveThing(ctx context.Context, tx bun.Tx, t *Thing, which string) error {
+	c, err := category(ctx, tx, which)
+	if err != nil || c.ID == t.CategoryID {
+		return err
+	}
+	from := t.CategoryID
+	t.CategoryID = c.ID
+	if t.State != Published {
+		return nil
+	}
+	return count(ctx, tx, categoryThings.by(-1, from), categoryThings.by(1, c.ID))
+}
+
+// setAncestors makes a thing one that was made from these.
+func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller, t *Thing, ids []int64) error {
+	if len(ids) > maxAncestors {
+		e := badInput("ancestorIds", "ancestorIds: %d, at most %d are taken", len(ids), maxAncestors)
+		e.Limit = maxAncestors
+		return e
+	}
+	before, err := ancestorIDs(ctx, tx, t.ID)
+	if err != nil {
+		return err
+	}
+	var rows []thingAncestor
+	for i, id := range ids {
+		if id == t.ID {
+			return badInput("ancestorIds", "ancestorIds: a thing is not made from itself")
+		}
+		if !slices.Contains(ids[:i], id) {
+			rows = append(rows, thingAncestor{ThingID: t.ID, AncestorID: id, Position: i})
+		}
+	}
+	if len(rows) > 0 {
+		var found []*Thing
+		if err := s.db.forShare(tx.NewSelect().Model(&found).Where("t.id IN (?)", bun.List(ids)).Order("t.id")).Scan(ctx); err != nil {
+			return err
+		}
+		for _, row := range rows {
+			at := slices.IndexFunc(found, func(t *Thing) bool { return t.ID == row.AncestorID })
+			if at < 0 {
+				return missing("thing", row.AncestorID)
+			}
+			// What was linked before stays linked, whatever became of it.
+			if err := found[at].allows(caller); err != nil && !slices.Contains(before, row.AncestorID) {
+				return err
+			}
+		}
+	}
+	if _, err := tx.NewDelete().Model((*thingAncestor)(nil)).Where("thing_id = ?", t.ID).Exec(ctx); err != nil {
+		return err
+	}
+	if len(rows) > 0 {
+		if _, err := tx.NewInsert().Model(&rows).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	if t.State != Published {
+		return nil
+	}
+	after := make([]int64, len(rows))
+	for i, row := range rows {
+		after[i] = row.AncestorID
+	}
+	return count(ctx, tx, thingRemixes.by(-1, before...), thingRemixes.by(1, after...))
+}
+
+type thingAncestor struct {
+	bun.BaseModel `bun:"table:thing_ancestors,alias:ta"`
+
+	ThingID    int64 `bun:",pk"`
+	AncestorID int64 `bun:",pk"`
+	Position   int
+}
+
+func ancestorIDs(ctx context.Context, db bun.IDB, thingID int64) (ids []int64, err error) {
+	err = db.NewSelect().Model((*thingAncestor)(nil)).Column("ta.ancestor_id").Where("ta.thing_id = ?", thingID).Scan(ctx, &ids)
+	return ids, err
+}

@@ -1,0 +1,102 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+
+	"github.com/meshyard/meshyard/graph"
+)
+
+// redirect sends the client to the address that the operation answered.
+var redirect = answer{write: func(_ *server, w http.ResponseWriter, _ *http.Request, data result) error {
+	var to struct{ URL string }
+	if err := json.Unmarshal(data.Answer, &to); err != nil {
+		return err
+	}
+	w.Header().Set("Location", to.URL)
+	w.WriteHeader(http.StatusFound)
+	return nil
+}}
+
+// lookedAt answers HEAD where GET would record a download: it leads to the bytes and records nothing.
+var lookedAt = answer{write: func(s *server, w http.ResponseWriter, _ *http.Request, data result) error {
+	var f struct {
+		ID                ID
+		State             string
+		Direct, Anonymous string
+	}
+	if err := json.Unmarshal(data.Answer, &f); err != nil {
+		return err
+	}
+	if f.State != "FINALIZED" {
+		return graph.NotFound("file " + f.ID.String() + " is a pending upload: it can be downloaded once it is finalized")
+	}
+	if f.Direct == "" {
+		f.Direct = f.Anonymous
+	}
+	w.Header().Set("Location", f.Direct)
+	w.WriteHeader(http.StatusFound)
+	return nil
+}}
+
+// fileOrImage answers with a picture as an image summary, and with any other file as what it is.
+var fileOrImage = answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
+	f, err := decode[FileSchema](s, data.Answer)
+	if err != nil {
+		return err
+	}
+	if f.DefaultImage != nil {
+		return writeJSON(w, r, f.DefaultImage)
+	}
+	return writeJSON(w, r, f)
+}, schema: reflect.TypeFor[eitherSchema]()}
+
+// eitherSchema stands for one of two shapes.
+type eitherSchema struct {
+	*FileSchema
+	*ImageSummary
+}
+
+// images answers with pictures, in the sizes that ?type= and ?size= name, or in all.
+var images = func() answer {
+	a := body(func(s *server, r *http.Request, data json.RawMessage) ([]*ImageSchema, error) {
+		inner, err := unwrap(data)
+		if err != nil {
+			return nil, err
+		}
+		read, err := decodeList[picture](s, inner)
+		if err != nil {
+			return nil, err
+		}
+		kind, size := r.URL.Query().Get("type"), r.URL.Query().Get("size")
+		shown := make([]*ImageSchema, len(read))
+		for i, p := range read {
+			shown[i] = &ImageSchema{ID: p.ID, URL: s.Addresses.Base + "/files/" + p.ID.String(), Name: p.Name, Sizes: []ImageSize{}}
+			for _, have := range p.sizes() {
+				if (kind == "" || kind == have.Type) && (size == "" || size == have.Size) {
+					shown[i].Sizes = append(shown[i].Sizes, have)
+				}
+			}
+		}
+		return shown, nil
+	})
+	a.schema, a.query = reflect.TypeFor[[]ImageSchema](), []string{"type", "size"}
+	return a
+}()
+
+// image answers with one picture.
+var image = first("picture", func(s *server, p *picture) *ImageSummary { return p.summary(s.Addresses) })
+
+// imageInside answers with the picture under the one key of a payload.
+var imageInside = body(func(s *server, _ *http.Request, data json.RawMessage) (*ImageSummary, error) {
+	inner, err := unwrap(data)
+	if err != nil {
+		return nil, err
+	}
+	p, err := decode[picture](s, inner)
+	if err != nil {
+		return nil, err
+	}
+	return p.summary(s.Addresses), nil
+})

@@ -1,0 +1,93 @@
+package rest
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// dateLayouts are the dates of ISO 8601 that clients send.
+var dateLayouts = []string{time.RFC3339, "2006-01-02T15:04:05", time.DateTime, time.DateOnly, "2006-01", "2006"}
+
+// dateSteps are what may follow now, or a date and ||: +1d, -1M, /d, which cuts down to the start of the day.
+var dateSteps = regexp.MustCompile(`^(?:[+-]\d{1,4}[yMwdhHms]|/[yMwdhHms])*$`)
+
+var dateStep = regexp.MustCompile(`[+-]\d{1,4}[yMwdhHms]|/[yMwdhHms]`)
+
+// parseDate reads a date, or date arithmetic as Elasticsearch defined it, which the old service took: now-7d, now-1M/d, 2026-01-31||+1w.
+func parseDate(text string, now time.Time) (time.Time, bool) {
+	text = strings.TrimSpace(text)
+	at, steps := now.UTC(), ""
+	switch before, after, cut := strings.Cut(text, "||"); {
+	case strings.HasPrefix(text, "now"):
+		steps = text[len("now"):]
+	default:
+		var ok bool
+		if at, ok = parseISO(before); !ok {
+			return at, false
+		}
+		if cut {
+			steps = after
+		}
+	}
+	if !dateSteps.MatchString(steps) {
+		return at, false
+	}
+	for _, step := range dateStep.FindAllString(steps, 20) {
+		unit := step[len(step)-1]
+		if step[0] == '/' {
+			at = cutDown(at, unit)
+			continue
+		}
+		n, _ := strconv.Atoi(step[:len(step)-1])
+		at = moveBy(at, n, unit)
+	}
+	return at, at.Year() >= 1 && at.Year() <= 9999
+}
+
+func parseISO(text string) (time.Time, bool) {
+	for _, layout := range dateLayouts {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, at.Year() >= 1
+		}
+	}
+	return time.Time{}, false
+}
+
+func moveBy(at time.Time, n int, unit byte) time.Time {
+	switch unit {
+	case 'y':
+		return at.AddDate(n, 0, 0)
+	case 'M':
+		return at.AddDate(0, n, 0)
+	case 'w':
+		return at.AddDate(0, 0, 7*n)
+	case 'd':
+		return at.AddDate(0, 0, n)
+	case 'h', 'H':
+		return at.Add(time.Duration(n) * time.Hour)
+	case 'm':
+		return at.Add(time.Duration(n) * time.Minute)
+	}
+	return at.Add(time.Duration(n) * time.Second)
+}
+
+func cutDown(at time.Time, unit byte) time.Time {
+	year, month, day := at.Date()
+	switch unit {
+	case 'y':
+		return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+	case 'M':
+		return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
+	case 'w':
+		return time.Date(year, month, day-(int(at.Weekday())+6)%7, 0, 0, 0, 0, time.UTC)
+	case 'd':
+		return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	case 'h', 'H':
+		return at.Truncate(time.Hour)
+	case 'm':
+		return at.Truncate(time.Minute)
+	}
+	return at.Truncate(time.Second)
+}

@@ -1,0 +1,77 @@
+package rest
+
+import (
+	"strings"
+
+	"github.com/meshyard/meshyard/internal/address"
+)
+
+// CommentSchema is a comment on the wire. One that was deleted has no body.
+type CommentSchema struct {
+	ID            ID            `json:"id"`
+	URL           string        `json:"url"`
+	TargetType    string        `json:"target_type"`
+	TargetID      ID            `json:"target_id"`
+	PublicURL     string        `json:"public_url"`
+	TargetURL     string        `json:"target_url"`
+	Body          string        `json:"body"`
+	BodyHTML      string        `json:"body_html"`
+	User          *UserSummary  `json:"user"`
+	Added         Time          `json:"added"`
+	Modified      Time          `json:"modified"`
+	ParentID      ID            `json:"parent_id"` // 0: a root
+	IsDeleted     bool          `json:"is_deleted"`
+	Attachments   []*attachment `json:"attachments"`
+	IsRootComment bool          `json:"is_root_comment"`
+	HasChildren   bool          `json:"has_children"`
+	CanComment    bool          `json:"can_comment"`
+	Things        []any         `json:"things"`
+
+	// Read only: emptied before they are written.
+	Target     *TargetID `json:"target,omitempty"`
+	Parent     *IDSchema `json:"parent,omitempty"`
+	ReplyCount int       `json:"reply_count,omitempty"`
+}
+
+type attachment struct {
+	ID          ID     `json:"id"`
+	Name        string `json:"name"`
+	DownloadURL string `json:"download_url"`
+}
+
+func (c *CommentSchema) complete(a address.Addresses) {
+	c.URL = a.Base + "/comments/" + c.ID.String()
+	noun, public := "/things/", "/thing:"
+	if c.Target.Type == "Make" {
+		noun, public = "/copies/", "/make:"
+	}
+	c.TargetType, c.TargetID = strings.ToLower(c.Target.Type), c.Target.ID
+	c.TargetURL = a.Base + noun + c.TargetID.String()
+	c.PublicURL = a.Base + public + c.TargetID.String() + "#comment-" + c.ID.String()
+	c.User.complete(a)
+	if c.Parent != nil {
+		c.ParentID = c.Parent.ID
+	}
+	for _, file := range c.Attachments {
+		file.DownloadURL = a.Base + "/files/" + file.ID.String() + "/download"
+	}
+	c.IsRootComment, c.HasChildren, c.CanComment = c.ParentID == 0, c.ReplyCount > 0, !c.IsDeleted
+	c.Things = []any{}
+	c.Target, c.Parent, c.ReplyCount = nil, nil, 0
+}
+
+// ThreadedSchema is comments by the comment that they reply to, "0" for none, and who wrote them, by id.
+type ThreadedSchema struct {
+	Comments map[string][]*CommentSchema `json:"comments"`
+	Users    map[string]*UserSummary     `json:"users"`
+}
+
+func threaded(comments []*CommentSchema) *ThreadedSchema {
+	t := &ThreadedSchema{make(map[string][]*CommentSchema), make(map[string]*UserSummary)}
+	for _, c := range comments {
+		parent := c.ParentID.String()
+		t.Comments[parent] = append(t.Comments[parent], c)
+		t.Users[c.User.ID.String()] = c.User
+	}
+	return t
+}
