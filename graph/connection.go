@@ -216,7 +216,8 @@ func connect[O comparable, V any, N any, E edge[N]](ctx context.Context, name st
 		counts, err := readFor(ctx, own, listKey{name: "count of " + name}, id, list.Count)
 		return counts[id(obj)], err
 	}
-	if wantsCountAlone(ctx) {
+	wanted := fieldsWanted(ctx)
+	if !wanted["nodes"] && !wanted["edges"] && !wanted["pageInfo"] {
 		return &Connection[N, E]{count: count}, nil
 	}
 	pages, err := readFor(ctx, own, keyOf(name, part), id, func(ctx context.Context, ids []int64) (map[int64]models.Page, error) {
@@ -232,6 +233,9 @@ func connect[O comparable, V any, N any, E edge[N]](ctx context.Context, name st
 		return nil, err
 	}
 	page := pages[id(obj)]
+	if !wanted["nodes"] && !wanted["edges"] {
+		return &Connection[N, E]{PageInfo: pageInfo(name, part, page), count: count}, nil
+	}
 	read, err := each(ctx, page.Entries, nodes, func(e *models.Entry) int64 { return e.NodeID }, same)
 	if err != nil {
 		return nil, err
@@ -249,15 +253,17 @@ func connect[O comparable, V any, N any, E edge[N]](ctx context.Context, name st
 	return c, nil
 }
 
-// wantsCountAlone tells whether nothing is asked of the connection under way but how long it is.
-func wantsCountAlone(ctx context.Context) bool {
+// fieldsWanted names the fields that are asked of the connection under way. Where it is read for something else, these are its nodes.
+func fieldsWanted(ctx context.Context) map[string]bool {
 	connection := graphql.GetFieldContext(ctx).Field.Definition.Type.Name()
-	for _, field := range graphql.CollectFieldsCtx(ctx, []string{connection}) {
-		if field.Name != "totalCount" {
-			return false
-		}
+	if !strings.HasSuffix(connection, "Connection") {
+		return map[string]bool{"nodes": true}
 	}
-	return true
+	wanted := make(map[string]bool)
+	for _, field := range graphql.CollectFieldsCtx(ctx, []string{connection}) {
+		wanted[field.Name] = true
+	}
+	return wanted
 }
 
 func pageInfo(list string, part models.Slice, page models.Page) *PageInfo {

@@ -12,18 +12,18 @@ import (
 )
 
 // Featured is the resolver for the featured field.
-func (r *queryResolver) Featured(ctx context.Context, page int32, perPage int32) ([]*models.Thing, error) {
-	return r.listing(ctx, models.ByFeatured, page, perPage)
+func (r *queryResolver) Featured(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error) {
+	return r.listing(ctx, models.ByFeatured, page, perPage, after)
 }
 
 // Newest is the resolver for the newest field.
-func (r *queryResolver) Newest(ctx context.Context, page int32, perPage int32) ([]*models.Thing, error) {
-	return r.listing(ctx, models.ByNewest, page, perPage)
+func (r *queryResolver) Newest(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error) {
+	return r.listing(ctx, models.ByNewest, page, perPage, after)
 }
 
 // Popular is the resolver for the popular field.
-func (r *queryResolver) Popular(ctx context.Context, page int32, perPage int32) ([]*models.Thing, error) {
-	return r.listing(ctx, models.ByPopular, page, perPage)
+func (r *queryResolver) Popular(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error) {
+	return r.listing(ctx, models.ByPopular, page, perPage, after)
 }
 
 // DeprecatedCalls is the resolver for the deprecatedCalls field.

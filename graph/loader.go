@@ -70,6 +70,7 @@ func lists[O comparable](read func(context.Context, []int64) (map[int64][]O, err
 type loaders struct {
 	*readers
 	shelves func() (*models.Shelves, error) // all categories, read when first wanted
+	whole   *root                           // what the lists of all things hang on, so that those of one operation are read once
 
 	mu      sync.Mutex
 	cohorts map[any]any // of an O: its *cohort[O]
@@ -144,7 +145,7 @@ type withLoaders struct{ readers *readers }
 func (withLoaders) ExtensionName() string                   { return "Loaders" }
 func (withLoaders) Validate(graphql.ExecutableSchema) error { return nil }
 func (w withLoaders) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-	l := &loaders{readers: w.readers, cohorts: make(map[any]any)}
+	l := &loaders{readers: w.readers, whole: new(root), cohorts: make(map[any]any)}
 	l.shelves = sync.OnceValues(func() (*models.Shelves, error) { return w.readers.store.Categories(ctx) })
 	return next(context.WithValue(ctx, loadersKey{}, l))
 }

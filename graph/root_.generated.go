@@ -316,13 +316,13 @@ type ComplexityRoot struct {
 		Comment         func(childComplexity int, id int64) int
 		Comments        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		DeprecatedCalls func(childComplexity int, first int32) int
-		Featured        func(childComplexity int, page int32, perPage int32) int
+		Featured        func(childComplexity int, page int32, perPage int32, after *string) int
 		File            func(childComplexity int, id int64) int
 		Make            func(childComplexity int, id int64) int
 		Makes           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		Me              func(childComplexity int) int
-		Newest          func(childComplexity int, page int32, perPage int32) int
-		Popular         func(childComplexity int, page int32, perPage int32) int
+		Newest          func(childComplexity int, page int32, perPage int32, after *string) int
+		Popular         func(childComplexity int, page int32, perPage int32, after *string) int
 		Search          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg SearchType, filter *models.Filter, sort models.Sort) int
 		Tag             func(childComplexity int, name string) int
 		Tags            func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, prefix string) int
@@ -1767,7 +1767,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Featured(childComplexity, args["page"].(int32), args["perPage"].(int32)), true
+		return e.ComplexityRoot.Query.Featured(childComplexity, args["page"].(int32), args["perPage"].(int32), args["after"].(*string)), true
 	case "Query.file":
 		if e.ComplexityRoot.Query.File == nil {
 			break
@@ -1818,7 +1818,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Newest(childComplexity, args["page"].(int32), args["perPage"].(int32)), true
+		return e.ComplexityRoot.Query.Newest(childComplexity, args["page"].(int32), args["perPage"].(int32), args["after"].(*string)), true
 	case "Query.popular":
 		if e.ComplexityRoot.Query.Popular == nil {
 			break
@@ -1829,7 +1829,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Popular(childComplexity, args["page"].(int32), args["perPage"].(int32)), true
+		return e.ComplexityRoot.Query.Popular(childComplexity, args["page"].(int32), args["perPage"].(int32), args["after"].(*string)), true
 	case "Query.search":
 		if e.ComplexityRoot.Query.Search == nil {
 			break

@@ -59,9 +59,9 @@ type QueryResolver interface {
 	Comment(ctx context.Context, id int64) (*models.Comment, error)
 	Comments(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*CommentConnection, error)
 	File(ctx context.Context, id int64) (*models.File, error)
-	Featured(ctx context.Context, page int32, perPage int32) ([]*models.Thing, error)
-	Newest(ctx context.Context, page int32, perPage int32) ([]*models.Thing, error)
-	Popular(ctx context.Context, page int32, perPage int32) ([]*models.Thing, error)
+	Featured(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error)
+	Newest(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error)
+	Popular(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error)
 	DeprecatedCalls(ctx context.Context, first int32) ([]*models.DeprecatedCall, error)
 	Make(ctx context.Context, id int64) (*models.Make, error)
 	Makes(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*MakeConnection, error)
@@ -678,6 +678,14 @@ func (ec *executionContext) field_Query_featured_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["perPage"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
 	return args, nil
 }
 
@@ -774,6 +782,14 @@ func (ec *executionContext) field_Query_newest_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["perPage"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
 	return args, nil
 }
 
@@ -796,6 +812,14 @@ func (ec *executionContext) field_Query_popular_args(ctx context.Context, rawArg
 		return nil, err
 	}
 	args["perPage"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
 	return args, nil
 }
 
@@ -3411,7 +3435,7 @@ func (ec *executionContext) _Query_featured(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Featured(ctx, fc.Args["page"].(int32), fc.Args["perPage"].(int32))
+			return ec.Resolvers.Query().Featured(ctx, fc.Args["page"].(int32), fc.Args["perPage"].(int32), fc.Args["after"].(*string))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -3473,7 +3497,7 @@ func (ec *executionContext) _Query_newest(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Newest(ctx, fc.Args["page"].(int32), fc.Args["perPage"].(int32))
+			return ec.Resolvers.Query().Newest(ctx, fc.Args["page"].(int32), fc.Args["perPage"].(int32), fc.Args["after"].(*string))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -3535,7 +3559,7 @@ func (ec *executionContext) _Query_popular(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Popular(ctx, fc.Args["page"].(int32), fc.Args["perPage"].(int32))
+			return ec.Resolvers.Query().Popular(ctx, fc.Args["page"].(int32), fc.Args["perPage"].(int32), fc.Args["after"].(*string))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next

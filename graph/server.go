@@ -35,7 +35,7 @@ func New(r *Resolver) *Graph {
 	config := Config{Resolvers: r}
 	config.Directives.Auth = requireScope
 	weighConnections(&config.Complexity)
-	listing := func(child int, _, perPage int32) int { return many(child, perPage) }
+	listing := func(child int, _, perPage int32, _ *string) int { return many(child, perPage) }
 	config.Complexity.Query.Featured, config.Complexity.Query.Newest, config.Complexity.Query.Popular = listing, listing, listing
 	config.Complexity.Query.DeprecatedCalls = func(child int, first int32) int { return many(child, first) }
 	config.Complexity.Query.Categories = func(child int) int { return many(child, 10) }

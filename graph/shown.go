@@ -39,8 +39,11 @@ func between(name string, n, least, most int32) error {
 	return nil
 }
 
+// thingList names the list of things in an order.
+func thingList(sort models.Sort) string { return "things " + string(sort) }
+
 // listing gives a numbered page of all published things in an order.
-func (r *Resolver) listing(ctx context.Context, sort models.Sort, page, perPage int32) ([]*models.Thing, error) {
+func (r *Resolver) listing(ctx context.Context, sort models.Sort, page, perPage int32, after *string) ([]*models.Thing, error) {
 	if err := between("perPage", perPage, 1, maxFirst); err != nil {
 		return nil, err
 	}
@@ -48,7 +51,11 @@ func (r *Resolver) listing(ctx context.Context, sort models.Sort, page, perPage 
 	if err != nil {
 		return nil, err
 	}
-	c, err := thingsOf(ctx, "listing", list, span{first: &perPage, page: &page}, new(root), rootID)
+	at := span{first: &perPage, page: &page, after: after}
+	if after != nil {
+		at.page = nil
+	}
+	c, err := thingsOf(ctx, thingList(sort), list, at, loadersOf(ctx).whole, rootID)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,11 @@ func (r *queryResolver) Things(ctx context.Context, first *int32, after *string,
 	if err != nil {
 		return nil, err
 	}
-	return thingsOf(ctx, fmt.Sprint("things ", sort), list, span{first, after, last, before, page}, new(root), rootID)
+	on := new(root)
+	if f == (models.Filter{}) {
+		on = loadersOf(ctx).whole
+	}
+	return thingsOf(ctx, thingList(sort), list, span{first, after, last, before, page}, on, rootID)
 }
 
 // Creator is the batch resolver for the creator field.

@@ -15,10 +15,16 @@ import (
 	"github.com/meshyard/meshyard/internal/address"
 )
 
-// result is what an operation gives: its answer and, where the answer is a bare list, how long the whole list is.
+// result is what an operation gives: its answer and, where that is a bare list, what is known of the list.
 type result struct {
 	Answer json.RawMessage
-	Total  struct{ TotalCount int }
+	List   extent
+}
+
+// extent is how long a list is, and where a page of it ends.
+type extent struct {
+	Total int
+	Info  pageEnd
 }
 
 // answer says what an operation's result becomes on the wire.
@@ -154,40 +160,42 @@ func page[T any]() answer {
 	return pageAs(func(items []*T) any { return items }, reflect.TypeFor[[]T]())
 }
 
+// part is a page of a list.
+type part struct {
+	extent
+	Items json.RawMessage
+}
+
 // pageAs answers with what is made of a numbered page of a list.
 func pageAs[T any](as func(items []*T) any, schema reflect.Type) answer {
 	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
 		var list struct {
-			Total int
-			Items json.RawMessage
-			List  *struct { // where it hangs on an object
-				Total int
-				Items json.RawMessage
-			}
+			part
+			List *part // where it hangs on an object
 		}
 		if err := json.Unmarshal(data.Answer, &list); err != nil {
 			return err
 		}
 		if list.List != nil {
-			list.Total, list.Items = list.List.Total, list.List.Items
+			list.part = *list.List
 		}
 		items, err := decodeList[T](s, list.Items)
 		if err != nil {
 			return err
 		}
-		linkPages(w.Header(), s.Addresses.Base, r.URL, list.Total)
+		linkPages(w.Header(), s.Addresses.Base, r.URL, list.extent)
 		return writeJSON(w, r, as(items))
 	}, schema: schema, paged: true}
 }
 
-// listing is page for a list that is an operation's whole answer, and whose length is its total.
+// listing is page for a list that is an operation's whole answer, and of which the list beside it tells more.
 func listing[T any]() answer {
 	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
 		items, err := decodeList[T](s, data.Answer)
 		if err != nil {
 			return err
 		}
-		linkPages(w.Header(), s.Addresses.Base, r.URL, data.Total.TotalCount)
+		linkPages(w.Header(), s.Addresses.Base, r.URL, data.List)
 		return writeJSON(w, r, items)
 	}, schema: reflect.TypeFor[[]T](), paged: true}
 }
@@ -198,7 +206,7 @@ var found = answer{write: func(s *server, w http.ResponseWriter, r *http.Request
 	if err != nil {
 		return err
 	}
-	linkPages(w.Header(), s.Addresses.Base, r.URL, v.Total)
+	linkPages(w.Header(), s.Addresses.Base, r.URL, v.extent())
 	return writeJSON(w, r, v)
 }, schema: reflect.TypeFor[SearchSchema](), paged: true}
 

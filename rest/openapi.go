@@ -127,6 +127,8 @@ func pageBounds(name string, value object) object {
 		return object{"type": "integer", "minimum": 0, "default": 1}
 	case "per_page":
 		return object{"type": "integer", "minimum": 1, "maximum": maxPerPage, "default": defaultPerPage}
+	case "after":
+		return object{"type": "string", "description": "Opaque: as the Link to the next page has it."}
 	}
 	return value
 }

@@ -12,14 +12,18 @@ import (
 
 var update = flag.Bool("update", false, "write the goldens anew")
 
-// The description, and the schema, change only when somebody means it: go test ./rest -update.
+// The description, the schema and the guide change only when somebody means it: go test ./rest -update.
 func TestGoldens(t *testing.T) {
 	g := graph.New(nil)
 	openAPI, err := rest.OpenAPI(g, "http://127.0.0.1:8080")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, got := range map[string][]byte{"testdata/openapi.golden.json": append(openAPI, '\n'), "testdata/schema.golden.graphql": []byte(g.SDL())} {
+	guide, err := rest.Guide(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, got := range map[string][]byte{"../docs/migration.md": guide, "testdata/openapi.golden.json": append(openAPI, '\n'), "testdata/schema.golden.graphql": []byte(g.SDL())} {
 		if *update {
 			if err := os.WriteFile(path, got, 0o644); err != nil {
 				t.Fatal(err)

@@ -91,7 +91,7 @@ func matchOperations(document *ast.QueryDocument, schema *ast.Schema) (map[strin
 	return found, errors.Join(errs...)
 }
 
-// scopeOf gives the field that an operation is about, and the scope that it needs. Beside it there may be how long the list is that it answers.
+// scopeOf gives the field that an operation is about, and the scope that it needs. Beside it there may be a list that tells more of the one that it answers.
 func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error) {
 	var answer *ast.Field
 	others := 0
@@ -100,7 +100,7 @@ func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error
 		switch {
 		case ok && field.Alias == "answer":
 			answer = field
-		case !ok || field.Alias != "total":
+		case !ok || field.Alias != "list":
 			others++
 		}
 	}
@@ -110,7 +110,7 @@ func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error
 			return answer, auth.Scope(strings.ToLower(value)), nil
 		}
 	}
-	return nil, "", fmt.Errorf("rest: operation %s: want one field, with @auth, under the alias answer, and no other but total", definition.Name)
+	return nil, "", fmt.Errorf("rest: operation %s: want one field, with @auth, under the alias answer, and no other but list", definition.Name)
 }
 
 // checkDeprecation sees that a route and the field that it runs agree on whether they are deprecated.

@@ -29,23 +29,28 @@ func number(text string, least, most, otherwise int) int {
 }
 
 // linkPages sends Total-Count, and RFC 8288 Link with first, prev, next and last. The addresses keep the whole query that came, the
-// access token included, since some clients follow them as they are.
-func linkPages(h http.Header, base string, u *url.URL, total int) {
-	h.Set("Total-Count", strconv.Itoa(total))
+// access token included, since some clients follow them as they are. Next carries the cursor at which the page ends beside the number of the
+// page that follows, so that whoever walks along it meets each entry once, though others come and go meanwhile.
+func linkPages(h http.Header, base string, u *url.URL, list extent) {
+	h.Set("Total-Count", strconv.Itoa(list.Total))
 	query := u.Query()
 	page, perPage := pageNumbers(query)
-	last := max((total+perPage-1)/perPage, 1)
-	link := func(rel string, to int) string {
+	last := max((list.Total+perPage-1)/perPage, 1)
+	link := func(rel string, to int, after string) string {
 		query.Set("page", strconv.Itoa(to))
 		query.Set("per_page", strconv.Itoa(perPage))
+		query.Del("after")
+		if after != "" {
+			query.Set("after", after)
+		}
 		return "<" + base + u.EscapedPath() + "?" + query.Encode() + `>; rel="` + rel + `"`
 	}
-	links := []string{link("first", 1)}
+	links := []string{link("first", 1, "")}
 	if page > 1 {
-		links = append(links, link("prev", min(page-1, last)))
+		links = append(links, link("prev", min(page-1, last), ""))
 	}
-	if page < last {
-		links = append(links, link("next", page+1))
+	if list.Info.HasNextPage {
+		links = append(links, link("next", page+1, list.Info.EndCursor))
 	}
-	h.Add("Link", strings.Join(append(links, link("last", last)), ", "))
+	h.Add("Link", strings.Join(append(links, link("last", last, "")), ", "))
 }

@@ -42,7 +42,9 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 		}
 		switch page, perPage := pageNumbers(query); name {
 		case "page":
-			variables[name] = page
+			if query.Get("after") == "" { // which tells it better
+				variables[name] = page
+			}
 			continue
 		case "per_page":
 			variables[name] = perPage

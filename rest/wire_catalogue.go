@@ -66,6 +66,13 @@ func (t *SearchTagSchema) complete(address.Addresses) {
 type SearchSchema struct {
 	Total int   `json:"total"`
 	Hits  []hit `json:"hits"`
+
+	Info *pageEnd `json:"info,omitempty"` // read only: emptied before it is written
+}
+
+type pageEnd struct {
+	EndCursor   string `json:"endCursor"`
+	HasNextPage bool   `json:"hasNextPage"`
 }
 
 // hit is a thing, a copy, a user or a collection: one of the hitSchemas.
@@ -97,6 +104,13 @@ func (h *hit) UnmarshalJSON(b []byte) error {
 
 // MarshalJSON writes the hit.
 func (h hit) MarshalJSON() ([]byte, error) { return json.Marshal(h.completed) }
+
+// extent takes out what is known of the list.
+func (s *SearchSchema) extent() extent {
+	known := extent{Total: s.Total, Info: *s.Info}
+	s.Info = nil
+	return known
+}
 
 func (s *SearchSchema) complete(a address.Addresses) {
 	for _, h := range s.Hits {

@@ -1,0 +1,102 @@
+package rest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/formatter"
+
+	"github.com/meshyard/meshyard/graph"
+)
+
+const guideHead = `# From the REST face to GraphQL
+
+Every path of the REST face runs a stored GraphQL document. This guide puts each path beside its document: whoever moves a program sends that
+document to ` + "`POST /graphql`" + `, as ` + "`{\"query\": …, \"variables\": {…}}`" + ` with the same token, and reads the same data under the key ` + "`answer`" + `.
+The variables carry the names that the parameters of the path, the query and the body have. Ids are strings in GraphQL, times RFC 3339,
+flags booleans, licences enum values; addresses that the REST face builds from ids are left to the client. The fragments that the documents share stand at the end.
+
+Lists come in pages by number here, as the old face has them. New programs do better with cursors: ` + "`first`" + ` and ` + "`after`" + ` in place of ` + "`page`" + `, and
+` + "`pageInfo { hasNextPage endCursor }`" + ` in the selection.
+`
+
+// Guide tells owners of programs for the old face what to send in place of each path, in Markdown.
+func Guide(g *graph.Graph) ([]byte, error) {
+	schema := g.Schema()
+	document, err := loadDocument(schema)
+	if err != nil {
+		return nil, err
+	}
+	operations, err := matchOperations(document, schema)
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	b.WriteString(guideHead)
+	b.WriteString("\n## Deprecated operations\n\n| Operation | Path | Since | What to do | Replaced by |\n|---|---|---|---|---|\n")
+	for _, r := range routes {
+		if r.deprecated != nil {
+			fmt.Fprintf(&b, "| [%s](#%[1]s) | `%s %s` | %s | %s | `%s` |\n", r.operation, r.method, r.path, r.deprecated.since.Format("2006-01-02"),
+				operations[r.operation].reason(r.deprecated), r.deprecated.successor)
+		}
+	}
+	for i, r := range routes {
+		if r.method == head {
+			continue
+		}
+		if tag := tagOf(r.path); i == 0 || tag != tagOf(routes[i-1].path) {
+			fmt.Fprintf(&b, "\n## /%s\n", tag)
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n`%s %s`: %s\n", r.operation, r.method, r.path, strings.Join(strings.Fields(operations[r.operation].field.Definition.Description), " "))
+		shown := r.operation
+		if r.deprecated != nil {
+			fmt.Fprintf(&b, "\n**Deprecated** since %s. %s Replaced by `%s`", r.deprecated.since.Format("2006-01-02"), operations[r.operation].reason(r.deprecated), r.deprecated.successor)
+			if shown = r.replacement(); shown == r.operation {
+				b.WriteString(".\n")
+			} else {
+				fmt.Fprintf(&b, ", [%s](#%[1]s), whose document is this:\n", shown)
+			}
+		}
+		op := operations[shown]
+		fmt.Fprintf(&b, "\n```graphql\n%s```\n", text(op.OperationDefinition))
+		if names := fragmentsOf(op.SelectionSet); len(names) > 0 {
+			fmt.Fprintf(&b, "\nWith the fragments %s.\n", strings.Join(names, ", "))
+		}
+	}
+	b.WriteString("\n## Fragments\n")
+	for _, f := range document.Fragments {
+		var fragment strings.Builder
+		formatter.NewFormatter(&fragment, formatter.WithIndent("  ")).FormatQueryDocument(&ast.QueryDocument{Fragments: ast.FragmentDefinitionList{f}})
+		fmt.Fprintf(&b, "\n### %s\n\n```graphql\n%s```\n", f.Name, fragment.String())
+	}
+	return []byte(b.String()), nil
+}
+
+// replacement is the operation that a deprecated one gives way to: the one at its successor's path, or itself where GraphQL is the successor.
+func (r route) replacement() string {
+	path, _, _ := strings.Cut(r.deprecated.successor, "?")
+	for _, other := range routes {
+		if other.path == path {
+			return other.operation
+		}
+	}
+	return r.operation
+}
+
+// fragmentsOf names the fragments that a selection uses, and those that these use.
+func fragmentsOf(set ast.SelectionSet) (names []string) {
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			names = append(names, fragmentsOf(s.SelectionSet)...)
+		case *ast.InlineFragment:
+			names = append(names, fragmentsOf(s.SelectionSet)...)
+		case *ast.FragmentSpread:
+			names = append(append(names, s.Name), fragmentsOf(s.Definition.SelectionSet)...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
