@@ -5,7 +5,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 with-postgres := go run ./internal/pgtest/with --
 
-.PHONY: help run build test check generate bench test-kill test-browser lint-openapi race
+.PHONY: help run build test check generate bench test-kill test-browser lint-openapi lint-schema race
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,10 @@ test-kill: ## Kill the server fifty times in the middle of uploads and finalizat
 
 lint-openapi: ## Lint the OpenAPI description with Redocly; needs npm. A redirect has no 2xx answer, so that rule is left out
 	npx --yes @redocly/cli@2.77.0 lint rest/testdata/openapi.golden.json --skip-rule operation-2xx-response
+
+lint-schema: ## Lint the GraphQL schema; needs npm. Fields stand in the order in which people look for them, so the rules about the alphabet are left out
+	npx --yes -p graphql@16.11.0 -p graphql-schema-linter@3.0.1 graphql-schema-linter \
+	--except type-fields-sorted-alphabetically,input-object-fields-sorted-alphabetically,enum-values-sorted-alphabetically rest/testdata/schema.golden.graphql
 
 test-browser: ## Drive GraphiQL in headless Chromium with the network cut off
 	go test -count=1 -tags browser -run Browser ./cmd/meshyard/app
