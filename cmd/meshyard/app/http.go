@@ -19,6 +19,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/blobs"
 	"github.com/meshyard/meshyard/internal/graphiql"
+	"github.com/meshyard/meshyard/internal/home"
 	"github.com/meshyard/meshyard/internal/pictures"
 	"github.com/meshyard/meshyard/internal/ratelimit"
 	"github.com/meshyard/meshyard/internal/signing"
@@ -54,6 +55,11 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	guide, err := rest.Guide(g)
+	if err != nil {
+		return nil, err
+	}
+	pages := compressed(home.Handler(home.Options{BaseURL: a.Settings.BaseURL, Hardened: a.Settings.Hardened, Guide: func() string { return string(guide) }}))
 
 	api := http.NewServeMux()
 	api.Handle("/graphql", g.Handler(a.Settings.Hardened))
@@ -67,6 +73,9 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	if !a.Settings.Hardened {
 		mux.Handle("/graphiql", compressed(graphiql.Handler(graphiql.Options{})))
 		mux.Handle("/graphiql/", compressed(graphiql.Handler(graphiql.Options{})))
+	}
+	for _, pattern := range []string{"GET /{$}", "GET /reference", "GET /reference/", "GET /migration"} {
+		mux.Handle(pattern, pages)
 	}
 	mux.Handle("GET /schema.graphql", document("text/plain; charset=utf-8", sdl))
 	mux.Handle("GET /openapi.json", document("application/json; charset=utf-8", openAPI))

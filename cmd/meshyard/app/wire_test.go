@@ -7,8 +7,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/app/apptest"
+	"github.com/meshyard/meshyard/internal/config"
 )
 
 // object is a JSON object as it came.
@@ -303,6 +305,10 @@ func TestDeprecation(t *testing.T) {
 			{"GET", fmt.Sprintf("/files/%d/finalize", w.public), "/files/0/FinalizeFiles"},
 			{"POST", fmt.Sprintf("/files/%d/finalize/", w.public), "/files/0/FinalizeFiles"},
 			{"POST", "/files/0/FinalizeFiles", "/graphql"},
+			{"GET", "/featured", "/search?is_featured=1"},
+			{"GET", "/newest/", "/search?sort=newest"},
+			{"GET", "/popular?page=2", "/search?sort=popular"},
+			{"GET", "/search?sort=newest", ""},
 			{"GET", fmt.Sprintf("/files/%d", w.public), ""},
 			{"GET", fmt.Sprintf("/files/%d/download", w.public), ""},
 		} {
@@ -312,7 +318,17 @@ func TestDeprecation(t *testing.T) {
 			if announced != (c.successor != "") {
 				t.Errorf("%s %s: Deprecation %q, Link %q", c.method, c.path, h.Get("Deprecation"), links)
 			}
+			if want := map[bool]string{true: "Wed, 30 Jun 2027 00:00:00 GMT"}[c.successor != ""]; h.Get("Sunset") != want {
+				t.Errorf("%s %s: Sunset %q, want %q", c.method, c.path, h.Get("Sunset"), want)
+			}
+			if c.successor == "" {
+				continue
+			}
+			// Where rel="deprecation" leads there is something to read about the very operation.
+			guide := regexp.MustCompile(`<([^>#]+)#(\w+)>; rel="deprecation"`).FindStringSubmatch(links)
+			if body := string(s.Client("").Get(guide[1]).Want(t, 200).Bytes); !strings.Contains(body, `id="`+guide[2]+`"`) {
+				t.Errorf("%s has nothing of %s", guide[1], guide[2])
+			}
 		}
-		s.Client("").Get("/schema.graphql").Want(t, 200) // where rel="deprecation" leads
-	})
+	}, func(s *config.Settings) { s.Sunset = config.Day{Time: time.Date(2027, 6, 30, 0, 0, 0, 0, time.UTC)} })
 }
