@@ -11,6 +11,8 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+
+	"github.com/meshyard/meshyard/internal/assets"
 )
 
 // Options says what the page shows. The zero value is ready to use.
@@ -43,19 +45,19 @@ func Handler(opts Options) http.Handler {
 	if err != nil {
 		panic(fmt.Sprintf("encode GraphiQL examples: %v", err))
 	}
-	list := newAsset("examples.json", encoded)
+	list := assets.New("examples.json", encoded)
 
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /graphiql", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, list) })
 	mux.HandleFunc("GET /graphiql/{$}", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, list) })
-	mux.HandleFunc("GET /graphiql/examples.json", list.serve)
+	mux.HandleFunc("GET /graphiql/examples.json", func(w http.ResponseWriter, r *http.Request) { list.Serve(w, r, r.URL.Query().Get("v")) })
 	mux.HandleFunc("GET /graphiql/assets/{name}", func(w http.ResponseWriter, r *http.Request) {
-		a, ok := assets[r.PathValue("name")]
+		a, ok := files[r.PathValue("name")]
 		if !ok {
 			http.NotFound(w, r)
 			return
 		}
-		a.serve(w, r)
+		a.Serve(w, r, r.URL.Query().Get("v"))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setHeaders(w.Header())
@@ -81,7 +83,7 @@ func pagePolicy(nonce string) string {
 }
 
 // servePage writes the page with a fresh nonce, which is why it may not be stored.
-func servePage(w http.ResponseWriter, r *http.Request, examples *asset) {
+func servePage(w http.ResponseWriter, r *http.Request, examples *assets.Asset) {
 	nonce := rand.Text()
 	// Addresses are relative to the page's own, which has a slash at its end or not.
 	base := "graphiql/"
@@ -92,7 +94,7 @@ func servePage(w http.ResponseWriter, r *http.Request, examples *asset) {
 	err := pageTemplate.Execute(&page, map[string]any{
 		"Nonce":    nonce,
 		"Asset":    func(name string) (string, error) { return assetAddress(base, name) },
-		"Examples": base + "examples.json?v=" + examples.version,
+		"Examples": base + "examples.json?v=" + examples.Version,
 	})
 	if err != nil { // only an asset name misspelt in page.html, which a test would find
 		http.Error(w, "The page could not be written.", http.StatusInternalServerError)

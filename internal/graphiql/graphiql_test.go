@@ -149,7 +149,7 @@ func TestPageAddresses(t *testing.T) {
 
 func TestCaching(t *testing.T) {
 	t.Parallel()
-	version := assets["meshyard.js"].version
+	version := files["meshyard.js"].Version
 	tag := `"` + version + `"`
 	for _, tc := range []struct {
 		name, target string
@@ -212,11 +212,11 @@ func TestAssetSums(t *testing.T) {
 		}
 		pinned[name] = sum
 	}
-	for name, a := range assets {
+	for name, a := range files {
 		if strings.HasPrefix(name, "meshyard.") {
 			continue
 		}
-		sum := sha256.Sum256(a.content)
+		sum := sha256.Sum256(a.Content)
 		if got := hex.EncodeToString(sum[:]); got != pinned[name] {
 			t.Errorf("%s: got SHA-256 %s, assets/SHA256SUMS says %q", name, got, pinned[name])
 		}

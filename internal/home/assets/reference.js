@@ -1,0 +1,67 @@
+// Shows the OpenAPI document in Swagger UI, whose script comes before this one. Plain script, no build step.
+(() => {
+  'use strict';
+
+  const base = document.currentScript.dataset.base;
+  const place = document.getElementById('reference');
+  const token = sessionStorage.getItem('meshyard:token'); // where GraphiQL's page keeps it
+
+  // Swagger UI's dark colours hang on a class and not on what the system prefers.
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const paint = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+  dark.addEventListener('change', paint);
+  paint();
+
+  const fitted = () => ({
+    wrapComponents: {
+      // Swagger UI's main element stands in the page's own, and a page has one.
+      operations: (Original, { React: { createElement: h, useEffect } }) => props => {
+        useEffect(() => { place.querySelector('main')?.setAttribute('role', 'none'); }, []);
+        return h(Original, props);
+      },
+      // What the document says in fields of its own, such as the GraphQL behind an operation, is text with lines.
+      OperationExtRow: (_, { React: { createElement: h } }) => ({ xKey, xVal }) => {
+        const value = typeof xVal === 'string' ? xVal.trim() : JSON.stringify(xVal?.toJS?.() ?? xVal, null, 2);
+        return h('tr', null, h('td', null, xKey), h('td', null, h('pre', { className: 'extension' }, value)));
+      },
+    },
+  });
+
+  const schemes = spec => Object.entries(spec.components?.securitySchemes ?? {});
+
+  const show = spec => {
+    // Requests go where the page came from: the policy allows no other place, and who reads it by another name or through a tunnel is served too.
+    spec.servers = [{ url: location.origin + base }];
+    const [bearer] = schemes(spec).find(([, scheme]) => scheme.type === 'http' && scheme.scheme.toLowerCase() === 'bearer') ?? [];
+    const ui = SwaggerUIBundle({
+      domNode: place,
+      spec,
+      presets: [SwaggerUIBundle.presets.apis],
+      plugins: [fitted],
+      layout: 'BaseLayout',
+      deepLinking: true,
+      docExpansion: 'list',
+      defaultModelsExpandDepth: 0,
+      displayRequestDuration: true,
+      showExtensions: true,
+      validatorUrl: null, // else it would send the document's address to another host
+      persistAuthorization: false, // else it would keep the token in local storage
+      onComplete: () => {
+        if (token && bearer) ui.preauthorizeApiKey(bearer, token);
+      },
+    });
+    document.getElementById('as').textContent = token && bearer
+      ? 'Requests carry the token of this tab.'
+      : 'This tab has no token: give one on the start page, or to Authorize.';
+  };
+
+  fetch(`${base}/openapi.json`)
+    .then(response => {
+      if (!response.ok) throw new Error(`the server answered ${response.status}`);
+      return response.json();
+    })
+    .then(show)
+    .catch(error => {
+      place.textContent = `The OpenAPI document could not be shown: ${error.message}.`;
+    });
+})();
