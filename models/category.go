@@ -53,7 +53,7 @@ type Shelves struct {
 // Categories gives all categories as a tree. There are no more than some hundreds.
 func (s *Store) Categories(ctx context.Context) (*Shelves, error) {
 	var all []*Category
-	if err := pendingCounts(s.db.read.NewSelect().Model(&all).ColumnExpr("c.*"), "categories", "c").Order("c.id").Scan(ctx); err != nil {
+	if err := pendingCounts(s.db.read.NewSelect().Model(&all).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id").Scan(ctx); err != nil {
 		return nil, err
 	}
 	shelves := &Shelves{byID: make(map[int64]*Category, len(all))}

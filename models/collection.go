@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 )
@@ -197,16 +198,18 @@ func (s *Store) Collection(ctx context.Context, id int64) (*Collection, error) {
 
 // CollectionsByID gives the collections of those ids.
 func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Collection, error) {
-	return byID(ctx, ids, func(rows *[]*Collection) *bun.SelectQuery {
-		return pendingCounts(s.db.read.NewSelect().Model(rows).ColumnExpr("co.*"), "collections", "co")
+	return byID(ctx, s.db, ids, func(rows *[]*Collection) *bun.SelectQuery {
+		return pendingCounts(s.db.read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "collections", "co")
 	}, "co.id", func(c *Collection) int64 { return c.ID })
 }
 
 // CollectedBy tells which of some things a user has in a collection.
 func (s *Store) CollectedBy(ctx context.Context, userID int64, thingIDs []int64) (map[int64]bool, error) {
 	var collected []int64
-	err := s.db.read.NewSelect().Model((*collectionThing)(nil)).Column("ct.thing_id").
-		Join("JOIN collections AS co ON co.id = ct.collection_id").Where("ct.thing_id IN (?) AND co.owner_id = ?", bun.List(thingIDs), userID).Scan(ctx, &collected)
+	err := s.db.forIDs(ctx, "collected by", thingIDs, &collected, func(among, user schema.QueryAppender) *bun.SelectQuery {
+		return s.db.read.NewSelect().Model((*collectionThing)(nil)).Column("ct.thing_id").
+			Join("JOIN collections AS co ON co.id = ct.collection_id").Where("ct.thing_id ? AND co.owner_id = ?", among, user)
+	}, userID)
 	return setOf(collected), err
 }
 

@@ -209,8 +209,8 @@ func (s *Store) Comment(ctx context.Context, caller auth.Caller, id int64) (*Com
 
 // CommentsByID gives the comments of those ids, for a caller who may see what refers to them.
 func (s *Store) CommentsByID(ctx context.Context, ids []int64) (map[int64]*Comment, error) {
-	return byID(ctx, ids, func(rows *[]*Comment) *bun.SelectQuery {
-		return pendingCounts(s.db.read.NewSelect().Model(rows).ColumnExpr("cm.*"), "comments", "cm")
+	return byID(ctx, s.db, ids, func(rows *[]*Comment) *bun.SelectQuery {
+		return pendingCounts(s.db.read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "comments", "cm")
 	}, "cm.id", func(c *Comment) int64 { return c.ID })
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,6 +41,7 @@ type DB struct {
 	read   *bun.DB
 
 	statements statements
+	texts      sync.Map // of statements that are prepared, by name; see forIDs
 }
 
 // statements counts what Bun sends: a list must cost the same number whatever its length.

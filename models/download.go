@@ -57,7 +57,7 @@ func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
 
 // DownloadsByID gives entries of histories.
 func (s *Store) DownloadsByID(ctx context.Context, ids []int64) (map[int64]*Download, error) {
-	return byID(ctx, ids, func(rows *[]*Download) *bun.SelectQuery { return s.db.read.NewSelect().Model(rows) }, "d.id", func(d *Download) int64 { return d.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*Download) *bun.SelectQuery { return s.db.read.NewSelect().Model(rows) }, "d.id", func(d *Download) int64 { return d.ID })
 }
 
 // DownloadedThings lists the things in a user's history, one entry a thing, the most recent first.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 )
@@ -127,46 +127,19 @@ func selectFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
 		Join("LEFT JOIN makes AS m ON m.id = CASE WHEN f.target_type = 'make' THEN f.target_id WHEN cm.target_type = 'make' THEN cm.target_id END")
 }
 
-// readFiles is the statement behind most requests. PostgreSQL takes longer to plan it than to run it, so there it is
-// prepared, which Bun cannot do: pgx does it once a connection, asked for this one statement.
-func (s *Store) readFiles(ctx context.Context, rows *[]*File, ids []int64) error {
-	if s.db.Engine != Postgres {
-		return selectFiles(s.db.read, rows).Where("f.id IN (?)", bun.List(ids)).Scan(ctx)
-	}
-	s.db.statements.n.Add(1)
-	found, err := s.db.read.DB.QueryContext(ctx, s.filesByIDText, pgx.QueryExecModeCacheStatement, ids)
-	if err != nil {
-		return err
-	}
-	return s.db.read.ScanRows(ctx, found, rows)
-}
-
-func (s *Store) filesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {
-	var rows []*File
-	if err := s.readFiles(ctx, &rows, ids); err != nil {
-		return nil, err
-	}
-	found := make(map[int64]*File, len(rows))
-	for _, f := range rows {
-		found[f.ID] = f
-	}
-	return found, nil
-}
-
 // FilesByID gives the files of those ids, for a caller who may see what refers to them.
 func (s *Store) FilesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {
-	return s.filesByID(ctx, ids)
+	return byID(ctx, s.db, ids, func(rows *[]*File) *bun.SelectQuery { return selectFiles(s.db.read, rows) }, "f.id", func(f *File) int64 { return f.ID })
 }
 
 // FilesOn gives the finalized files on targets of one type, by rank and id, for a caller who may see the targets.
 func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[int64][]*File, error) {
 	files := make(map[int64][]*File, len(ids))
-	if len(ids) == 0 {
-		return files, nil
-	}
 	var rows []*File
-	err := selectFiles(s.db.read, &rows).Where("f.target_type = ? AND f.target_id IN (?) AND f.state = ?", on, bun.List(ids), Finalized).
-		Order("f.target_id", "f.rank", "f.id").Scan(ctx)
+	err := s.db.forIDs(ctx, "files on "+string(on), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+		return selectFiles(s.db.read, &rows).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", on, among, Finalized).
+			Order("f.target_id", "f.rank", "f.id")
+	})
 	for _, f := range rows {
 		files[f.TargetID] = append(files[f.TargetID], f)
 	}
@@ -176,13 +149,12 @@ func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[in
 // FirstImages gives the picture that stands for each of some targets: the first by rank and id.
 func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (map[int64]*File, error) {
 	images := make(map[int64]*File, len(ids))
-	if len(ids) == 0 {
-		return images, nil
-	}
-	places := s.db.read.NewSelect().TableExpr("files").ColumnExpr("id, row_number() OVER (PARTITION BY target_id ORDER BY rank, id) AS place").
-		Where("target_type = ? AND target_id IN (?) AND state = ? AND kind = ?", on, bun.List(ids), Finalized, Image)
 	var rows []*File
-	err := selectFiles(s.db.read, &rows).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places).Scan(ctx)
+	err := s.db.forIDs(ctx, "images of "+string(on), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+		places := s.db.read.NewSelect().TableExpr("files").ColumnExpr("id, row_number() OVER (PARTITION BY target_id ORDER BY rank, id) AS place").
+			Where("target_type = ? AND target_id ? AND state = ? AND kind = ?", on, among, Finalized, Image)
+		return selectFiles(s.db.read, &rows).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places)
+	})
 	for _, f := range rows {
 		images[f.TargetID] = f
 	}

@@ -48,7 +48,7 @@ func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []Finali
 	for i, f := range files {
 		ids[i] = f.ID
 	}
-	found, err := s.filesByID(ctx, ids)
+	found, err := s.FilesByID(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

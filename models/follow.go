@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 )
@@ -61,8 +62,9 @@ func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username s
 // FollowedBy tells which of some users a user follows.
 func (s *Store) FollowedBy(ctx context.Context, userID int64, ids []int64) (map[int64]bool, error) {
 	var followed []int64
-	err := s.db.read.NewSelect().Model((*follow)(nil)).Column("fw.followed_id").
-		Where("fw.follower_id = ? AND fw.followed_id IN (?)", userID, bun.List(ids)).Scan(ctx, &followed)
+	err := s.db.forIDs(ctx, "followed by", ids, &followed, func(among, user schema.QueryAppender) *bun.SelectQuery {
+		return s.db.read.NewSelect().Model((*follow)(nil)).Column("fw.followed_id").Where("fw.followed_id ? AND fw.follower_id = ?", among, user)
+	}, userID)
 	return setOf(followed), err
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 )
@@ -79,8 +80,9 @@ func deleteLikes(ctx context.Context, tx bun.Tx, target Target) error {
 // LikedBy tells which of some things, or makes, a user likes.
 func (s *Store) LikedBy(ctx context.Context, userID int64, on TargetType, ids []int64) (map[int64]bool, error) {
 	var liked []int64
-	err := s.db.read.NewSelect().Model((*like)(nil)).Column("l.target_id").
-		Where("l.user_id = ? AND l.target_type = ? AND l.target_id IN (?)", userID, on, bun.List(ids)).Scan(ctx, &liked)
+	err := s.db.forIDs(ctx, "liked by, "+string(on), ids, &liked, func(among, user schema.QueryAppender) *bun.SelectQuery {
+		return s.db.read.NewSelect().Model((*like)(nil)).Column("l.target_id").Where("l.target_id ? AND l.user_id = ? AND l.target_type = ?", among, user, on)
+	}, userID)
 	return setOf(liked), err
 }
 

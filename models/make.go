@@ -190,8 +190,8 @@ func (m *Make) allows(caller auth.Caller) error {
 
 // MakesByID gives the makes of those ids, for a caller who may see what refers to them.
 func (s *Store) MakesByID(ctx context.Context, ids []int64) (map[int64]*Make, error) {
-	return byID(ctx, ids, func(rows *[]*Make) *bun.SelectQuery {
-		return pendingCounts(s.db.read.NewSelect().Model(rows).ColumnExpr("m.*"), "makes", "m")
+	return byID(ctx, s.db, ids, func(rows *[]*Make) *bun.SelectQuery {
+		return pendingCounts(s.db.read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "makes", "m")
 	}, "m.id", func(m *Make) int64 { return m.ID })
 }
 

@@ -34,15 +34,12 @@ type Store struct {
 	files   *batcher[int64, *File]
 	tokens  *tokenCache
 	usage   usage
-
-	filesByIDText string // PostgreSQL's statement of readFiles
 }
 
 // NewStore makes a store of a migrated database and a bucket. enqueue keeps work in the transaction it is given.
 func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work Work) error) *Store {
 	s := &Store{db: db, bucket: b, options: options, enqueue: enqueue, tokens: newTokenCache()}
-	s.filesByIDText = selectFiles(db.read, new([]*File)).Where("f.id = ANY($1)").String()
-	s.files = newBatcher(s.filesByID)
+	s.files = newBatcher(s.FilesByID)
 	return s
 }
 

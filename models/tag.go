@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 )
 
 // Tag is a word under which things are filed.
@@ -120,20 +121,17 @@ func (s *Store) Tag(ctx context.Context, name string) (*Tag, error) {
 }
 
 func selectTags(db bun.IDB, rows any) *bun.SelectQuery {
-	return pendingCounts(db.NewSelect().Model(rows).ColumnExpr("g.*"), "tags", "g")
+	return pendingCounts(db.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "tags", "g")
 }
 
 // TagsByID gives the tags of those ids.
 func (s *Store) TagsByID(ctx context.Context, ids []int64) (map[int64]*Tag, error) {
-	return byID(ctx, ids, func(rows *[]*Tag) *bun.SelectQuery { return selectTags(s.db.read, rows) }, "g.id", func(g *Tag) int64 { return g.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*Tag) *bun.SelectQuery { return selectTags(s.db.read, rows) }, "g.id", func(g *Tag) int64 { return g.ID })
 }
 
 // TagsOf gives the tags of things, by the names and in the order that their owners gave them.
 func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag, error) {
 	tags := make(map[int64][]*Tag, len(thingIDs))
-	if len(thingIDs) == 0 {
-		return tags, nil
-	}
 	var rows []struct {
 		ThingID    int64
 		ID         int64
@@ -141,8 +139,10 @@ func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag,
 		ThingCount int64
 		Changes    Changes
 	}
-	q := s.db.read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN tags AS g ON g.id = tt.tag_id").ColumnExpr("tt.thing_id, g.id, tt.name, g.slug, g.thing_count")
-	err := pendingCounts(q, "tags", "g").Where("tt.thing_id IN (?)", bun.List(thingIDs)).Order("tt.thing_id", "tt.position").Scan(ctx, &rows)
+	err := s.db.forIDs(ctx, "tags of things", thingIDs, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+		q := s.db.read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN tags AS g ON g.id = tt.tag_id").ColumnExpr("tt.thing_id, g.id, tt.name, g.slug, g.thing_count")
+		return pendingCounts(q, "tags", "g").Where("tt.thing_id ?", among).Order("tt.thing_id", "tt.position")
+	})
 	for _, row := range rows {
 		g := &Tag{ID: row.ID, Name: row.Name, Slug: row.Slug, ThingCount: row.ThingCount, Changes: row.Changes}
 		tags[row.ThingID] = append(tags[row.ThingID], g)

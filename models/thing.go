@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 )
@@ -67,7 +68,7 @@ func (t *Thing) IsFeatured() bool { return t.FeaturedAt != nil }
 
 // selectThings reads things with their counts.
 func selectThings(db bun.IDB, rows any) *bun.SelectQuery {
-	q := db.NewSelect().Model(rows).ColumnExpr("t.*").
+	q := db.NewSelect().Model(rows).ColumnExpr("?TableColumns").
 		ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.thing_id = t.id AND NOT d.folded) AS new_downloads")
 	return pendingCounts(q, "things", "t")
 }
@@ -114,14 +115,16 @@ func (t *Thing) allows(caller auth.Caller) error {
 
 // ThingsByID gives the things of those ids, for a caller who may see what refers to them.
 func (s *Store) ThingsByID(ctx context.Context, ids []int64) (map[int64]*Thing, error) {
-	return byID(ctx, ids, func(rows *[]*Thing) *bun.SelectQuery { return selectThings(s.db.read, rows) }, "t.id", func(t *Thing) int64 { return t.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*Thing) *bun.SelectQuery { return selectThings(s.db.read, rows) }, "t.id", func(t *Thing) int64 { return t.ID })
 }
 
 // FileCounts counts the finalized files of things, less their pictures.
 func (s *Store) FileCounts(ctx context.Context, thingIDs []int64) (map[int64]int64, error) {
 	var rows []struct{ ID, N int64 }
-	err := s.db.read.NewSelect().Model((*File)(nil)).ColumnExpr("f.target_id AS id, count(*) AS n").
-		Where("f.target_type = ? AND f.target_id IN (?) AND f.state = ? AND f.kind <> ?", OnThing, bun.List(thingIDs), Finalized, Image).Group("f.target_id").Scan(ctx, &rows)
+	err := s.db.forIDs(ctx, "files of things", thingIDs, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+		return s.db.read.NewSelect().Model((*File)(nil)).ColumnExpr("f.target_id AS id, count(*) AS n").
+			Where("f.target_type = ? AND f.target_id ? AND f.state = ? AND f.kind <> ?", OnThing, among, Finalized, Image).Group("f.target_id")
+	})
 	counts := make(map[int64]int64, len(rows))
 	for _, row := range rows {
 		counts[row.ID] = row.N

@@ -89,7 +89,7 @@ func (s *Store) DeprecatedCalls(ctx context.Context, caller auth.Caller, limit i
 	if err := s.SaveUsage(ctx); err != nil {
 		return nil, err
 	}
-	err = s.db.read.NewSelect().Model(&calls).ColumnExpr("dc.*").ColumnExpr("coalesce(u.username, '') AS username, coalesce(tk.name, '') AS token_name").
+	err = s.db.read.NewSelect().Model(&calls).ColumnExpr("?TableColumns").ColumnExpr("coalesce(u.username, '') AS username, coalesce(tk.name, '') AS token_name").
 		Join("LEFT JOIN tokens AS tk ON tk.id = dc.token_id").Join("LEFT JOIN users AS u ON u.id = tk.user_id").
 		Order("dc.last_at DESC", "dc.operation").Limit(int64(limit)).Scan(ctx)
 	return calls, err

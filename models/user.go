@@ -139,10 +139,10 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*Use
 }
 
 func selectUsers(db bun.IDB, rows any) *bun.SelectQuery {
-	return pendingCounts(db.NewSelect().Model(rows).ColumnExpr("u.*"), "users", "u")
+	return pendingCounts(db.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "users", "u")
 }
 
 // UsersByID gives the users of those ids; one that is missing is missing in the map.
 func (s *Store) UsersByID(ctx context.Context, ids []int64) (map[int64]*User, error) {
-	return byID(ctx, ids, func(rows *[]*User) *bun.SelectQuery { return selectUsers(s.db.read, rows) }, "u.id", func(u *User) int64 { return u.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*User) *bun.SelectQuery { return selectUsers(s.db.read, rows) }, "u.id", func(u *User) int64 { return u.ID })
 }
