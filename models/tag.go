@@ -109,10 +109,10 @@ func tagIDs(ctx context.Context, db bun.IDB, thingID int64) (ids []int64, err er
 
 // Tag gives the tag of a name, whatever its spelling.
 func (s *Store) Tag(ctx context.Context, name string) (*Tag, error) {
-	if err := text("name", name, maxTag); err != nil {
-		return nil, err
-	}
 	g := new(Tag)
+	if text("name", name, maxTag) != nil { // no tag is called so
+		return nil, fail(NotFound, "tag %.60q does not exist", name)
+	}
 	err := selectTags(s.db.read, g).Where("g.slug = ?", tagSlug(name)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fail(NotFound, "tag %.60q does not exist", name)

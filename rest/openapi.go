@@ -159,8 +159,7 @@ func (d *describer) responses(r route, op *operation) object {
 		success["headers"] = object{"Link": header("string"), "Total-Count": header("integer")}
 	}
 	statuses := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests}
-	refuses := strings.HasSuffix(r.path, "/publish") || strings.HasSuffix(r.path, "/likes") && r.method == post
-	if refuses || len(op.variables) > len(pathParameter.FindAllString(r.path, -1)) && (r.method != get || op.variables["sort"] != nil || op.variables["file_id"] != nil) {
+	if op.refuses(r) {
 		statuses = append(statuses, http.StatusBadRequest)
 	}
 	all := object{strconv.Itoa(status): success}
@@ -171,6 +170,20 @@ func (d *describer) responses(r route, op *operation) object {
 		all[strconv.Itoa(s)] = object{"$ref": "#/components/responses/" + errorName(s)}
 	}
 	return all
+}
+
+// refuses tells whether an operation may be asked what it cannot take: it has parameters besides ids and the numbers of pages.
+func (op *operation) refuses(r route) bool {
+	if strings.HasSuffix(r.path, "/publish") || strings.HasSuffix(r.path, "/likes") && r.method == post {
+		return true
+	}
+	for name := range op.variables {
+		inPath := strings.Contains(r.path, "{"+name+"}") && name != "term" && name != "tag"
+		if !inPath && !slices.Contains([]string{"page", "per_page", "after"}, name) {
+			return true
+		}
+	}
+	return false
 }
 
 func header(kind string) object { return object{"schema": object{"type": kind}} }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,6 +115,11 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 			return
 		}
 		response := s.run(r.Context(), op, variables)
+		if badCursor(response.Errors) {
+			// No value that says which page is an error; see pageNumbers.
+			delete(variables, "after")
+			response = s.run(r.Context(), op, variables)
+		}
 		if len(response.Errors) > 0 {
 			writeErrors(w, response.Errors)
 			return
@@ -127,6 +133,11 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 			WriteFailure(w, r, err)
 		}
 	})
+}
+
+// badCursor tells whether an operation failed for its cursor.
+func badCursor(errs gqlerror.List) bool {
+	return slices.ContainsFunc(errs, func(e *gqlerror.Error) bool { return e.Extensions["field"] == "after" })
 }
 
 // run executes a stored operation in process.

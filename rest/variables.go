@@ -49,6 +49,11 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 		case "per_page":
 			variables[name] = perPage
 			continue
+		case "after":
+			if after := query.Get("after"); after != "" {
+				variables[name] = after
+			}
+			continue
 		}
 		value := given[name]
 		if value == nil || value == "" && v.Type.NamedType != "String" {
