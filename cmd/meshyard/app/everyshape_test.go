@@ -45,7 +45,9 @@ func TestEveryShape(t *testing.T) {
 		gone, bare := ada.Thing("Gone"), eve.Thing("Bare")
 		ada.Finalize("thing", gone, ada.Upload("a.stl", apptest.Mesh(t, "hschendel_simple_bin.stl"))).Want(t, 200)
 		ada.Publish(gone).Want(t, 200)
-		var made struct{ CreateMake struct{ Make struct{ ID string } } }
+		var made struct {
+			CreateMake struct{ Make struct{ ID string } }
+		}
 		eve.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, object{"id": apptest.ID(gone)}, &made)
 		ada.Do("DELETE", fmt.Sprintf("/things/%d", gone), nil).Want(t, 200)
 		comment := read(t, eve.Do("POST", fmt.Sprintf("/things/%d/comments", bare), object{"body": "Hm."}))
@@ -109,7 +111,9 @@ func fullThing(t *testing.T, s *apptest.Server, ada, bob *apptest.Client) map[st
 	image := ada.Upload("a.png", apptest.Mesh(t, "lib3mf_thumbnail.png"))
 	ada.Finalize("thing", id, image, ada.Upload("a.pdf", apptest.Mesh(t, "own_assembly.pdf"))).Want(t, 200)
 	path := fmt.Sprintf("/things/%d", id)
-	var made struct{ CreateMake struct{ Make struct{ ID string } } }
+	var made struct {
+		CreateMake struct{ Make struct{ ID string } }
+	}
 	bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id, description: "Went *well*."}) { make { id } } }`, object{"id": apptest.ID(id)}, &made)
 	var makeID int64
 	_, _ = fmt.Sscan(made.CreateMake.Make.ID, &makeID)

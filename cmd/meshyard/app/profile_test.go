@@ -13,7 +13,9 @@ func TestProfiles(t *testing.T) {
 		ada, bob := s.User("ada"), s.User("bob")
 		const change = `mutation ($who: String, $email: String, $bio: String) { updateProfile(input: {username: $who, email: $email, bio: $bio, location: "London"}) { user { email bioHtml location } } }`
 		var changed struct {
-			UpdateProfile struct{ User struct{ Email, BioHTML, Location string } }
+			UpdateProfile struct {
+				User struct{ Email, BioHTML, Location string }
+			}
 		}
 		ada.Query(change, object{"email": "ada@example.org", "bio": "I *print*. <script>alert(1)</script>"}, &changed)
 		if u := changed.UpdateProfile.User; u.Email != "ada@example.org" || !strings.Contains(u.BioHTML, "<em>print</em>") || strings.Contains(u.BioHTML, "<script") || u.Location != "London" {
@@ -70,7 +72,9 @@ func TestFollowing(t *testing.T) {
 			}
 		}
 		var lists struct {
-			Me struct{ Followers, Following struct{ Nodes []struct{ Username string } } }
+			Me struct {
+				Followers, Following struct{ Nodes []struct{ Username string } }
+			}
 		}
 		ada.Query(`{ me { followers { nodes { username } } following { nodes { username } } } }`, nil, &lists)
 		if l := lists.Me; len(l.Followers.Nodes) != 1 || l.Followers.Nodes[0].Username != "bob" || len(l.Following.Nodes) != 0 {
