@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,21 +14,9 @@ import (
 	"github.com/meshyard/meshyard/internal/address"
 )
 
-// result is what an operation gives: its answer and, where that is a bare list, what is known of the list.
-type result struct {
-	Answer json.RawMessage
-	List   extent
-}
-
-// extent is how long a list is, and where a page of it ends.
-type extent struct {
-	Total int
-	Info  pageEnd
-}
-
-// answer says what an operation's result becomes on the wire.
+// answer says what the data of an operation becomes on the wire. Data are decoded once, into the wire's own structs: they are the size of a page.
 type answer struct {
-	write  func(s *server, w http.ResponseWriter, r *http.Request, data result) error
+	write  func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error
 	schema reflect.Type // of the body; nil where there is none
 	paged  bool         // whether there are headers about the pages of a list
 	query  []string     // parameters of the query that the answer reads by itself
@@ -38,10 +25,45 @@ type answer struct {
 // completed is a wire struct that adds what only the old wire needs: addresses, constants, defaults.
 type completed interface{ complete(a address.Addresses) }
 
-// body answers with a wire struct that is made of a result.
-func body[T any](of func(s *server, r *http.Request, data json.RawMessage) (T, error)) answer {
-	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
-		v, err := of(s, r, data.Answer)
+func complete[T any](s *server, v *T) {
+	if c, ok := any(v).(completed); ok {
+		c.complete(s.Addresses)
+	}
+}
+
+func completeAll[T any](s *server, items []*T) []*T {
+	for _, item := range items {
+		complete(s, item)
+	}
+	if items == nil {
+		items = []*T{}
+	}
+	return items
+}
+
+// read decodes what stands under the alias answer.
+func read[T any](data []byte) (v T, err error) {
+	var of struct{ Answer T }
+	if err := json.Unmarshal(data, &of); err != nil {
+		return v, fmt.Errorf("decode %T: %w", v, err)
+	}
+	return of.Answer, nil
+}
+
+// only gives the value of an object that has but one key.
+func only[T any](object map[string]T) (v T, err error) {
+	for _, v := range object {
+		if len(object) == 1 {
+			return v, nil
+		}
+	}
+	return v, fmt.Errorf("an answer with %d keys where one was expected", len(object))
+}
+
+// body answers with what is made of data.
+func body[T any](of func(s *server, r *http.Request, data []byte) (T, error)) answer {
+	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
+		v, err := of(s, r, data)
 		if err != nil {
 			return err
 		}
@@ -49,110 +71,95 @@ func body[T any](of func(s *server, r *http.Request, data json.RawMessage) (T, e
 	}, schema: reflect.TypeFor[T]()}
 }
 
-// decode reads data into a wire struct and completes it.
-func decode[T any](s *server, data json.RawMessage) (*T, error) {
-	v := new(T)
-	if err := json.Unmarshal(data, v); err != nil {
-		return nil, fmt.Errorf("decode %T: %w", v, err)
-	}
-	if c, ok := any(v).(completed); ok {
-		c.complete(s.Addresses)
-	}
-	return v, nil
-}
-
-func decodeList[T any](s *server, data json.RawMessage) ([]*T, error) {
-	items := []*T{}
-	if err := json.Unmarshal(data, &items); err != nil {
-		return nil, fmt.Errorf("decode %T: %w", items, err)
-	}
-	for _, item := range items {
-		if c, ok := any(item).(completed); ok {
-			c.complete(s.Addresses)
-		}
-	}
-	return items, nil
-}
-
-// unwrap gives what lies under the one key of an object.
-func unwrap(data json.RawMessage) (json.RawMessage, error) {
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(data, &object); err != nil {
-		return nil, err
-	}
-	for _, inner := range object {
-		if len(object) == 1 {
-			return inner, nil
-		}
-	}
-	return nil, fmt.Errorf("an answer with %d keys where one was expected", len(object))
+// as says what an answer's body looks like, where its Go type tells too much.
+func (a answer) as(schema reflect.Type) answer {
+	a.schema = schema
+	return a
 }
 
 // one answers with a wire struct.
 func one[T any]() answer {
-	a := body(func(s *server, _ *http.Request, data json.RawMessage) (*T, error) { return decode[T](s, data) })
-	a.schema = reflect.TypeFor[T]()
-	return a
+	return body(func(s *server, _ *http.Request, data []byte) (*T, error) {
+		v, err := read[*T](data)
+		if err == nil {
+			complete(s, v)
+		}
+		return v, err
+	}).as(reflect.TypeFor[T]())
 }
 
 // inside answers with what lies under the one key of a payload.
 func inside[T any]() answer {
-	a := body(func(s *server, _ *http.Request, data json.RawMessage) (*T, error) {
-		inner, err := unwrap(data)
+	return body(func(s *server, _ *http.Request, data []byte) (*T, error) {
+		payload, err := read[map[string]*T](data)
 		if err != nil {
 			return nil, err
 		}
-		return decode[T](s, inner)
-	})
-	a.schema = reflect.TypeFor[T]()
-	return a
+		v, err := only(payload)
+		if err == nil {
+			complete(s, v)
+		}
+		return v, err
+	}).as(reflect.TypeFor[T]())
 }
 
 // first answers with the only entry of the list under the one key of an object. That there is none is NotFound.
 func first[T, Read any](noun string, as func(s *server, read *Read) *T) answer {
-	a := body(func(s *server, _ *http.Request, data json.RawMessage) (*T, error) {
-		inner, err := unwrap(data)
+	return body(func(s *server, _ *http.Request, data []byte) (*T, error) {
+		object, err := read[map[string][]*Read](data)
 		if err != nil {
 			return nil, err
 		}
-		items, err := decodeList[Read](s, inner)
+		items, err := only(object)
 		if err != nil {
 			return nil, err
 		}
 		if len(items) == 0 {
 			return nil, graph.NotFound("there is no such " + noun + " here")
 		}
+		complete(s, items[0])
 		return as(s, items[0]), nil
-	})
-	a.schema = reflect.TypeFor[T]()
-	return a
-}
-
-// list answers with a list as a bare array, and whole.
-func list[T any]() answer {
-	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
-		items, err := decodeList[T](s, data.Answer)
-		if err != nil {
-			return err
-		}
-		w.Header().Set("Total-Count", strconv.Itoa(len(items)))
-		return writeJSON(w, r, items)
-	}, schema: reflect.TypeFor[[]T]()}
+	}).as(reflect.TypeFor[T]())
 }
 
 // listInside answers with the list under the one key of an object, bare and whole. One entry that is no list becomes one.
 func listInside[T any]() answer {
-	a := list[T]()
-	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
-		inner, err := unwrap(data.Answer)
+	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
+		object, err := read[map[string]oneOrMore[T]](data)
 		if err != nil {
 			return err
 		}
-		if len(inner) > 0 && inner[0] == '{' {
-			inner = slices.Concat(json.RawMessage("["), inner, json.RawMessage("]"))
+		items, err := only(object)
+		if err != nil {
+			return err
 		}
-		return a.write(s, w, r, result{Answer: inner})
-	}, schema: a.schema}
+		w.Header().Set("Total-Count", strconv.Itoa(len(items)))
+		return writeJSON(w, r, completeAll(s, items))
+	}, schema: reflect.TypeFor[[]T]()}
+}
+
+// oneOrMore is a list, or the one entry that it has.
+type oneOrMore[T any] []*T
+
+// UnmarshalJSON reads an array or an object.
+func (l *oneOrMore[T]) UnmarshalJSON(b []byte) error {
+	if b[0] == '{' {
+		*l = oneOrMore[T]{new(T)}
+		return json.Unmarshal(b, (*l)[0])
+	}
+	return json.Unmarshal(b, (*[]*T)(l))
+}
+
+// extent is how long a list is, and where a page of it ends.
+type extent struct {
+	Total int
+	Info  pageEnd
+}
+
+// part is a page of a list.
+type part[T any] struct {
+	extent
+	Items []*T
 }
 
 // page answers with a numbered page of a list as a bare array, its total and its neighbours in headers.
@@ -160,52 +167,46 @@ func page[T any]() answer {
 	return pageAs(func(items []*T) any { return items }, reflect.TypeFor[[]T]())
 }
 
-// part is a page of a list.
-type part struct {
-	extent
-	Items json.RawMessage
-}
-
 // pageAs answers with what is made of a numbered page of a list.
 func pageAs[T any](as func(items []*T) any, schema reflect.Type) answer {
-	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
-		var list struct {
-			part
-			List *part // where it hangs on an object
-		}
-		if err := json.Unmarshal(data.Answer, &list); err != nil {
+	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
+		list, err := read[struct {
+			part[T]
+			List *part[T] // where it hangs on an object
+		}](data)
+		if err != nil {
 			return err
 		}
 		if list.List != nil {
 			list.part = *list.List
 		}
-		items, err := decodeList[T](s, list.Items)
-		if err != nil {
-			return err
-		}
 		linkPages(w.Header(), s.Addresses.Base, r.URL, list.extent)
-		return writeJSON(w, r, as(items))
+		return writeJSON(w, r, as(completeAll(s, list.Items)))
 	}, schema: schema, paged: true}
 }
 
 // listing is page for a list that is an operation's whole answer, and of which the list beside it tells more.
 func listing[T any]() answer {
-	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
-		items, err := decodeList[T](s, data.Answer)
-		if err != nil {
+	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
+		var of struct {
+			Answer []*T
+			List   extent
+		}
+		if err := json.Unmarshal(data, &of); err != nil {
 			return err
 		}
-		linkPages(w.Header(), s.Addresses.Base, r.URL, data.List)
-		return writeJSON(w, r, items)
+		linkPages(w.Header(), s.Addresses.Base, r.URL, of.List)
+		return writeJSON(w, r, completeAll(s, of.Answer))
 	}, schema: reflect.TypeFor[[]T](), paged: true}
 }
 
 // found answers with a page of what a search found.
-var found = answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
-	v, err := decode[SearchSchema](s, data.Answer)
+var found = answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
+	v, err := read[*SearchSchema](data)
 	if err != nil {
 		return err
 	}
+	v.complete(s.Addresses)
 	linkPages(w.Header(), s.Addresses.Base, r.URL, v.extent())
 	return writeJSON(w, r, v)
 }, schema: reflect.TypeFor[SearchSchema](), paged: true}

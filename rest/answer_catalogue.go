@@ -1,15 +1,14 @@
 package rest
 
 import (
-	"encoding/json"
 	"net/http"
 	"reflect"
 )
 
 // categories answers with all shelves: with ?return=complete each holds those on it, else there are the roots alone.
 var categories = func() answer {
-	a := body(func(s *server, r *http.Request, data json.RawMessage) ([]*CategorySchema, error) {
-		roots, err := decodeList[CategorySchema](s, data)
+	a := body(func(s *server, r *http.Request, data []byte) ([]*CategorySchema, error) {
+		roots, err := read[[]*CategorySchema](data)
 		if err != nil {
 			return nil, err
 		}
@@ -18,9 +17,9 @@ var categories = func() answer {
 				root.Children = nil
 			}
 		}
-		return roots, nil
-	})
-	a.schema, a.query = reflect.TypeFor[[]CategorySchema](), []string{"return"}
+		return completeAll(s, roots), nil
+	}).as(reflect.TypeFor[[]CategorySchema]())
+	a.query = []string{"return"}
 	return a
 }()
 

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"encoding/json"
 	"net/http"
 	"reflect"
 
@@ -9,9 +8,9 @@ import (
 )
 
 // redirect sends the client to the address that the operation answered.
-var redirect = answer{write: func(_ *server, w http.ResponseWriter, _ *http.Request, data result) error {
-	var to struct{ URL string }
-	if err := json.Unmarshal(data.Answer, &to); err != nil {
+var redirect = answer{write: func(_ *server, w http.ResponseWriter, _ *http.Request, data []byte) error {
+	to, err := read[struct{ URL string }](data)
+	if err != nil {
 		return err
 	}
 	w.Header().Set("Location", to.URL)
@@ -20,13 +19,13 @@ var redirect = answer{write: func(_ *server, w http.ResponseWriter, _ *http.Requ
 }}
 
 // lookedAt answers HEAD where GET would record a download: it leads to the bytes and records nothing.
-var lookedAt = answer{write: func(s *server, w http.ResponseWriter, _ *http.Request, data result) error {
-	var f struct {
+var lookedAt = answer{write: func(s *server, w http.ResponseWriter, _ *http.Request, data []byte) error {
+	f, err := read[struct {
 		ID                ID
 		State             string
 		Direct, Anonymous string
-	}
-	if err := json.Unmarshal(data.Answer, &f); err != nil {
+	}](data)
+	if err != nil {
 		return err
 	}
 	if f.State != "FINALIZED" {
@@ -41,11 +40,12 @@ var lookedAt = answer{write: func(s *server, w http.ResponseWriter, _ *http.Requ
 }}
 
 // fileOrImage answers with a picture as an image summary, and with any other file as what it is.
-var fileOrImage = answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data result) error {
-	f, err := decode[FileSchema](s, data.Answer)
+var fileOrImage = answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
+	f, err := read[*FileSchema](data)
 	if err != nil {
 		return err
 	}
+	f.complete(s.Addresses)
 	if f.DefaultImage != nil {
 		return writeJSON(w, r, f.DefaultImage)
 	}
@@ -60,18 +60,18 @@ type eitherSchema struct {
 
 // images answers with pictures, in the sizes that ?type= and ?size= name, or in all.
 var images = func() answer {
-	a := body(func(s *server, r *http.Request, data json.RawMessage) ([]*ImageSchema, error) {
-		inner, err := unwrap(data)
+	a := body(func(s *server, r *http.Request, data []byte) ([]*ImageSchema, error) {
+		object, err := read[map[string][]*picture](data)
 		if err != nil {
 			return nil, err
 		}
-		read, err := decodeList[picture](s, inner)
+		pictures, err := only(object)
 		if err != nil {
 			return nil, err
 		}
 		kind, size := r.URL.Query().Get("type"), r.URL.Query().Get("size")
-		shown := make([]*ImageSchema, len(read))
-		for i, p := range read {
+		shown := make([]*ImageSchema, len(pictures))
+		for i, p := range pictures {
 			shown[i] = &ImageSchema{ID: p.ID, URL: s.Addresses.Base + "/files/" + p.ID.String(), Name: p.Name, Sizes: []ImageSize{}}
 			for _, have := range p.sizes() {
 				if (kind == "" || kind == have.Type) && (size == "" || size == have.Size) {
@@ -80,8 +80,8 @@ var images = func() answer {
 			}
 		}
 		return shown, nil
-	})
-	a.schema, a.query = reflect.TypeFor[[]ImageSchema](), []string{"type", "size"}
+	}).as(reflect.TypeFor[[]ImageSchema]())
+	a.query = []string{"type", "size"}
 	return a
 }()
 
@@ -89,12 +89,12 @@ var images = func() answer {
 var image = first("picture", func(s *server, p *picture) *ImageSummary { return p.summary(s.Addresses) })
 
 // imageInside answers with the picture under the one key of a payload.
-var imageInside = body(func(s *server, _ *http.Request, data json.RawMessage) (*ImageSummary, error) {
-	inner, err := unwrap(data)
+var imageInside = body(func(s *server, _ *http.Request, data []byte) (*ImageSummary, error) {
+	payload, err := read[map[string]*picture](data)
 	if err != nil {
 		return nil, err
 	}
-	p, err := decode[picture](s, inner)
+	p, err := only(payload)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ package rest
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"slices"
@@ -124,12 +123,7 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 			writeErrors(w, response.Errors)
 			return
 		}
-		var data result
-		if err := json.Unmarshal(response.Data, &data); err != nil {
-			WriteFailure(w, r, err)
-			return
-		}
-		if err := rt.answer.write(s, w, r, data); err != nil {
+		if err := rt.answer.write(s, w, r, response.Data); err != nil {
 			WriteFailure(w, r, err)
 		}
 	})
