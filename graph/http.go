@@ -2,17 +2,20 @@ package graph
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/meshyard/meshyard/internal/collapse"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -21,12 +24,14 @@ const maxBody = 1 << 20 // bytes of a request, but for the file of a multipart o
 // overHTTP is GraphQL over HTTP: POST with JSON or, for a file, as a multipart request, and GET for queries. It takes the place of
 // gqlgen's transports, which repeat a body that they cannot read in the error and the log, and hold files in memory.
 type overHTTP struct {
-	get bool // whether GET is taken
+	get            bool // whether GET is taken
+	noteDeprecated func(context.Context, *graphql.OperationContext)
+	queries        collapse.Group[[]byte]
 }
 
-func (overHTTP) Supports(*http.Request) bool { return true }
+func (*overHTTP) Supports(*http.Request) bool { return true }
 
-func (t overHTTP) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
+func (t *overHTTP) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
 	w.Header().Set("Content-Type", "application/json")
 	ctx := r.Context()
 	refuse := func(status int, err error) {
@@ -67,10 +72,31 @@ func (t overHTTP) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphE
 		refuse(http.StatusMethodNotAllowed, BadInput("", "a mutation is sent by POST"))
 		return
 	}
-	next, ctx := exec.DispatchOperation(ctx, op)
-	if response := next(ctx); response != nil {
-		writeResponse(w, response)
+	t.noteDeprecated(ctx, op)
+	run := func(ctx context.Context) []byte {
+		var answer bytes.Buffer
+		next, ctx := exec.DispatchOperation(ctx, op)
+		if response := next(ctx); response != nil { // or the client is gone
+			writeResponse(&answer, response)
+		}
+		return answer.Bytes()
 	}
+	answer := []byte(nil)
+	if op.Operation.Operation == ast.Query {
+		if answer, err = t.queries.Do(ctx, queryKey(ctx, params), run); err != nil {
+			refuse(http.StatusOK, err)
+			return
+		}
+	} else {
+		answer = run(ctx)
+	}
+	_, _ = w.Write(answer) // a client that is gone reads no error
+}
+
+// queryKey names what is asked, and by whom: the same that is asked by the same caller at the same time is answered by one run.
+func queryKey(ctx context.Context, params *graphql.RawParams) string {
+	variables, _ := json.Marshal(params.Variables) // it came as JSON
+	return strconv.FormatInt(caller(ctx).TokenID, 10) + " " + params.OperationName + " " + string(variables) + " " + params.Query
 }
 
 // WriteError answers GraphQL over HTTP with an error that arose before it was asked anything.

@@ -123,28 +123,26 @@ func (g *Graph) Handler(hardened bool) http.Handler {
 	srv.SetQueryCache(documents)
 	srv.SetParserTokenLimit(maxTokens)
 	srv.SetDisableSuggestion(hardened)
-	srv.AddTransport(overHTTP{get: !hardened})
+	srv.AddTransport(&overHTTP{get: !hardened, noteDeprecated: g.noteDeprecated})
 	if !hardened {
 		srv.Use(extension.Introspection{})
 	}
 	srv.Use(documentLimits{documents})
 	srv.Use(extension.FixedComplexityLimit(maxComplexity))
 	srv.Use(withLoaders{newReaders(g.resolver.Store)})
-	srv.AroundRootFields(g.noteDeprecated)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		srv.ServeHTTP(w, r)
 	})
 }
 
-// noteDeprecated remembers who asks for a deprecated field.
-func (g *Graph) noteDeprecated(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-	field := graphql.GetRootFieldContext(ctx).Field
-	if field.Definition.Directives.ForName("deprecated") != nil {
-		agent := graphql.GetOperationContext(ctx).Headers.Get("User-Agent")
-		g.resolver.Store.NoteDeprecated(caller(ctx), field.ObjectDefinition.Name+"."+field.Name, agent)
+// noteDeprecated remembers who asks for deprecated fields.
+func (g *Graph) noteDeprecated(ctx context.Context, op *graphql.OperationContext) {
+	for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Query", "Mutation"}) {
+		if field.Definition != nil && field.Definition.Directives.ForName("deprecated") != nil {
+			g.resolver.Store.NoteDeprecated(caller(ctx), field.ObjectDefinition.Name+"."+field.Name, op.Headers.Get("User-Agent"))
+		}
 	}
-	return next(ctx)
 }
 
 // OneDocument is a document cache that holds one document under the empty text, and nothing else.

@@ -1,14 +1,11 @@
 package rest
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
 	"strconv"
-	"strings"
 
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/address"
@@ -67,7 +64,7 @@ func body[T any](of func(s *server, r *http.Request, data []byte) (T, error)) an
 		if err != nil {
 			return err
 		}
-		return writeJSON(w, r, v)
+		return writeJSON(w, v)
 	}, schema: reflect.TypeFor[T]()}
 }
 
@@ -134,7 +131,7 @@ func listInside[T any]() answer {
 			return err
 		}
 		w.Header().Set("Total-Count", strconv.Itoa(len(items)))
-		return writeJSON(w, r, completeAll(s, items))
+		return writeJSON(w, completeAll(s, items))
 	}, schema: reflect.TypeFor[[]T]()}
 }
 
@@ -181,7 +178,7 @@ func pageAs[T any](as func(items []*T) any, schema reflect.Type) answer {
 			list.part = *list.List
 		}
 		linkPages(w.Header(), s.Addresses.Base, r.URL, list.extent)
-		return writeJSON(w, r, as(completeAll(s, list.Items)))
+		return writeJSON(w, as(completeAll(s, list.Items)))
 	}, schema: schema, paged: true}
 }
 
@@ -196,7 +193,7 @@ func listing[T any]() answer {
 			return err
 		}
 		linkPages(w.Header(), s.Addresses.Base, r.URL, of.List)
-		return writeJSON(w, r, completeAll(s, of.Answer))
+		return writeJSON(w, completeAll(s, of.Answer))
 	}, schema: reflect.TypeFor[[]T](), paged: true}
 }
 
@@ -208,43 +205,21 @@ var found = answer{write: func(s *server, w http.ResponseWriter, r *http.Request
 	}
 	v.complete(s.Addresses)
 	linkPages(w.Header(), s.Addresses.Base, r.URL, v.extent())
-	return writeJSON(w, r, v)
+	return writeJSON(w, v)
 }, schema: reflect.TypeFor[SearchSchema](), paged: true}
 
 // ok answers that it is done.
 var ok = one[OKSchema]()
 
-// writeJSON answers with a body. One that was looked up carries a tag of its content, and is not sent again to whoever holds it.
-func writeJSON(w http.ResponseWriter, r *http.Request, v any) error {
+// writeJSON answers with a body.
+func writeJSON(w http.ResponseWriter, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
 	h := w.Header()
-	if h.Get("Cache-Control") == "" { // that of what changes something is no-store
-		sum := sha256.Sum256(body)
-		tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
-		h.Set("ETag", tag)
-		h.Set("Cache-Control", "private, no-cache")
-		h.Add("Vary", "Authorization")
-		if matches(r.Header.Values("If-None-Match"), tag) {
-			w.WriteHeader(http.StatusNotModified)
-			return nil
-		}
-	}
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body) // a client that is gone reads no error
 	return nil
-}
-
-// matches tells whether If-None-Match names a tag, by the weak comparison of RFC 9110, section 8.8.3.2.
-func matches(given []string, tag string) bool {
-	for candidate := range strings.SplitSeq(strings.Join(given, ","), ",") {
-		candidate = strings.TrimSpace(candidate)
-		if candidate == "*" || strings.TrimPrefix(candidate, "W/") == strings.TrimPrefix(tag, "W/") {
-			return true
-		}
-	}
-	return false
 }

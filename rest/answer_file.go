@@ -47,9 +47,9 @@ var fileOrImage = answer{write: func(s *server, w http.ResponseWriter, r *http.R
 	}
 	f.complete(s.Addresses)
 	if f.DefaultImage != nil {
-		return writeJSON(w, r, f.DefaultImage)
+		return writeJSON(w, f.DefaultImage)
 	}
-	return writeJSON(w, r, f)
+	return writeJSON(w, f)
 }, schema: reflect.TypeFor[eitherSchema]()}
 
 // eitherSchema stands for one of two shapes.

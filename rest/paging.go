@@ -52,7 +52,5 @@ func linkPages(h http.Header, base string, u *url.URL, list extent) {
 	if list.Info.HasNextPage {
 		links = append(links, link("next", page+1, list.Info.EndCursor))
 	}
-	links = append(links, link("last", last, ""))
-	// One header, and what it is for first: there are clients that look no further.
-	h.Set("Link", strings.Join(append(links, h.Values("Link")...), ", "))
+	h.Set("Link", strings.Join(append(links, link("last", last, "")), ", "))
 }

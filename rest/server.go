@@ -17,6 +17,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/address"
+	"github.com/meshyard/meshyard/internal/collapse"
 	"github.com/meshyard/meshyard/internal/signing"
 )
 
@@ -36,6 +37,7 @@ type server struct {
 	Options
 	executor *executor.Executor
 	schema   *ast.Schema
+	lookups  collapse.Group[*recorded]
 }
 
 // Handler answers the documented paths. It fails when a route and the stored documents do not fit each other or the schema.
@@ -108,25 +110,43 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 		if rt.deprecated != nil {
 			s.NoteDeprecated(r, rt.operation)
 		}
-		variables, err := s.variables(op, r)
+		if op.mutates() {
+			s.respond(rt, op, w, r)
+			return
+		}
+		answer, err := s.lookups.Do(r.Context(), lookupKey(r), func(ctx context.Context) *recorded {
+			answer := &recorded{header: make(http.Header), status: http.StatusOK}
+			s.respond(rt, op, answer, r.WithContext(ctx))
+			return answer
+		})
 		if err != nil {
 			WriteFailure(w, r, err)
 			return
 		}
-		response := s.run(r.Context(), op, variables)
-		if badCursor(response.Errors) {
-			// No value that says which page is an error; see pageNumbers.
-			delete(variables, "after")
-			response = s.run(r.Context(), op, variables)
-		}
-		if len(response.Errors) > 0 {
-			writeErrors(w, response.Errors)
-			return
-		}
-		if err := rt.answer.write(s, w, r, response.Data); err != nil {
-			WriteFailure(w, r, err)
-		}
+		answer.send(w, r)
 	})
+}
+
+// respond runs a route's operation and writes what it answers.
+func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http.Request) {
+	variables, err := s.variables(op, r)
+	if err != nil {
+		WriteFailure(w, r, err)
+		return
+	}
+	response := s.run(r.Context(), op, variables)
+	if badCursor(response.Errors) {
+		// No value that says which page is an error; see pageNumbers.
+		delete(variables, "after")
+		response = s.run(r.Context(), op, variables)
+	}
+	if len(response.Errors) > 0 {
+		writeErrors(w, response.Errors)
+		return
+	}
+	if err := rt.answer.write(s, w, r, response.Data); err != nil {
+		WriteFailure(w, r, err)
+	}
 }
 
 // badCursor tells whether an operation failed for its cursor.
