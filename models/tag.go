@@ -107,14 +107,14 @@ func tagIDs(ctx context.Context, db bun.IDB, thingID int64) (ids []int64, err er
 	return ids, err
 }
 
-// Tag gives the tag of a name, whatever its spelling.
+// Tag gives the tag of a name, whatever its spelling, where published things are filed under it.
 func (s *Store) Tag(ctx context.Context, name string) (*Tag, error) {
 	g := new(Tag)
 	if text("name", name, maxTag) != nil { // no tag is called so
 		return nil, fail(NotFound, "tag %.60q does not exist", name)
 	}
 	err := selectTags(s.db.read, g).Where("g.slug = ?", tagSlug(name)).Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, sql.ErrNoRows) || err == nil && g.ThingCount == 0 {
 		return nil, fail(NotFound, "tag %.60q does not exist", name)
 	}
 	return g, err
@@ -157,7 +157,9 @@ func (s *Store) Tags(prefix string) (List, error) {
 		return List{}, err
 	}
 	return List{db: s.db, by: order{key: "g.thing_count", id: "g.id"}, rows: func(int64) *bun.SelectQuery {
-		q := s.db.read.NewSelect().TableExpr("tags AS g")
+		// In use, or about to be; what drafts alone are filed under is nobody's business.
+		q := s.db.read.NewSelect().TableExpr("tags AS g").
+			Where("g.thing_count > 0 OR EXISTS (SELECT 1 FROM count_changes AS cc WHERE cc.of_table = 'tags' AND cc.object_id = g.id)")
 		if slug := tagSlug(prefix); slug != "" {
 			q = q.Where("g.slug LIKE ? ESCAPE '\\'", likePattern(slug)+"%")
 		}
