@@ -21,7 +21,9 @@ func TestDraftsStaySecret(t *testing.T) {
 		id := int64(draft["id"].(float64))
 		file, image := ada.Upload("secret.stl", apptest.Mesh(t, "hschendel_simple_ascii.stl")), ada.Upload("secret.png", apptest.Mesh(t, "lib3mf_thumbnail.png"))
 		ada.Finalize("thing", id, file, image).Want(t, 200)
-		var made struct{ CreateMake struct{ Make struct{ ID string } } }
+		var made struct {
+			CreateMake struct{ Make struct{ ID string } }
+		}
 		ada.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id, name: "Secret make", description: "Secret."}) { make { id } } }`, object{"id": apptest.ID(id)}, &made)
 		comment := read(t, ada.Do("POST", fmt.Sprintf("/things/%d/comments", id), object{"body": "Secret thought."}))
 		onMake := read(t, ada.Do("POST", "/copies/"+made.CreateMake.Make.ID+"/comments", object{"body": "Secret thought on a make."}))
