@@ -203,7 +203,7 @@ func keyOf(name string, part models.Slice) listKey {
 
 // connect gives a part of a list that hangs on an object. The same parts of the lists of all objects of its cohort are read in
 // one statement, and all that stands in them in another. name tells the list from all others that objects of that type have; its cursors carry it.
-func connect[O comparable, V any, N any, E edge[N]](ctx context.Context, name string, list models.List, at span, obj O, id func(O) int64,
+func connect[O, V comparable, N any, E edge[N]](ctx context.Context, name string, list models.List, at span, obj O, id func(O) int64,
 	nodes *loader[V], as func(V) N,
 ) (*Connection[N, E], error) {
 	part, err := at.window(name)
@@ -240,16 +240,18 @@ func connect[O comparable, V any, N any, E edge[N]](ctx context.Context, name st
 	if err != nil {
 		return nil, err
 	}
-	c := &Connection[N, E]{Edges: make([]*E, len(read)), Nodes: make([]N, len(read)), count: count}
+	c := &Connection[N, E]{Edges: make([]*E, 0, len(read)), Nodes: make([]N, 0, len(read)), PageInfo: pageInfo(name, part, page), count: count}
+	var none V
 	for i, v := range read {
-		c.Nodes[i] = as(v)
+		if v == none {
+			continue // deleted since the page was read
+		}
 		e := E(struct {
 			Cursor string
 			Node   N
-		}{cursor(name, page.Entries[i].Position), c.Nodes[i]})
-		c.Edges[i] = &e
+		}{cursor(name, page.Entries[i].Position), as(v)})
+		c.Nodes, c.Edges = append(c.Nodes, as(v)), append(c.Edges, &e)
 	}
-	c.PageInfo = pageInfo(name, part, page)
 	return c, nil
 }
 
@@ -309,7 +311,7 @@ func collectionsOf[O comparable](ctx context.Context, name string, list models.L
 }
 
 // hits is a part of what a search found.
-func hits[V any](ctx context.Context, name string, list models.List, at span, nodes *loader[V]) (*SearchConnection, error) {
+func hits[V comparable](ctx context.Context, name string, list models.List, at span, nodes *loader[V]) (*SearchConnection, error) {
 	c, err := connect[*root, V, SearchHit, SearchEdge](ctx, name, list.Bounded(), at, new(root), rootID, nodes, func(v V) SearchHit { return v })
 	return &SearchConnection{c}, err
 }

@@ -7,6 +7,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/meshyard/meshyard/models"
@@ -14,7 +15,11 @@ import (
 
 // Thing is the batch resolver for the thing field.
 func (r *downloadResolver) Thing(ctx context.Context, objs []*models.Download) ([]*models.Thing, error) {
-	return each(ctx, objs, &loadersOf(ctx).things, func(d *models.Download) int64 { return d.ThingID }, same)
+	things, err := each(ctx, objs, &loadersOf(ctx).things, func(d *models.Download) int64 { return d.ThingID }, same)
+	if err == nil && slices.Contains(things, nil) {
+		err = errChanged
+	}
+	return things, err
 }
 
 // File is the batch resolver for the file field.
@@ -28,7 +33,7 @@ func (r *mutationResolver) RecordDownload(ctx context.Context, input RecordDownl
 	if err != nil {
 		return nil, err
 	}
-	expires := d.CreatedAt.Add(downloadFor).Truncate(time.Second)
+	expires := time.Now().Add(downloadFor).Truncate(time.Second)
 	return &RecordDownloadPayload{URL: r.Addresses.SignedBlob(f.ID, f.Name, expires), ExpiresAt: expires, Download: d}, nil
 }
 

@@ -3,9 +3,12 @@ package graph
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/models"
 )
@@ -89,6 +92,7 @@ type readers struct {
 	tags        loader[*models.Tag]
 	tagsOf      loader[[]*models.Tag]
 	fileCounts  loader[int64]
+	popularity  loader[[]models.PopularityDay]
 	filesOn     map[models.TargetType]*loader[[]*models.File]
 	images      map[models.TargetType]*loader[*models.File]
 	liked       map[models.TargetType]*loader[bool] // by the caller
@@ -109,6 +113,7 @@ func newReaders(s *models.Store) *readers {
 		tags:        pointers(s.TagsByID),
 		tagsOf:      lists(s.TagsOf),
 		fileCounts:  loader[int64]{read: s.FileCounts},
+		popularity:  loader[[]models.PopularityDay]{read: s.Popularity},
 		filesOn:     make(map[models.TargetType]*loader[[]*models.File]),
 		images:      make(map[models.TargetType]*loader[*models.File]),
 		liked:       make(map[models.TargetType]*loader[bool]),
@@ -139,15 +144,45 @@ func newReaders(s *models.Store) *readers {
 
 type loadersKey struct{}
 
-// withLoaders gives each operation cohorts of its own.
+// errChanged says that what an object refers to was deleted between the two reads. When both are read again, both are gone.
+var errChanged = &models.Error{Code: models.Conflict, Message: "what was asked for was changed while it was read: ask again"}
+
+func changedMeanwhile(r *graphql.Response) bool {
+	return r != nil && slices.ContainsFunc(r.Errors, func(e *gqlerror.Error) bool { return e.Message == errChanged.Message })
+}
+
+// withLoaders gives each operation cohorts of its own, and runs a query again, a few times, whose objects changed while it was read.
 type withLoaders struct{ readers *readers }
 
 func (withLoaders) ExtensionName() string                   { return "Loaders" }
 func (withLoaders) Validate(graphql.ExecutableSchema) error { return nil }
 func (w withLoaders) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+	operation := next(w.with(ctx))
+	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Query {
+		return operation
+	}
+	return func(ctx context.Context) *graphql.Response {
+		response := operation(ctx)
+		for tries := 0; tries < 5 && changedMeanwhile(response); tries++ {
+			again := w.with(ctx)
+			operation = next(again)
+			response = operation(again)
+		}
+		return response
+	}
+}
+
+// with adds loaders that have read nothing yet.
+func (w withLoaders) with(ctx context.Context) context.Context {
 	l := &loaders{readers: w.readers, whole: new(root), cohorts: make(map[any]any)}
-	l.shelves = sync.OnceValues(func() (*models.Shelves, error) { return w.readers.store.Categories(ctx) })
-	return next(context.WithValue(ctx, loadersKey{}, l))
+	l.shelves = sync.OnceValues(func() (*models.Shelves, error) {
+		shelves, err := w.readers.store.Categories(ctx)
+		if err == nil {
+			gather(l, shelves.All)
+		}
+		return shelves, err
+	})
+	return context.WithValue(ctx, loadersKey{}, l)
 }
 
 func loadersOf(ctx context.Context) *loaders { return ctx.Value(loadersKey{}).(*loaders) }

@@ -70,18 +70,14 @@ func (r *Resolver) liked(ctx context.Context, target models.Target) (LikeTarget,
 	return r.Store.Thing(ctx, caller(ctx), target.ID)
 }
 
-// popularity tells what makes up the popularity of a thing.
-func (r *Resolver) popularity(ctx context.Context, t *models.Thing) (*Popularity, error) {
-	days, err := r.Store.Popularity(ctx, t.ID)
-	if err != nil {
-		return nil, err
-	}
+// explain tells what makes up the popularity of a thing.
+func explain(days []models.PopularityDay) *Popularity {
 	shown := &Popularity{Days: make([]*models.PopularityDay, len(days))}
 	for i, d := range days {
 		shown.Days[i] = &d
 		shown.Score += d.Points()
 	}
-	return shown, nil
+	return shown
 }
 
 // filesOn gives for each object the first of its files that are wanted.
@@ -112,6 +108,14 @@ func formatSize(n int64) string {
 	return fmt.Sprintf("%d %s", n, [...]string{"b", "kb", "mb", "gb", "tb"}[unit])
 }
 
+// unlessNil is nil for a nil pointer.
+func unlessNil[V any](v *V) any {
+	if v == nil {
+		return nil
+	}
+	return v
+}
+
 // targets gives for each object what it refers to, in one statement for each type of target.
 func targets[T any, O comparable](ctx context.Context, objs []O, of func(O) (models.Target, bool)) ([]T, error) {
 	l := loadersOf(ctx)
@@ -131,14 +135,17 @@ func targets[T any, O comparable](ctx context.Context, objs []O, of func(O) (mod
 		var err error
 		switch target.Type {
 		case models.OnThing:
-			found, err = each(ctx, objs[i:i+1], &l.things, key, func(t *models.Thing) any { return t })
+			found, err = each(ctx, objs[i:i+1], &l.things, key, unlessNil)
 		case models.OnMake:
-			found, err = each(ctx, objs[i:i+1], &l.makes, key, func(m *models.Make) any { return m })
+			found, err = each(ctx, objs[i:i+1], &l.makes, key, unlessNil)
 		default:
-			found, err = each(ctx, objs[i:i+1], &l.comments, key, func(c *models.Comment) any { return c })
+			found, err = each(ctx, objs[i:i+1], &l.comments, key, unlessNil)
 		}
 		if err != nil {
 			return nil, err
+		}
+		if found[0] == nil {
+			return nil, errChanged
 		}
 		shown[i] = found[0].(T)
 	}

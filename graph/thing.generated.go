@@ -39,7 +39,7 @@ type ThingResolver interface {
 	Makes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*MakeConnection, error)
 	Comments(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) (*CommentConnection, error)
 	Likers(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*UserConnection, error)
-	Popularity(ctx context.Context, obj *models.Thing) (*Popularity, error)
+	Popularity(ctx context.Context, objs []*models.Thing) ([]*Popularity, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -1698,7 +1698,7 @@ func (ec *executionContext) _Thing_popularity(ctx context.Context, field graphql
 			return ec.fieldContext_Thing_popularity(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Thing().Popularity(ctx, obj)
+			return ec.resolveBatch_Thing_popularity(ctx, field, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -1737,6 +1737,29 @@ func (ec *executionContext) fieldContext_Thing_popularity(_ context.Context, fie
 		},
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Thing_popularity(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
+	resolver := ec.Resolvers.Thing()
+	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Popularity(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*Popularity](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Thing.popularity",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Popularity(ctx, []*models.Thing{obj})
+	return graphql.ResolveBatchSingleResult[*Popularity](
+		ctx,
+		results,
+		err,
+		"Thing.popularity",
+	)
 }
 
 func (ec *executionContext) _Thing_createdAt(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {

@@ -147,9 +147,9 @@ func (r *thingResolver) Likers(ctx context.Context, obj *models.Thing, first *in
 	return usersOf(ctx, "Thing.likers", r.Store.Likers(models.OnThing), span{first, after, last, before, page}, obj, thingID)
 }
 
-// Popularity is the resolver for the popularity field.
-func (r *thingResolver) Popularity(ctx context.Context, obj *models.Thing) (*Popularity, error) {
-	return r.popularity(ctx, obj)
+// Popularity is the batch resolver for the popularity field.
+func (r *thingResolver) Popularity(ctx context.Context, objs []*models.Thing) ([]*Popularity, error) {
+	return each(ctx, objs, &loadersOf(ctx).popularity, thingID, explain)
 }
 
 // Thing returns ThingResolver implementation.

@@ -161,10 +161,10 @@ func (s *Store) FindUsers(f Filter, sort Sort) (List, error) {
 	if err := f.check(); err != nil {
 		return List{}, err
 	}
-	by := order{id: "u.id", key: "u.follower_count"}
+	by := order{id: "u.id", key: "u.thing_count"}
 	switch sort {
-	case ByDesigns, ByPopular:
-		by.key = "u.thing_count"
+	case ByFollowers:
+		by.key = "u.follower_count"
 	case ByMakes:
 		by.key = "u.make_count"
 	case ByNewest:

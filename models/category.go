@@ -46,6 +46,7 @@ func category(ctx context.Context, db bun.IDB, which string) (*Category, error) 
 
 // Shelves are all categories.
 type Shelves struct {
+	All   []*Category
 	Roots []*Category
 	byID  map[int64]*Category
 }
@@ -56,7 +57,7 @@ func (s *Store) Categories(ctx context.Context) (*Shelves, error) {
 	if err := pendingCounts(s.db.read.NewSelect().Model(&all).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id").Scan(ctx); err != nil {
 		return nil, err
 	}
-	shelves := &Shelves{byID: make(map[int64]*Category, len(all))}
+	shelves := &Shelves{All: all, byID: make(map[int64]*Category, len(all))}
 	for _, c := range all {
 		shelves.byID[c.ID] = c
 	}

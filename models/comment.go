@@ -179,13 +179,19 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64)
 	return s.Comment(ctx, caller, id)
 }
 
-// deleteComments removes all comments on a target that goes, and their files.
-func deleteComments(ctx context.Context, tx bun.Tx, target Target) error {
+// deleteComments removes all comments on a locked target that goes, and their files.
+func (s *Store) deleteComments(ctx context.Context, tx bun.Tx, target Target) error {
+	// Whoever finalizes onto one of them ends first, and others find it gone.
+	var locked []int64
+	err := s.db.forUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.target_type = ? AND cm.target_id = ?", target.Type, target.ID).Order("cm.id")).Scan(ctx, &locked)
+	if err != nil {
+		return err
+	}
 	on := tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.target_type = ? AND cm.target_id = ?", target.Type, target.ID)
 	if _, err := tx.NewDelete().Model((*File)(nil)).Where("target_type = ? AND target_id IN (?)", OnComment, on).Exec(ctx); err != nil {
 		return err
 	}
-	_, err := tx.NewDelete().Model((*Comment)(nil)).Where("target_type = ? AND target_id = ?", target.Type, target.ID).Exec(ctx)
+	_, err = tx.NewDelete().Model((*Comment)(nil)).Where("target_type = ? AND target_id = ?", target.Type, target.ID).Exec(ctx)
 	return err
 }
 

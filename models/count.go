@@ -145,7 +145,7 @@ func (s *Store) foldSomeCounts(ctx context.Context) (n int, err error) {
 				return err
 			}
 		}
-		return s.rank(ctx, tx, touched)
+		return s.db.rank(ctx, tx, touched)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("fold counts: %w", err)

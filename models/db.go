@@ -153,9 +153,13 @@ func (db *DB) inTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxTx)
 	defer cancel()
+	return unlessDeadlocked(func() error { return db.write.RunInTx(ctx, nil, fn) })
+}
+
+// unlessDeadlocked runs fn, and again, a few times, where PostgreSQL had to sacrifice it to a deadlock.
+func unlessDeadlocked(fn func() error) error {
 	for attempt := 1; ; attempt++ {
-		err := db.write.RunInTx(ctx, nil, fn)
-		if err == nil || attempt == 5 || !isDeadlock(err) {
+		if err := fn(); err == nil || attempt == 5 || !isDeadlock(err) {
 			return err
 		}
 	}

@@ -24,7 +24,8 @@ type Download struct {
 	Folded    bool // whether the counts of file and thing hold it
 }
 
-// RecordDownload appends to the caller's history and gives the entry with the file. It is committed when this returns.
+// RecordDownload appends to the caller's history and gives the entry with the file. It is committed when this returns. The entry is nil
+// for a file of a make that outlived its thing: histories tell of things.
 func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID int64) (*Download, *File, error) {
 	f, err := s.File(ctx, caller, fileID)
 	if err != nil {
@@ -35,14 +36,17 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 	}
 	d := &Download{UserID: caller.UserID, FileID: f.ID, ThingID: f.ThingID, CreatedAt: now()}
 	if f.ThingID == 0 {
-		return nil, f, nil // of a make that outlived its thing: there is no thing to remember
+		return nil, f, nil
 	}
-	if _, err := s.db.write.NewInsert().Model(d).Exec(ctx); isForeignKey(err) {
+	// It holds the user, the file and the thing, in that order, and so may meet a deletion of the thing half-way.
+	err = unlessDeadlocked(func() error {
+		_, err := s.db.write.NewInsert().Model(d).Exec(ctx)
+		return err
+	})
+	if isForeignKey(err) {
 		return nil, nil, missing("file", fileID) // deleted since it was read
-	} else if err != nil {
-		return nil, nil, err
 	}
-	return d, f, nil
+	return d, f, err
 }
 
 // Downloads lists a user's history, the most recent first. It is the user's own business. An entry stands for a download.
@@ -114,7 +118,7 @@ func (s *Store) foldSomeDownloads(ctx context.Context) (int, error) {
 				}
 			}
 		}
-		return s.rank(ctx, tx, slices.Collect(maps.Keys(things)))
+		return s.db.rank(ctx, tx, slices.Collect(maps.Keys(things)))
 	})
 	if err != nil {
 		return 0, fmt.Errorf("fold downloads: %w", err)

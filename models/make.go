@@ -152,7 +152,7 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64) er
 				return err
 			}
 		}
-		if err := errors.Join(deleteLikes(ctx, tx, Target{OnMake, id}), deleteComments(ctx, tx, Target{OnMake, id})); err != nil {
+		if err := errors.Join(deleteLikes(ctx, tx, Target{OnMake, id}), s.deleteComments(ctx, tx, Target{OnMake, id})); err != nil {
 			return err
 		}
 		if _, err := tx.NewDelete().Model((*File)(nil)).Where("target_type = ? AND target_id = ?", OnMake, id).Exec(ctx); err != nil {

@@ -18,6 +18,11 @@ var migrations embed.FS
 // migrationLock is the key of the advisory lock under which PostgreSQL migrates: several nodes may start at once.
 const migrationLock = 0x6d657368
 
+// finishMigration is the rest of migrations that the two dialects cannot do alike.
+var finishMigration = map[string]func(context.Context, bun.Tx) error{
+	"0002_catalogue": slugTags, // the engines differ in what the lower case of a letter is
+}
+
 // Migrate brings the schema up to date and gives the names of the migrations that it ran, none where there was
 // nothing to do. All of them run in one transaction together with the record that they ran, so a process that
 // dies in the middle, or a second one that starts beside it, leaves either the old schema or the new one.
@@ -62,10 +67,15 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 			if _, err := tx.ExecContext(ctx, "INSERT INTO schema_migrations (number, name) VALUES (?, ?)", number, name); err != nil {
 				return err
 			}
+			if finish := finishMigration[name]; finish != nil {
+				if err := finish(ctx, tx); err != nil {
+					return fmt.Errorf("migration %s: %w", name, err)
+				}
+			}
 			applied = append(applied, name)
 		}
 		if len(applied) > 0 { // counts that are new to the schema begin with what is there
-			_, err := recount(ctx, db, tx)
+			_, err := db.recount(ctx, tx)
 			return err
 		}
 		return nil

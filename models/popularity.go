@@ -62,19 +62,18 @@ func (d PopularityDay) Points() float64 {
 	return float64(d.Weight*d.Users) * math.Exp2(-age/halfLife)
 }
 
-// Popularity gives what makes up the popularity of a thing, the latest day first.
-func (s *Store) Popularity(ctx context.Context, thingID int64) ([]PopularityDay, error) {
-	days, err := s.popularity(ctx, s.db.read, []int64{thingID})
-	return days[thingID], err
+// Popularity gives what makes up the popularity of each of some things, the latest day first.
+func (s *Store) Popularity(ctx context.Context, thingIDs []int64) (map[int64][]PopularityDay, error) {
+	return s.db.popularity(ctx, s.db.read, thingIDs)
 }
 
 // popularity gives the days that count for each of some things, the latest first.
-func (s *Store) popularity(ctx context.Context, db bun.IDB, thingIDs []int64) (map[int64][]PopularityDay, error) {
+func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map[int64][]PopularityDay, error) {
 	var latest []struct {
 		ID                               int64
 		Download, Collected, Liked, Made *time.Time
 	}
-	err := db.NewSelect().Table("things").Column("id").
+	err := in.NewSelect().Table("things").Column("id").
 		ColumnExpr("(SELECT max(created_at) FROM downloads WHERE thing_id = things.id) AS download").
 		ColumnExpr("(SELECT max(created_at) FROM collection_things WHERE thing_id = things.id) AS collected").
 		ColumnExpr("(SELECT max(created_at) FROM likes WHERE target_type = 'thing' AND target_id = things.id) AS liked").
@@ -104,12 +103,12 @@ func (s *Store) popularity(ctx context.Context, db bun.IDB, thingIDs []int64) (m
 		return nil, nil
 	}
 	day := func(column string) bun.Safe {
-		if s.db.Engine == Postgres {
+		if db.Engine == Postgres {
 			return bun.Safe("to_char(" + column + ", 'YYYY-MM-DD')")
 		}
 		return bun.Safe("substr(" + column + ", 1, 10)")
 	}
-	people := db.NewSelect().TableExpr("(?) AS e", bun.SafeQuery(`
+	people := in.NewSelect().TableExpr("(?) AS e", bun.SafeQuery(`
 		SELECT thing_id, user_id, ?2 AS day, 1 AS weight FROM downloads WHERE thing_id IN (?0) AND created_at >= ?1
 		UNION ALL SELECT ct.thing_id, c.owner_id, ?3, 2 FROM collection_things AS ct JOIN collections AS c ON c.id = ct.collection_id WHERE ct.thing_id IN (?0) AND ct.created_at >= ?1
 		UNION ALL SELECT target_id, user_id, ?2, 3 FROM likes WHERE target_type = 'thing' AND target_id IN (?0) AND created_at >= ?1
@@ -118,7 +117,7 @@ func (s *Store) popularity(ctx context.Context, db bun.IDB, thingIDs []int64) (m
 		Join("JOIN things AS t ON t.id = e.thing_id AND t.owner_id <> e.user_id").
 		ColumnExpr("e.thing_id, e.user_id, e.day, max(e.weight) AS weight").GroupExpr("e.thing_id, e.user_id, e.day")
 	var rows []PopularityDay
-	err = db.NewSelect().TableExpr("(?) AS p", people).ColumnExpr("p.thing_id, p.day, p.weight, count(*) AS users").
+	err = in.NewSelect().TableExpr("(?) AS p", people).ColumnExpr("p.thing_id, p.day, p.weight, count(*) AS users").
 		GroupExpr("p.thing_id, p.day, p.weight").OrderExpr("p.thing_id, p.day DESC, p.weight DESC").Scan(ctx, &rows)
 	if err != nil {
 		return nil, err
@@ -133,11 +132,11 @@ func (s *Store) popularity(ctx context.Context, db bun.IDB, thingIDs []int64) (m
 }
 
 // rank keeps the popularity of things.
-func (s *Store) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
+func (db *DB) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 	slices.Sort(thingIDs) // in one order, or two nodes could wait for each other
 	thingIDs = slices.Compact(thingIDs)
 	for some := range slices.Chunk(thingIDs, 500) {
-		days, err := s.popularity(ctx, tx, some)
+		days, err := db.popularity(ctx, tx, some)
 		if err != nil {
 			return err
 		}

@@ -38,10 +38,8 @@ var counted = []struct {
 // is for the care of a catalogue, and after rows were written by other means.
 func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if changed, err = recount(ctx, s.db, tx); err != nil {
-			return err
-		}
-		return s.rankAll(ctx, tx)
+		changed, err = s.db.recount(ctx, tx)
+		return err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("recount: %w", err)
@@ -49,8 +47,8 @@ func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
 	return changed, nil
 }
 
-// recount finds the counts anew. No change of a count can be appended meanwhile.
-func recount(ctx context.Context, db *DB, tx bun.Tx) (changed int64, err error) {
+// recount finds the counts and the popularity of all things anew. No change of a count can be appended meanwhile.
+func (db *DB) recount(ctx context.Context, tx bun.Tx) (changed int64, err error) {
 	if db.Engine == Postgres {
 		if _, err := tx.ExecContext(ctx, "LOCK TABLE count_changes IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 			return 0, err
@@ -71,18 +69,18 @@ func recount(ctx context.Context, db *DB, tx bun.Tx) (changed int64, err error) 
 		}
 		changed += n
 	}
-	return changed, nil
+	return changed, db.rankAll(ctx, tx)
 }
 
 // rankAll finds the popularity of all things anew.
-func (s *Store) rankAll(ctx context.Context, tx bun.Tx) error {
+func (db *DB) rankAll(ctx context.Context, tx bun.Tx) error {
 	for last := int64(0); ; {
 		var ids []int64
 		err := tx.NewSelect().Model((*Thing)(nil)).Column("t.id").Where("t.id > ?", last).Order("t.id").Limit(500).Scan(ctx, &ids)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		if err := s.rank(ctx, tx, ids); err != nil {
+		if err := db.rank(ctx, tx, ids); err != nil {
 			return err
 		}
 		last = ids[len(ids)-1]

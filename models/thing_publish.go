@@ -86,6 +86,17 @@ func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, 
 	return s.Thing(ctx, caller, id)
 }
 
+// lockBelow locks what files may hang on below a locked thing, so that no finalization is under way there: makes first, as whoever comments locks
+// them, each by id.
+func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
+	var makes, comments []int64
+	err := s.db.forUpdate(tx.NewSelect().Model((*Make)(nil)).Column("m.id").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx, &makes)
+	if err != nil {
+		return err
+	}
+	return s.db.forUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.thing_id = ?", thingID).Order("cm.id")).Scan(ctx, &comments)
+}
+
 // DeleteThing removes a thing of the caller with all that is its own: files, comments on it, likes, its places in collections
 // and in download histories. Makes of it are others' work and stay, as do things that were made from it; they lose what they
 // refer to. The bytes go with the next collection of garbage, where nothing else names them.
@@ -98,6 +109,9 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64) e
 		if t.OwnerID != caller.UserID && !caller.Staff() {
 			return fail(Forbidden, "thing %d belongs to someone else", id)
 		}
+		if err := s.lockBelow(ctx, tx, id); err != nil {
+			return err
+		}
 		if t.State == Published {
 			if err := countPublished(ctx, tx, t, -1); err != nil {
 				return err
@@ -109,7 +123,7 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64) e
 		if err := deleteLikes(ctx, tx, Target{OnThing, id}); err != nil {
 			return err
 		}
-		if err := deleteComments(ctx, tx, Target{OnThing, id}); err != nil {
+		if err := s.deleteComments(ctx, tx, Target{OnThing, id}); err != nil {
 			return err
 		}
 		for _, statement := range []string{

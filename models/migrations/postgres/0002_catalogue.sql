@@ -67,7 +67,8 @@ CREATE TABLE tags (
     thing_count bigint NOT NULL DEFAULT 0
 );
 CREATE INDEX tags_count ON tags (thing_count DESC, id DESC);
-INSERT INTO tags (name, slug) SELECT min(name), replace(lower(name), ' ', '_') FROM thing_tags GROUP BY 2;
+-- A tag for each spelling; slugTags makes one of those that are one.
+INSERT INTO tags (name, slug) SELECT name, ' ' || name FROM thing_tags GROUP BY name ORDER BY min(thing_id), min(position);
 ALTER TABLE thing_tags RENAME TO thing_tags_before;
 CREATE TABLE thing_tags (
     thing_id bigint NOT NULL REFERENCES things (id) ON DELETE CASCADE,
@@ -77,7 +78,7 @@ CREATE TABLE thing_tags (
     PRIMARY KEY (thing_id, tag_id)
 );
 INSERT INTO thing_tags (thing_id, tag_id, position, name)
-    SELECT b.thing_id, g.id, min(b.position), min(b.name) FROM thing_tags_before AS b JOIN tags AS g ON g.slug = replace(lower(b.name), ' ', '_') GROUP BY b.thing_id, g.id;
+    SELECT b.thing_id, g.id, min(b.position), min(b.name) FROM thing_tags_before AS b JOIN tags AS g ON g.name = b.name GROUP BY b.thing_id, g.id;
 DROP TABLE thing_tags_before;
 CREATE INDEX thing_tags_tag ON thing_tags (tag_id, thing_id);
 
