@@ -179,6 +179,7 @@ type (
 	}
 	SearchConnection struct {
 		*Connection[SearchHit, SearchEdge]
+		found *models.Found
 	}
 )
 
@@ -311,7 +312,7 @@ func collectionsOf[O comparable](ctx context.Context, name string, list models.L
 }
 
 // hits is a part of what a search found.
-func hits[V comparable](ctx context.Context, name string, list models.List, at span, nodes *loader[V]) (*SearchConnection, error) {
-	c, err := connect[*root, V, SearchHit, SearchEdge](ctx, name, list.Bounded(), at, new(root), rootID, nodes, func(v V) SearchHit { return v })
-	return &SearchConnection{c}, err
+func hits[V comparable](ctx context.Context, name string, found *models.Found, at span, nodes *loader[V]) (*SearchConnection, error) {
+	c, err := connect[*root, V, SearchHit, SearchEdge](ctx, name, found.List, at, new(root), rootID, nodes, func(v V) SearchHit { return v })
+	return &SearchConnection{c, found}, err
 }

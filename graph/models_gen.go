@@ -189,6 +189,22 @@ type FormField struct {
 	Value string `json:"value"`
 }
 
+// A text of a hit that holds words of the query, cut around the first of them.
+type Highlight struct {
+	// Which text it is.
+	Field HighlightField `json:"field"`
+	// Its pieces in order, which together are the text.
+	Parts []*HighlightPart `json:"parts"`
+}
+
+// A piece of a text. It is plain text: escape it before it becomes HTML.
+type HighlightPart struct {
+	// The piece.
+	Text string `json:"text"`
+	// Whether it is a word that was searched for.
+	IsMatch bool `json:"isMatch"`
+}
+
 // Where a part of a list lies in the whole. Read forwards, `hasPreviousPage` tells whether the part began after a cursor or on a later page; read
 // backwards, `hasNextPage` tells whether it ended before a cursor.
 type PageInfo struct {
@@ -264,6 +280,18 @@ type RemoveLikeInput struct {
 type RemoveLikePayload struct {
 	// What is liked no more.
 	Target LikeTarget `json:"target"`
+}
+
+// What things that were found have in common: counts over the first 10,000, the most frequent first.
+type SearchFacets struct {
+	// The shelves that they stand on.
+	Categories []*CategoryFacet `json:"categories"`
+	// Their licences.
+	Licenses []*LicenseFacet `json:"licenses"`
+	// Tags that they are filed under; a thing counts for each of its own.
+	Tags []*TagFacet `json:"tags"`
+	// Their creators.
+	Creators []*CreatorFacet `json:"creators"`
 }
 
 // Which file will come, and where it is to hang.
@@ -360,57 +388,54 @@ type UploadFilePayload struct {
 	File *models.File `json:"file"`
 }
 
-// What a search is for.
-type SearchType string
+// The texts in which search looks.
+type HighlightField string
 
 const (
-	// Published things.
-	SearchTypeThings SearchType = "THINGS"
-	// Published makes.
-	SearchTypeMakes SearchType = "MAKES"
-	// Users with an account here.
-	SearchTypeUsers SearchType = "USERS"
-	// Collections of anybody.
-	SearchTypeCollections SearchType = "COLLECTIONS"
+	// What it is called.
+	HighlightFieldName HighlightField = "NAME"
+	// One of its tags.
+	HighlightFieldTag HighlightField = "TAG"
+	// What is said about it, as Markdown.
+	HighlightFieldDescription HighlightField = "DESCRIPTION"
 )
 
-var AllSearchType = []SearchType{
-	SearchTypeThings,
-	SearchTypeMakes,
-	SearchTypeUsers,
-	SearchTypeCollections,
+var AllHighlightField = []HighlightField{
+	HighlightFieldName,
+	HighlightFieldTag,
+	HighlightFieldDescription,
 }
 
-func (e SearchType) IsValid() bool {
+func (e HighlightField) IsValid() bool {
 	switch e {
-	case SearchTypeThings, SearchTypeMakes, SearchTypeUsers, SearchTypeCollections:
+	case HighlightFieldName, HighlightFieldTag, HighlightFieldDescription:
 		return true
 	}
 	return false
 }
 
-func (e SearchType) String() string {
+func (e HighlightField) String() string {
 	return string(e)
 }
 
-func (e *SearchType) UnmarshalGQL(v any) error {
+func (e *HighlightField) UnmarshalGQL(v any) error {
 	str, ok := v.(string)
 	if !ok {
 		return fmt.Errorf("enums must be strings")
 	}
 
-	*e = SearchType(str)
+	*e = HighlightField(str)
 	if !e.IsValid() {
-		return fmt.Errorf("%s is not a valid SearchType", str)
+		return fmt.Errorf("%s is not a valid HighlightField", str)
 	}
 	return nil
 }
 
-func (e SearchType) MarshalGQL(w io.Writer) {
+func (e HighlightField) MarshalGQL(w io.Writer) {
 	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
-func (e *SearchType) UnmarshalJSON(b []byte) error {
+func (e *HighlightField) UnmarshalJSON(b []byte) error {
 	s, err := strconv.Unquote(string(b))
 	if err != nil {
 		return err
@@ -418,7 +443,7 @@ func (e *SearchType) UnmarshalJSON(b []byte) error {
 	return e.UnmarshalGQL(s)
 }
 
-func (e SearchType) MarshalJSON() ([]byte, error) {
+func (e HighlightField) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

@@ -25,15 +25,20 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	Category() CategoryResolver
+	CategoryFacet() CategoryFacetResolver
 	Collection() CollectionResolver
 	Comment() CommentResolver
+	CreatorFacet() CreatorFacetResolver
 	Download() DownloadResolver
 	File() FileResolver
 	Make() MakeResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
+	SearchConnection() SearchConnectionResolver
+	SearchEdge() SearchEdgeResolver
 	StagedUpload() StagedUploadResolver
 	Tag() TagResolver
+	TagFacet() TagFacetResolver
 	Thing() ThingResolver
 	User() UserResolver
 }
@@ -59,6 +64,11 @@ type ComplexityRoot struct {
 		Slug       func(childComplexity int) int
 		ThingCount func(childComplexity int) int
 		Things     func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+	}
+
+	CategoryFacet struct {
+		Category func(childComplexity int) int
+		Count    func(childComplexity int) int
 	}
 
 	Collection struct {
@@ -126,6 +136,11 @@ type ComplexityRoot struct {
 
 	CreateThingPayload struct {
 		Thing func(childComplexity int) int
+	}
+
+	CreatorFacet struct {
+		Count   func(childComplexity int) int
+		Creator func(childComplexity int) int
 	}
 
 	DeleteCollectionPayload struct {
@@ -218,6 +233,21 @@ type ComplexityRoot struct {
 	FormField struct {
 		Name  func(childComplexity int) int
 		Value func(childComplexity int) int
+	}
+
+	Highlight struct {
+		Field func(childComplexity int) int
+		Parts func(childComplexity int) int
+	}
+
+	HighlightPart struct {
+		IsMatch func(childComplexity int) int
+		Text    func(childComplexity int) int
+	}
+
+	LicenseFacet struct {
+		Count   func(childComplexity int) int
+		License func(childComplexity int) int
 	}
 
 	Make struct {
@@ -323,7 +353,8 @@ type ComplexityRoot struct {
 		Me              func(childComplexity int) int
 		Newest          func(childComplexity int, page int32, perPage int32, after *string) int
 		Popular         func(childComplexity int, page int32, perPage int32, after *string) int
-		Search          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg SearchType, filter *models.Filter, sort models.Sort) int
+		Search          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg models.Kind, filter *models.Filter, sort models.Sort) int
+		Suggestions     func(childComplexity int, query string, first int32) int
 		Tag             func(childComplexity int, name string) int
 		Tags            func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, prefix string) int
 		Thing           func(childComplexity int, id int64) int
@@ -347,14 +378,23 @@ type ComplexityRoot struct {
 
 	SearchConnection struct {
 		Edges      func(childComplexity int) int
+		Facets     func(childComplexity int, first int32) int
 		Nodes      func(childComplexity int) int
 		PageInfo   func(childComplexity int) int
 		TotalCount func(childComplexity int) int
 	}
 
 	SearchEdge struct {
-		Cursor func(childComplexity int) int
-		Node   func(childComplexity int) int
+		Cursor     func(childComplexity int) int
+		Highlights func(childComplexity int) int
+		Node       func(childComplexity int) int
+	}
+
+	SearchFacets struct {
+		Categories func(childComplexity int) int
+		Creators   func(childComplexity int) int
+		Licenses   func(childComplexity int) int
+		Tags       func(childComplexity int) int
 	}
 
 	StageUploadPayload struct {
@@ -386,6 +426,11 @@ type ComplexityRoot struct {
 	TagEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	TagFacet struct {
+		Count func(childComplexity int) int
+		Tag   func(childComplexity int) int
 	}
 
 	Thing struct {
@@ -588,6 +633,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Category.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+
+	case "CategoryFacet.category":
+		if e.ComplexityRoot.CategoryFacet.Category == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryFacet.Category(childComplexity), true
+	case "CategoryFacet.count":
+		if e.ComplexityRoot.CategoryFacet.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryFacet.Count(childComplexity), true
 
 	case "Collection.createdAt":
 		if e.ComplexityRoot.Collection.CreatedAt == nil {
@@ -835,6 +893,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CreateThingPayload.Thing(childComplexity), true
+
+	case "CreatorFacet.count":
+		if e.ComplexityRoot.CreatorFacet.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreatorFacet.Count(childComplexity), true
+	case "CreatorFacet.creator":
+		if e.ComplexityRoot.CreatorFacet.Creator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreatorFacet.Creator(childComplexity), true
 
 	case "DeleteCollectionPayload.deletedId":
 		if e.ComplexityRoot.DeleteCollectionPayload.DeletedID == nil {
@@ -1132,6 +1203,45 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.FormField.Value(childComplexity), true
+
+	case "Highlight.field":
+		if e.ComplexityRoot.Highlight.Field == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Highlight.Field(childComplexity), true
+	case "Highlight.parts":
+		if e.ComplexityRoot.Highlight.Parts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Highlight.Parts(childComplexity), true
+
+	case "HighlightPart.isMatch":
+		if e.ComplexityRoot.HighlightPart.IsMatch == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HighlightPart.IsMatch(childComplexity), true
+	case "HighlightPart.text":
+		if e.ComplexityRoot.HighlightPart.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HighlightPart.Text(childComplexity), true
+
+	case "LicenseFacet.count":
+		if e.ComplexityRoot.LicenseFacet.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LicenseFacet.Count(childComplexity), true
+	case "LicenseFacet.license":
+		if e.ComplexityRoot.LicenseFacet.License == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LicenseFacet.License(childComplexity), true
 
 	case "Make.commentCount":
 		if e.ComplexityRoot.Make.CommentCount == nil {
@@ -1840,7 +1950,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Search(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["query"].(string), args["type"].(SearchType), args["filter"].(*models.Filter), args["sort"].(models.Sort)), true
+		return e.ComplexityRoot.Query.Search(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["query"].(string), args["type"].(models.Kind), args["filter"].(*models.Filter), args["sort"].(models.Sort)), true
+	case "Query.suggestions":
+		if e.ComplexityRoot.Query.Suggestions == nil {
+			break
+		}
+
+		args, err := ec.field_Query_suggestions_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Suggestions(childComplexity, args["query"].(string), args["first"].(int32)), true
 	case "Query.tag":
 		if e.ComplexityRoot.Query.Tag == nil {
 			break
@@ -1936,6 +2057,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SearchConnection.Edges(childComplexity), true
+	case "SearchConnection.facets":
+		if e.ComplexityRoot.SearchConnection.Facets == nil {
+			break
+		}
+
+		args, err := ec.field_SearchConnection_facets_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.SearchConnection.Facets(childComplexity, args["first"].(int32)), true
 	case "SearchConnection.nodes":
 		if e.ComplexityRoot.SearchConnection.Nodes == nil {
 			break
@@ -1961,12 +2093,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SearchEdge.Cursor(childComplexity), true
+	case "SearchEdge.highlights":
+		if e.ComplexityRoot.SearchEdge.Highlights == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchEdge.Highlights(childComplexity), true
 	case "SearchEdge.node":
 		if e.ComplexityRoot.SearchEdge.Node == nil {
 			break
 		}
 
 		return e.ComplexityRoot.SearchEdge.Node(childComplexity), true
+
+	case "SearchFacets.categories":
+		if e.ComplexityRoot.SearchFacets.Categories == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchFacets.Categories(childComplexity), true
+	case "SearchFacets.creators":
+		if e.ComplexityRoot.SearchFacets.Creators == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchFacets.Creators(childComplexity), true
+	case "SearchFacets.licenses":
+		if e.ComplexityRoot.SearchFacets.Licenses == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchFacets.Licenses(childComplexity), true
+	case "SearchFacets.tags":
+		if e.ComplexityRoot.SearchFacets.Tags == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchFacets.Tags(childComplexity), true
 
 	case "StageUploadPayload.upload":
 		if e.ComplexityRoot.StageUploadPayload.Upload == nil {
@@ -2073,6 +2236,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.TagEdge.Node(childComplexity), true
+
+	case "TagFacet.count":
+		if e.ComplexityRoot.TagFacet.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TagFacet.Count(childComplexity), true
+	case "TagFacet.tag":
+		if e.ComplexityRoot.TagFacet.Tag == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TagFacet.Tag(childComplexity), true
 
 	case "Thing.ancestors":
 		if e.ComplexityRoot.Thing.Ancestors == nil {
@@ -2833,6 +3009,16 @@ func (ec *executionContext) childFields_Category(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Category", field.Name)
 }
 
+func (ec *executionContext) childFields_CategoryFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "category":
+		return ec.fieldContext_CategoryFacet_category(ctx, field)
+	case "count":
+		return ec.fieldContext_CategoryFacet_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CategoryFacet", field.Name)
+}
+
 func (ec *executionContext) childFields_Collection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -2965,6 +3151,16 @@ func (ec *executionContext) childFields_CreateThingPayload(ctx context.Context, 
 		return ec.fieldContext_CreateThingPayload_thing(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreateThingPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CreatorFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "creator":
+		return ec.fieldContext_CreatorFacet_creator(ctx, field)
+	case "count":
+		return ec.fieldContext_CreatorFacet_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreatorFacet", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3151,6 +3347,36 @@ func (ec *executionContext) childFields_FormField(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type FormField", field.Name)
 }
 
+func (ec *executionContext) childFields_Highlight(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "field":
+		return ec.fieldContext_Highlight_field(ctx, field)
+	case "parts":
+		return ec.fieldContext_Highlight_parts(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Highlight", field.Name)
+}
+
+func (ec *executionContext) childFields_HighlightPart(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "text":
+		return ec.fieldContext_HighlightPart_text(ctx, field)
+	case "isMatch":
+		return ec.fieldContext_HighlightPart_isMatch(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type HighlightPart", field.Name)
+}
+
+func (ec *executionContext) childFields_LicenseFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "license":
+		return ec.fieldContext_LicenseFacet_license(ctx, field)
+	case "count":
+		return ec.fieldContext_LicenseFacet_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LicenseFacet", field.Name)
+}
+
 func (ec *executionContext) childFields_Make(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -3301,6 +3527,8 @@ func (ec *executionContext) childFields_SearchConnection(ctx context.Context, fi
 		return ec.fieldContext_SearchConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_SearchConnection_totalCount(ctx, field)
+	case "facets":
+		return ec.fieldContext_SearchConnection_facets(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SearchConnection", field.Name)
 }
@@ -3311,8 +3539,24 @@ func (ec *executionContext) childFields_SearchEdge(ctx context.Context, field gr
 		return ec.fieldContext_SearchEdge_cursor(ctx, field)
 	case "node":
 		return ec.fieldContext_SearchEdge_node(ctx, field)
+	case "highlights":
+		return ec.fieldContext_SearchEdge_highlights(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SearchEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_SearchFacets(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "categories":
+		return ec.fieldContext_SearchFacets_categories(ctx, field)
+	case "licenses":
+		return ec.fieldContext_SearchFacets_licenses(ctx, field)
+	case "tags":
+		return ec.fieldContext_SearchFacets_tags(ctx, field)
+	case "creators":
+		return ec.fieldContext_SearchFacets_creators(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SearchFacets", field.Name)
 }
 
 func (ec *executionContext) childFields_StageUploadPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3375,6 +3619,16 @@ func (ec *executionContext) childFields_TagEdge(ctx context.Context, field graph
 		return ec.fieldContext_TagEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TagEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_TagFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "tag":
+		return ec.fieldContext_TagFacet_tag(ctx, field)
+	case "count":
+		return ec.fieldContext_TagFacet_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TagFacet", field.Name)
 }
 
 func (ec *executionContext) childFields_Thing(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -12,36 +12,107 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
+// Category is the batch resolver for the category field.
+func (r *categoryFacetResolver) Category(ctx context.Context, objs []*CategoryFacet) ([]*models.Category, error) {
+	shelves, err := loadersOf(ctx).shelves()
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*models.Category, len(objs))
+	for i, f := range objs {
+		found[i] = shelves.ByID(f.value)
+	}
+	return found, nil
+}
+
+// Creator is the batch resolver for the creator field.
+func (r *creatorFacetResolver) Creator(ctx context.Context, objs []*CreatorFacet) ([]*models.User, error) {
+	return each(ctx, objs, &loadersOf(ctx).users, func(f *CreatorFacet) int64 { return f.value }, same)
+}
+
 // Search is the resolver for the search field.
-func (r *queryResolver) Search(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg SearchType, filter *models.Filter, sort models.Sort) (*SearchConnection, error) {
+func (r *queryResolver) Search(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg models.Kind, filter *models.Filter, sort models.Sort) (*SearchConnection, error) {
 	f, at := models.Filter{}, span{first, after, last, before, page}
 	if filter != nil {
 		f = *filter
 	}
-	f.Query = query
 	if err := r.Store.Resolve(ctx, caller(ctx), &f); err != nil {
 		return nil, err
 	}
-	name := fmt.Sprint("search ", typeArg, " ", sort)
-	var list models.List
-	var err error
-	switch typeArg {
-	case SearchTypeMakes:
-		if list, err = r.Store.FindMakes(f, sort); err == nil {
-			return hits(ctx, name, list, at, &loadersOf(ctx).makes)
-		}
-	case SearchTypeUsers:
-		if list, err = r.Store.FindUsers(f, sort); err == nil {
-			return hits(ctx, name, list, at, &loadersOf(ctx).users)
-		}
-	case SearchTypeCollections:
-		if list, err = r.Store.FindCollections(f, sort); err == nil {
-			return hits(ctx, name, list, at, &loadersOf(ctx).collections)
-		}
-	default:
-		if list, err = r.Store.Things(f, sort); err == nil {
-			return hits(ctx, name, list, at, &loadersOf(ctx).things)
-		}
+	found, err := r.Store.Search(ctx, typeArg, query, f, sort)
+	if err != nil {
+		return nil, err
 	}
-	return nil, err
+	name, l := fmt.Sprint("search ", typeArg, " ", sort), loadersOf(ctx)
+	switch typeArg {
+	case models.Makes:
+		return hits(ctx, name, found, at, &l.makes)
+	case models.Users:
+		return hits(ctx, name, found, at, &l.users)
+	case models.Collections:
+		return hits(ctx, name, found, at, &l.collections)
+	}
+	return hits(ctx, name, found, at, &l.things)
 }
+
+// Suggestions is the resolver for the suggestions field.
+func (r *queryResolver) Suggestions(ctx context.Context, query string, first int32) ([]string, error) {
+	if err := between("first", first, 1, 20); err != nil {
+		return nil, err
+	}
+	found, err := r.Store.Search(ctx, models.Things, query, models.Filter{}, models.ByRelevance)
+	if err != nil {
+		return nil, err
+	}
+	return r.names(ctx, found, int(first))
+}
+
+// Facets is the resolver for the facets field.
+func (r *searchConnectionResolver) Facets(ctx context.Context, obj *SearchConnection, first int32) (*SearchFacets, error) {
+	if err := between("first", first, 1, maxFirst); err != nil {
+		return nil, err
+	}
+	facets, err := obj.found.Facets(ctx, int(first))
+	if err != nil {
+		return nil, err
+	}
+	return &SearchFacets{
+		Categories: facetsOf(ctx, facets.Categories, func(f facet[int64]) *CategoryFacet { return &CategoryFacet{f} }),
+		Licenses:   facetsOf(ctx, facets.Licenses, func(f facet[models.License]) *LicenseFacet { return &LicenseFacet{f} }),
+		Tags:       facetsOf(ctx, facets.Tags, func(f facet[int64]) *TagFacet { return &TagFacet{f} }),
+		Creators:   facetsOf(ctx, facets.Creators, func(f facet[int64]) *CreatorFacet { return &CreatorFacet{f} }),
+	}, nil
+}
+
+// Highlights is the resolver for the highlights field.
+func (r *searchEdgeResolver) Highlights(ctx context.Context, obj *SearchEdge) ([]*Highlight, error) {
+	return r.highlights(ctx, obj.Node)
+}
+
+// Tag is the batch resolver for the tag field.
+func (r *tagFacetResolver) Tag(ctx context.Context, objs []*TagFacet) ([]*models.Tag, error) {
+	return each(ctx, objs, &loadersOf(ctx).tags, func(f *TagFacet) int64 { return f.value }, same)
+}
+
+// CategoryFacet returns CategoryFacetResolver implementation.
+func (r *Resolver) CategoryFacet() CategoryFacetResolver { return &categoryFacetResolver{r} }
+
+// CreatorFacet returns CreatorFacetResolver implementation.
+func (r *Resolver) CreatorFacet() CreatorFacetResolver { return &creatorFacetResolver{r} }
+
+// SearchConnection returns SearchConnectionResolver implementation.
+func (r *Resolver) SearchConnection() SearchConnectionResolver { return &searchConnectionResolver{r} }
+
+// SearchEdge returns SearchEdgeResolver implementation.
+func (r *Resolver) SearchEdge() SearchEdgeResolver { return &searchEdgeResolver{r} }
+
+// TagFacet returns TagFacetResolver implementation.
+func (r *Resolver) TagFacet() TagFacetResolver { return &tagFacetResolver{r} }
+
+type (
+	categoryFacetResolver    struct{ *Resolver }
+	creatorFacetResolver     struct{ *Resolver }
+	searchConnectionResolver struct{ *Resolver }
+	searchEdgeResolver       struct{ *Resolver }
+	tagFacetResolver         struct{ *Resolver }
+)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/meshyard/meshyard/models"
@@ -60,6 +61,25 @@ func (r *Resolver) listing(ctx context.Context, sort models.Sort, page, perPage 
 		return nil, err
 	}
 	return c.Nodes, nil
+}
+
+// names gives the names of the first things that were found, none twice.
+func (r *Resolver) names(ctx context.Context, found *models.Found, wanted int) ([]string, error) {
+	pages, err := found.Page(ctx, []int64{0}, models.Slice{First: maxFirst})
+	if err != nil {
+		return nil, err
+	}
+	entries := pages[0].Entries
+	gather(loadersOf(ctx), entries)
+	things, err := each(ctx, entries, &loadersOf(ctx).things, func(e *models.Entry) int64 { return e.NodeID }, same)
+	names, seen := []string{}, make(map[string]bool)
+	for _, t := range things {
+		if t != nil && len(names) < wanted && !seen[strings.ToLower(t.Name)] {
+			seen[strings.ToLower(t.Name)] = true
+			names = append(names, t.Name)
+		}
+	}
+	return names, err
 }
 
 // liked gives what was liked, or is no more.

@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -12,7 +11,6 @@ import (
 
 // Filter says which things, makes, users or collections are wanted; what is zero does not matter.
 type Filter struct {
-	Query         string     // words that all occur in the name, the description, a tag or the creator's name
 	Creator       string     // the creator's name, "me" for the caller; Resolve makes it CreatorID
 	CreatorID     int64      // things, makes, collections
 	CategoryID    int64      // things on that shelf or one below it
@@ -51,8 +49,8 @@ type Sort string
 
 // The sorts of searches.
 const (
-	ByRelevance Sort = "relevance" // as popular
-	ByText      Sort = "text"      // as popular
+	ByRelevance Sort = "relevance" // by text and popularity together; as popular where there is no text
+	ByText      Sort = "text"      // by text first
 	ByPopular   Sort = "popular"
 	ByNewest    Sort = "newest"
 	ByMakes     Sort = "makes"
@@ -145,9 +143,6 @@ func (s *Store) FindMakes(f Filter, sort Sort) (List, error) {
 	}
 	return List{db: s.db, by: by, rows: func(int64) *bun.SelectQuery {
 		q := s.makes()
-		for _, pattern := range f.words() {
-			q = q.Where("lower(m.name) LIKE ?0 ESCAPE '\\' OR lower(m.description) LIKE ?0 ESCAPE '\\'", pattern)
-		}
 		q = f.creator(q, "m.owner_id")
 		if f.ThingID != 0 {
 			q = q.Where("m.thing_id = ?", f.ThingID)
@@ -156,7 +151,7 @@ func (s *Store) FindMakes(f Filter, sort Sort) (List, error) {
 	}}, nil
 }
 
-// FindUsers lists the users whose name holds the words.
+// FindUsers lists the users that pass a filter.
 func (s *Store) FindUsers(f Filter, sort Sort) (List, error) {
 	if err := f.check(); err != nil {
 		return List{}, err
@@ -171,11 +166,7 @@ func (s *Store) FindUsers(f Filter, sort Sort) (List, error) {
 		by.key = ""
 	}
 	return List{db: s.db, by: by, rows: func(int64) *bun.SelectQuery {
-		q := s.db.read.NewSelect().TableExpr("users AS u")
-		for _, pattern := range f.words() {
-			q = q.Where("lower(u.username) LIKE ?0 ESCAPE '\\' OR lower(u.first_name) LIKE ?0 ESCAPE '\\' OR lower(u.last_name) LIKE ?0 ESCAPE '\\'", pattern)
-		}
-		return f.posted(q, "u.created_at")
+		return f.posted(s.db.read.NewSelect().TableExpr("users AS u"), "u.created_at")
 	}}, nil
 }
 
@@ -189,29 +180,13 @@ func (s *Store) FindCollections(f Filter, sort Sort) (List, error) {
 		by.key = "co.thing_count"
 	}
 	return List{db: s.db, by: by, rows: func(int64) *bun.SelectQuery {
-		q := s.db.read.NewSelect().TableExpr("collections AS co")
-		for _, pattern := range f.words() {
-			q = q.Where("lower(co.name) LIKE ?0 ESCAPE '\\' OR lower(co.description) LIKE ?0 ESCAPE '\\'", pattern)
-		}
-		return f.posted(f.creator(q, "co.owner_id"), "co.created_at")
+		return f.posted(f.creator(s.db.read.NewSelect().TableExpr("collections AS co"), "co.owner_id"), "co.created_at")
 	}}, nil
 }
 
 // check sees that texts are such as a database takes.
 func (f Filter) check() error {
-	if err := text("query", f.Query, maxName); err != nil {
-		return err
-	}
 	return text("tag", f.Tag, maxTag)
-}
-
-// words gives the patterns of the query's words; a search for nothing finds all.
-func (f Filter) words() []string {
-	words := strings.Fields(strings.ToLower(f.Query))
-	for i, word := range words {
-		words[i] = "%" + likePattern(word) + "%"
-	}
-	return words
 }
 
 func (f Filter) creator(q *bun.SelectQuery, column string) *bun.SelectQuery {
@@ -236,11 +211,6 @@ func (s *Store) things(f Filter) *bun.SelectQuery {
 	q := s.db.read.NewSelect().TableExpr("things AS t")
 	if !f.mayShowDrafts {
 		q = q.Where("t.state = 'published'")
-	}
-	for _, pattern := range f.words() {
-		q = q.Where("lower(t.name) LIKE ?0 ESCAPE '\\' OR lower(t.description) LIKE ?0 ESCAPE '\\' "+
-			"OR EXISTS (SELECT 1 FROM users AS u WHERE u.id = t.owner_id AND lower(u.username) LIKE ?0 ESCAPE '\\') "+
-			"OR EXISTS (SELECT 1 FROM thing_tags AS tt WHERE tt.thing_id = t.id AND lower(tt.name) LIKE ?0 ESCAPE '\\')", pattern)
 	}
 	q = f.posted(f.creator(q, "t.owner_id"), "t.published_at")
 	if f.CategoryID != 0 {

@@ -58,6 +58,9 @@ func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewC
 		if _, err := tx.NewInsert().Model(c).Exec(ctx); err != nil {
 			return err
 		}
+		if err := s.db.index(ctx, tx, collectionIndex, c.ID); err != nil {
+			return err
+		}
 		return count(ctx, tx, userCollections.by(1, caller.UserID))
 	})
 	if err != nil {
@@ -99,12 +102,16 @@ func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int
 		if err != nil {
 			return err
 		}
+		name, description := c.Name, c.Description
 		if err := change(ctx, tx, c); err != nil {
 			return err
 		}
 		c.ModifiedAt = now()
 		_, err = tx.NewUpdate().Model(c).Column("name", "description", "modified_at").WherePK().Exec(ctx)
-		return err
+		if err != nil || c.Name == name && c.Description == description {
+			return err
+		}
+		return s.db.index(ctx, tx, collectionIndex, c.ID)
 	})
 	if err != nil {
 		return nil, err
@@ -178,6 +185,9 @@ func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int
 			return err
 		}
 		if _, err := tx.NewDelete().Model((*Collection)(nil)).Where("id = ?", id).Exec(ctx); err != nil {
+			return err
+		}
+		if err := s.db.index(ctx, tx, collectionIndex, id); err != nil {
 			return err
 		}
 		return count(ctx, tx, thingCollects.by(-1, thingIDs...), userCollections.by(-1, caller.UserID))

@@ -34,6 +34,9 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 	if f.State != Finalized {
 		return nil, nil, fail(NotFound, "file %d is a pending upload: it can be downloaded once it is finalized", fileID)
 	}
+	if !f.held() {
+		return nil, nil, fail(NotFound, "the bytes of file %d are not here: only what is known of it was imported", fileID)
+	}
 	d := &Download{UserID: caller.UserID, FileID: f.ID, ThingID: f.ThingID, CreatedAt: now()}
 	if f.ThingID == 0 {
 		return nil, f, nil

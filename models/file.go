@@ -73,6 +73,9 @@ func (f *File) Target() (t Target, ok bool) {
 	return Target{f.TargetType, f.TargetID}, f.State == Finalized
 }
 
+// held tells whether the bytes of a finalized file are here: of one that was imported there may be no more than its name.
+func (f *File) held() bool { return f.SHA256 != "" }
+
 // live tells whether the file is there at all at the time: an upload that nobody finalized ends with its time,
 // whether or not its row has been cleared away.
 func (f *File) live(at time.Time) bool {

@@ -218,7 +218,7 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) 
 	case on.Type == OnThing:
 		_, err = tx.NewUpdate().Model((*Thing)(nil)).Set("modified_at = ?", at).Where("id = ?", on.ID).Exec(ctx)
 	case on.make != nil && on.make.State == Draft:
-		err = publishMake(ctx, tx, on.make)
+		err = s.publishMake(ctx, tx, on.make)
 	}
 	return err
 }

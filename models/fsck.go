@@ -48,7 +48,7 @@ func (s *Store) checkFiles(ctx context.Context, rehash bool, report func(string)
 	for last := int64(0); ; {
 		var rows []*File
 		err := s.db.write.NewSelect().Model(&rows).Column("f.id", "f.state", "f.size", "f.sha256", "f.object_key").
-			Where("f.id > ? AND f.state <> ?", last, Staged).Order("f.id").Limit(objectsAtOnce).Scan(ctx)
+			Where("f.id > ? AND f.state <> ? AND f.sha256 <> ''", last, Staged).Order("f.id").Limit(objectsAtOnce).Scan(ctx)
 		if err != nil || len(rows) == 0 {
 			return err
 		}

@@ -16,3 +16,5 @@ const (
 	LGPL   License = "lgpl"
 	BSD    License = "bsd"
 )
+
+var licenses = []License{CC, CCSA, CCND, CCNC, CCNCSA, CCNCND, PD0, GPL, LGPL, BSD}

@@ -48,6 +48,8 @@ type List struct {
 	bound int64
 	// total gives the length of a list that is the same for all parents, where it is known without counting.
 	total func(ctx context.Context) (int64, error)
+	// best is how the list begins where its first entries have an order of their own; else nil.
+	best *best
 }
 
 // order is how a list is sorted.
@@ -66,6 +68,16 @@ const arms = 200
 func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]Page, error) {
 	pages := make(map[int64]Page, len(parents))
 	if l.bound != 0 && part.Offset >= l.bound {
+		return pages, nil
+	}
+	if l.best != nil {
+		for _, parent := range parents {
+			page, err := l.best.page(ctx, parent, part)
+			if err != nil {
+				return nil, err
+			}
+			pages[parent] = page
+		}
 		return pages, nil
 	}
 	for some := range slices.Chunk(parents, arms) {

@@ -65,7 +65,7 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 			return err
 		}
 		if n.PictureName == nil {
-			return publishMake(ctx, tx, m)
+			return s.publishMake(ctx, tx, m)
 		}
 		picture, err = s.stage(ctx, tx, caller, *n.PictureName, owned{Target{OnMake, m.ID}, m.ThingID, m})
 		return err
@@ -77,13 +77,16 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 }
 
 // publishMake shows a locked make to everybody who may see its thing.
-func publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
+func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 	at := now()
 	m.State, m.PublishedAt = Published, &at
 	if _, err := tx.NewUpdate().Model(m).Column("state", "published_at").WherePK().Exec(ctx); err != nil {
 		return err
 	}
-	return m.countPublished(ctx, tx, 1)
+	if err := m.countPublished(ctx, tx, 1); err != nil {
+		return err
+	}
+	return s.db.index(ctx, tx, makeIndex, m.ID)
 }
 
 func (m *Make) countPublished(ctx context.Context, tx bun.Tx, by int64) error {
@@ -127,8 +130,10 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 		}
 		set(&m.Name, c.Name)
 		set(&m.Description, c.Description)
-		_, err = tx.NewUpdate().Model(m).Column("name", "description").WherePK().Exec(ctx)
-		return err
+		if _, err = tx.NewUpdate().Model(m).Column("name", "description").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		return s.db.index(ctx, tx, makeIndex, m.ID)
 	})
 	if err != nil {
 		return nil, err
@@ -158,8 +163,10 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64) er
 		if _, err := tx.NewDelete().Model((*File)(nil)).Where("target_type = ? AND target_id = ?", OnMake, id).Exec(ctx); err != nil {
 			return err
 		}
-		_, err = tx.NewDelete().Model(m).WherePK().Exec(ctx)
-		return err
+		if _, err = tx.NewDelete().Model(m).WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		return s.db.index(ctx, tx, makeIndex, m.ID)
 	})
 }
 

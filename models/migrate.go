@@ -18,11 +18,6 @@ var migrations embed.FS
 // migrationLock is the key of the advisory lock under which PostgreSQL migrates: several nodes may start at once.
 const migrationLock = 0x6d657368
 
-// finishMigration is the rest of migrations that the two dialects cannot do alike.
-var finishMigration = map[string]func(context.Context, bun.Tx) error{
-	"0002_catalogue": slugTags, // the engines differ in what the lower case of a letter is
-}
-
 // Migrate brings the schema up to date and gives the names of the migrations that it ran, none where there was
 // nothing to do. All of them run in one transaction together with the record that they ran, so a process that
 // dies in the middle, or a second one that starts beside it, leaves either the old schema or the new one.
@@ -31,6 +26,11 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 	files, err := fs.ReadDir(migrations, dir)
 	if err != nil {
 		return nil, err
+	}
+	// The rest of migrations, which SQL cannot do, or not alike on both.
+	finishMigration := map[string]func(context.Context, bun.Tx) error{
+		"0002_catalogue": slugTags, // the engines differ in what the lower case of a letter is
+		"0003_search":    func(ctx context.Context, tx bun.Tx) error { return db.indexAll(ctx, tx) },
 	}
 	err = db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		applied = nil

@@ -1,9 +1,11 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -70,10 +72,11 @@ func (s *Store) Popularity(ctx context.Context, thingIDs []int64) (map[int64][]P
 // popularity gives the days that count for each of some things, the latest first.
 func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map[int64][]PopularityDay, error) {
 	var latest []struct {
-		ID                               int64
-		Download, Collected, Liked, Made *time.Time
+		ID                                         int64
+		Imported, Download, Collected, Liked, Made *time.Time
 	}
 	err := in.NewSelect().Table("things").Column("id").
+		ColumnExpr("(SELECT at FROM imported_counts WHERE thing_id = things.id) AS imported").
 		ColumnExpr("(SELECT max(created_at) FROM downloads WHERE thing_id = things.id) AS download").
 		ColumnExpr("(SELECT max(created_at) FROM collection_things WHERE thing_id = things.id) AS collected").
 		ColumnExpr("(SELECT max(created_at) FROM likes WHERE target_type = 'thing' AND target_id = things.id) AS liked").
@@ -85,7 +88,7 @@ func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map
 	since, from := make(map[int64]string), now()
 	for _, row := range latest {
 		var last time.Time
-		for _, at := range []*time.Time{row.Download, row.Collected, row.Liked, row.Made} {
+		for _, at := range []*time.Time{row.Imported, row.Download, row.Collected, row.Liked, row.Made} {
 			if at != nil && at.After(last) {
 				last = *at
 			}
@@ -118,10 +121,20 @@ func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map
 		ColumnExpr("e.thing_id, e.user_id, e.day, max(e.weight) AS weight").GroupExpr("e.thing_id, e.user_id, e.day")
 	var rows []PopularityDay
 	err = in.NewSelect().TableExpr("(?) AS p", people).ColumnExpr("p.thing_id, p.day, p.weight, count(*) AS users").
-		GroupExpr("p.thing_id, p.day, p.weight").OrderExpr("p.thing_id, p.day DESC, p.weight DESC").Scan(ctx, &rows)
+		GroupExpr("p.thing_id, p.day, p.weight").Scan(ctx, &rows)
 	if err != nil {
 		return nil, err
 	}
+	var imported []importedCounts
+	if err := in.NewSelect().Model(&imported).Where("ic.thing_id IN (?)", bun.List(thingIDs)).Scan(ctx); err != nil {
+		return nil, err
+	}
+	for _, c := range imported {
+		rows = append(rows, c.days()...)
+	}
+	slices.SortStableFunc(rows, func(a, b PopularityDay) int {
+		return cmp.Or(strings.Compare(b.Day, a.Day), cmp.Compare(b.Weight, a.Weight))
+	})
 	days := make(map[int64][]PopularityDay)
 	for _, row := range rows {
 		if row.Day >= since[row.ThingID] {

@@ -12,13 +12,13 @@ var counted = []struct {
 	Count
 	rows string
 }{
-	{thingLikes, "SELECT count(*) FROM likes WHERE target_type = 'thing' AND target_id = o.id"},
-	{thingCollects, "SELECT count(*) FROM collection_things WHERE thing_id = o.id"},
-	{thingMakes, "SELECT count(*) FROM makes WHERE thing_id = o.id AND state = 'published'"},
-	{thingComments, "SELECT count(*) FROM comments WHERE target_type = 'thing' AND target_id = o.id AND deleted_at IS NULL"},
+	{thingLikes, imported("likes") + " + (SELECT count(*) FROM likes WHERE target_type = 'thing' AND target_id = o.id)"},
+	{thingCollects, imported("collects") + " + (SELECT count(*) FROM collection_things WHERE thing_id = o.id)"},
+	{thingMakes, imported("makes") + " + (SELECT count(*) FROM makes WHERE thing_id = o.id AND state = 'published')"},
+	{thingComments, imported("comments") + " + (SELECT count(*) FROM comments WHERE target_type = 'thing' AND target_id = o.id AND deleted_at IS NULL)"},
 	{thingRootComments, "SELECT count(*) FROM comments WHERE target_type = 'thing' AND target_id = o.id AND deleted_at IS NULL AND parent_id IS NULL"},
 	{thingRemixes, "SELECT count(*) FROM thing_ancestors AS a JOIN things AS t ON t.id = a.thing_id WHERE a.ancestor_id = o.id AND t.state = 'published'"},
-	{thingDownloads, "SELECT count(*) FROM downloads WHERE thing_id = o.id AND folded"},
+	{thingDownloads, imported("downloads") + " + (SELECT count(*) FROM downloads WHERE thing_id = o.id AND folded)"},
 	{userThings, "SELECT count(*) FROM things WHERE owner_id = o.id AND state = 'published'"},
 	{userMakes, "SELECT count(*) FROM makes WHERE owner_id = o.id AND state = 'published'"},
 	{userLikes, "SELECT count(*) FROM likes WHERE user_id = o.id AND target_type = 'thing'"},
@@ -32,6 +32,11 @@ var counted = []struct {
 	{categoryThings, "SELECT count(*) FROM things WHERE category_id = o.id AND state = 'published'"},
 	{tagThings, "SELECT count(*) FROM thing_tags AS tt JOIN things AS t ON t.id = tt.thing_id WHERE tt.tag_id = o.id AND t.state = 'published'"},
 	{collectionThings, "SELECT count(*) FROM collection_things WHERE collection_id = o.id"},
+}
+
+// imported is what an import says was counted before.
+func imported(column string) string {
+	return "SELECT coalesce((SELECT ic." + column + " FROM imported_counts AS ic WHERE ic.thing_id = o.id), 0)"
 }
 
 // Recount finds all counts and the popularity of all things anew from the rows, and tells what it changed. Nobody writes meanwhile: it
@@ -49,10 +54,8 @@ func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
 
 // recount finds the counts and the popularity of all things anew. No change of a count can be appended meanwhile.
 func (db *DB) recount(ctx context.Context, tx bun.Tx) (changed int64, err error) {
-	if db.Engine == Postgres {
-		if _, err := tx.ExecContext(ctx, "LOCK TABLE count_changes IN SHARE ROW EXCLUSIVE MODE"); err != nil {
-			return 0, err
-		}
+	if err := db.lockCounts(ctx, tx); err != nil {
+		return 0, err
 	}
 	if _, err := tx.ExecContext(ctx, "DELETE FROM count_changes"); err != nil {
 		return 0, err
@@ -70,6 +73,15 @@ func (db *DB) recount(ctx context.Context, tx bun.Tx) (changed int64, err error)
 		changed += n
 	}
 	return changed, db.rankAll(ctx, tx)
+}
+
+// lockCounts keeps changes of counts from being appended until tx ends.
+func (db *DB) lockCounts(ctx context.Context, tx bun.Tx) error {
+	if db.Engine != Postgres {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "LOCK TABLE count_changes IN SHARE ROW EXCLUSIVE MODE")
+	return err
 }
 
 // rankAll finds the popularity of all things anew.

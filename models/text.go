@@ -43,16 +43,6 @@ func optional(field string, s *string, limit int) error {
 	return text(field, *s, limit)
 }
 
-// texts is text for several, and tells of the first that is wrong.
-func texts(limit int, fields ...string) error {
-	for i := 0; i+1 < len(fields); i += 2 {
-		if err := text(fields[i], fields[i+1], limit); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // cleanText makes a text of any bytes: valid, without control characters, and at most so many characters long.
 func cleanText(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {

@@ -38,7 +38,10 @@ func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64) 
 		if _, err := tx.NewUpdate().Model(t).Column("state", "published_at", "modified_at").WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		return countPublished(ctx, tx, t, 1)
+		if err := countPublished(ctx, tx, t, 1); err != nil {
+			return err
+		}
+		return s.db.index(ctx, tx, thingIndex, id)
 	})
 	if err != nil {
 		return nil, err
@@ -141,6 +144,6 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64) e
 				return err
 			}
 		}
-		return nil
+		return s.db.index(ctx, tx, thingIndex, id)
 	})
 }

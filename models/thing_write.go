@@ -128,7 +128,10 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 		t.ModifiedAt = now()
 		_, err = tx.NewUpdate().Model(t).
 			Column("name", "license", "category_id", "description", "instructions", "is_wip", "is_derivative", "modified_at").WherePK().Exec(ctx)
-		return err
+		if err != nil || t.State != Published {
+			return err
+		}
+		return s.db.index(ctx, tx, thingIndex, t.ID)
 	})
 	if err != nil {
 		return nil, err

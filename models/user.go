@@ -56,7 +56,12 @@ func (s *Store) CreateUser(ctx context.Context, name string, admin bool) (*User,
 		return nil, badInput("username", "username %.60q: want 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
 	}
 	u := &User{Username: name, DefaultLicense: CC, IsAdmin: admin, CreatedAt: now()}
-	_, err := s.db.write.NewInsert().Model(u).Exec(ctx)
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.NewInsert().Model(u).Exec(ctx); err != nil {
+			return err
+		}
+		return s.db.index(ctx, tx, userIndex, u.ID)
+	})
 	if isUnique(err) {
 		e := fail(Conflict, "username %q is taken", name)
 		e.Field = "username"
@@ -105,7 +110,10 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		set(&u.Location, c.Location)
 		set(&u.DefaultLicense, c.DefaultLicense)
 		_, err := tx.NewUpdate().Model(u).Column("first_name", "last_name", "email", "bio", "location", "default_license").WherePK().Exec(ctx)
-		return err
+		if err != nil || c.FirstName == nil && c.LastName == nil {
+			return err
+		}
+		return s.db.index(ctx, tx, userIndex, u.ID)
 	})
 	if err != nil {
 		return nil, err

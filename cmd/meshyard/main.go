@@ -27,8 +27,11 @@ type cli struct {
 	Token struct {
 		Create tokenCreateCmd `cmd:"" help:"Make an access token of a user and print it: it is shown this once."`
 	} `cmd:"" help:"Access tokens."`
-	Fsck    fsckCmd    `cmd:"" help:"Compare database and bucket. Exit status 1, and a list, where they disagree."`
-	GC      gcCmd      `cmd:"" name:"gc" help:"Remove expired uploads, and objects that no file names. The server does it every hour."`
+	Fsck   fsckCmd `cmd:"" help:"Compare database and bucket. Exit status 1, and a list, where they disagree."`
+	GC     gcCmd   `cmd:"" name:"gc" help:"Remove expired uploads, and objects that no file names. The server does it every hour."`
+	Import struct {
+		Catalogue importCatalogueCmd `cmd:"" help:"Load the tables of a catalogue: things.csv, files.csv, tags.csv and licences.csv in a folder. Ids stay; what is there already is left as it is."`
+	} `cmd:"" help:"Bring things in."`
 	Recount recountCmd `cmd:"" help:"Find all counts and the popularity of all things anew from the rows they follow from."`
 	Schema  schemaCmd  `cmd:"" help:"Print the GraphQL schema."`
 	OpenAPI openAPICmd `cmd:"" name:"openapi" help:"Print the OpenAPI description of the REST face."`

@@ -1,12 +1,16 @@
 package apptest
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/meshyard/meshyard/internal/catalogue"
+	"github.com/meshyard/meshyard/models"
 )
 
 // root is the folder of the module.
@@ -49,4 +53,17 @@ func Meshes(t testing.TB) []string {
 		t.Fatalf("only %d meshes: testdata/meshes is not whole", len(paths))
 	}
 	return paths
+}
+
+// Catalogue brings the real things of testdata/catalogue in.
+func (s *Server) Catalogue() {
+	s.t.Helper()
+	tables, err := catalogue.Open(filepath.Join(root(), "testdata", "catalogue"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	im := models.Import{Source: "testdata", Total: tables.Len(), Things: tables.Things, Skipped: func(string) {}}
+	if _, err := s.Store.Import(context.Background(), im); err != nil {
+		s.t.Fatal(err)
+	}
 }

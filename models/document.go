@@ -1,0 +1,159 @@
+package models
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/words"
+)
+
+// A document is what search knows of an object that everybody may find: the words of its texts. It is written in the transaction that changes
+// them, so what is committed is found. PostgreSQL keeps it as a tsvector, SQLite in an FTS5 table; both get the same words from package words.
+
+// index is the documents of one kind of object.
+type index struct {
+	noun      string // under which the vocabulary has their words
+	documents string // the table
+	// texts selects id, name, tags, creator and body of what everybody may find.
+	texts func(db bun.IDB) *bun.SelectQuery
+	id    string // the column of the objects' table, by its alias
+}
+
+var (
+	thingIndex = &index{"thing", "thing_documents", func(db bun.IDB) *bun.SelectQuery {
+		return db.NewSelect().TableExpr("things AS t").Join("JOIN users AS u ON u.id = t.owner_id").
+			ColumnExpr("t.id, t.name, u.username AS creator, t.description AS body").
+			ColumnExpr("coalesce((SELECT string_agg(tt.name, ' ') FROM thing_tags AS tt WHERE tt.thing_id = t.id), '') AS tags").Where("t.state = 'published'")
+	}, "t.id"}
+	makeIndex = &index{"make", "make_documents", func(db bun.IDB) *bun.SelectQuery {
+		return db.NewSelect().TableExpr("makes AS m").Join("JOIN users AS u ON u.id = m.owner_id").
+			ColumnExpr("m.id, m.name, '' AS tags, u.username AS creator, m.description AS body").Where("m.state = 'published'")
+	}, "m.id"}
+	userIndex = &index{"user", "user_documents", func(db bun.IDB) *bun.SelectQuery {
+		return db.NewSelect().TableExpr("users AS u").ColumnExpr("u.id, u.username || ' ' || u.first_name || ' ' || u.last_name AS name, '' AS tags, '' AS creator, '' AS body")
+	}, "u.id"}
+	collectionIndex = &index{"collection", "collection_documents", func(db bun.IDB) *bun.SelectQuery {
+		return db.NewSelect().TableExpr("collections AS co").Join("JOIN users AS u ON u.id = co.owner_id").
+			ColumnExpr("co.id, co.name, '' AS tags, u.username AS creator, co.description AS body")
+	}, "co.id"}
+)
+
+var indexes = []*index{thingIndex, makeIndex, userIndex, collectionIndex}
+
+// document is the texts of one object.
+type document struct {
+	ID                        int64
+	Name, Tags, Creator, Body string
+}
+
+// fields are the words of a document by where they stand, the weightiest first.
+func (d document) fields() [4][]string {
+	return [4][]string{words.Of(d.Name), words.Of(d.Tags), words.Of(d.Creator), words.Of(d.Body)}
+}
+
+// vector writes the fields of a document as PostgreSQL reads a tsvector. Words hold nothing but letters, digits and marks, so none needs an escape. A place stands for a
+// field: more would only be kept to measure distances, which nobody asks for.
+func vector(fields [4][]string) string {
+	places := make(map[string]string)
+	var order []string
+	for i, field := range fields {
+		for _, word := range field {
+			if places[word] == "" {
+				order = append(order, word)
+			} else {
+				places[word] += ","
+			}
+			places[word] += [...]string{"1A", "2B", "3C", "4D"}[i]
+		}
+	}
+	var text strings.Builder
+	for _, word := range order {
+		text.WriteString("'" + word + "':" + places[word] + " ")
+	}
+	return text.String()
+}
+
+// index writes anew what search knows of some objects; of those that are gone or hidden it forgets everything.
+func (db *DB) index(ctx context.Context, tx bun.IDB, ix *index, ids ...int64) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	var documents []document
+	if err := ix.texts(tx).Where("? IN (?)", bun.Safe(ix.id), bun.List(ids)).OrderExpr(ix.id).Scan(ctx, &documents); err != nil {
+		return err
+	}
+	id := bun.Safe("id")
+	if db.Engine == SQLite {
+		id = "rowid"
+	}
+	if _, err := tx.NewRaw("DELETE FROM ? WHERE ? IN (?)", bun.Safe(ix.documents), id, bun.List(ids)).Exec(ctx); err != nil || len(documents) == 0 {
+		return err
+	}
+	var vocabulary []string
+	insert := db.insertDocuments(tx, ix, documents, &vocabulary)
+	if _, err := insert.Exec(ctx); err != nil {
+		return err
+	}
+	return learn(ctx, tx, ix, vocabulary)
+}
+
+// insertDocuments writes documents, and tells which words they hold.
+func (db *DB) insertDocuments(tx bun.IDB, ix *index, documents []document, vocabulary *[]string) *bun.RawQuery {
+	rows := make([]bun.Safe, len(documents))
+	row := func(format string, args ...any) bun.Safe { return bun.Safe(tx.NewRaw(format, args...).String()) }
+	for i, d := range documents {
+		fields := d.fields()
+		for _, field := range fields {
+			*vocabulary = append(*vocabulary, field...)
+		}
+		if db.Engine == Postgres {
+			rows[i] = row("(?, CAST(? AS tsvector))", d.ID, vector(fields))
+			continue
+		}
+		rows[i] = row("(?, ?, ?, ?, ?)", d.ID, strings.Join(fields[0], " "), strings.Join(fields[1], " "), strings.Join(fields[2], " "), strings.Join(fields[3], " "))
+	}
+	columns := bun.Safe("id, words")
+	if db.Engine == SQLite {
+		columns = "rowid, name, tags, creator, body"
+	}
+	return tx.NewRaw("INSERT INTO ? (?) VALUES ?", bun.Safe(ix.documents), columns, bun.List(rows))
+}
+
+// learn adds words to the vocabulary. In one order, or two transactions could wait for each other's new words.
+func learn(ctx context.Context, tx bun.IDB, ix *index, all []string) error {
+	slices.Sort(all)
+	for some := range slices.Chunk(slices.Compact(all), 1_000) {
+		rows := make([]bun.Safe, len(some))
+		for i, word := range some {
+			rows[i] = bun.Safe("('" + ix.noun + "', '" + word + "')")
+		}
+		if _, err := tx.NewRaw("INSERT INTO vocabulary (noun, word) VALUES ? ON CONFLICT (noun, word) DO NOTHING", bun.List(rows)).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indexAll writes anew what search knows of everything.
+func (db *DB) indexAll(ctx context.Context, tx bun.IDB) error {
+	for _, ix := range indexes {
+		for last := int64(0); ; {
+			var ids []int64
+			err := tx.NewSelect().TableExpr("(?) AS d", ix.texts(tx)).ColumnExpr("d.id").Where("d.id > ?", last).Order("d.id").Limit(500).Scan(ctx, &ids)
+			if err != nil {
+				return err
+			}
+			if len(ids) == 0 {
+				break
+			}
+			if err := db.index(ctx, tx, ix, ids...); err != nil {
+				return err
+			}
+			last = ids[len(ids)-1]
+		}
+	}
+	return nil
+}

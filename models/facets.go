@@ -1,0 +1,64 @@
+package models
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/uptrace/bun"
+)
+
+// Facet is how many of what was found have something in common.
+type Facet[V any] struct {
+	Value V
+	Count int64
+}
+
+// Facets tell what things that were found have in common, the most frequent first.
+type Facets struct {
+	Categories []Facet[int64] // ids
+	Licenses   []Facet[License]
+	Tags       []Facet[int64] // ids
+	Creators   []Facet[int64] // ids of users
+}
+
+// Facets counts what the things have in common that were found, up to MaxFound of them, in one statement. Of each facet it gives at most first values.
+// What is not things has none.
+func (f *Found) Facets(ctx context.Context, first int) (*Facets, error) {
+	facets := new(Facets)
+	if f.kind != Things {
+		return facets, nil
+	}
+	db := f.db.read
+	common := func(name, value string, of *bun.SelectQuery) *bun.SelectQuery {
+		counted := of.ColumnExpr("? AS facet, CAST(? AS text) AS value, count(*) AS n", name, bun.Safe(value)).GroupExpr("?", bun.Safe(value)).
+			OrderExpr("n DESC, value").Limit(int64(first))
+		return db.NewSelect().TableExpr("(?) AS part", counted)
+	}
+	found := func() *bun.SelectQuery { return db.NewSelect().TableExpr("found AS f") }
+	var rows []struct {
+		Facet, Value string
+		N            int64
+	}
+	err := db.NewSelect().With("found", f.rows(0).ColumnExpr("t.id, t.category_id, t.license, t.owner_id").Limit(MaxFound)).
+		TableExpr("(?) AS facets", common("category", "f.category_id", found()).
+			UnionAll(common("license", "f.license", found())).
+			UnionAll(common("creator", "f.owner_id", found())).
+			UnionAll(common("tag", "tt.tag_id", found().Join("JOIN thing_tags AS tt ON tt.thing_id = f.id")))).
+		OrderExpr("facet, n DESC, value").Scan(ctx, &rows)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if row.Facet == "license" {
+			facets.Licenses = append(facets.Licenses, Facet[License]{License(row.Value), row.N})
+			continue
+		}
+		id, err := strconv.ParseInt(row.Value, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		of := map[string]*[]Facet[int64]{"category": &facets.Categories, "tag": &facets.Tags, "creator": &facets.Creators}[row.Facet]
+		*of = append(*of, Facet[int64]{id, row.N})
+	}
+	return facets, nil
+}

@@ -1,0 +1,101 @@
+package models
+
+import (
+	"context"
+	"slices"
+)
+
+// best begins a list: its first entries in an order of their own. Where there are more than the first holds, the rest follows, in the order of the
+// list. Positions among the first lie above all others.
+type best struct{ first, rest List }
+
+// bestKey is added to the keys of the first entries.
+const bestKey = 1 << 60
+
+// page reads a part.
+func (b *best) page(ctx context.Context, parent int64, part Slice) (Page, error) {
+	wanted := max(part.First, part.Last)
+	inFirst := func(p *Position) bool { return p != nil && p.Key >= bestKey/2 }
+	first, rest := part, part
+	if inFirst(part.After) {
+		first.After, rest.After = &Position{part.After.Key - bestKey, part.After.ID}, nil
+	}
+	if inFirst(part.Before) {
+		first.Before = &Position{part.Before.Key - bestKey, part.Before.ID}
+	} else {
+		first.Before = nil
+	}
+	reachesFirst := part.After == nil || inFirst(part.After)
+	reachesRest := !inFirst(part.Before)
+	if part.Last > 0 {
+		var p Page
+		if reachesRest {
+			more, err := b.follows(ctx, parent)
+			if err != nil {
+				return p, err
+			}
+			if more {
+				if p, err = read(ctx, b.rest, parent, rest); err != nil || p.More || !reachesFirst {
+					return p, err
+				}
+			}
+		}
+		first.Last = max(1, wanted-len(p.Entries))
+		head, err := read(ctx, b.first, parent, first)
+		return joined(lift(head), p, wanted, true), err
+	}
+	var p Page
+	if reachesFirst {
+		var err error
+		if p, err = read(ctx, b.first, parent, first); err != nil || p.More || !reachesRest {
+			return lift(p), err
+		}
+		more := part.Offset+int64(len(p.Entries)) >= maxBest
+		if part.After != nil || part.Offset > 0 && len(p.Entries) == 0 {
+			more, err = b.follows(ctx, parent)
+		}
+		if err != nil || !more {
+			return lift(p), err
+		}
+		rest.Offset = max(0, part.Offset-maxBest)
+	}
+	rest.First = max(1, wanted-len(p.Entries))
+	tail, err := read(ctx, b.rest, parent, rest)
+	return joined(lift(p), tail, wanted, false), err
+}
+
+// follows tells whether there is a rest.
+func (b *best) follows(ctx context.Context, parent int64) (bool, error) {
+	n, err := b.first.Count(ctx, []int64{parent})
+	return n[parent] == maxBest, err
+}
+
+func read(ctx context.Context, l List, parent int64, part Slice) (Page, error) {
+	pages, err := l.Page(ctx, []int64{parent}, part)
+	return pages[parent], err
+}
+
+// lift gives entries of the first their positions in the whole.
+func lift(p Page) Page {
+	for _, e := range p.Entries {
+		e.Key += bestKey
+	}
+	return p
+}
+
+// joined is two parts that follow each other, cut to what is wanted; with fromEnd the last ones.
+func joined(a, b Page, wanted int, fromEnd bool) Page {
+	all := Page{Entries: slices.Concat(a.Entries, b.Entries), More: a.More}
+	if !fromEnd {
+		all.More = b.More
+	}
+	if cut := len(all.Entries) - wanted; cut > 0 {
+		all.More = true
+		if fromEnd {
+			all.Entries = all.Entries[cut:]
+		} else {
+			all.Entries = all.Entries[:wanted]
+		}
+	}
+	return all
+}
