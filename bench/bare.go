@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/md5"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 )
 
 // serveBare is a bare handler: its name, and the address and what else it needs as args.
@@ -24,6 +26,8 @@ func serveBare(ctx context.Context, name string, args []string) error {
 		handler = bareUpload(args[1])
 	case "files":
 		handler, err = bareFiles(ctx, args[1:])
+	case "listing":
+		handler, err = bareListing(ctx, args[1:])
 	default:
 		err = fmt.Errorf("-bare %s: is unknown", name)
 	}
@@ -40,6 +44,18 @@ func serveBare(ctx context.Context, name string, args []string) error {
 		return err
 	}
 	return nil
+}
+
+// answer sends a value as JSON.
+func answer(w http.ResponseWriter, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	_, _ = w.Write(body)
 }
 
 // bareUpload is the loop one would write first. It does not even look into the form: all of the body is hashed and

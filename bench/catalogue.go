@@ -75,7 +75,7 @@ func newDatabase(ctx context.Context, o options, e engine) (address string, drop
 		return "", nil, err
 	}
 	name := "meshyard_bench_" + strings.ToLower(rand.Text())
-	if err := execute(ctx, "pgx", server, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'"); err != nil {
+	if err := execute(ctx, postgres, server, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'"); err != nil {
 		stop()
 		return "", nil, err
 	}
@@ -86,12 +86,16 @@ func newDatabase(ctx context.Context, o options, e engine) (address string, drop
 	u.Path = "/" + name
 	return u.String(), func() error {
 		defer stop()
-		return execute(context.WithoutCancel(ctx), "pgx", server, "DROP DATABASE "+name+" WITH (FORCE)")
+		return execute(context.WithoutCancel(ctx), postgres, server, "DROP DATABASE "+name+" WITH (FORCE)")
 	}, nil
 }
 
 // execute runs statements on a connection of their own.
-func execute(ctx context.Context, driver, address string, statements ...string) (err error) {
+func execute(ctx context.Context, e engine, address string, statements ...string) (err error) {
+	driver := "pgx"
+	if e == sqlite {
+		driver, address = "sqlite", "file:"+strings.TrimPrefix(address, "sqlite:")+"?_pragma=busy_timeout(10000)"
+	}
 	db, err := sql.Open(driver, address)
 	if err != nil {
 		return err
@@ -126,11 +130,7 @@ func fill(ctx context.Context, e engine, address string, files int) error {
 	statements = append(statements, insert("files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at, expires_at)", rows)...)
 	statements = append(statements, insert("downloads (user_id, file_id, thing_id, created_at, folded)", downloads)...)
 	statements = append(statements, "VACUUM", "ANALYZE")
-	driver := "pgx"
-	if e == sqlite {
-		driver, address = "sqlite", "file:"+strings.TrimPrefix(address, "sqlite:")+"?_pragma=busy_timeout(10000)"
-	}
-	return execute(ctx, driver, address, statements...)
+	return execute(ctx, e, address, statements...)
 }
 
 func insert(into string, rows []string) (statements []string) {

@@ -9,10 +9,12 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
@@ -31,8 +33,7 @@ type layer struct {
 	wall, cpu, allocs, bytes series
 }
 
-// showLayers reads files in this process, one after the other, through fewer or more of the server's layers. What the
-// GraphQL executor costs a REST request is the difference of the first two.
+// showLayers reads files in this process, one after the other, through fewer or more of the server's layers.
 func showLayers(ctx context.Context, o options, e engine, store *models.Store, token string) error {
 	caller, err := store.Authenticate(ctx, token)
 	if err != nil {
@@ -42,11 +43,21 @@ func showLayers(ctx context.Context, o options, e engine, store *models.Store, t
 	if err != nil {
 		return err
 	}
-	ctx = auth.WithCaller(ctx, caller, nil)
-	const turns = 20 // short ones, so that what else the machine does meets all layers alike
-	for i := range turns + 1 {
+	// What the GraphQL executor costs a REST request is the difference of the first two.
+	if err := measureLayers(auth.WithCaller(ctx, caller, nil), o, layers, int64(o.files)); err != nil {
+		return err
+	}
+	printLayers("The same read in this process on "+string(e), layers)
+	return nil
+}
+
+const layerTurns = 20 // short ones, so that what else the machine does meets all layers alike
+
+// measureLayers runs layers in turns on ids from 1 to ids.
+func measureLayers(ctx context.Context, o options, layers []*layer, ids int64) error {
+	for i := range layerTurns + 1 {
 		for _, l := range layers {
-			if err := l.measure(ctx, o.round*time.Duration(o.pairs)/turns/4, int64(o.files)); err != nil {
+			if err := l.measure(ctx, o.round*time.Duration(o.pairs)/layerTurns/4, ids); err != nil {
 				return fmt.Errorf("%s: %w", l.name, err)
 			}
 			if i == 0 {
@@ -54,9 +65,13 @@ func showLayers(ctx context.Context, o options, e engine, store *models.Store, t
 			}
 		}
 	}
-	fmt.Printf("\nThe same read in this process on %s, one at a time, %d times in turns: medians\n", e, turns)
+	return nil
+}
+
+func printLayers(title string, layers []*layer) {
+	fmt.Printf("\n%s, one at a time, %d times in turns: medians\n", title, layerTurns)
 	line := func(name string, figures ...any) {
-		fmt.Printf("  %-52s %9v %9v %11v %9v\n", append([]any{name}, figures...)...)
+		fmt.Printf("  %-66s %9v %9v %11v %9v\n", append([]any{name}, figures...)...)
 	}
 	line("", "µs", "CPU µs", "allocations", "KiB")
 	for _, l := range layers {
@@ -65,19 +80,10 @@ func showLayers(ctx context.Context, o options, e engine, store *models.Store, t
 	direct, executed := layers[0], layers[1]
 	line("graph beside models: what the executor costs", executed.wall.minus(direct.wall), executed.cpu.minus(direct.cpu),
 		executed.allocs.minus(direct.allocs), executed.bytes.minus(direct.bytes))
-	return nil
 }
 
 func newLayers(store *models.Store, caller auth.Caller) ([]*layer, error) {
-	const operation = "get_files_file_id"
-	addresses := address.Addresses{Base: "http://127.0.0.1:8080", Key: make([]byte, 32)}
-	g := graph.New(&graph.Resolver{Store: store, Addresses: addresses})
-	document, errs := gqlparser.LoadQueryWithRules(g.Schema(), rest.Documents(), rules.NewDefaultRules())
-	if errs != nil {
-		return nil, errs
-	}
-	executor := g.Executor(graph.OneDocument{Document: document})
-	face, err := rest.Handler(rest.Options{Graph: g, Addresses: addresses})
+	stack, err := newStack(store)
 	if err != nil {
 		return nil, err
 	}
@@ -87,34 +93,61 @@ func newLayers(store *models.Store, caller auth.Caller) ([]*layer, error) {
 			return err
 		}},
 		{name: "graph: the stored document, and its answer as JSON", run: func(ctx context.Context, id int64) error {
-			ctx = graphql.StartOperationTrace(ctx)
-			oc, errs := executor.CreateOperationContext(ctx, &graphql.RawParams{
-				OperationName: operation, Variables: map[string]any{"file_id": strconv.FormatInt(id, 10)},
-			})
-			if errs != nil {
-				return errs
-			}
-			next, ctx := executor.DispatchOperation(ctx, oc)
-			response := next(ctx)
-			if len(response.Errors) > 0 {
-				return response.Errors
-			}
-			_, err := json.Marshal(response)
-			return err
+			return stack.execute(ctx, "get_files_file_id", map[string]any{"file_id": strconv.FormatInt(id, 10)})
 		}},
 		{name: "rest: the whole handler, into a recorder", run: func(ctx context.Context, id int64) error {
-			r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/files/"+strconv.FormatInt(id, 10), nil)
-			if err != nil {
-				return err
-			}
-			w := httptest.NewRecorder()
-			face.ServeHTTP(w, r)
-			if w.Code != http.StatusOK {
-				return fmt.Errorf("%d: %s", w.Code, w.Body)
-			}
-			return nil
+			return serve(ctx, stack.face, request{http.MethodGet, "/files/" + strconv.FormatInt(id, 10), ""})
 		}},
 	}, nil
+}
+
+// stack is the server's layers above models.
+type stack struct {
+	graph    *graph.Graph
+	executor *executor.Executor // of the stored documents
+	face     http.Handler
+}
+
+func newStack(store *models.Store) (*stack, error) {
+	addresses := address.Addresses{Base: "http://127.0.0.1:8080", Key: make([]byte, 32)}
+	g := graph.New(&graph.Resolver{Store: store, Addresses: addresses})
+	document, errs := gqlparser.LoadQueryWithRules(g.Schema(), rest.Documents(), rules.NewDefaultRules())
+	if errs != nil {
+		return nil, errs
+	}
+	face, err := rest.Handler(rest.Options{Graph: g, Addresses: addresses, NoteDeprecated: func(*http.Request, string) {}})
+	return &stack{g, g.Executor(graph.OneDocument{Document: document}), face}, err
+}
+
+// execute runs a stored document and writes its answer as JSON.
+func (s *stack) execute(ctx context.Context, operation string, variables map[string]any) error {
+	ctx = graphql.StartOperationTrace(ctx)
+	oc, errs := s.executor.CreateOperationContext(ctx, &graphql.RawParams{OperationName: operation, Variables: variables})
+	if errs != nil {
+		return errs
+	}
+	next, ctx := s.executor.DispatchOperation(ctx, oc)
+	response := next(ctx)
+	if len(response.Errors) > 0 {
+		return response.Errors
+	}
+	_, err := json.Marshal(response)
+	return err
+}
+
+// serve lets a handler answer a request.
+func serve(ctx context.Context, h http.Handler, r request) error {
+	asked, err := http.NewRequestWithContext(ctx, r.method, r.path, strings.NewReader(r.body))
+	if err != nil {
+		return err
+	}
+	asked.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, asked)
+	if w.Code != http.StatusOK {
+		return fmt.Errorf("%d: %s", w.Code, w.Body)
+	}
+	return nil
 }
 
 // measure runs the layer for so long on ids from 1 to ids.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"slices"
 	"strconv"
@@ -15,20 +14,19 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// asker asks for files over keep-alive connections that stay open between turns. It shares the processors with the
-// servers it asks, so it does the least that a client can: it writes a request that is ready but for the id, and
-// reads of the answer the status and the length.
+// asker sends requests over keep-alive connections that stay open between turns. It shares the processors with the
+// servers it asks, so it does the least that a client can: it writes a request that is ready, and reads of the answer the
+// status and the length.
 type asker struct {
-	conns  []*asking
-	ids    int64
-	suffix []byte
+	conns []*asking
+	next  func(conn int) []byte
 }
 
 type asking struct {
 	net.Conn
-	reader  *bufio.Reader
-	request []byte
-	took    []time.Duration
+	n      int // of the connection, from 0 on
+	reader *bufio.Reader
+	took   []time.Duration
 }
 
 // turn is what one turn of requests showed.
@@ -38,17 +36,16 @@ type turn struct {
 	requests    int
 }
 
-// newAsker opens n connections for requests of the ids from 1 to ids.
-func newAsker(address, token string, n int, ids int) (*asker, error) {
-	a := &asker{ids: int64(ids), suffix: []byte(" HTTP/1.1\r\nHost: " + address + "\r\nUser-Agent: bench\r\nAccept: application/json\r\n" +
-		"Accept-Encoding: gzip\r\nAuthorization: Bearer " + token + "\r\n\r\n")}
-	for range n {
+// newAsker opens n connections; next gives the request that one of them sends next.
+func newAsker(address string, n int, next func(conn int) []byte) (*asker, error) {
+	a := &asker{next: next}
+	for i := range n {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			a.close()
 			return nil, err
 		}
-		a.conns = append(a.conns, &asking{Conn: conn, reader: bufio.NewReader(conn)})
+		a.conns = append(a.conns, &asking{Conn: conn, n: i, reader: bufio.NewReader(conn)})
 	}
 	return a, nil
 }
@@ -68,7 +65,7 @@ func (a *asker) ask(ctx context.Context, long time.Duration) (turn, error) {
 		c.took = c.took[:0]
 		group.Go(func() error {
 			for at := time.Now(); at.Before(end) && ctx.Err() == nil; {
-				if _, err := a.one(c, 1+rand.Int64N(a.ids), io.Discard); err != nil {
+				if err := c.one(a.next(c.n)); err != nil {
 					return err
 				}
 				now := time.Now()
@@ -90,42 +87,63 @@ func (a *asker) ask(ctx context.Context, long time.Duration) (turn, error) {
 	return turn{float64(len(all)) / took.Seconds(), all[len(all)/2], all[len(all)*99/100], len(all)}, nil
 }
 
-// one asks for a file and copies the answer's body.
-func (a *asker) one(c *asking, id int64, body io.Writer) (int64, error) {
-	c.request = strconv.AppendInt(append(c.request[:0], "GET /files/"...), id, 10)
-	c.request = append(c.request, a.suffix...)
-	if _, err := c.Write(c.request); err != nil {
-		return 0, err
+// one sends a request and reads the answer to its end.
+func (c *asking) one(request []byte) error {
+	if _, err := c.Write(request); err != nil {
+		return err
 	}
+	what, _, _ := bytes.Cut(request, []byte(" HTTP/"))
 	status, err := c.reader.ReadSlice('\n')
 	if err != nil {
-		return 0, err
+		return err
 	}
 	failed := ""
 	if !bytes.HasPrefix(status, []byte("HTTP/1.1 200 ")) {
 		failed = string(bytes.TrimSpace(status))
 	}
-	length := int64(-1)
+	length, chunked := int64(-1), false
 	for {
 		line, err := c.reader.ReadSlice('\n')
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if len(line) <= 2 {
 			break
 		}
 		if value, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
 			if length, err = strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64); err != nil {
-				return 0, err
+				return err
 			}
 		}
+		chunked = chunked || bytes.HasPrefix(line, []byte("Transfer-Encoding: chunked"))
 	}
-	if length < 0 {
-		return 0, fmt.Errorf("GET /files/%d: an answer without its length", id)
+	if length < 0 && !chunked {
+		return fmt.Errorf("%s: an answer without its length", what)
 	}
 	if failed != "" {
-		text, _ := io.ReadAll(io.LimitReader(c.reader, length))
-		return 0, fmt.Errorf("GET /files/%d: %s: %s", id, failed, text)
+		text, _ := io.ReadAll(io.LimitReader(c.reader, max(length, 0)))
+		return fmt.Errorf("%s: %s: %s", what, failed, text)
 	}
-	return io.CopyN(body, c.reader, length)
+	if chunked {
+		return c.discardChunks()
+	}
+	_, err = c.reader.Discard(int(length))
+	return err
+}
+
+// discardChunks reads a body that comes in pieces.
+func (c *asking) discardChunks() error {
+	for {
+		line, err := c.reader.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		size, err := strconv.ParseInt(string(bytes.TrimSpace(line)), 16, 64)
+		if err != nil {
+			return err
+		}
+		if _, err := c.reader.Discard(int(size) + len("\r\n")); err != nil || size == 0 {
+			return err
+		}
+	}
 }

@@ -44,7 +44,7 @@ func main() {
 	flag.DurationVar(&o.round, "round", 4*time.Second, "how long one turn of requests lasts")
 	flag.IntVar(&o.conns, "conns", 16, "keep-alive connections that ask at the same time")
 	flag.IntVar(&o.files, "files", 10_000, "files among which requests choose")
-	flag.StringVar(&only, "only", "", "one of: upload, postgres, sqlite; default all")
+	flag.StringVar(&only, "only", "", "one of: upload, postgres, sqlite, listing-postgres, listing-sqlite; default all")
 	flag.StringVar(&o.server, "server", "", "`file` of a built meshyard; default: it is built")
 	flag.StringVar(&place, "dir", defaultPlace(), "`folder` on a disk, for files and databases; what is made there is removed")
 	bare := flag.String("bare", "", "for the program itself: be a bare handler")
@@ -82,6 +82,8 @@ func run(ctx context.Context, o options, place, only string) (err error) {
 		{"upload", compareUploads},
 		{"postgres", func(ctx context.Context, o options) error { return compareFileInfo(ctx, o, postgres) }},
 		{"sqlite", func(ctx context.Context, o options) error { return compareFileInfo(ctx, o, sqlite) }},
+		{"listing-postgres", func(ctx context.Context, o options) error { return compareListings(ctx, o, postgres) }},
+		{"listing-sqlite", func(ctx context.Context, o options) error { return compareListings(ctx, o, sqlite) }},
 	}
 	if o.dir, err = os.MkdirTemp(place, "meshyard-bench-"); err != nil {
 		return err
@@ -111,7 +113,7 @@ func run(ctx context.Context, o options, place, only string) (err error) {
 		}
 	}
 	if !ran {
-		return fmt.Errorf("-only %s: want upload, postgres or sqlite", only)
+		return fmt.Errorf("-only %s: want upload, postgres, sqlite, listing-postgres or listing-sqlite", only)
 	}
 	return nil
 }

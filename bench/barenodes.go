@@ -1,0 +1,99 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// selectNodes reads what nodesDocument asks for, in the order in which node.scan reads it.
+const selectNodes = "SELECT t.id, t.name, t.created_at, u.id, u.username, (SELECT string_agg(tt.name, chr(2)) " + tagsOfOne + "), " +
+	"(SELECT string_agg(id || chr(1) || name || chr(1) || size, chr(2)) FROM (SELECT id, name, size " + filesOfOne + " ORDER BY rank, id LIMIT 100) AS f) " +
+	pageOfThings + inOrder
+
+// nodesAnswer is what the GraphQL document asks for.
+type nodesAnswer struct {
+	Data struct {
+		Things struct {
+			Nodes []*node `json:"nodes"`
+		} `json:"things"`
+	} `json:"data"`
+}
+
+type node struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	CreatedAt time.Time `json:"createdAt"`
+	Creator   struct {
+		ID       string `json:"id"`
+		Username string `json:"username"`
+	} `json:"creator"`
+	Tags  []nodeTag  `json:"tags"`
+	Files []nodeFile `json:"files"`
+}
+
+type nodeTag struct {
+	Name string `json:"name"`
+}
+
+type nodeFile struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Size int64  `json:"size"`
+}
+
+// bareNodes answers the one document, of which it reads the variable only.
+func bareNodes(e engine, nodes selection) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			Variables struct{ After string }
+		}
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		after, err := parseCursor(asked.Variables.After)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		var all nodesAnswer
+		err = nodes(r.Context(), func(scan scanner) error {
+			n := &node{Tags: []nodeTag{}, Files: []nodeFile{}}
+			all.Data.Things.Nodes = append(all.Data.Things.Nodes, n)
+			return n.scan(e, scan)
+		}, after.arguments(e)...)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		answer(w, all)
+	}
+}
+
+func (n *node) scan(e engine, scan scanner) (err error) {
+	var id, creator int64
+	var tags, files *string
+	created := moment{e: e}
+	if err := scan(&id, &n.Name, created.column(), &creator, &n.Creator.Username, &tags, &files); err != nil {
+		return err
+	}
+	n.ID, n.Creator.ID = strconv.FormatInt(id, 10), strconv.FormatInt(creator, 10)
+	for name := range entries(tags) {
+		n.Tags = append(n.Tags, nodeTag{name})
+	}
+	for file := range entries(files) {
+		id, rest, _ := strings.Cut(file, field)
+		name, size, _ := strings.Cut(rest, field)
+		bytes, err := strconv.ParseInt(size, 10, 64)
+		if err != nil {
+			return fmt.Errorf("file %q: %w", file, err)
+		}
+		n.Files = append(n.Files, nodeFile{id, name, bytes})
+	}
+	n.CreatedAt, err = created.time()
+	return err
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	_ "modernc.org/sqlite" // the driver sqlite
+)
+
+// selection runs a prepared select and calls each for every row.
+type selection func(ctx context.Context, each func(scanner) error, args ...any) error
+
+// scanner reads the columns of a row.
+type scanner func(columns ...any) error
+
+// forSQLite are the functions that the engines call differently; selects are written for PostgreSQL.
+var forSQLite = strings.NewReplacer("string_agg(", "group_concat(", "chr(", "char(")
+
+// prepare prepares a select in the least way that each engine's driver has.
+func prepare(ctx context.Context, e engine, address, query string) (selection, error) {
+	if e == postgres {
+		settings, err := pgxpool.ParseConfig(address)
+		if err != nil {
+			return nil, err
+		}
+		settings.MaxConns = int32(max(16, 4*runtime.NumCPU())) // as many as the server takes
+		pool, err := pgxpool.NewWithConfig(ctx, settings)
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, each func(scanner) error, args ...any) error {
+			rows, err := pool.Query(ctx, query, args...) // pgx prepares it on each connection when it first sees it
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			return forEach(rows, each)
+		}, nil
+	}
+	db, err := sql.Open("sqlite", "file:"+address+"?_pragma=busy_timeout(10000)&_pragma=query_only(1)")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(max(4, runtime.NumCPU())) // as many as the server takes
+	db.SetMaxIdleConns(max(4, runtime.NumCPU()))
+	prepared, err := db.PrepareContext(ctx, forSQLite.Replace(query))
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, each func(scanner) error, args ...any) error {
+		rows, err := prepared.QueryContext(ctx, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		return forEach(rows, each)
+	}, nil
+}
+
+// forEach calls each for every row, of either driver.
+func forEach(rows interface {
+	Next() bool
+	Scan(...any) error
+	Err() error
+}, each func(scanner) error) error {
+	for rows.Next() {
+		if err := each(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// timeFormat is how the server keeps a time on SQLite, which has no type for it.
+const timeFormat = "2006-01-02 15:04:05.999999-07:00"
+
+// moment is a time, as a column or an argument.
+type moment struct {
+	e    engine
+	at   time.Time
+	text string
+}
+
+// column is where a row's time is put.
+func (m *moment) column() any {
+	if m.e == sqlite {
+		return &m.text
+	}
+	return &m.at
+}
+
+func (m *moment) time() (time.Time, error) {
+	if m.e == sqlite {
+		return time.Parse(timeFormat, m.text)
+	}
+	return m.at.UTC(), nil
+}
+
+func (m *moment) argument() any {
+	if m.e == sqlite {
+		return m.at.UTC().Format(timeFormat)
+	}
+	return m.at
+}

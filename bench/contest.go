@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// contest is one kind of request to the real server and to a bare handler, in turns.
+type contest struct {
+	title        string
+	server, bare *process
+	token        string
+	target       float64 // of the ratio; 0: it is for information
+	requests     []request
+	pick         func(conn int) int // which of the requests a connection sends next
+	compared     []request          // those to which the answers of both must be equal
+}
+
+// contestant is a process that is asked, and what it showed.
+type contestant struct {
+	process *process
+	asker   *asker
+
+	rate, cpu, median, p99 series
+}
+
+func (c contest) run(ctx context.Context, o options) error {
+	if err := sameAnswers(ctx, c.server, c.bare, c.token, c.compared); err != nil {
+		return err
+	}
+	var sides [2]*contestant
+	for i, p := range []*process{c.server, c.bare} {
+		texts := make([][]byte, len(c.requests))
+		for n, r := range c.requests {
+			texts[n] = r.text(p.address, c.token)
+		}
+		asker, err := newAsker(p.address, o.conns, func(conn int) []byte { return texts[c.pick(conn)] })
+		if err != nil {
+			return err
+		}
+		defer asker.close()
+		sides[i] = &contestant{process: p, asker: asker}
+		if _, err := asker.ask(ctx, time.Second); err != nil { // warm up
+			return err
+		}
+	}
+	for i := range o.pairs {
+		for _, side := range inTurns(i, sides[0], sides[1]) {
+			if err := side.measure(ctx, o.round); err != nil {
+				return err
+			}
+		}
+	}
+	c.print(o, sides[0], sides[1])
+	return nil
+}
+
+func (c contest) print(o options, a, b *contestant) {
+	t := newTable("%s\n%d keep-alive connections; %d times in turns of %s", c.title, o.conns, o.pairs, o.round)
+	fmt.Printf("  answers of A and B that were compared, and are equal to the byte: %d\n", len(c.compared))
+	t.row("A  meshyard serve, requests/s", "%.0f", a.rate)
+	t.row("B  net/http and one prepared select, requests/s", "%.0f", b.rate)
+	ratio := a.rate.over(b.rate)
+	if c.target != 0 {
+		t.atLeast("A/B", "%.2f", ratio, c.target)
+	} else {
+		t.row("A/B", "%.2f", ratio)
+	}
+	t.row("A  median answer, ms", "%.2f", a.median)
+	t.row("B  median answer, ms", "%.2f", b.median)
+	t.row("A  99 of 100 answers within, ms", "%.2f", a.p99)
+	t.row("B  99 of 100 answers within, ms", "%.2f", b.p99)
+	t.row("A  processor time of the process, µs/request", "%.0f", a.cpu)
+	t.row("B  processor time of the process, µs/request", "%.0f", b.cpu)
+	t.print()
+}
+
+// measure asks for so long, and notes what the process shows.
+func (c *contestant) measure(ctx context.Context, long time.Duration) error {
+	before, err := c.process.usage()
+	if err != nil {
+		return err
+	}
+	got, err := c.asker.ask(ctx, long)
+	if err != nil {
+		return err
+	}
+	after, err := c.process.usage()
+	if err != nil {
+		return err
+	}
+	c.rate = append(c.rate, got.rate)
+	c.cpu = append(c.cpu, float64((after.cpu-before.cpu).Microseconds())/float64(got.requests))
+	c.median = append(c.median, got.median.Seconds()*1000)
+	c.p99 = append(c.p99, got.p99.Seconds()*1000)
+	return nil
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// listing is a list that is asked for by pages.
+type listing struct {
+	name   string
+	target map[engine]float64 // of A/B
+	page   func(n int, after string) request
+}
+
+// The document of the GraphQL listing, and the one that finds where pages begin.
+const (
+	nodesDocument   = `query($after: String) { things(first: 30, after: $after) { nodes { id name createdAt creator { id username } tags { name } files(first: 100) { id name size } } } }`
+	cursorsDocument = `query($after: String) { things(first: 30, after: $after) { pageInfo { endCursor } } }`
+)
+
+var listings = []listing{
+	{"GET /newest?per_page=30", map[engine]float64{postgres: 0.4, sqlite: 0.3}, newestRequest},
+	{"POST /graphql things(first: 30) with creator, tags and files", map[engine]float64{postgres: 0.5, sqlite: 0.4}, func(_ int, after string) request {
+		return graphRequest(nodesDocument, after)
+	}},
+}
+
+// newestRequest asks as the links of a page before it say.
+func newestRequest(n int, after string) request {
+	query := url.Values{"per_page": {strconv.Itoa(listedPage)}}
+	if after != "" {
+		query.Set("page", strconv.Itoa(n))
+		query.Set("after", after)
+	}
+	return request{http.MethodGet, "/newest?" + query.Encode(), ""}
+}
+
+func graphRequest(document, after string) request {
+	variables := map[string]string{}
+	if after != "" {
+		variables["after"] = after
+	}
+	body, _ := json.Marshal(map[string]any{"query": document, "variables": variables}) // cannot fail for strings
+	return request{http.MethodPost, "/graphql", string(body)}
+}
+
+// pagesOfConn is among how many pages of its own a connection chooses, where each has its own.
+const pagesOfConn = 4
+
+// compareListings asks in turns the server and a bare handler on the same database for the newest things, as the REST face lists
+// them and by a GraphQL document, and then shows what of the server's time the layers take.
+func compareListings(ctx context.Context, o options, e engine) (err error) {
+	address, drop, err := newDatabase(ctx, o, e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, drop()) }()
+	a, token, err := openCatalogue(ctx, o, address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	if err := fillListing(ctx, e, address); err != nil {
+		return err
+	}
+	if err := comparePages(ctx, o, e, address, token); err != nil {
+		return err
+	}
+	return showListingLayers(ctx, o, e, a, token)
+}
+
+// comparePages has two contests of each listing. The server lets requests of one token for the same at the same time share a run,
+// which the bare handler does not. Where all connections ask for the same page, it lists once for many answers, and the ratio tells
+// of that; where each asks for pages of its own, it lists for each answer, and the ratio tells what a listing costs.
+func comparePages(ctx context.Context, o options, e engine, address, token string) (err error) {
+	server, err := startServer(ctx, o, "--database-url", address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	bare, err := startBare(ctx, o, "listing", string(e), strings.TrimPrefix(address, "sqlite:"), "http://"+server.address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, bare.stop()) }()
+	cursors, err := findCursors(ctx, server, token, o.conns*pagesOfConn)
+	if err != nil {
+		return err
+	}
+
+	for _, l := range listings {
+		var pages []request
+		for i, after := range cursors {
+			pages = append(pages, l.page(i+1, after))
+		}
+		for _, mode := range []struct {
+			name  string
+			pages []request
+			pick  func(conn int) int
+		}{
+			{"distinct: each connection asks for pages of its own, so A shares no runs", pages, func(conn int) int {
+				return conn*pagesOfConn + rand.IntN(pagesOfConn)
+			}},
+			{"shared: all connections ask for the same page, so A shares runs, and B does not", pages[:1], func(int) int { return 0 }},
+		} {
+			err := contest{
+				title:  fmt.Sprintf("%s on %s, %d things\n%s", l.name, e, listedThings, mode.name),
+				server: server, bare: bare, token: token, target: l.target[e],
+				requests: mode.pages, pick: mode.pick, compared: mode.pages,
+			}.run(ctx, o)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// findCursors gives the cursors after which the first n pages begin; the first page has none.
+func findCursors(ctx context.Context, server *process, token string, n int) ([]string, error) {
+	cursors := []string{""}
+	for len(cursors) < n {
+		_, body, err := graphRequest(cursorsDocument, cursors[len(cursors)-1]).send(ctx, server.address, token)
+		if err != nil {
+			return nil, err
+		}
+		var found struct {
+			Data struct {
+				Things struct{ PageInfo struct{ EndCursor string } }
+			}
+		}
+		if err := json.Unmarshal(body, &found); err != nil {
+			return nil, err
+		}
+		cursors = append(cursors, found.Data.Things.PageInfo.EndCursor)
+	}
+	if n*listedPage > listedThings {
+		return nil, fmt.Errorf("%d pages are more than there are", n)
+	}
+	return cursors, nil
+}

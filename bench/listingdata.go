@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// What a catalogue holds whose lists are read.
+const (
+	listedThings  = 10_000
+	listedUsers   = 1_000
+	listedTags    = 3_000
+	filesOfThing  = 5 // the last of them a picture
+	tagsOfThing   = 5
+	shelves       = 80
+	followedEvery = 3 // the caller follows one in so many users
+)
+
+// fillListing puts published things of many users into an empty catalogue, whose only user is the caller. Some users and
+// tags have most of the things, as everywhere. It is the same at each run.
+func fillListing(ctx context.Context, e engine, address string) error {
+	r := rand.New(rand.NewPCG(1, 2))
+	owner := rand.NewZipf(r, 1.3, 20, listedUsers-1)
+	word := rand.NewZipf(r, 1.2, 10, listedTags-1)
+	begin := time.Date(2023, time.March, 4, 5, 6, 7, 8009000, time.UTC)
+	var users, tags, things, tagged, contents, files, downloads, follows []string
+	for i := range listedUsers {
+		id := i + 2
+		users = append(users, fmt.Sprintf("(%d, 'maker-%[1]d', false, %s, 'Ada', 'Maker', 'Somewhere')", id, stamp(begin)))
+		if id%followedEvery == 0 {
+			follows = append(follows, fmt.Sprintf("(1, %d, %s)", id, stamp(begin)))
+		}
+	}
+	for id := 1; id <= listedTags; id++ {
+		tags = append(tags, fmt.Sprintf("(%d, 'spare part %[1]d', 'spare_part_%[1]d')", id))
+	}
+	for thing := 1; thing <= listedThings; thing++ {
+		by := owner.Uint64() + 2
+		created := begin.Add(time.Duration(thing) * 150 * time.Minute)
+		published := created.Add(time.Duration(r.Int64N(int64(100 * time.Hour))).Truncate(time.Second)) // so their order is not quite that of ids
+		things = append(things, fmt.Sprintf("(%d, %d, 'A box with a lid, number %[1]d', 'published', 'cc', %[3]d, '%[4]s', '', false, %[5]s, %[5]s, %[6]s, %[7]d, %[8]d, %[9]d, %[10]d, %[10]d, %[11]d)",
+			thing, by, 1+r.IntN(shelves), description, stamp(created), stamp(published), r.IntN(500), r.IntN(200), r.IntN(20), r.IntN(50), filesOfThing))
+		used := make(map[uint64]bool)
+		for len(used) < tagsOfThing {
+			if tag := word.Uint64() + 1; !used[tag] {
+				used[tag] = true
+				tagged = append(tagged, fmt.Sprintf("(%d, %d, %d, 'spare part %[2]d')", thing, tag, len(used)))
+			}
+		}
+		for i := range filesOfThing {
+			id := (thing-1)*filesOfThing + i + 1
+			name, kind, mime := fmt.Sprintf("part-%d.stl", id), "model", "model/stl"
+			if i == filesOfThing-1 {
+				name, kind, mime = fmt.Sprintf("Picture of %d.png", thing), "image", "image/png"
+			}
+			sum := sha256.Sum256(fmt.Append(nil, id))
+			contents = append(contents, fmt.Sprintf("('%x', %d, %s)", sum, 1000+37*id, stamp(created)))
+			files = append(files, fmt.Sprintf("(%d, %d, '%s', '%s', 'finalized', %d, '%s', '%x', '%x', '', 'thing', %d, %[9]d, %[10]d, 1, %[11]s, %[11]s)",
+				id, by, name, kind, 1000+37*id, mime, sum, sum[:16], thing, 10*i, stamp(created)))
+			downloads = append(downloads, fmt.Sprintf("(1, %d, %d, %s, true)", id, thing, stamp(published)))
+		}
+	}
+	var statements []string
+	for _, rows := range []struct {
+		into string
+		rows []string
+	}{
+		{"users (id, username, is_admin, created_at, first_name, last_name, location)", users},
+		{"follows (follower_id, followed_id, created_at)", follows},
+		{"tags (id, name, slug)", tags},
+		{"things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, created_at, modified_at, published_at, " +
+			"like_count, collect_count, make_count, comment_count, root_comment_count, download_count)", things},
+		{"thing_tags (thing_id, tag_id, position, name)", tagged},
+		{"contents (sha256, size, created_at)", contents},
+		{"files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at)", files},
+		{"downloads (user_id, file_id, thing_id, created_at, folded)", downloads},
+	} {
+		statements = append(statements, insert(rows.into, rows.rows)...)
+	}
+	statements = append(statements,
+		"UPDATE users SET thing_count = (SELECT count(*) FROM things WHERE owner_id = users.id), follower_count = (SELECT count(*) FROM follows WHERE followed_id = users.id), "+
+			"following_count = (SELECT count(*) FROM follows WHERE follower_id = users.id)",
+		"UPDATE tags SET thing_count = (SELECT count(*) FROM thing_tags WHERE tag_id = tags.id)",
+		"UPDATE categories SET thing_count = (SELECT count(*) FROM things WHERE category_id = categories.id)",
+		"VACUUM", "ANALYZE")
+	return execute(ctx, e, address, statements...)
+}
+
+// stamp is a time as both engines take it.
+func stamp(t time.Time) string { return t.Format("'" + timeFormat + "'") }

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// request is what both sides of a contest are asked.
+type request struct{ method, path, body string }
+
+// String names the request in errors.
+func (r request) String() string { return strings.TrimSpace(r.method + " " + r.path + " " + r.body) }
+
+// text is the request as it is written to a connection. It does not accept compression: what that costs, B does not do.
+func (r request) text(host, token string) []byte {
+	text := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: bench\r\nAccept: application/json\r\nAuthorization: Bearer %s\r\n", r.method, r.path, host, token)
+	if r.body != "" {
+		text = fmt.Appendf(text, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(r.body))
+	}
+	return append(append(text, "\r\n"...), r.body...)
+}
+
+// send gives an answer: what its headers say of a list, and its body but for white space at the end.
+func (r request) send(ctx context.Context, host, token string) (list string, body []byte, err error) {
+	sent, err := http.NewRequestWithContext(ctx, r.method, "http://"+host+r.path, strings.NewReader(r.body))
+	if err != nil {
+		return "", nil, err
+	}
+	sent.Header.Set("Authorization", "Bearer "+token)
+	sent.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(sent)
+	if err != nil {
+		return "", nil, err
+	}
+	defer answer.Body.Close()
+	if body, err = io.ReadAll(answer.Body); err != nil {
+		return "", nil, err
+	}
+	if answer.StatusCode != http.StatusOK || bytes.HasPrefix(body, []byte(`{"errors"`)) {
+		return "", nil, fmt.Errorf("%s: %s: %.300s", r, answer.Status, body)
+	}
+	return answer.Header.Get("Total-Count") + " " + answer.Header.Get("Link"), bytes.TrimSpace(body), nil
+}
+
+// sameAnswers sees that two processes do the same work: what they say of a list, and their bodies, are equal to the byte.
+func sameAnswers(ctx context.Context, a, b *process, token string, requests []request) error {
+	for _, r := range requests {
+		listA, bodyA, err := r.send(ctx, a.address, token)
+		if err != nil {
+			return err
+		}
+		listB, bodyB, err := r.send(ctx, b.address, token)
+		if err != nil {
+			return err
+		}
+		if listA != listB || !bytes.Equal(bodyA, bodyB) {
+			return fmt.Errorf("%s: the two sides answer differently:\nA %s\n%s\nB %s\n%s", r, listA, bodyA, listB, bodyB)
+		}
+	}
+	return nil
+}
