@@ -39,6 +39,12 @@ func classify(sniffed, name string, declared FileKind) (FileKind, string) {
 	}
 }
 
+// IsModelName tells whether a name ends as those of models do.
+func IsModelName(name string) bool {
+	_, known := modelTypes[strings.ToLower(path.Ext(name))]
+	return known
+}
+
 // isPicture tells whether a type is one of those that become images.
 func isPicture(contentType string) bool {
 	return contentType == "image/png" || contentType == "image/jpeg" || contentType == "image/gif"

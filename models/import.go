@@ -28,7 +28,7 @@ type Import struct {
 }
 
 // importBatch is how many things one transaction brings in.
-const importBatch = 2_000
+const importBatch = 1_000
 
 // Import loads things with what is known of their files, as published things of their authors, who become users. Ids stay; a thing whose
 // id is taken is left out, so what is in already is not brought in twice. Each batch is in wholly or not at all, with the note of how far the import came: cut short, it
@@ -45,17 +45,17 @@ func (s *Store) Import(ctx context.Context, im Import) (added int, err error) {
 	if err := l.begin(ctx); err != nil {
 		return 0, fmt.Errorf("import: %w", err)
 	}
-	var batch []catalogue.Thing
-	for th := range im.Things(l.done) {
-		if batch = append(batch, th); len(batch) < importBatch {
-			continue
-		}
+	if im.Progress != nil {
+		im.Progress(l.done)
+	}
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	for batch := range l.batches(reading) {
 		if err := l.load(ctx, batch); err != nil {
 			return l.added, fmt.Errorf("import: after %d things: %w", l.done, err)
 		}
-		batch = batch[:0]
 	}
-	if err := l.load(ctx, batch); err != nil {
+	if err := ctx.Err(); err != nil {
 		return l.added, fmt.Errorf("import: after %d things: %w", l.done, err)
 	}
 	if err := l.finish(ctx); err != nil {
@@ -120,9 +120,61 @@ func (l *loader) begin(ctx context.Context) error {
 	})
 }
 
+// incoming is a thing with its words, which take the longest to find.
+type incoming struct {
+	catalogue.Thing
+	fields [4][]string
+}
+
+// batches reads things and finds their words while the database works on the batch before.
+func (l *loader) batches(ctx context.Context) <-chan []incoming {
+	ready, first := make(chan []incoming), l.done
+	go func() {
+		defer close(ready)
+		var batch []incoming
+		send := func() bool {
+			select {
+			case ready <- batch:
+				batch = nil
+				return true
+			case <-ctx.Done():
+				return false
+			}
+		}
+		for th := range l.Things(first) {
+			th.Tags = l.tidyTags(th)
+			d := document{th.ID, th.Name, strings.Join(th.Tags, " "), author(th), th.Description}
+			if batch = append(batch, incoming{th, d.fields()}); len(batch) == importBatch && !send() {
+				return
+			}
+		}
+		if len(batch) > 0 {
+			send()
+		}
+	}()
+	return ready
+}
+
+// tidyTags gives the tags of a thing as it may have them.
+func (l *loader) tidyTags(th catalogue.Thing) []string {
+	fitting := slices.DeleteFunc(slices.Clone(th.Tags), func(tag string) bool {
+		err := text("tag", tag, maxTag)
+		if err != nil {
+			l.Skipped(fmt.Sprintf("a tag of thing %d: %s", th.ID, err))
+		}
+		return err != nil
+	})
+	if len(fitting) > maxTags {
+		l.Skipped(fmt.Sprintf("thing %d: %d tags, at most %d are taken", th.ID, len(fitting), maxTags))
+		fitting = fitting[:maxTags]
+	}
+	tags, _ := cleanTags(fitting) // each was checked, and there are not too many
+	return tags
+}
+
 // load brings a batch in.
-func (l *loader) load(ctx context.Context, batch []catalogue.Thing) error {
-	if err := ctx.Err(); err != nil || len(batch) == 0 {
+func (l *loader) load(ctx context.Context, batch []incoming) error {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	var learned []string
@@ -156,25 +208,29 @@ func (l *loader) load(ctx context.Context, batch []catalogue.Thing) error {
 }
 
 // fresh leaves out things whose ids, or those of whose files, are taken.
-func (l *loader) fresh(ctx context.Context, tx bun.Tx, batch []catalogue.Thing) ([]catalogue.Thing, error) {
-	ids, fileIDs := make([]int64, len(batch)), []int64{0}
-	for i, th := range batch {
-		ids[i] = th.ID
+func (l *loader) fresh(ctx context.Context, tx bun.Tx, batch []incoming) ([]incoming, error) {
+	var ids, fileIDs []int64
+	for _, th := range batch {
+		ids = append(ids, th.ID)
 		for _, f := range th.Files {
 			fileIDs = append(fileIDs, f.ID)
 		}
 	}
-	var there, filesThere []int64
-	if err := tx.NewSelect().Table("things").Column("id").Where("id IN (?)", bun.List(ids)).Scan(ctx, &there); err != nil {
+	taken, err := l.taken(ctx, tx, "things", ids)
+	if err != nil {
 		return nil, err
 	}
-	if err := tx.NewSelect().Table("files").Column("id").Where("id IN (?)", bun.List(fileIDs)).Scan(ctx, &filesThere); err != nil {
+	filesTaken, err := l.taken(ctx, tx, "files", fileIDs)
+	if err != nil {
 		return nil, err
 	}
-	taken, filesTaken := setOf(there), setOf(filesThere)
-	var fresh []catalogue.Thing
+	var fresh []incoming
 	for _, th := range batch {
 		if taken[th.ID] {
+			continue
+		}
+		if err := errors.Join(text("name", th.Name, maxName), text("description", th.Description, maxText)); err != nil {
+			l.Skipped(fmt.Sprintf("thing %d: %s", th.ID, err))
 			continue
 		}
 		th.Files = slices.DeleteFunc(slices.Clone(th.Files), func(f catalogue.File) bool {
@@ -183,24 +239,28 @@ func (l *loader) fresh(ctx context.Context, tx bun.Tx, batch []catalogue.Thing) 
 			}
 			return filesTaken[f.ID]
 		})
-		if err := errors.Join(text("name", th.Name, maxName), text("description", th.Description, maxText)); err != nil {
-			l.Skipped(fmt.Sprintf("thing %d: %s", th.ID, err))
-			continue
-		}
-		th.Tags = slices.DeleteFunc(slices.Clone(th.Tags), func(tag string) bool {
-			err := text("tag", tag, maxTag)
-			if err != nil {
-				l.Skipped(fmt.Sprintf("a tag of thing %d: %s", th.ID, err))
-			}
-			return err != nil
-		})
 		fresh = append(fresh, th)
 	}
 	return fresh, nil
 }
 
+// taken tells which ids rows of a table have.
+func (l *loader) taken(ctx context.Context, tx bun.Tx, table string, ids []int64) (map[int64]bool, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var there []int64
+	between := tx.NewSelect().Table(table).Column("id").Where("id BETWEEN ? AND ?", slices.Min(ids), slices.Max(ids))
+	// Where nothing lies between them, as when most is new, that is soon seen.
+	if some, err := between.Exists(ctx); err != nil || !some {
+		return nil, err
+	}
+	err := tx.NewSelect().Table(table).Column("id").Where("id IN (?)", bun.List(ids)).Scan(ctx, &there)
+	return setOf(there), err
+}
+
 // insert writes the rows of things that are new, and tells which words the vocabulary learned.
-func (l *loader) insert(ctx context.Context, tx bun.Tx, things []catalogue.Thing) ([]string, error) {
+func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]string, error) {
 	owners, err := l.owners(ctx, tx, things)
 	if err != nil {
 		return nil, err
@@ -209,10 +269,10 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []catalogue.Thing
 		return nil, err
 	}
 	rows := newRows(l.db, l.conn)
-	documents := make([]document, 0, len(things))
-	for _, th := range things {
+	documents := make([]indexed, len(things))
+	for i, th := range things {
 		at := th.Date.UTC().Truncate(time.Microsecond)
-		owner := owners[strings.ToLower(author(th))]
+		owner := owners[strings.ToLower(author(th.Thing))]
 		shelf, ok := l.shelves[th.Category]
 		if !ok {
 			shelf = l.shelves["other"]
@@ -232,16 +292,15 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []catalogue.Thing
 		if th.Counts != (catalogue.Counts{}) {
 			rows.add("imported_counts", "thing_id, at, downloads, likes, collects, makes, comments", th.ID, c.At, c.Downloads, c.Likes, c.Collects, c.Makes, c.Comments)
 		}
-		tags, _ := cleanTags(th.Tags[:min(len(th.Tags), maxTags)])
-		for i, tag := range tags {
-			rows.add("thing_tags", "thing_id, tag_id, position, name", th.ID, l.tags[tagSlug(tag)], int64(i), tag)
+		for place, tag := range th.Tags {
+			rows.add("thing_tags", "thing_id, tag_id, position, name", th.ID, l.tags[tagSlug(tag)], int64(place), tag)
 		}
-		for i, f := range th.Files {
+		for rank, f := range th.Files {
 			kind, contentType := classify("application/octet-stream", f.Name, "")
 			rows.add("files", "id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at",
-				f.ID, owner, f.Name, string(kind), string(Finalized), f.Size, contentType, "", "", "", string(OnThing), th.ID, th.ID, int64(i), int64(0), at, at)
+				f.ID, owner, f.Name, string(kind), string(Finalized), f.Size, contentType, "", "", "", string(OnThing), th.ID, th.ID, int64(rank), int64(0), at, at)
 		}
-		documents = append(documents, document{th.ID, th.Name, strings.Join(tags, " "), author(th), th.Description})
+		documents[i] = indexed{th.ID, th.fields}
 	}
 	learned, err := l.index(ctx, tx, thingIndex, documents, rows)
 	if err != nil {
@@ -250,11 +309,17 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []catalogue.Thing
 	return learned, rows.write(ctx, tx)
 }
 
+// indexed is a document by its words.
+type indexed struct {
+	id     int64
+	fields [4][]string
+}
+
 // index adds documents to the rows, and the words that are new to the vocabulary.
-func (l *loader) index(ctx context.Context, tx bun.Tx, ix *index, documents []document, rows *rows) ([]string, error) {
+func (l *loader) index(ctx context.Context, tx bun.Tx, ix *index, documents []indexed, rows *rows) ([]string, error) {
 	known := make(map[string]bool)
 	for _, d := range documents {
-		fields := d.fields()
+		fields := d.fields
 		for _, field := range fields {
 			for _, word := range field {
 				if !l.words[word] || ix != thingIndex {
@@ -263,9 +328,9 @@ func (l *loader) index(ctx context.Context, tx bun.Tx, ix *index, documents []do
 			}
 		}
 		if l.db.Engine == Postgres {
-			rows.add(ix.documents, "id, words", d.ID, vector(fields))
+			rows.add(ix.documents, "id, words", d.id, vector(fields))
 		} else {
-			rows.add(ix.documents, "rowid, name, tags, creator, body", d.ID, strings.Join(fields[0], " "), strings.Join(fields[1], " "), strings.Join(fields[2], " "), strings.Join(fields[3], " "))
+			rows.add(ix.documents, "rowid, name, tags, creator, body", d.id, strings.Join(fields[0], " "), strings.Join(fields[1], " "), strings.Join(fields[2], " "), strings.Join(fields[3], " "))
 		}
 	}
 	learned := make([]string, 0, len(known))
@@ -291,40 +356,42 @@ func author(th catalogue.Thing) string {
 }
 
 // owners gives the authors' ids by their names in small letters, and makes users of those who are none.
-func (l *loader) owners(ctx context.Context, tx bun.Tx, things []catalogue.Thing) (map[string]int64, error) {
-	names := make(map[string]*User)
+func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[string]int64, error) {
+	first := make(map[string]catalogue.Thing)
 	var folded []string
 	for _, th := range things {
-		name := author(th)
-		if names[strings.ToLower(name)] == nil {
-			names[strings.ToLower(name)] = &User{Username: name, DefaultLicense: CC, CreatedAt: th.Date.UTC()}
-			folded = append(folded, strings.ToLower(name))
+		name := strings.ToLower(author(th.Thing))
+		if _, seen := first[name]; !seen {
+			first[name] = th.Thing
+			folded = append(folded, name)
 		}
 	}
 	var there []*User
 	if err := tx.NewSelect().Model(&there).Column("id", "username").Where("lower(username) IN (?)", bun.List(folded)).Scan(ctx); err != nil {
 		return nil, err
 	}
-	owners := make(map[string]int64, len(names))
+	owners := make(map[string]int64, len(first))
 	for _, u := range there {
 		owners[strings.ToLower(u.Username)] = u.ID
 	}
-	var fresh []*User
-	for _, name := range folded {
-		if owners[name] == 0 {
-			fresh = append(fresh, names[name])
-		}
-	}
+	fresh := slices.DeleteFunc(folded, func(name string) bool { return owners[name] != 0 })
 	if len(fresh) == 0 {
 		return owners, nil
 	}
-	if _, err := tx.NewInsert().Model(&fresh).Exec(ctx); err != nil {
+	next := "SELECT nextval(pg_get_serial_sequence('users', 'id')) FROM generate_series(1, ?)"
+	if l.db.Engine == SQLite {
+		next = "WITH RECURSIVE n (id) AS (SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'users'), 0) + 1 UNION ALL SELECT id + 1 FROM n) SELECT id FROM n LIMIT ?"
+	}
+	var ids []int64
+	if err := tx.NewRaw(next, len(fresh)).Scan(ctx, &ids); err != nil {
 		return nil, err
 	}
-	rows, documents := newRows(l.db, l.conn), make([]document, len(fresh))
-	for i, u := range fresh {
-		owners[strings.ToLower(u.Username)] = u.ID
-		documents[i] = document{ID: u.ID, Name: u.Username}
+	rows, documents := newRows(l.db, l.conn), make([]indexed, len(fresh))
+	for i, name := range fresh {
+		owners[name] = ids[i]
+		th := first[name]
+		rows.add("users", "id, username, is_admin, created_at", ids[i], author(th), false, th.Date.UTC())
+		documents[i] = indexed{ids[i], document{Name: author(th)}.fields()}
 	}
 	if _, err := l.index(ctx, tx, userIndex, documents, rows); err != nil {
 		return nil, err
@@ -333,15 +400,14 @@ func (l *loader) owners(ctx context.Context, tx bun.Tx, things []catalogue.Thing
 }
 
 // findTags learns the ids of the tags of things, and makes those that are none.
-func (l *loader) findTags(ctx context.Context, tx bun.Tx, things []catalogue.Thing) error {
+func (l *loader) findTags(ctx context.Context, tx bun.Tx, things []incoming) error {
 	var fresh []*Tag
 	asked := make(map[string]bool)
 	for _, th := range things {
 		for _, tag := range th.Tags {
-			name := strings.Join(strings.Fields(tag), " ")
-			if slug := tagSlug(name); slug != "" && l.tags[slug] == 0 && !asked[slug] {
+			if slug := tagSlug(tag); slug != "" && l.tags[slug] == 0 && !asked[slug] {
 				asked[slug] = true
-				fresh = append(fresh, &Tag{Name: name, Slug: slug})
+				fresh = append(fresh, &Tag{Name: tag, Slug: slug})
 			}
 		}
 	}

@@ -55,7 +55,7 @@ func (l *loader) finish(ctx context.Context) error {
 				}
 			}
 			for _, table := range []string{"things", "files"} {
-				_, err := tx.ExecContext(ctx, "SELECT setval(pg_get_serial_sequence('"+table+"', 'id'), greatest((SELECT max(id) FROM "+table+"), nextval(pg_get_serial_sequence('"+table+"', 'id'))))")
+				_, err := tx.ExecContext(ctx, "SELECT setval(pg_get_serial_sequence('"+table+"', 'id'), greatest((SELECT max(id) FROM "+table+"), pg_sequence_last_value(pg_get_serial_sequence('"+table+"', 'id')::regclass)))")
 				if err != nil {
 					return err
 				}

@@ -4,19 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/app"
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/catalogue"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
 )
 
 type importCatalogueCmd struct {
-	Dir string `arg:"" type:"existingdir" help:"Folder with the tables."`
+	Dir    string `arg:"" type:"existingdir" help:"Folder with the tables."`
+	Meshes string `type:"existingdir" help:"Folder with model files, also in folders below it: each is uploaded onto one of the things, the first onto the first."`
+	Scale  int    `help:"Make this many things with the spread of those in the tables, for trying out a large catalogue. Default: load the tables as they are."`
+	Seed   uint64 `help:"With --scale: the same seed makes the same things. Default: ${default}." default:"1"`
 }
 
 // Run loads the tables. Killed, it goes on where it was when it is run again.
@@ -38,6 +45,10 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 		fmt.Fprintln(os.Stderr, "skipped:", why)
 	}
 	im := models.Import{Source: place, Total: tables.Len(), Things: tables.Things}
+	if c.Scale > 0 {
+		im.Source, im.Total = fmt.Sprintf("%s as %d things by seed %d", place, c.Scale, c.Seed), c.Scale
+		im.Things = func(first int) iter.Seq[catalogue.Thing] { return tables.Resample(c.Scale, c.Seed, first) }
+	}
 	progress := newProgress(im.Total)
 	im.Progress = progress.tell
 	im.Skipped = func(why string) { fmt.Fprintln(os.Stderr, "skipped:", why) }
@@ -45,8 +56,69 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 	if err != nil {
 		return fmt.Errorf("%w (run it again to go on)", err)
 	}
+	if c.Meshes != "" {
+		if err := attach(ctx, a.Store, c.Meshes, im.Things(0)); err != nil {
+			return fmt.Errorf("%w (the things are in; run it again to go on)", err)
+		}
+	}
 	fmt.Printf("%d things are in, %d of them new, in %s\n", im.Total, added, time.Since(progress.started).Round(time.Second))
 	return nil
+}
+
+// attach uploads each model file of a folder onto a thing, as its owner: the first file onto the first thing, and so on. What is there already
+// under its name stays.
+func attach(ctx context.Context, store *models.Store, dir string, things iter.Seq[catalogue.Thing]) error {
+	var paths []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && models.IsModelName(path) {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	attached := 0
+	next, stop := iter.Pull(things)
+	defer stop()
+	for _, path := range paths {
+		th, ok := next()
+		if !ok {
+			break // fewer things than files
+		}
+		done, err := attachOne(ctx, store, path, th.ID)
+		if err != nil {
+			return fmt.Errorf("%s onto thing %d: %w", path, th.ID, err)
+		}
+		if done {
+			attached++
+		}
+	}
+	fmt.Printf("%d of %d model files are uploaded\n", attached, len(paths))
+	return nil
+}
+
+func attachOne(ctx context.Context, store *models.Store, path string, thingID int64) (done bool, err error) {
+	found, err := store.ThingsByID(ctx, []int64{thingID})
+	if err != nil || found[thingID] == nil {
+		return false, err // left out by the import
+	}
+	there, err := store.FilesOn(ctx, models.OnThing, []int64{thingID})
+	if err != nil || slices.ContainsFunc(there[thingID], func(f *models.File) bool { return f.Name == filepath.Base(path) && f.SHA256 != "" }) {
+		return false, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	owner := auth.Caller{UserID: found[thingID].OwnerID}
+	up, err := store.Upload(ctx, owner, models.NewUpload{Name: filepath.Base(path), Bytes: file})
+	if err != nil {
+		return false, err
+	}
+	_, err = store.Finalize(ctx, owner, []models.FinalizeFile{{ID: up.ID}}, models.Target{Type: models.OnThing, ID: thingID})
+	return err == nil, err
 }
 
 // progress tells how far a long piece of work is, at most once a second.
@@ -63,17 +135,13 @@ func (p *progress) tell(done int) {
 	if p.first < 0 {
 		p.first = done // what an earlier run did says nothing of the rate of this one
 	}
-	if done < p.total && time.Since(p.at) < time.Second {
-		return
+	switch {
+	case done == p.total:
+		fmt.Fprintf(os.Stderr, "%d things are in; counting and building indexes\n", done)
+	case done > p.first && time.Since(p.at) >= time.Second:
+		p.at = time.Now()
+		rate := float64(done-p.first) / time.Since(p.started).Seconds()
+		left := time.Duration(float64(p.total-done) / rate * float64(time.Second)).Round(time.Second)
+		fmt.Fprintf(os.Stderr, "%d of %d things, %.0f a second, %s to go\n", done, p.total, rate, left)
 	}
-	p.at = time.Now()
-	rate := float64(done-p.first) / time.Since(p.started).Seconds()
-	left := "…"
-	if rate > 0 {
-		left = (time.Duration(float64(p.total-done)/rate) * time.Second).String()
-	}
-	if done == p.total {
-		left = "counting, building indexes"
-	}
-	fmt.Fprintf(os.Stderr, "%d of %d things, %.0f a second, %s to go\n", done, p.total, rate, left)
 }
