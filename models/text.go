@@ -10,8 +10,8 @@ import (
 const (
 	maxName = 200
 	maxText = 65_535
-	maxTag  = 64
-	maxTags = 50
+	maxTag  = 100
+	maxTags = 100
 
 	maxAncestors = 20
 )
