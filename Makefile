@@ -5,7 +5,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 with-postgres := go run ./internal/pgtest/with --
 
-.PHONY: help run build test check generate bench test-kill test-browser lint-openapi lint-schema race
+.PHONY: help run build test check generate bench bench-million test-kill test-browser lint-openapi lint-schema race
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,7 +17,7 @@ build: ## Build bin/meshyard
 	go build -o bin/meshyard ./cmd/meshyard
 
 test: ## Run the tests on SQLite and on a real PostgreSQL, which is started, or installed, where none is given
-	$(with-postgres) go test ./...
+	$(with-postgres) go test -timeout 20m ./...
 
 check: ## Format, vet, staticcheck, generated code fresh
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
@@ -28,13 +28,16 @@ check: ## Format, vet, staticcheck, generated code fresh
 	test "$$before" = "$$after" || { echo "graph/ is not what the schema generates: run make generate"; exit 1; }
 
 race: ## Run the tests, the long ones in short, under the race detector
-	$(with-postgres) go test -race -short ./...
+	$(with-postgres) go test -race -short -timeout 20m ./...
 
 generate: ## Make the Go code of the GraphQL schema anew
 	go tool gqlgen generate
 
 bench: ## Measure against bare handlers, side by side; prints ratios
 	$(with-postgres) go run ./bench
+
+bench-million: ## Compare a catalogue of a million things with one of ten thousand; takes some twenty minutes
+	$(with-postgres) go run ./bench -only million
 
 test-kill: ## Kill the server fifty times in the middle of uploads and finalizations, on each engine
 	MESHYARD_KILLS=50 $(with-postgres) go test -count=1 -timeout 30m -run TestKill -v ./cmd/meshyard

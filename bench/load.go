@@ -31,9 +31,9 @@ type asking struct {
 
 // turn is what one turn of requests showed.
 type turn struct {
-	rate        float64 // requests a second
-	median, p99 time.Duration
-	requests    int
+	rate             float64 // requests a second
+	median, p95, p99 time.Duration
+	requests         int
 }
 
 // newAsker opens n connections; next gives the request that one of them sends next.
@@ -84,7 +84,7 @@ func (a *asker) ask(ctx context.Context, long time.Duration) (turn, error) {
 		all = append(all, c.took...)
 	}
 	slices.Sort(all)
-	return turn{float64(len(all)) / took.Seconds(), all[len(all)/2], all[len(all)*99/100], len(all)}, nil
+	return turn{float64(len(all)) / took.Seconds(), all[len(all)/2], all[len(all)*95/100], all[len(all)*99/100], len(all)}, nil
 }
 
 // one sends a request and reads the answer to its end.

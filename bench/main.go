@@ -13,6 +13,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -21,6 +22,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -34,6 +36,7 @@ type options struct {
 	round  time.Duration // how long one turn of requests lasts
 	conns  int           // connections that ask at the same time
 	files  int           // rows that are asked for
+	things int           // of the large catalogue; 0: a million on PostgreSQL, 100,000 on SQLite
 }
 
 func main() {
@@ -44,7 +47,8 @@ func main() {
 	flag.DurationVar(&o.round, "round", 4*time.Second, "how long one turn of requests lasts")
 	flag.IntVar(&o.conns, "conns", 16, "keep-alive connections that ask at the same time")
 	flag.IntVar(&o.files, "files", 10_000, "files among which requests choose")
-	flag.StringVar(&only, "only", "", "one of: upload, postgres, sqlite, listing-postgres, listing-sqlite; default all")
+	flag.StringVar(&only, "only", "", "one of: upload, postgres, sqlite, listing-postgres, listing-sqlite, million-postgres, million-sqlite, million for the last two; default all but those")
+	flag.IntVar(&o.things, "things", 0, "things in the large catalogue; default a million on PostgreSQL, 100,000 on SQLite")
 	flag.StringVar(&o.server, "server", "", "`file` of a built meshyard; default: it is built")
 	flag.StringVar(&place, "dir", defaultPlace(), "`folder` on a disk, for files and databases; what is made there is removed")
 	bare := flag.String("bare", "", "for the program itself: be a bare handler")
@@ -84,6 +88,12 @@ func run(ctx context.Context, o options, place, only string) (err error) {
 		{"sqlite", func(ctx context.Context, o options) error { return compareFileInfo(ctx, o, sqlite) }},
 		{"listing-postgres", func(ctx context.Context, o options) error { return compareListings(ctx, o, postgres) }},
 		{"listing-sqlite", func(ctx context.Context, o options) error { return compareListings(ctx, o, sqlite) }},
+		{"million-postgres", func(ctx context.Context, o options) error {
+			return compareSizes(ctx, o, postgres, 10_000, cmp.Or(o.things, 1_000_000))
+		}},
+		{"million-sqlite", func(ctx context.Context, o options) error {
+			return compareSizes(ctx, o, sqlite, 10_000, cmp.Or(o.things, 100_000))
+		}},
 	}
 	if o.dir, err = os.MkdirTemp(place, "meshyard-bench-"); err != nil {
 		return err
@@ -99,7 +109,7 @@ func run(ctx context.Context, o options, place, only string) (err error) {
 	}
 	ran := false
 	for _, c := range comparisons {
-		if only != "" && only != c.name {
+		if long := strings.HasPrefix(c.name, "million"); only == "" && long || only != "" && only != c.name && !(only == "million" && long) {
 			continue
 		}
 		ran = true
@@ -113,7 +123,7 @@ func run(ctx context.Context, o options, place, only string) (err error) {
 		}
 	}
 	if !ran {
-		return fmt.Errorf("-only %s: want upload, postgres, sqlite, listing-postgres or listing-sqlite", only)
+		return fmt.Errorf("-only %s: see -help", only)
 	}
 	return nil
 }

@@ -56,6 +56,11 @@ func (t *table) atLeast(name, format string, s series, bound float64) {
 	t.add(name, format, s, fmt.Sprintf("target ≥ "+format, bound), verdict(s.median() >= bound))
 }
 
+// atMost adds a row whose median has an upper bound.
+func (t *table) atMost(name, format string, s series, bound float64) {
+	t.add(name, format, s, fmt.Sprintf("target ≤ "+format, bound), verdict(s.median() <= bound))
+}
+
 // below adds a row of which every figure has an upper bound.
 func (t *table) below(name, format string, s series, bound float64) {
 	t.add(name, format, s, fmt.Sprintf("target < "+format, bound), verdict(slices.Max(s) < bound))

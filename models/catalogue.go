@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -184,9 +185,14 @@ func (s *Store) FindCollections(f Filter, sort Sort) (List, error) {
 	}}, nil
 }
 
-// check sees that texts are such as a database takes.
+// check sees that texts and times are such as a database takes.
 func (f Filter) check() error {
-	return text("tag", f.Tag, maxTag)
+	for field, at := range map[string]*time.Time{"postedAfter": f.PostedAfter, "postedBefore": f.PostedBefore} {
+		if at != nil && (at.UTC().Year() < 1 || at.UTC().Year() > 9999) {
+			return badInput(field, "%s: the year %d is not between 1 and 9999", field, at.UTC().Year())
+		}
+	}
+	return errors.Join(text("tag", f.Tag, maxTag), text("license", string(f.License), maxTag))
 }
 
 func (f Filter) creator(q *bun.SelectQuery, column string) *bun.SelectQuery {

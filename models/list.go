@@ -114,6 +114,14 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 	return pages, nil
 }
 
+// Statement is the statement that reads a part of a list that hangs on nothing, for those who measure it.
+func (l List) Statement(part Slice) (string, error) {
+	if l.best != nil {
+		l = l.best.first
+	}
+	return l.union([]int64{0}, func(parent int64) *bun.SelectQuery { return l.part(parent, part) })
+}
+
 // Count counts the entries of the lists of all parents, in one statement.
 func (l List) Count(ctx context.Context, parents []int64) (map[int64]int64, error) {
 	counts := make(map[int64]int64, len(parents))

@@ -26,7 +26,7 @@ func Fold(text string) string {
 		for _, r := range norm.NFKD.String(strings.ToValidUTF8(text, " ")) {
 			r = unicode.ToLower(r)
 			switch {
-			case invisible(r), unicode.Is(unicode.Mn, r) && !essential(r):
+			case invisible(r), unicode.In(r, unicode.Mn, unicode.Me) && !essential(r):
 			case plain[r] != "":
 				folded.WriteString(plain[r])
 			default:
@@ -51,9 +51,9 @@ func ascii(text string) bool {
 	return true
 }
 
-// invisible tells of characters that show nothing: NUL, and those that join, hide or turn round others.
+// invisible tells of characters that show nothing: NUL, those that join, hide or turn round others, and the fillers of Hangul, which count as letters.
 func invisible(r rune) bool {
-	return r == 0 || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r)
+	return r == 0 || r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0' || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r)
 }
 
 // essential tells of marks without which words of their script are other words.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // Span is a part of a text, from byte Start to before End.
@@ -20,11 +19,12 @@ func Marks(text string, query []Word) []Span {
 	mark := func(s span) { found = append(found, Span{s.start, s.end}) }
 	for _, chain := range chains(text) {
 		for _, run := range chain {
-			whole := word(run.of(text))
+			whole := clean(run.of(text))
 			if strings.ContainsFunc(whole, unspaced) {
 				markPairs(text, run, query, mark)
 				continue
 			}
+			whole = cut(whole)
 			if asked(whole, query) {
 				mark(run)
 				continue
@@ -52,10 +52,10 @@ func Marks(text string, query []Word) []Span {
 	return apart
 }
 
-// asked tells whether a word is what a query asks for.
+// asked tells whether a word is what a query asks for. Too much begins with the X of X-Wing, which counts alone.
 func asked(word string, query []Word) bool {
 	for _, w := range query {
-		if strings.HasPrefix(word, w.Stem) || slices.ContainsFunc(w.Parts, func(part string) bool { return strings.HasPrefix(word, part) }) {
+		if strings.HasPrefix(word, w.Stem) || slices.ContainsFunc(w.Parts, func(part string) bool { return word == part || long(part) && strings.HasPrefix(word, part) }) {
 			return true
 		}
 		if limit := Tolerance(w.Text); limit > 0 && Distance(w.Text, word, limit) <= limit {
@@ -65,19 +65,25 @@ func asked(word string, query []Word) bool {
 	return false
 }
 
-// markPairs marks the characters of a run in a script without blanks that a query asks for.
+// markPairs marks the characters of a run in a script without blanks that a query asks for. Each is folded once, as such a run may be very long.
 func markPairs(text string, run span, query []Word, mark func(span)) {
-	for i, r := range run.of(text) {
-		start := run.start + i
-		for _, w := range query {
-			n := utf8.RuneCountInString(w.Text)
-			end := start + utf8.RuneLen(r)
-			for ; n > 1 && end < run.end; n-- {
-				_, size := utf8.DecodeRuneInString(text[end:])
-				end += size
+	characters := characters(text, run)
+	var next string // the character after, folded
+	for i := len(characters) - 1; i >= 0; i-- {
+		c, following := characters[i], next
+		next = clean(c.of(text))
+		if !begins(next, unspaced) {
+			if next != "" && asked(cut(next), query) {
+				mark(c)
 			}
-			if n <= 1 && word(text[start:end]) == w.Text {
-				mark(span{start, end})
+			continue
+		}
+		for _, w := range query {
+			switch rest, ok := strings.CutPrefix(w.Stem, next); {
+			case strings.HasPrefix(next, w.Stem):
+				mark(c)
+			case ok && strings.HasPrefix(following, rest):
+				mark(span{c.start, characters[i+1].end})
 			}
 		}
 	}

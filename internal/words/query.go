@@ -16,7 +16,7 @@ type Word struct {
 }
 
 // small are words that say too little to be asked for beside others.
-var small = strings.Fields("a an and as at by de der die das en et for from in is it la le my of on or the to und with your")
+var small = strings.Fields("a an and as at by de der das en et for from in is it la le my of on or the to und with your")
 
 // Query gives the words that a query asks for, distinct and in order, at most 10. Small words of English are left out where others remain.
 func Query(text string) []Word {
@@ -33,10 +33,10 @@ func Query(text string) []Word {
 		var joined string
 		var parts []string
 		for _, run := range chain {
-			whole := word(run.of(text))
+			whole := clean(run.of(text))
 			if two, ok := pairs(whole); ok {
-				if len(two) > 1 && !long(two[len(two)-1]) {
-					two = two[:len(two)-1] // its last character alone is part of the pair before
+				if n := len(two); n > 1 && strings.HasSuffix(two[n-2], two[n-1]) {
+					two = two[:n-1] // the last character alone is part of the pair before
 				}
 				for _, w := range two {
 					add(Word{Text: w, Stem: w})
@@ -45,7 +45,9 @@ func Query(text string) []Word {
 			}
 			joined += whole
 			for _, hump := range humps(text, run) {
-				parts = append(parts, word(hump.of(text)))
+				if part := word(hump.of(text)); part != "" { // everything would begin with nothing
+					parts = append(parts, part)
+				}
 			}
 		}
 		w := Word{Text: word(joined), Stem: stem(word(joined))}
@@ -66,23 +68,32 @@ func Query(text string) []Word {
 	return all[:min(len(all), maxQuery)]
 }
 
+// singular are words that end as plurals do and are none.
+var singular = strings.Fields("lens series species")
+
 // stem takes the ending of an English plural off a word.
 func stem(word string) string {
-	if !ascii(word) || len(word) < 4 || !strings.HasSuffix(word, "s") {
+	if !ascii(word) || len(word) < 4 || !strings.HasSuffix(word, "s") || slices.Contains(singular, word) {
 		return word
 	}
-	for _, ending := range []string{"ss", "us", "is", "as", "os"} {
+	for _, ending := range []string{"ss", "us", "is"} {
 		if strings.HasSuffix(word, ending) {
 			return word
 		}
 	}
-	for _, ending := range []string{"sses", "shes", "ches", "xes", "zes", "ies"} {
-		if rest, ok := strings.CutSuffix(word, ending); ok && len(word) > 4 {
-			if ending == "ies" {
-				return rest // battery and batteries both begin with batter
-			}
-			return rest + ending[:len(ending)-2]
+	if len(word) == 4 {
+		return word[:3] // pies and axes
+	}
+	if rest, ok := strings.CutSuffix(word, "ies"); ok {
+		return rest // battery and batteries both begin with batter
+	}
+	for _, ending := range []string{"sses", "shes", "ches", "xes", "zes", "nses", "buses", "tuses", "puses"} {
+		if strings.HasSuffix(word, ending) {
+			return word[:len(word)-2]
 		}
+	}
+	if strings.HasSuffix(word, "oes") && len(word) > 5 { // heroes, and not shoes
+		return word[:len(word)-2]
 	}
 	return word[:len(word)-1]
 }

@@ -19,7 +19,7 @@ func runs(text string) []span {
 	var all []span
 	start := -1
 	for i, r := range text {
-		inside := letter(r) || start >= 0 && (unicode.Is(unicode.M, r) || unicode.Is(unicode.Cf, r) || apostrophe(r) && begins(text[i+utf8.RuneLen(r):]))
+		inside := letter(r) || start >= 0 && (unicode.Is(unicode.M, r) || unicode.Is(unicode.Cf, r) || apostrophe(r) && begins(text[i+utf8.RuneLen(r):], letter))
 		switch {
 		case inside && start < 0:
 			start = i
@@ -35,21 +35,23 @@ func runs(text string) []span {
 }
 
 func letter(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsNumber(r))
+	return r != utf8.RuneError && !apostrophe(r) && (unicode.IsLetter(r) || unicode.IsNumber(r))
 }
 
-func apostrophe(r rune) bool { return r == '\'' || r == '’' || r == 'ʼ' }
+// apostrophe tells of the signs that people type for one. Two of them count as letters.
+func apostrophe(r rune) bool { return strings.ContainsRune("'‘’＇ʼʻ", r) }
 
-// begins tells whether a text begins with a letter.
-func begins(text string) bool {
+// begins tells whether a text begins with a character of some kind.
+func begins(text string, kind func(rune) bool) bool {
 	r, _ := utf8.DecodeRuneInString(text)
-	return letter(r)
+	return kind(r)
 }
 
-// glued tells whether nothing but a hyphen or an underscore stands between two runs.
+// glued tells whether nothing but a hyphen or an underscore stands between two runs. Runs of scripts without blanks are no words to be joined.
 func glued(text string, a, b span) bool {
 	between := text[a.end:b.start]
-	return between == "-" || between == "_" || between == "\u2010" || between == "\u2011"
+	return (between == "-" || between == "_" || between == "\u2010" || between == "\u2011") &&
+		!strings.ContainsFunc(clean(a.of(text))+clean(b.of(text)), unspaced)
 }
 
 // chains groups runs of which each is glued to the one before. More than three are a list and no word.
@@ -106,54 +108,65 @@ func digits(text string, run span) []span {
 	return append(all, span{start, run.end})
 }
 
-// word brings a run, or a part of one, to the form that is kept: folded, and nothing in it but letters, digits and marks.
-func word(run string) string {
+// word brings a run, or a part of one, to the form that is kept: clean, and not too long.
+func word(run string) string { return cut(clean(run)) }
+
+// clean folds a run, and leaves nothing in it but letters, digits and the marks that follow one.
+func clean(run string) string {
 	folded := Fold(run)
-	if len(folded) <= maxRunes && strings.Trim(folded, "abcdefghijklmnopqrstuvwxyz0123456789") == "" {
+	if strings.Trim(folded, "abcdefghijklmnopqrstuvwxyz0123456789") == "" {
 		return folded
 	}
-	clean := strings.Map(func(r rune) rune {
+	kept := strings.Map(func(r rune) rune {
 		if letter(r) || unicode.Is(unicode.M, r) {
 			return r
 		}
 		return -1
 	}, folded)
-	if utf8.RuneCountInString(clean) > maxRunes {
-		clean = string([]rune(clean)[:maxRunes])
+	return strings.TrimLeftFunc(kept, func(r rune) bool { return unicode.Is(unicode.M, r) })
+}
+
+func cut(word string) string {
+	if len(word) > maxRunes && utf8.RuneCountInString(word) > maxRunes {
+		return string([]rune(word)[:maxRunes])
 	}
-	return clean
+	return word
 }
 
 // unspaced tells of letters of scripts that put no blanks between words.
 func unspaced(r rune) bool {
-	return r >= '\u0e00' && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー'
+	return r >= '\u0e00' && (letter(r) && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー' || r == 'ｰ')
 }
 
-// pairs gives the overlapping pairs of characters of a text in a script without blanks, and the last character; ok is false for other scripts.
+// follows tells of what belongs to the character before it.
+func follows(r rune) bool { return unicode.In(r, unicode.M, unicode.Cf) || r == 'ﾞ' || r == 'ﾟ' }
+
+// characters gives the characters of a run, each with its marks; what stands between those of scripts without blanks is one piece.
+func characters(text string, run span) []span {
+	var all []span
+	var before rune
+	for i, r := range run.of(text) {
+		if n := len(all); n > 0 && (follows(r) || !unspaced(r) && !unspaced(before)) {
+			all[n-1].end = run.start + i + utf8.RuneLen(r)
+			continue
+		}
+		all = append(all, span{run.start + i, run.start + i + utf8.RuneLen(r)})
+		before = r
+	}
+	return all
+}
+
+// pairs gives the overlapping pairs of characters of a clean text in a script without blanks, and the last character; ok is false for other scripts.
 func pairs(text string) (all []string, ok bool) {
-	first := strings.IndexFunc(text, unspaced)
-	if first < 0 {
+	if !strings.ContainsFunc(text, unspaced) {
 		return nil, false
 	}
-	if first > 0 {
-		all = append(all, text[:first])
-	}
-	runes := []rune(text[first:])
-	for i, r := range runes {
-		switch {
-		case !unspaced(r) && !unicode.Is(unicode.M, r):
-			if i == 0 || unspaced(runes[i-1]) { // the rest is in another script, or mixed again
-				end := i
-				for end < len(runes) && !unspaced(runes[end]) {
-					end++
-				}
-				all = append(all, string(runes[i:end]))
-			}
-		case i+1 < len(runes) && (unspaced(runes[i+1]) || unicode.Is(unicode.M, runes[i+1])):
-			all = append(all, string(runes[i:i+2]))
-		default:
-			all = append(all, string(r))
+	characters := characters(text, span{0, len(text)})
+	for i, c := range characters {
+		if i+1 < len(characters) && begins(c.of(text), unspaced) && begins(characters[i+1].of(text), unspaced) {
+			c.end = characters[i+1].end
 		}
+		all = append(all, cut(c.of(text)))
 	}
 	return all, true
 }

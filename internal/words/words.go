@@ -21,7 +21,7 @@ func Of(text string) []string {
 	for _, chain := range chains(text) {
 		var joined strings.Builder
 		for _, run := range chain {
-			whole := word(run.of(text))
+			whole := clean(run.of(text)) // not cut: in scripts without blanks a run may be a sentence
 			joined.WriteString(whole)
 			if two, ok := pairs(whole); ok {
 				for _, w := range two {
@@ -29,6 +29,7 @@ func Of(text string) []string {
 				}
 				continue
 			}
+			whole = cut(whole)
 			add(whole)
 			if whole == run.of(text) && !strings.ContainsAny(whole, "0123456789") {
 				continue // small letters alone have no parts
@@ -48,9 +49,7 @@ func Of(text string) []string {
 			}
 		}
 		if len(chain) > 1 {
-			if _, ok := pairs(joined.String()); !ok {
-				add(word(joined.String()))
-			}
+			add(word(joined.String()))
 		}
 	}
 	return all

@@ -2,6 +2,7 @@ package words_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -33,6 +34,10 @@ func TestOf(t *testing.T) {
 		{"竜の像", "竜の の像 像"},
 		{"ドラゴン", "ドラ ラゴ ゴン ン"},
 		{"像", "像"},
+		{"F4竜", "f4 竜"},
+		{"Oʻzbek dragonʼs dragon＇s", "ozbek dragons"},
+		{"1️⃣ plate", "1 plate"},
+		{"\u3164 \uff9e ͺ", ""},
 		{"Ｆｕｌｌ width ﬁt", "full width fit"},
 		{"हिन्दी", "हिन्दी"},
 		{"½ scale", "12 scale"},
@@ -49,13 +54,101 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// Titles of models as people wrote them.
+func TestTitles(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"Coin Sorter and Counting/Wrapping Tubes", "coin sorter and counting wrapping tubes"},
+		{"3D-Printable Laser Cutter", "3d printable 3dprintable laser cutter"},
+		{"Stepper-driven tank platform for remotely operated vehicle", "stepper driven stepperdriven tank platform for remotely operated vehicle"},
+		{"1:60 Country Picnic", "1 60 country picnic"},
+		{"Make-a-bot", "make a bot makeabot"},
+		{"OpenSCAD style guide", "openscad open scad style guide"},
+		{"Joe's FPV QuadCopter variant", "joes fpv quadcopter quad copter variant"},
+		{"iSight Clamp for ToM", "isight sight clamp for tom to"},
+		{"E_Roth_3", "e roth 3 eroth3"},
+		{"scooter46290", "scooter46290 scooter 46290"},
+		{"Darth_Talon's_Lightsaber", "darth talons lightsaber darthtalonslightsaber"},
+		{"wmm_zkwawel_1368_1-8", "wmm zkwawel 1368 1 8"},
+		{"DOTA2: Bloodseeker re-skin", "dota2 dota bloodseeker re skin reskin"},
+		{"Obi-Wan’s Lightsaber (Activated)", "obi wans obiwans lightsaber activated"},
+		{"「Lamu'」", "lamu"},
+		{"Jericho destroyer ‘Archon’", "jericho destroyer archon"},
+		{"Starfall Tactics — Helskor Vanguard cruiser", "starfall tactics helskor vanguard cruiser"},
+		{"Intergray Xsi　　fr. Night Striker", "intergray xsi fr night striker"},
+		{"🐺So much Corgi!🐺", "so much corgi"},
+		{"Żuk", "zuk"},
+		{"Écorché", "ecorche"},
+		{"Citroën H Van", "citroen h van"},
+		{"Castillo Otiñar Versión Mejorada", "castillo otinar version mejorada"},
+		{"Oroboros - Juline l'Oubliée", "oroboros juline loubliee"},
+		{"Voûtes de l'église de Saint-Just de Luzac", "voutes de leglise saint just saintjust luzac"},
+		{"F4 Phantom / TURK HAVA KUVVETLERİ", "f4 phantom turk hava kuvvetleri"},
+		{"Skanzen Řepora - \"Kuří Nožky\" :)", "skanzen repora kuri nozky"},
+		{"Chinese Pavilion in Vlašim, Czech Republic", "chinese pavilion in vlasim czech republic"},
+		{"The Statue of Miklós Barabás", "the statue of miklos barabas"},
+		{"Безопасность в небе - Инфографика", "безопасность в небе инфографика"},
+		{"Карниз ДК-195 157х157mm", "карниз дк 195 дк195 157х157mm 157 mm"},
+		{"бмп-2", "бмп 2 бмп2"},
+		{"штык", "штык"},
+		{"澎湖天后宮", "澎湖 湖天 天后 后宮 宮"},
+		{"「孫 悟空」Dragon ball", "孫 悟空 空 dragon ball"},
+		{"英雄紀元_火龍", "英雄 雄紀 紀元 元 火龍 龍"},
+		{"ロリ城", "ロリ リ城 城"},
+		{"Ibuki-no- Kami  鋳奉貴神", "ibuki no ibukino kami 鋳奉 奉貴 貴神 神"},
+		{"SWORDMASTER-闇-", "swordmaster 闇"},
+		{"第九方盘终极武器P90", "第九 九方 方盘 盘终 终极 极武 武器 器 p90"},
+		{"ゴジラ Godzilla 哥吉拉2000 Animation 動畫", "ゴジ ジラ ラ godzilla 哥吉 吉拉 拉 2000 animation 動畫 畫"},
+		{"스트랭스", "스트랭스"},
+		{"「ยักษ์」", "ยัก กษ์ ษ์"},
+	} {
+		if got := strings.Join(words.Of(c.text), " "); got != c.want {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+		checkText(t, c.text)
+	}
+}
+
+// A run of a script without blanks may be a sentence, and none of it is lost.
+func TestLongRun(t *testing.T) {
+	run := strings.Repeat("春眠不覺曉處處聞啼鳥", 10) + "黃河" + strings.Repeat("a", 100)
+	of := words.Of(run)
+	if !slices.Contains(of, "黃河") || !slices.Contains(of, strings.Repeat("a", 40)) {
+		t.Errorf("%q", of)
+	}
+	if marks := words.Marks(run, words.Query("黃河")); len(marks) != 1 || run[marks[0].Start:marks[0].End] != "黃河" {
+		t.Errorf("marks %v", marks)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	var many strings.Builder
+	for i := range 3_000 {
+		many.WriteString(strconv.Itoa(i) + " ")
+	}
+	if n := len(words.Of(many.String())); n != 2_000 {
+		t.Errorf("%d words", n)
+	}
+	if of := words.Of(strings.Repeat("x", 41)); len(of) != 1 || len(of[0]) != 40 {
+		t.Errorf("%q", of)
+	}
+	for word, want := range map[string]int{"cat": 0, "20230101": 0, "gear": 1, "octocat": 1, "printing": 2, "竜の像だ": 1} {
+		if got := words.Tolerance(word); got != want {
+			t.Errorf("%s: %d errors, want %d", word, got, want)
+		}
+	}
+}
+
 func TestQuery(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"Gears", "gear"},
 		{"boxes", "box"},
 		{"batteries", "batter"},
 		{"dishes", "dish"},
-		{"glass bus chess tennis", "glass bus chess tennis"},
+		{"glass bus chess tennis lens series", "glass bus chess tennis lens series"},
+		{"buses lenses heroes shoes pandas logos pies glasses", "bus lens hero shoe panda logo pie glass"},
+		{"tap and die", "tap die"},
+		{"ͺ-a", "a"},
+		{"F4竜", "f4 竜"},
 		{"the tower of Pisa", "tower pisa"},
 		{"the", "the"},
 		{"X-Wing", "xwing(x+wing)"},
@@ -104,6 +197,12 @@ func TestMarks(t *testing.T) {
 		{"Étagère", "etagere", "[Étagère]"},
 		{"The Octocat", "ocotcat", "The [Octocat]"},
 		{"X-Wing and xwing", "x-wing", "[X-Wing] and [xwing]"},
+		{"xylophone, x wings", "X-Wing", "xylophone, [x] [wings]"},
+		{"anything", "ͺ-a", "[anything]"},
+		{"bench", "ͺ-a", "bench"},
+		{"ｶﾞﾝﾀﾞﾑ", "ガンダム", "[ｶﾞﾝﾀﾞﾑ]"},
+		{"ゴジラGodzilla2000", "godzilla", "ゴジラ[Godzilla2000]"},
+		{"「ยักษ์」", "ยักษ์", "「[ยักษ์]」"},
 		{"Spider-Man", "spiderman", "[Spider-Man]"},
 		{"小さな竜の像です", "竜の像", "小さな[竜の像]です"},
 		{"Dragon’s egg", "dragons", "[Dragon’s] egg"},
@@ -124,7 +223,7 @@ func TestMarks(t *testing.T) {
 func text() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOf(rapid.OneOf(
-			rapid.String(), rapid.SampledFrom([]string{"Gear", "X-Wing", "3DBenchy", "竜の像", "'", "\"", "*", ":", "é", "e\u0301", "Ǆ", "İ", "_", "-", " ", "\u200d", "ｶﾞ", "ς"}),
+			rapid.String(), rapid.SampledFrom([]string{"Gear", "X-Wing", "3DBenchy", "竜の像", "'", "\"", "*", ":", "é", "e\u0301", "Ǆ", "İ", "_", "-", " ", "\u200d", "ｶﾞ", "ς", "ͺ", "ʼ", "ﹰ", "㊀", "1️⃣", "\u3164", "ยักษ์", "हिन्दी", "Дракон", "M3x20", "🐺"}),
 		)).Draw(t, "pieces"), "")
 	})
 }
@@ -156,6 +255,22 @@ func checkText(t interface {
 				t.Errorf("%q gives %q, and does not find itself with %+v", s, of, w)
 			}
 		}
+		again := words.Of(strings.Join(of, " "))
+		if lost := slices.DeleteFunc(slices.Clone(of), func(w string) bool { return slices.Contains(again, w) }); len(lost) > 0 && len(again) < 2_000 {
+			t.Errorf("%q gives %q, which loses %q", s, of, lost)
+		}
+		for _, w := range of {
+			for _, asked := range words.Query(w) {
+				if !slices.ContainsFunc(of, func(word string) bool { return strings.HasPrefix(word, asked.Stem) }) {
+					t.Errorf("%q gives %q, which asks for %q and does not find it", s, w, asked.Stem)
+				}
+			}
+		}
+	}
+	for _, w := range words.Query(s) {
+		if w.Text == "" || w.Stem == "" || slices.Contains(w.Parts, "") || !strings.HasPrefix(w.Text, w.Stem) {
+			t.Errorf("%q asks for %+v", s, w)
+		}
 	}
 	at := 0
 	for _, m := range words.Marks(s, words.Query(s)) {
@@ -175,6 +290,16 @@ func FuzzOf(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) { checkText(t, s) })
+}
+
+// The longest description that is taken, in a script that is dear to mark, and a query of ten words.
+func BenchmarkMarks(b *testing.B) {
+	long := strings.Repeat("澎湖天后宮", 13_000)
+	query := words.Query("spiral dragons gears X-Wing 竜の像 benchy octocat overhang chimney printing")
+	b.ReportAllocs()
+	for b.Loop() {
+		words.Marks(long, query)
+	}
 }
 
 func BenchmarkOf(b *testing.B) {

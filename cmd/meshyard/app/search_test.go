@@ -2,14 +2,17 @@ package app_test
 
 import (
 	"bufio"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/app/apptest"
+	"github.com/meshyard/meshyard/models"
 )
 
 // search gives the ids of the first ten things that a query finds.
@@ -266,6 +269,57 @@ func TestSearchTellsMore(t *testing.T) {
 		c.Get("/search/"+url.PathEscape("ocotcat")+"?per_page=5").Want(t, 200, &hits)
 		if hits.Total == 0 || hits.Hits[0].ID != 10367 {
 			t.Errorf("REST finds %+v", hits)
+		}
+	})
+}
+
+// No text and no filter breaks the query language, the database or the bounds: ten thousand of them are found nothing by, or told what is wrong with them.
+func TestSearchTakesAnything(t *testing.T) {
+	odd := []string{
+		"'", "\"", "''", `\`, "%", "_", "*", ":", ":*", "&", "|", "!", "(", ")", "((((", "<->", "<1>", "^", "{name}:", "{", "}", "NEAR(", "AND", "OR", "NOT", "-", "+", "~", "$1", "?", "?0", "??", "@@", "::tsquery",
+		"\u202e", "\u200b", "\u0000", "\xff", "\ufeff", "\u0301", "İ", "ſ", "Ǆ", "竜の像", "ドラゴン", "हिन्दी", "🐉", "é", "e\u0301", "½", "ﬁ", "0x10", "1e309", "NaN", "null", "gear", "benchy", "3d", "a", "the",
+		"; DROP TABLE things; --", "' OR '1'='1", "\n", "\t", strings.Repeat("a", 199), strings.Repeat("a ", 99), strings.Repeat("(", 199), strings.Repeat("竜", 199), strings.Repeat("x-", 60), strings.Repeat("z", 300),
+	}
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.Catalogue()
+		r, n := rand.New(rand.NewPCG(1, 2)), 10_000
+		if testing.Short() {
+			n = 500
+		}
+		kinds := []models.Kind{models.Things, models.Makes, models.Users, models.Collections}
+		sorts := []models.Sort{models.ByRelevance, models.ByText, models.ByPopular, models.ByNewest, models.ByMakes, models.ByDesigns, models.ByFollowers}
+		times := []*time.Time{nil, nil, new(time.Time), new(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)), new(time.Date(-4712, 1, 1, 0, 0, 0, 0, time.UTC)), new(time.Date(290000, 1, 1, 0, 0, 0, 0, time.UTC))}
+		answered, refused := 0, 0
+		for i := range n {
+			var query strings.Builder
+			for range 1 + r.IntN(4) {
+				query.WriteString(odd[r.IntN(len(odd))])
+				if r.IntN(2) == 0 {
+					query.WriteByte(' ')
+				}
+			}
+			f := models.Filter{PostedAfter: times[r.IntN(len(times))], PostedBefore: times[r.IntN(len(times))]}
+			if r.IntN(4) == 0 {
+				f.Tag, f.CategoryID, f.License = odd[r.IntN(len(odd))], r.Int64(), models.License(odd[r.IntN(len(odd))])
+			}
+			found, err := s.Store.Search(t.Context(), kinds[i%len(kinds)], query.String(), f, sorts[r.IntN(len(sorts))])
+			if err == nil {
+				_, err = found.Page(t.Context(), []int64{0}, models.Slice{First: 30})
+			}
+			if err == nil && i%10 == 0 {
+				_, err = found.Facets(t.Context(), 5)
+			}
+			switch {
+			case err == nil:
+				answered++
+			case models.CodeOf(err) == models.BadInput:
+				refused++
+			default:
+				t.Errorf("%q %+v: %v", query.String(), f, err)
+			}
+		}
+		if answered < n/3 || refused == 0 {
+			t.Errorf("%d answered and %d refused of %d", answered, refused, n)
 		}
 	})
 }

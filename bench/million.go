@@ -1,0 +1,421 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/app"
+	"github.com/meshyard/meshyard/models"
+)
+
+// A catalogue of a million things must feel as one of ten thousand does. Both are made from the same tables, with the same spread, and asked in turns.
+
+// sized is a catalogue of some size, and a server of it.
+type sized struct {
+	things  int
+	address string // of the database
+	app     *app.App
+	db      *sql.DB
+	token   string
+	server  *process
+}
+
+// compareSizes imports a small and a large catalogue, and compares lists, pages and searches.
+func compareSizes(ctx context.Context, o options, e engine, small, large int) (err error) {
+	var sizes [2]*sized
+	for i, n := range []int{small, large} {
+		c, closeAll, err := newSized(ctx, o, e, n)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, closeAll()) }()
+		sizes[i] = c
+	}
+	if err := compareLists(ctx, o, sizes[0], sizes[1]); err != nil {
+		return err
+	}
+	if err := comparePageDepths(ctx, o, sizes[1]); err != nil {
+		return err
+	}
+	return compareSearches(ctx, o, e, sizes[1])
+}
+
+// newSized imports a catalogue, shows what that took, and starts a server of it.
+func newSized(ctx context.Context, o options, e engine, n int) (c *sized, closeAll func() error, err error) {
+	o.dir = filepath.Join(o.dir, strconv.Itoa(n))
+	if err := os.Mkdir(o.dir, 0o750); err != nil {
+		return nil, nil, err
+	}
+	address, drop, err := newDatabase(ctx, o, e)
+	if err != nil {
+		return nil, nil, err
+	}
+	c = &sized{things: n, address: address}
+	began := time.Now()
+	cmd := exec.CommandContext(ctx, o.server, "import", "catalogue", tablesDir, "--scale", strconv.Itoa(n), "--data", o.dir, "--database-url", address)
+	log, err := os.Create(filepath.Join(o.dir, "import.log"))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer log.Close()
+	cmd.Stderr = log
+	if err := cmd.Run(); err != nil {
+		text, _ := os.ReadFile(log.Name())
+		return nil, nil, fmt.Errorf("import: %w: %.2000s", err, text)
+	}
+	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	t := newTable("import of %d things with the rows of their files, tags, authors and words, on %s", n, e)
+	t.row("things a second, indexes and counts included", "%.0f", series{float64(n) / time.Since(began).Seconds()})
+	t.row("things a second while rows are loaded", "%.0f", series{loadRate(log.Name())})
+	t.below("memory of the process at most, MiB", "%.0f", series{float64(usage.Maxrss) / 1024}, 256)
+	t.print()
+	if c.app, c.token, err = openCatalogue(ctx, o, address); err != nil {
+		return nil, nil, err
+	}
+	opened, err := models.OpenDB(ctx, address)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.db = opened.SQL()
+	// The staff shows one in a hundred.
+	if _, err := c.db.ExecContext(ctx, "UPDATE things SET featured_at = published_at WHERE id % 100 = 0"); err != nil {
+		return nil, nil, err
+	}
+	if c.server, err = startServer(ctx, o, "--database-url", address); err != nil {
+		return nil, nil, err
+	}
+	return c, func() error { return errors.Join(c.server.stop(), opened.Close(), c.app.Close(), drop()) }, nil
+}
+
+// tablesDir holds the tables that are resampled, seen from the folder in which the program is run.
+const tablesDir = "testdata/catalogue"
+
+// loadRate reads the last rate that an import told.
+func loadRate(log string) float64 {
+	text, _ := os.ReadFile(log)
+	rate := 0.0
+	for line := range strings.Lines(string(text)) {
+		if _, rest, ok := strings.Cut(line, " things, "); ok {
+			if n, err := strconv.ParseFloat(strings.Fields(rest)[0], 64); err == nil {
+				rate = n
+			}
+		}
+	}
+	return rate
+}
+
+// latency asks for one thing after the other over one connection, and gives the median in milliseconds.
+func (c *sized) latency(ctx context.Context, o options, r request) (float64, error) {
+	text := r.text(c.server.address, c.token)
+	asker, err := newAsker(c.server.address, 1, func(int) []byte { return text })
+	if err != nil {
+		return 0, err
+	}
+	defer asker.close()
+	got, err := asker.ask(ctx, o.round/4)
+	return got.median.Seconds() * 1000, err
+}
+
+// ratio measures two requests in turns, and gives how many times as long the second takes.
+func ratio(ctx context.Context, o options, a, b *sized, first, second request) (series, error) {
+	var times [2]series
+	for i := -1; i < o.pairs; i++ { // the first warms up
+		for _, side := range inTurns(i+1, 0, 1) {
+			c, r := a, first
+			if side == 1 {
+				c, r = b, second
+			}
+			ms, err := c.latency(ctx, o, r)
+			if err != nil {
+				return nil, err
+			}
+			if i >= 0 {
+				times[side] = append(times[side], ms)
+			}
+		}
+	}
+	return times[1].over(times[0]), nil
+}
+
+const nestedDocument = `{ things(first: 30) { nodes { id name createdAt creator { username } tags { name thingCount } image { id } files(first: 10) { id name size } } } }`
+
+func compareLists(ctx context.Context, o options, small, large *sized) error {
+	t := newTable("median answer with %d things, in those with %d", large.things, small.things)
+	for _, r := range []request{
+		{http.MethodGet, "/newest?per_page=30", ""}, {http.MethodGet, "/popular?per_page=30", ""}, {http.MethodGet, "/featured?per_page=30", ""}, graphRequest(nestedDocument, ""),
+	} {
+		times, err := ratio(ctx, o, small, large, r, r)
+		if err != nil {
+			return err
+		}
+		t.atMost(r.method+" "+r.path, "%.2f", times, 1.5)
+	}
+	t.print()
+	return nil
+}
+
+func comparePageDepths(ctx context.Context, o options, c *sized) error {
+	t := newTable("median answer with %d things, in those of the first page", c.things)
+	for _, list := range []string{"newest", "popular"} {
+		page := func(n int) request {
+			return request{http.MethodGet, fmt.Sprintf("/%s?per_page=30&page=%d", list, n), ""}
+		}
+		times, err := ratio(ctx, o, c, c, page(1), page(300))
+		if err != nil {
+			return err
+		}
+		t.atMost("GET /"+list+", page 300 by number", "%.2f", times, 2)
+	}
+	for _, sort := range []string{"NEWEST", "POPULAR"} {
+		document := func(after string) request {
+			return graphRequest(`query ($after: String) { things(first: 30, after: $after, sort: `+sort+`) { nodes { id name } pageInfo { endCursor } } }`, after)
+		}
+		middle, err := c.cursorAt(ctx, sort, c.things/2)
+		if err != nil {
+			return err
+		}
+		first, err := c.cursorAt(ctx, sort, 1)
+		if err != nil {
+			return err
+		}
+		times, err := ratio(ctx, o, c, c, document(first), document(middle))
+		if err != nil {
+			return err
+		}
+		t.atMost("things by "+sort+", in the middle by cursor", "%.2f", times, 1.2)
+	}
+	t.print()
+	return nil
+}
+
+// cursorAt gives the cursor of the entry at a place in a list.
+func (c *sized) cursorAt(ctx context.Context, sort string, place int) (string, error) {
+	r := graphRequest(fmt.Sprintf(`query ($after: String) { things(first: 1, page: %d, sort: %s, after: $after) { pageInfo { endCursor } } }`, place, sort), "")
+	_, body, err := r.send(ctx, c.server.address, c.token)
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		Data struct {
+			Things struct{ PageInfo struct{ EndCursor string } }
+		}
+	}
+	err = json.Unmarshal(body, &answer)
+	return answer.Data.Things.PageInfo.EndCursor, err
+}
+
+// searches are what people look for, some of each kind.
+type searches struct {
+	kind, sort string
+	filter     models.Filter
+	narrowed   string // the filter in GraphQL
+	words      []string
+}
+
+// compareSearches has a contest for each kind of search: the server, against nothing but the statement that it runs to find the ids of the page.
+func compareSearches(ctx context.Context, o options, e engine, c *sized) error {
+	kinds, err := c.searches(ctx)
+	if err != nil {
+		return err
+	}
+	t := newTable("searches among %d things by GraphQL, %d connections: of the rate at which the database alone finds the page", c.things, o.conns)
+	last := &table{[][]string{{"", "median", "min", "max", "", ""}}}
+	for _, k := range kinds {
+		var rates, bare, p95 series
+		for range o.pairs {
+			got, err := c.searchRate(ctx, o, k, `nodes { ... on Thing { id name } }`)
+			if err != nil {
+				return err
+			}
+			rates, p95 = append(rates, got.rate), append(p95, got.p95.Seconds()*1000)
+			rate, err := c.bareRate(ctx, o, e, k)
+			if err != nil {
+				return err
+			}
+			bare = append(bare, rate)
+		}
+		t.atLeast(k.kind, "%.2f", rates.over(bare), 0.5)
+		last.row(k.kind+", 95 of 100 answers within, ms", "%.1f", p95)
+		last.row(k.kind+", requests/s", "%.0f", rates)
+		last.row(k.kind+", statements/s of the database alone", "%.0f", bare)
+	}
+	facets, err := c.searchRate(ctx, o, kinds[0], `facets { tags { tag { name } count } categories { count } licenses { count } }`)
+	if err != nil {
+		return err
+	}
+	last.row(kinds[0].kind+", facets alone, requests/s", "%.0f", series{facets.rate})
+	t.print()
+	last.print()
+	return nil
+}
+
+// searches makes searches from the tags of the catalogue.
+func (c *sized) searches(ctx context.Context) ([]searches, error) {
+	tags := func(query string) (names []string, err error) {
+		rows, err := c.db.QueryContext(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			if err := rows.Scan(&name); err != nil {
+				return nil, err
+			}
+			names = append(names, name)
+		}
+		return names, rows.Err()
+	}
+	common, err := tags("SELECT slug FROM tags WHERE slug NOT LIKE '%\\_%' ESCAPE '\\' AND length(slug) > 4 ORDER BY thing_count DESC LIMIT 24")
+	if err != nil {
+		return nil, err
+	}
+	rare, err := tags("SELECT slug FROM tags WHERE slug NOT LIKE '%\\_%' ESCAPE '\\' AND length(slug) > 4 ORDER BY thing_count, id LIMIT 24")
+	if err != nil {
+		return nil, err
+	}
+	var pairs, typos, beginnings []string
+	for i, word := range common {
+		pairs = append(pairs, word+" "+common[(i+7)%len(common)])
+		beginnings = append(beginnings, word[:4])
+		typos = append(typos, word[:2]+string(word[3])+string(word[2])+word[4:])
+	}
+	narrow, narrowed := models.Filter{License: models.CCSA}, "license: CC_SA"
+	return []searches{
+		{"a common word", "RELEVANT", models.Filter{}, "", common},
+		{"a common word of a licence", "RELEVANT", narrow, narrowed, common},
+		{"a rare word", "RELEVANT", models.Filter{}, "", rare},
+		{"two words, newest first", "NEWEST", models.Filter{}, "", pairs},
+		{"two words of a licence, newest first", "NEWEST", narrow, narrowed, pairs},
+		{"a misspelled word", "RELEVANT", models.Filter{}, "", typos},
+		{"the beginning of a word", "RELEVANT", models.Filter{}, "", beginnings},
+	}, nil
+}
+
+// searchRate lets all connections search. Each says its number in a comment, or those that ask for the same at the same time would share an answer.
+func (c *sized) searchRate(ctx context.Context, o options, k searches, fields string) (turn, error) {
+	texts := make([][][]byte, o.conns)
+	for conn := range texts {
+		for _, words := range k.words {
+			document := fmt.Sprintf("query ($q: String!) { search(query: $q, first: 30, sort: %s, filter: {%s}) { %s } } # %d", k.sort, k.narrowed, fields, conn)
+			body, _ := json.Marshal(map[string]any{"query": document, "variables": map[string]string{"q": words}}) // cannot fail for strings
+			texts[conn] = append(texts[conn], request{http.MethodPost, "/graphql", string(body)}.text(c.server.address, c.token))
+		}
+	}
+	asker, err := newAsker(c.server.address, o.conns, func(conn int) []byte { return texts[conn][rand.IntN(len(k.words))] })
+	if err != nil {
+		return turn{}, err
+	}
+	defer asker.close()
+	if _, err := asker.ask(ctx, o.round/4); err != nil { // warm up
+		return turn{}, err
+	}
+	return asker.ask(ctx, o.round)
+}
+
+// bareRate lets the database alone find the pages: by pgbench on PostgreSQL, by the same driver in this process on SQLite.
+func (c *sized) bareRate(ctx context.Context, o options, e engine, k searches) (float64, error) {
+	var statements []string
+	for _, words := range k.words {
+		found, err := c.app.Store.Search(ctx, models.Things, words, k.filter, map[string]models.Sort{"RELEVANT": models.ByRelevance, "NEWEST": models.ByNewest}[k.sort])
+		if err != nil {
+			return 0, err
+		}
+		statement, err := found.Statement(models.Slice{First: 30})
+		if err != nil {
+			return 0, err
+		}
+		statements = append(statements, statement)
+	}
+	if e == postgres {
+		return pgbench(ctx, o, c.address, statements)
+	}
+	return c.askDirectly(ctx, o, statements)
+}
+
+// askDirectly runs statements in this process, over as many connections as the server reads with.
+func (c *sized) askDirectly(ctx context.Context, o options, statements []string) (float64, error) {
+	reader, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(c.address, "sqlite:")+"?_pragma=query_only(1)")
+	if err != nil {
+		return 0, err
+	}
+	defer reader.Close()
+	var ran atomic.Int64
+	end := time.Now().Add(o.round)
+	group, ctx := errgroup.WithContext(ctx)
+	for range max(4, runtime.NumCPU()) {
+		group.Go(func() error {
+			for time.Now().Before(end) {
+				if err := drain(reader.QueryContext(ctx, statements[rand.IntN(len(statements))])); err != nil {
+					return err
+				}
+				ran.Add(1)
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	return float64(ran.Load()) / o.round.Seconds(), err
+}
+
+// drain reads rows to their end.
+func drain(rows *sql.Rows, err error) error {
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+// pgbench runs each of some statements as often as the others.
+func pgbench(ctx context.Context, o options, address string, statements []string) (float64, error) {
+	program, err := findPgbench()
+	if err != nil {
+		return 0, err
+	}
+	args := []string{"-n", "-M", "simple", "-c", strconv.Itoa(o.conns), "-j", "2", "-T", strconv.Itoa(max(1, int(o.round.Seconds())))}
+	for i, s := range statements {
+		name := filepath.Join(o.dir, fmt.Sprintf("search-%d.sql", i))
+		if err := os.WriteFile(name, []byte(strings.ReplaceAll(s, "\n", " ")+";\n"), 0o600); err != nil {
+			return 0, err
+		}
+		args = append(args, "-f", name)
+	}
+	out, err := exec.CommandContext(ctx, program, append(args, address)...).CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("pgbench: %w: %.1000s", err, out)
+	}
+	_, rest, ok := strings.Cut(string(out), "tps = ")
+	if !ok {
+		return 0, fmt.Errorf("pgbench: no rate in %.1000s", out)
+	}
+	return strconv.ParseFloat(strings.Fields(rest)[0], 64)
+}
+
+func findPgbench() (string, error) {
+	if path, err := exec.LookPath("pgbench"); err == nil {
+		return path, nil
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench")
+	if len(found) == 0 {
+		return "", errors.New("pgbench is not installed")
+	}
+	return found[len(found)-1], nil
+}
