@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -25,6 +26,8 @@ type Import struct {
 	Progress func(done int)
 	// Skipped is told what is left out, and why.
 	Skipped func(why string)
+	// Whole brings in all or nothing, in one transaction: where anything would be left out, nothing is brought in.
+	Whole bool
 }
 
 // importBatch is how many things one transaction brings in.
@@ -36,12 +39,10 @@ const importBatch = 1_000
 //
 // On PostgreSQL an import that is much larger than the catalogue does without indexes until its end, and so nobody should use the catalogue meanwhile.
 func (s *Store) Import(ctx context.Context, im Import) (added int, err error) {
-	conn, err := s.db.write.Conn(ctx)
-	if err != nil {
-		return 0, err
+	l := &loader{db: s.db, Import: im, started: now().Truncate(24 * time.Hour), tags: make(map[string]int64), words: make(map[string]bool)}
+	if im.Whole {
+		return l.whole(ctx)
 	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	l := &loader{db: s.db, conn: conn, Import: im, tags: make(map[string]int64), words: make(map[string]bool)}
 	if err := l.begin(ctx); err != nil {
 		return 0, fmt.Errorf("import: %w", err)
 	}
@@ -64,11 +65,45 @@ func (s *Store) Import(ctx context.Context, im Import) (added int, err error) {
 	return l.added, nil
 }
 
+// whole brings all in or nothing.
+func (l *loader) whole(ctx context.Context) (int, error) {
+	left, tell := 0, l.Skipped
+	l.Skipped = func(why string) {
+		left++
+		tell(why)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := l.findShelves(ctx, tx); err != nil {
+			return err
+		}
+		for batch := range l.batches(ctx) {
+			added, learned, err := l.bring(ctx, tx, batch)
+			if err != nil {
+				return err
+			}
+			l.note(len(batch), added, learned)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case left > 0:
+			return badInput("", "%d of %d would be left out, so nothing is brought in", left, l.done)
+		}
+		return l.settle(ctx, tx)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("import: %w", err)
+	}
+	return l.added, nil
+}
+
 // loader brings batches in.
 type loader struct {
 	Import
 	db    *DB
-	conn  bun.Conn
+	conn  bun.Conn // of the transaction under way
 	done  int // things that are in
 	added int // of which this run brought
 	// started is the day on which the import began: what people did before counts for it.
@@ -77,6 +112,15 @@ type loader struct {
 	shelves map[string]int64 // categories by slug
 	tags    map[string]int64 // by slug
 	words   map[string]bool  // that the vocabulary of things is known to have
+}
+
+// inTx runs a transaction, and knows its connection, which COPY needs. Others have the connection in between: SQLite has but one that writes.
+func (l *loader) inTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) (err error) {
+	if l.conn, err = l.db.write.Conn(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.conn.Close()) }()
+	return l.conn.RunInTx(ctx, nil, fn)
 }
 
 // importRow is how far an import came.
@@ -91,17 +135,11 @@ type importRow struct {
 
 // begin notes the import, or finds out where it goes on.
 func (l *loader) begin(ctx context.Context) error {
-	var shelves []*Category
-	if err := l.conn.NewSelect().Model(&shelves).Column("id", "slug").Scan(ctx); err != nil {
+	if err := l.findShelves(ctx, l.db.read); err != nil {
 		return err
 	}
-	l.shelves = make(map[string]int64, len(shelves))
-	for _, c := range shelves {
-		l.shelves[c.Slug] = c.ID
-	}
 	row := &importRow{Source: l.Source}
-	l.started = now().Truncate(24 * time.Hour)
-	err := l.conn.NewSelect().Model(row).WherePK().Scan(ctx)
+	err := l.db.write.NewSelect().Model(row).WherePK().Scan(ctx)
 	if err == nil {
 		l.done, l.started = row.Done, row.StartedAt
 		return nil
@@ -109,7 +147,7 @@ func (l *loader) begin(ctx context.Context) error {
 	if !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	return l.conn.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+	return l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		later, err := l.strip(ctx, tx)
 		if err != nil {
 			return err
@@ -118,6 +156,48 @@ func (l *loader) begin(ctx context.Context) error {
 		_, err = tx.NewInsert().Model(row).Exec(ctx)
 		return err
 	})
+}
+
+// findShelves learns the shelves.
+func (l *loader) findShelves(ctx context.Context, db bun.IDB) (err error) {
+	l.shelves, err = shelvesByName(ctx, db)
+	return err
+}
+
+// shelvesByName gives the ids of all shelves by their slugs and by their names in small letters.
+func shelvesByName(ctx context.Context, db bun.IDB) (map[string]int64, error) {
+	var all []*Category
+	err := db.NewSelect().Model(&all).Column("id", "slug", "name").Scan(ctx)
+	shelves := make(map[string]int64, 2*len(all))
+	for _, c := range all {
+		shelves[c.Slug], shelves[strings.ToLower(c.Name)] = c.ID, c.ID
+	}
+	return shelves, err
+}
+
+// shelfOf names the lowest shelf that is known of a thing.
+func shelfOf(th catalogue.Thing) string { return strings.ToLower(cmp.Or(th.Subcategory, th.Category)) }
+
+// ImportCheck gives a function that tells all that an import would have to leave out, or change, of a thing.
+func (s *Store) ImportCheck(ctx context.Context) (func(catalogue.Thing) error, error) {
+	shelves, err := shelvesByName(ctx, s.db.read)
+	return func(th catalogue.Thing) error {
+		errs := []error{text("name", th.Name, maxName), text("description", th.Description, maxText)}
+		if strings.TrimSpace(th.Name) == "" {
+			errs = append(errs, badInput("name", "name: must not be blank"))
+		}
+		if author(th) != th.Author {
+			errs = append(errs, badInput("creator", "creator: %.60q is no user name: want 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone", th.Author))
+		}
+		if th.License != "" && !slices.Contains(licenses, License(th.License)) {
+			errs = append(errs, badInput("license", "license: %.60q is not one of %s", th.License, licenses))
+		}
+		if _, known := shelves[shelfOf(th)]; shelfOf(th) != "" && !known {
+			errs = append(errs, badInput("category", "category: there is no %.60q", shelfOf(th)))
+		}
+		_, err := cleanTags(th.Tags)
+		return errors.Join(append(errs, err)...)
+	}, err
 }
 
 // incoming is a thing with its words, which take the longest to find.
@@ -178,17 +258,10 @@ func (l *loader) load(ctx context.Context, batch []incoming) error {
 		return err
 	}
 	var learned []string
-	added := 0
-	err := l.conn.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
-		fresh, err := l.fresh(ctx, tx, batch)
-		if err != nil {
+	var added int
+	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+		if added, learned, err = l.bring(ctx, tx, batch); err != nil {
 			return err
-		}
-		added = len(fresh)
-		if len(fresh) > 0 {
-			if learned, err = l.insert(ctx, tx, fresh); err != nil {
-				return err
-			}
 		}
 		_, err = tx.NewUpdate().Model((*importRow)(nil)).Set("done = ?", l.done+len(batch)).Where("source = ?", l.Source).Exec(ctx)
 		return err
@@ -196,22 +269,39 @@ func (l *loader) load(ctx context.Context, batch []incoming) error {
 	if err != nil {
 		return err
 	}
+	l.note(len(batch), added, learned)
+	return nil
+}
+
+// bring writes what is new of a batch, and tells how much that is and which words the vocabulary learned.
+func (l *loader) bring(ctx context.Context, tx bun.Tx, batch []incoming) (added int, learned []string, err error) {
+	fresh, err := l.fresh(ctx, tx, batch)
+	if err != nil || len(fresh) == 0 {
+		return 0, nil, err
+	}
+	learned, err = l.insert(ctx, tx, fresh)
+	return len(fresh), learned, err
+}
+
+// note keeps count of what is in.
+func (l *loader) note(done, added int, learned []string) {
 	for _, word := range learned {
 		l.words[word] = true
 	}
+	l.done += done
 	l.added += added
-	l.done += len(batch)
 	if l.Progress != nil {
 		l.Progress(l.done)
 	}
-	return nil
 }
 
 // fresh leaves out things whose ids, or those of whose files, are taken.
 func (l *loader) fresh(ctx context.Context, tx bun.Tx, batch []incoming) ([]incoming, error) {
 	var ids, fileIDs []int64
 	for _, th := range batch {
-		ids = append(ids, th.ID)
+		if th.ID != 0 {
+			ids = append(ids, th.ID)
+		}
 		for _, f := range th.Files {
 			fileIDs = append(fileIDs, f.ID)
 		}
@@ -227,6 +317,9 @@ func (l *loader) fresh(ctx context.Context, tx bun.Tx, batch []incoming) ([]inco
 	var fresh []incoming
 	for _, th := range batch {
 		if taken[th.ID] {
+			if l.Whole {
+				l.Skipped(fmt.Sprintf("thing %d is there already", th.ID))
+			}
 			continue
 		}
 		if err := errors.Join(text("name", th.Name, maxName), text("description", th.Description, maxText)); err != nil {
@@ -268,12 +361,26 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 	if err := l.findTags(ctx, tx, things); err != nil {
 		return nil, err
 	}
+	nameless := slices.Collect(func(yield func(*incoming) bool) {
+		for i := range things {
+			if things[i].ID == 0 && !yield(&things[i]) {
+				return
+			}
+		}
+	})
+	ids, err := l.newIDs(ctx, tx, "things", len(nameless))
+	if err != nil {
+		return nil, err
+	}
+	for i, th := range nameless {
+		th.ID = ids[i]
+	}
 	rows := newRows(l.db, l.conn)
 	documents := make([]indexed, len(things))
 	for i, th := range things {
 		at := th.Date.UTC().Truncate(time.Microsecond)
 		owner := owners[strings.ToLower(author(th.Thing))]
-		shelf, ok := l.shelves[th.Category]
+		shelf, ok := l.shelves[shelfOf(th.Thing)]
 		if !ok {
 			shelf = l.shelves["other"]
 		}
@@ -378,12 +485,8 @@ func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[
 	if len(fresh) == 0 {
 		return owners, nil
 	}
-	next := "SELECT nextval(pg_get_serial_sequence('users', 'id')) FROM generate_series(1, ?)"
-	if l.db.Engine == SQLite {
-		next = "WITH RECURSIVE n (id) AS (SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'users'), 0) + 1 UNION ALL SELECT id + 1 FROM n) SELECT id FROM n LIMIT ?"
-	}
-	var ids []int64
-	if err := tx.NewRaw(next, len(fresh)).Scan(ctx, &ids); err != nil {
+	ids, err := l.newIDs(ctx, tx, "users", len(fresh))
+	if err != nil {
 		return nil, err
 	}
 	rows, documents := newRows(l.db, l.conn), make([]indexed, len(fresh))
@@ -397,6 +500,16 @@ func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[
 		return nil, err
 	}
 	return owners, rows.write(ctx, tx)
+}
+
+// newIDs gives ids that no row of a table has, or had.
+func (l *loader) newIDs(ctx context.Context, tx bun.Tx, table string, n int) (ids []int64, err error) {
+	next := "SELECT nextval(pg_get_serial_sequence(?0, 'id')) FROM generate_series(1, ?1)"
+	if l.db.Engine == SQLite {
+		next = "WITH RECURSIVE n (id) AS (SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?0), 0) + 1 UNION ALL SELECT id + 1 FROM n) SELECT id FROM n LIMIT ?1"
+	}
+	err = tx.NewRaw(next, table, n).Scan(ctx, &ids)
+	return ids, err
 }
 
 // findTags learns the ids of the tags of things, and makes those that are none.

@@ -43,7 +43,7 @@ func (l *loader) strip(ctx context.Context, tx bun.Tx) ([]string, error) {
 
 // finish builds what strip took away, counts what is new and forgets that there was an import, in one transaction.
 func (l *loader) finish(ctx context.Context) error {
-	err := l.conn.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		row := &importRow{Source: l.Source}
 		if err := tx.NewSelect().Model(row).WherePK().Scan(ctx); err != nil {
 			return err
@@ -54,14 +54,8 @@ func (l *loader) finish(ctx context.Context) error {
 					return err
 				}
 			}
-			for _, table := range []string{"things", "files"} {
-				_, err := tx.ExecContext(ctx, "SELECT setval(pg_get_serial_sequence('"+table+"', 'id'), greatest((SELECT max(id) FROM "+table+"), pg_sequence_last_value(pg_get_serial_sequence('"+table+"', 'id')::regclass)))")
-				if err != nil {
-					return err
-				}
-			}
 		}
-		if err := l.db.countThings(ctx, tx); err != nil {
+		if err := l.settle(ctx, tx); err != nil {
 			return err
 		}
 		_, err := tx.NewDelete().Model(row).WherePK().Exec(ctx)
@@ -76,11 +70,24 @@ func (l *loader) finish(ctx context.Context) error {
 		tidy = []string{"VACUUM (ANALYZE) things", "VACUUM (ANALYZE) files", "VACUUM (ANALYZE) thing_tags", "VACUUM (ANALYZE) thing_documents", "VACUUM (ANALYZE) vocabulary", "VACUUM (ANALYZE) users", "VACUUM (ANALYZE) tags"}
 	}
 	for _, statement := range tidy {
-		if _, err := l.conn.ExecContext(ctx, statement); err != nil {
+		if _, err := l.db.write.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// settle lets ids go on behind those that came with things, and counts what is new.
+func (l *loader) settle(ctx context.Context, tx bun.Tx) error {
+	if l.db.Engine == Postgres {
+		for _, table := range []string{"things", "files"} {
+			_, err := tx.ExecContext(ctx, "SELECT setval(pg_get_serial_sequence('"+table+"', 'id'), greatest((SELECT max(id) FROM "+table+"), pg_sequence_last_value(pg_get_serial_sequence('"+table+"', 'id')::regclass)))")
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return l.db.countThings(ctx, tx)
 }
 
 // countThings finds anew how many published things users have, stand on shelves and are filed under tags.

@@ -81,6 +81,28 @@ func (*recountCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 	return nil
 }
 
+type doctorCmd struct{}
+
+func (*doctorCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
+	a, err := app.Open(ctx, s, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	findings, err := a.Store.Diagnose(ctx)
+	if err != nil {
+		return err
+	}
+	for _, finding := range findings {
+		fmt.Println(finding)
+	}
+	if len(findings) > 0 {
+		return fmt.Errorf("%d findings", len(findings))
+	}
+	fmt.Println("nothing is due")
+	return nil
+}
+
 type schemaCmd struct{}
 
 func (*schemaCmd) Run() error {

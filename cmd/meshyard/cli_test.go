@@ -94,3 +94,70 @@ func TestCommands(t *testing.T) {
 		t.Errorf("--help said %q", out)
 	}
 }
+
+// An operator's file is loaded wholly, or not at all with each wrong row told.
+func TestImportThings(t *testing.T) {
+	binary := buildBinary(t)
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			database := ""
+			if engine == "postgres" {
+				database = pgtest.Database(t)
+			}
+			c := newCatalogue(t, binary, database)
+			file := func(name, text string) string {
+				path := filepath.Join(t.TempDir(), name)
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return path
+			}
+			refused := func(path string, says ...string) {
+				t.Helper()
+				_, stderr, err := c.try("import", "things", path)
+				for _, want := range says {
+					if err == nil || !strings.Contains(stderr, want) {
+						t.Errorf("%v, %s; want an error that says %q", err, stderr, want)
+					}
+				}
+			}
+			refused(file("a.txt", "name,creator\n"), "must end in .csv")
+			refused(file("a.csv", "name,creator,colour\n"), "colour")
+			refused(file("a.csv", "name,creator,license,category\nGear,bob,cc-sa,Art\nÉtagère,b b,xyz,nowhere\n,ada,,\n"),
+				`row 2 (line 3): creator: "b b" is no user name`, `license: "xyz" is not one of`, `category: there is no "nowhere"`, "row 3 (line 4)", "2 of 3 rows are wrong, so nothing is loaded")
+			refused(file("a.jsonl", `{"name":"A","creator":"bob","id":7}`+"\n"+`{"name":"B","creator":"bob","id":7}`+"\n"+`{"name":"C","creator":"bob"}`+"\n"), "id: 7 is that of row 1 too", "id: give one to all rows, or to none")
+
+			good := file("b.jsonl", `{"name":"Gear","creator":"bob","license":"cc-sa","tags":["a","b"],"category":"Art"}`+"\n"+`{"name":"Étagère","creator":"Ada","date":"2020-01-02"}`+"\n")
+			if out := c.run("import", "things", good); !strings.Contains(out, "2 things are in") {
+				t.Errorf("import said %q", out)
+			}
+			named := file("c.csv", "id,name,creator\n10,Ten,bob\n2,Two,bob\n")
+			refused(named, "thing 2 is there already", "nothing is brought in")
+			named = file("c.csv", "id,name,creator\n10,Ten,bob\n11,Eleven,bob\n")
+			if out := c.run("import", "things", named); !strings.Contains(out, "2 things are in") {
+				t.Errorf("import said %q", out)
+			}
+			server := c.serve()
+			token := strings.TrimSpace(c.run("token", "create", "ada", "--scope", "read"))
+			request, _ := http.NewRequest("GET", server.url+"/search/?sort=newest", nil)
+			request.Header.Set("Authorization", "Bearer "+token)
+			answer, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			var found struct {
+				Total int
+				Hits  []struct {
+					ID      int64
+					Name    string
+					Creator struct{ Name string }
+				}
+			}
+			if err := json.NewDecoder(answer.Body).Decode(&found); err != nil || found.Total != 4 || found.Hits[3].Name != "Étagère" || found.Hits[3].Creator.Name != "Ada" || found.Hits[0].ID != 11 {
+				t.Errorf("found %+v, %v", found, err)
+			}
+		})
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/app"
@@ -44,10 +45,10 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 	for _, why := range tables.Skipped {
 		fmt.Fprintln(os.Stderr, "skipped:", why)
 	}
-	im := models.Import{Source: place, Total: tables.Len(), Things: tables.Things}
+	im := models.Import{Source: place, Total: tables.Len(), Things: tables.ThingsFrom}
 	if c.Scale > 0 {
 		im.Source, im.Total = fmt.Sprintf("%s as %d things by seed %d", place, c.Scale, c.Seed), c.Scale
-		im.Things = func(first int) iter.Seq[catalogue.Thing] { return tables.Resample(c.Scale, c.Seed, first) }
+		im.Things = func(first int) iter.Seq[catalogue.Thing] { return tables.ResampleFrom(c.Scale, c.Seed, first) }
 	}
 	progress := newProgress(im.Total)
 	im.Progress = progress.tell
@@ -63,6 +64,110 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 	}
 	fmt.Printf("%d things are in, %d of them new, in %s\n", im.Total, added, time.Since(progress.started).Round(time.Second))
 	return nil
+}
+
+type importThingsCmd struct {
+	File string `arg:"" type:"existingfile" help:"File that ends in .csv, .jsonl or .ndjson."`
+}
+
+// Run looks at all rows before it loads any, and tells of each that is wrong.
+func (c *importThingsCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
+	a, err := app.Open(ctx, s, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	total, err := c.check(ctx, a.Store)
+	if err != nil {
+		return err
+	}
+	progress := newProgress(total)
+	began := time.Now().UTC()
+	added, err := a.Store.Import(ctx, models.Import{
+		Total: total, Whole: true, Progress: progress.tell,
+		Things: func(int) iter.Seq[catalogue.Thing] {
+			return func(yield func(catalogue.Thing) bool) {
+				for row := range c.rows() {
+					if row.Thing.Date.IsZero() {
+						row.Thing.Date = began
+					}
+					if row.Err != nil || !yield(row.Thing) {
+						return
+					}
+				}
+			}
+		},
+		Skipped: func(why string) { fmt.Fprintln(os.Stderr, why) },
+	})
+	if err == nil && added != total {
+		err = fmt.Errorf("%s changed while it was read: %d of %d rows are in", c.File, added, total)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d things are in, in %s\n", added, time.Since(progress.started).Round(time.Second))
+	return nil
+}
+
+// rows reads the file.
+func (c *importThingsCmd) rows() iter.Seq2[catalogue.Row, error] {
+	return func(yield func(catalogue.Row, error) bool) {
+		format, err := catalogue.FormatOf(c.File)
+		if err != nil {
+			yield(catalogue.Row{}, err)
+			return
+		}
+		file, err := os.Open(c.File)
+		if err != nil {
+			yield(catalogue.Row{}, err)
+			return
+		}
+		defer file.Close()
+		for row, err := range catalogue.Rows(file, format) {
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+// check looks at all rows and gives how many there are.
+func (c *importThingsCmd) check(ctx context.Context, store *models.Store) (total int, err error) {
+	check, err := store.ImportCheck(ctx)
+	if err != nil {
+		return 0, err
+	}
+	wrong, named := 0, make(map[int64]int)
+	for row, err := range c.rows() {
+		if err != nil {
+			return 0, err
+		}
+		total++
+		problem := row.Err
+		if problem == nil {
+			problem = check(row.Thing)
+		}
+		switch before, twice := named[row.Thing.ID]; {
+		case problem != nil:
+		case row.Thing.ID != 0 && twice:
+			problem = fmt.Errorf("id: %d is that of row %d too", row.Thing.ID, before)
+		case total > 1 && (row.Thing.ID == 0) != (named[0] != 0):
+			problem = errors.New("id: give one to all rows, or to none")
+		}
+		if problem == nil {
+			named[row.Thing.ID] = row.Number
+			continue
+		}
+		wrong++
+		if row.Err == nil { // which names its row
+			problem = fmt.Errorf("row %d (line %d): %w", row.Number, row.Line, problem)
+		}
+		fmt.Fprintln(os.Stderr, strings.ReplaceAll(problem.Error(), "\n", "; "))
+	}
+	if wrong > 0 {
+		return 0, fmt.Errorf("%d of %d rows are wrong, so nothing is loaded", wrong, total)
+	}
+	return total, nil
 }
 
 // attach uploads each model file of a folder onto a thing, as its owner: the first file onto the first thing, and so on. What is there already

@@ -1,19 +1,21 @@
-// Package catalogue reads things from tables, and makes more of them with the same spread, for an import to load. It knows no database.
+// Package catalogue reads the tables of a catalogue and the files of operators, and gives things one after another to
+// whatever loads them: as they are, or resampled to a catalogue of any size. It knows no database.
 package catalogue
 
 import "time"
 
 // Thing is a thing as an import brings it.
 type Thing struct {
-	ID          int64
-	Name        string
-	Author      string // a public user name; empty where nobody knows
-	License     string // a code such as cc-sa; empty where nobody knows
-	Category    string // slug of the shelf, the lowest that is known; may be empty
-	Description string
+	ID          int64     // 0: the loader gives one
+	Name        string    // as readers see it, no HTML
+	Author      string    // public user name; empty where the tables do not know it
+	License     string    // code of licences.csv, such as cc-sa; empty where the catalogue names none that is known
+	Category    string    // name; may be empty
+	Subcategory string    // name; may be empty, and is where Category is
+	Description string    // may be empty
 	Date        time.Time // of publication, UTC
-	Tags        []string
-	Files       []File
+	Tags        []string  // in their order; none repeats another, small letters like capitals and '_' like a space
+	Files       []File    // by id
 	Counts      Counts
 }
 
@@ -21,11 +23,11 @@ type Thing struct {
 type File struct {
 	ID   int64
 	Name string
-	Size int64 // bytes; of a mesh of which only the triangles were counted, what they take as binary STL
+	Size int64 // bytes; where only triangles were counted, what they take as binary STL, and 84 where not even those were
 }
 
-// Counts are what people did with a thing before it was imported.
-type Counts struct{ Downloads, Likes, Collects, Makes, Comments int64 }
+// Counts are what people did with a thing before it is imported.
+type Counts struct{ Downloads, Likes, Collects, Makes, Comments, Views int64 }
 
-// meshSize is the size of a mesh as binary STL.
-func meshSize(triangles int64) int64 { return 84 + 50*triangles }
+// stlSize is the size in bytes of so many triangles as binary STL: a header of 84 bytes and 50 for each.
+func stlSize(triangles int64) int64 { return 84 + 50*triangles }

@@ -69,11 +69,11 @@ func TestImportGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
-		n, engine := 5_000, strings.TrimPrefix(t.Name()[strings.LastIndex(t.Name(), "/"):], "/")
+		n, engine := 3_000, strings.TrimPrefix(t.Name()[strings.LastIndex(t.Name(), "/"):], "/")
 		if engine == "postgres" && !testing.Short() {
 			n = 10_000 // so many do without indexes
 		}
-		im := models.Import{Source: "sample", Total: n, Skipped: func(string) {}, Things: func(first int) iter.Seq[catalogue.Thing] { return tables.Resample(n, 3, first) }}
+		im := models.Import{Source: "sample", Total: n, Skipped: func(string) {}, Things: func(first int) iter.Seq[catalogue.Thing] { return tables.ResampleFrom(n, 3, first) }}
 		added, err := s.Store.Import(context.Background(), im)
 		if err != nil || added != n {
 			t.Fatalf("imported %d, %v", added, err)
@@ -90,7 +90,10 @@ func TestImportGoesOn(t *testing.T) {
 				}
 			}
 			added, err := cut.Store.Import(ctx, im)
-			if n > 5_000 && !errors.Is(err, context.Canceled) || added > n/2 {
+			if findings, errOf := cut.Store.Diagnose(context.Background()); errOf != nil || n > 3_000 && !strings.Contains(strings.Join(findings, "\n"), "an import of sample was cut short after") {
+				t.Errorf("the doctor finds %q, %v", findings, errOf)
+			}
+			if n > 3_000 && !errors.Is(err, context.Canceled) || added > n/2 {
 				t.Fatalf("cut short: %d, %v", added, err)
 			}
 		}
@@ -123,6 +126,10 @@ func TestImportGoesOn(t *testing.T) {
 			t.Error("a recount changes popularity")
 		}
 		soundCatalogue(t, cut)
+		findings, err := cut.Store.Diagnose(context.Background())
+		if due := slices.DeleteFunc(findings, func(f string) bool { return strings.HasPrefix(f, "autovacuum is off") }); len(due) > 0 || err != nil { // as it is in tests
+			t.Errorf("the doctor finds %q, %v", findings, err)
+		}
 		c := cut.User("ada")
 		if id := c.Thing("The next"); id != int64(n)+1 {
 			t.Errorf("the next thing has the id %d, want %d", id, n+1)

@@ -62,7 +62,7 @@ func (s *Server) Catalogue() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	im := models.Import{Source: "testdata", Total: tables.Len(), Things: tables.Things, Skipped: func(string) {}}
+	im := models.Import{Source: "testdata", Total: tables.Len(), Things: tables.ThingsFrom, Skipped: func(string) {}}
 	if _, err := s.Store.Import(context.Background(), im); err != nil {
 		s.t.Fatal(err)
 	}

@@ -1,0 +1,94 @@
+package models
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+)
+
+// Diagnose tells what the database is in need of, each with what helps: statistics that are missing or old, space that deleted rows hold, and work that
+// was left undone. Nothing is wrong where it tells nothing.
+func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
+	var imports []importRow
+	if err := s.db.read.NewSelect().Model(&imports).Scan(ctx); err != nil {
+		return nil, err
+	}
+	for _, im := range imports {
+		finding := fmt.Sprintf("an import of %s was cut short after %d things: run it again", im.Source, im.Done)
+		if im.Later != "" {
+			finding += "; until it ends, indexes are missing"
+		}
+		findings = append(findings, finding)
+	}
+	waiting, err := s.db.read.NewSelect().Model((*countChange)(nil)).Count(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if waiting > 20*foldBatch {
+		findings = append(findings, fmt.Sprintf("%d changes of counts wait to be folded: is a server running? It folds every few seconds", waiting))
+	}
+	var more []string
+	if s.db.Engine == Postgres {
+		more, err = s.diagnosePostgres(ctx)
+	} else {
+		more, err = s.diagnoseSQLite(ctx)
+	}
+	return append(findings, more...), err
+}
+
+// leastRows is how many rows a table must have before its statistics matter.
+const leastRows = 10_000
+
+func (s *Store) diagnosePostgres(ctx context.Context) (findings []string, err error) {
+	var tables []struct {
+		Name                 string
+		Live, Dead, Modified int64
+		Analyzed, AutoVacuum bool
+	}
+	err = s.db.read.NewRaw(`SELECT relname AS name, n_live_tup AS live, n_dead_tup AS dead, n_mod_since_analyze AS modified,
+		coalesce(last_analyze, last_autoanalyze) IS NOT NULL AS analyzed, current_setting('autovacuum')::boolean AS auto_vacuum
+		FROM pg_stat_user_tables WHERE schemaname = current_schema() ORDER BY relname`).Scan(ctx, &tables)
+	for _, t := range tables {
+		switch {
+		case t.Live+t.Dead < leastRows:
+		case !t.Analyzed || t.Modified > t.Live/5:
+			findings = append(findings, fmt.Sprintf("%s: %d rows changed since its statistics were made: ANALYZE %s", t.Name, t.Modified, t.Name))
+		case t.Dead > t.Live/4:
+			findings = append(findings, fmt.Sprintf("%s: %d dead rows beside %d: VACUUM %s", t.Name, t.Dead, t.Live, t.Name))
+		}
+	}
+	if len(tables) > 0 && !tables[0].AutoVacuum {
+		findings = append(findings, "autovacuum is off: turn it on, or see to it that VACUUM (ANALYZE) runs daily")
+	}
+	return findings, err
+}
+
+func (s *Store) diagnoseSQLite(ctx context.Context) (findings []string, err error) {
+	var pages, free int64
+	if err := s.db.read.NewRaw("SELECT page_count, freelist_count FROM pragma_page_count(), pragma_freelist_count()").Scan(ctx, &pages, &free); err != nil {
+		return nil, err
+	}
+	if free > 10_000 && free > pages/4 {
+		findings = append(findings, fmt.Sprintf("%d of %d pages are empty: VACUUM gives their space back", free, pages))
+	}
+	known, err := s.db.read.NewSelect().Table("sqlite_master").Where("name = 'sqlite_stat1'").Exists(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, table := range []string{"things", "files", "thing_tags", "downloads"} {
+		var rows, then int64
+		if err := s.db.read.NewRaw("SELECT count(*) FROM ?", bun.Ident(table)).Scan(ctx, &rows); err != nil {
+			return nil, err
+		}
+		if known {
+			if err := s.db.read.NewRaw("SELECT coalesce(max(CAST(stat AS integer)), 0) FROM sqlite_stat1 WHERE tbl = ?", table).Scan(ctx, &then); err != nil {
+				return nil, err
+			}
+		}
+		if rows >= leastRows && then < rows/2 {
+			findings = append(findings, fmt.Sprintf("%s: has %d rows, and had %d when its statistics were made: ANALYZE", table, rows, then))
+		}
+	}
+	return findings, nil
+}
