@@ -104,8 +104,8 @@ type loader struct {
 	Import
 	db    *DB
 	conn  bun.Conn // of the transaction under way
-	done  int // things that are in
-	added int // of which this run brought
+	done  int      // things that are in
+	added int      // of which this run brought
 	// started is the day on which the import began: what people did before counts for it.
 	started time.Time
 
