@@ -56,16 +56,13 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		target := n.Target
 		if n.ParentID != nil && *n.ParentID != 0 {
-			parent, err := s.lockComment(ctx, tx, *n.ParentID)
-			if err != nil {
-				return err
+			parent := new(Comment)
+			if err := tx.NewSelect().Model(parent).Where("cm.id = ?", *n.ParentID).Scan(ctx); err != nil {
+				return gone(err, "comment", *n.ParentID)
 			}
 			on := Target{parent.TargetType, parent.TargetID}
 			if target != nil && *target != on {
 				return badInput("parentId", "parentId: comment %d is on %s %d", parent.ID, on.Type, on.ID)
-			}
-			if parent.IsDeleted() {
-				return badInput("parentId", "parentId: comment %d was deleted", parent.ID)
 			}
 			target, c.ParentID = &on, parent.ID
 		}
@@ -74,6 +71,13 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 		}
 		if _, err := s.holdTarget(ctx, tx, caller, *target); err != nil {
 			return err
+		}
+		if c.ParentID != 0 { // after its target, as deletions lock them
+			if parent, err := s.lockComment(ctx, tx, c.ParentID); err != nil {
+				return err
+			} else if parent.IsDeleted() {
+				return badInput("parentId", "parentId: comment %d was deleted", parent.ID)
+			}
 		}
 		c.TargetType, c.TargetID, c.ThingID = target.Type, target.ID, target.ID
 		if target.Type == OnMake {

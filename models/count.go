@@ -97,6 +97,9 @@ func (c Changes) addTo(counts map[string]*int64) error {
 	return nil
 }
 
+// lockOrder is the order in which transactions lock rows of tables, the last first; those of others come after.
+var lockOrder = []string{"comments", "makes", "things"}
+
 // foldBatch bounds one transaction that folds.
 const foldBatch = 5_000
 
@@ -137,7 +140,7 @@ func (s *Store) foldSomeCounts(ctx context.Context) (n int, err error) {
 			}
 		}
 		cells := slices.SortedFunc(maps.Keys(sums), func(a, b cell) int { // in one order, or two nodes could wait for each other
-			return cmp.Or(strings.Compare(a.table, b.table), cmp.Compare(a.id, b.id), strings.Compare(a.column, b.column))
+			return cmp.Or(cmp.Compare(slices.Index(lockOrder, b.table), slices.Index(lockOrder, a.table)), strings.Compare(a.table, b.table), cmp.Compare(a.id, b.id), strings.Compare(a.column, b.column))
 		})
 		for _, at := range cells {
 			_, err := tx.NewUpdate().Table(at.table).Set("? = ? + ?", bun.Ident(at.column), bun.Ident(at.column), sums[at]).Where("id = ?", at.id).Exec(ctx)

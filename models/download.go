@@ -113,9 +113,13 @@ func (s *Store) foldSomeDownloads(ctx context.Context) (int, error) {
 			things[d.ThingID]++
 		}
 		delete(files, 0) // those that are gone
-		for table, counts := range map[string]map[int64]int{"files": files, "things": things} {
-			for _, id := range slices.Sorted(maps.Keys(counts)) { // in one order, or two nodes could wait for each other
-				_, err := tx.NewUpdate().Table(table).Set("download_count = download_count + ?", counts[id]).Where("id = ?", id).Exec(ctx)
+		// In one order, or two nodes could wait for each other, and things first, as deletions lock them.
+		for _, of := range []struct {
+			table  string
+			counts map[int64]int
+		}{{"things", things}, {"files", files}} {
+			for _, id := range slices.Sorted(maps.Keys(of.counts)) {
+				_, err := tx.NewUpdate().Table(of.table).Set("download_count = download_count + ?", of.counts[id]).Where("id = ?", id).Exec(ctx)
 				if err != nil {
 					return err
 				}

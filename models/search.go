@@ -219,7 +219,7 @@ func (db *DB) matching(ix *index, match string) *bun.SelectQuery {
 
 // maxBest is how many of what is found are put into order by their texts: the most popular ones. Who asks for a word that more objects hold is best served by
 // what is popular, and a page never costs more than this.
-const maxBest = 1_000
+const maxBest = 300
 
 // step is what a level is worth beside the numbers by which lists are sorted: for things, whose popularity is a logarithm, two doublings. Beside
 // other counts, and where the text alone is asked for, the level decides.

@@ -2,8 +2,6 @@ package models
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 
 	"github.com/uptrace/bun"
 
@@ -73,27 +71,26 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 	switch target.Type {
 	case OnThing:
 		t := new(Thing)
-		err := s.db.forShare(tx.NewSelect().Model(t).Where("t.id = ?", target.ID)).Scan(ctx)
-		if errors.Is(err, sql.ErrNoRows) {
-			return 0, missing("thing", target.ID)
+		if err := s.db.forShare(tx.NewSelect().Model(t).Where("t.id = ?", target.ID)).Scan(ctx); err != nil {
+			return 0, gone(err, "thing", target.ID)
 		}
-		if err == nil {
-			err = t.allows(caller)
-		}
-		return t.OwnerID, err
+		return t.OwnerID, t.allows(caller)
 	case OnMake:
+		// The thing before the make, as deletions lock them.
 		m := new(Make)
-		err := s.db.forShare(tx.NewSelect().Model(m).Where("m.id = ?", target.ID)).Scan(ctx)
-		if errors.Is(err, sql.ErrNoRows) {
-			return 0, missing("make", target.ID)
+		make := func() *bun.SelectQuery { return tx.NewSelect().Model(m).Where("m.id = ?", target.ID) }
+		if err := make().Scan(ctx); err != nil {
+			return 0, gone(err, "make", target.ID)
 		}
-		if err == nil {
-			err = m.allows(caller)
+		if m.ThingID != 0 {
+			if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, m.ThingID}); err != nil && CodeOf(err) != NotFound { // it may be gone since, and the make not
+				return 0, err
+			}
 		}
-		if err == nil && m.ThingID != 0 {
-			_, err = s.holdTarget(ctx, tx, caller, Target{OnThing, m.ThingID})
+		if err := s.db.forShare(make()).Scan(ctx); err != nil {
+			return 0, gone(err, "make", target.ID)
 		}
-		return m.OwnerID, err
+		return m.OwnerID, m.allows(caller)
 	}
 	return 0, badInput("target", "target: want a thing or a make")
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -27,8 +28,12 @@ type importCatalogueCmd struct {
 	Seed   uint64 `help:"With --scale: the same seed makes the same things. Default: ${default}." default:"1"`
 }
 
+// importMemory is how much the process shall take: the garbage of a million things may wait for less time than that of a server.
+const importMemory = 160 << 20
+
 // Run loads the tables. Killed, it goes on where it was when it is run again.
 func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
+	debug.SetMemoryLimit(importMemory)
 	tables, err := catalogue.Open(c.Dir)
 	if err != nil {
 		return err
