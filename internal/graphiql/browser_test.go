@@ -53,7 +53,7 @@ func TestPageWithoutAPI(t *testing.T) {
 				t.Errorf("got title %q", title)
 			}
 			tabs := graphiqltest.Read[[]string](t, tab, "read the tabs", `[...document.querySelectorAll('.graphiql-tab-button')].map(b => b.innerText)`)
-			want := []string{"me", "createThing", "uploadFile", "finalizeFiles", "publishThing", "file", "recordDownload"}
+			want := []string{"me", "createThing", "uploadFile", "finalizeFiles", "publishThing", "file", "recordDownload", "browse", "search"}
 			if !slices.Equal(tabs, want) {
 				t.Errorf("got tabs %q, want %q", tabs, want)
 			}
@@ -171,12 +171,12 @@ func TestExamplesMenu(t *testing.T) {
 	tab.Visit(t, base+"/graphiql")
 	tabs := `document.querySelectorAll('.graphiql-tab').length`
 	tab.Do(t, "close the second tab", chromedp.Evaluate[chromedp.Void](`document.querySelectorAll('.graphiql-tab-close')[1].click()`))
-	tab.Await(t, "see it gone", tabs+` === 6`)
+	tab.Await(t, "see it gone", tabs+` === 8`)
 	tab.OpenExample(t, "2.")
-	tab.Await(t, "see it back", tabs+` === 7 && document.querySelector('.graphiql-tab-active, .graphiql-tab:last-child').innerText === 'createThing'`)
+	tab.Await(t, "see it back", tabs+` === 9 && document.querySelector('.graphiql-tab-active, .graphiql-tab:last-child').innerText === 'createThing'`)
 	tab.Await(t, "see its variables", `document.querySelector('.graphiql-editor-tool .CodeMirror').CodeMirror.getValue().includes('"tags"')`)
 	tab.OpenExample(t, "6.")
-	tab.Await(t, "see no second tab of it", tabs+` === 7`)
+	tab.Await(t, "see no second tab of it", tabs+` === 9`)
 }
 
 // A watcher that sees nothing would make every other test pass.
