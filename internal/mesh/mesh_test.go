@@ -1,0 +1,76 @@
+package mesh
+
+import (
+	"math"
+	"testing"
+)
+
+// box is a box of 12 triangles as STL has them: 36 vertices.
+func box() *Mesh {
+	corner := func(i int) [3]float32 { return [3]float32{float32(i & 1), float32(i >> 1 & 1), float32(i >> 2 & 1)} }
+	m := &Mesh{Format: STL, Unit: 1}
+	for _, q := range [6][4]int{{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}} {
+		for _, i := range []int{q[0], q[1], q[2], q[0], q[2], q[3]} {
+			p := corner(i)
+			m.Positions = append(m.Positions, p[:]...)
+		}
+	}
+	return m
+}
+
+func TestWeld(t *testing.T) {
+	m := box()
+	w := m.Weld()
+	if w.Vertices() != 8 || w.Triangles() != 12 || m.Vertices() != 36 {
+		t.Fatalf("a box is welded to %d vertices and %d triangles, want 8 and 12", w.Vertices(), w.Triangles())
+	}
+	for i := range 12 {
+		a, b, c := m.Corners(i)
+		x, y, z := w.Corners(i)
+		if m.At(a) != w.At(x) || m.At(b) != w.At(y) || m.At(c) != w.At(z) {
+			t.Errorf("triangle %d is another one after welding", i)
+		}
+	}
+	m.Positions[0] = float32(math.Copysign(0, -1))
+	if n := m.Weld().Vertices(); n != 8 {
+		t.Errorf("with -0 for 0 there are %d vertices, want 8", n)
+	}
+	m.Colors = make([]uint8, 4*36)
+	m.Colors[0] = 255
+	if n := m.Weld().Vertices(); n != 9 {
+		t.Errorf("with one corner in another colour there are %d vertices, want 9", n)
+	}
+}
+
+func TestShaded(t *testing.T) {
+	for _, c := range []struct {
+		angle    float64
+		vertices int
+	}{{40, 24}, {100, 8}} {
+		s := box().Shaded(c.angle)
+		if s.Vertices() != c.vertices || s.Triangles() != 12 {
+			t.Errorf("with %v degrees: %d vertices, %d triangles, want %d and 12", c.angle, s.Vertices(), s.Triangles(), c.vertices)
+		}
+		for v := range uint32(s.Vertices()) {
+			n, p := [3]float32(s.Normals[3*v:3*v+3]), s.At(v)
+			if l := dot(n, n); math.Abs(float64(l)-1) > 1e-6 {
+				t.Errorf("normal %v of length %v", n, l)
+			}
+			if dot(n, [3]float32{p[0] - 0.5, p[1] - 0.5, p[2] - 0.5}) <= 0 {
+				t.Errorf("with %v degrees the normal %v at %v points inwards", c.angle, n, p)
+			}
+		}
+	}
+}
+
+func TestBox(t *testing.T) {
+	m := box()
+	m.Origin = [3]float64{1e6, 0, -1}
+	want := Box{[3]float64{1e6, 0, -1}, [3]float64{1e6 + 1, 1, 0}}
+	if got := m.Box(); got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := (&Mesh{}).Box(); got != (Box{}) {
+		t.Errorf("of nothing: %v", got)
+	}
+}

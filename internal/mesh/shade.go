@@ -1,0 +1,119 @@
+package mesh
+
+import "math"
+
+// CreaseAngle is the angle between two faces beyond which the edge between them is shown sharp, in degrees.
+const CreaseAngle = 40
+
+// Shaded gives a welded mesh with normals: faces that meet in a vertex at less than the angle (in degrees) share a normal there, the sum of
+// theirs weighted by area, and a vertex stands as often as it has normals. Triangles keep their order and number. A cloud has no normals
+// and is given back as it is.
+func (m *Mesh) Shaded(angle float64) *Mesh {
+	if m.Cloud {
+		return m
+	}
+	w := m
+	if m.Indices == nil {
+		w = m.Weld()
+	}
+	faces := w.faceNormals()
+	first, incident := w.incidence()
+	out := *w
+	out.Indices = make([]uint32, len(w.Indices))
+	out.Positions = make([]float32, 0, len(w.Positions)+len(w.Positions)/4)
+	out.Normals = make([]float32, 0, cap(out.Positions))
+	if w.Colors != nil {
+		out.Colors = make([]uint8, 0, len(w.Colors)+len(w.Colors)/4)
+	}
+	sharp := float32(math.Cos(angle * math.Pi / 180))
+	var groups []group
+	for v := range uint32(w.Vertices()) {
+		groups = groups[:0]
+		base := uint32(len(out.Positions) / 3)
+		for _, corner := range incident[first[v]:first[v+1]] {
+			n := faces[corner/3]
+			g := nearest(groups, n, sharp)
+			if g < 0 {
+				g = len(groups)
+				groups = append(groups, group{lead: unit(n)})
+			}
+			groups[g].sum = add(groups[g].sum, n)
+			out.Indices[corner] = base + uint32(g)
+		}
+		for _, g := range groups {
+			p := w.At(v)
+			out.Positions = append(out.Positions, p[:]...)
+			if w.Colors != nil {
+				out.Colors = append(out.Colors, w.Colors[4*v:4*v+4]...)
+			}
+			n := unit(g.sum)
+			if n == ([3]float32{}) {
+				n = [3]float32{0, 0, 1} // only faces without area meet here
+			}
+			out.Normals = append(out.Normals, n[:]...)
+		}
+	}
+	return &out
+}
+
+// group is the faces around a vertex that share a normal: lead is the first one's, sum what they come to.
+type group struct{ lead, sum [3]float32 }
+
+// nearest gives the first group that a face of normal n belongs to, and -1 where there is none. A face without area belongs to any.
+func nearest(groups []group, n [3]float32, sharp float32) int {
+	u := unit(n)
+	for i, g := range groups {
+		if u == ([3]float32{}) || g.lead == ([3]float32{}) || dot(g.lead, u) >= sharp {
+			return i
+		}
+	}
+	return -1
+}
+
+// faceNormals gives of each triangle the cross product of two edges: its normal, twice its area long.
+func (m *Mesh) faceNormals() [][3]float32 {
+	normals := make([][3]float32, m.Triangles())
+	for t := range normals {
+		a, b, c := m.Corners(t)
+		normals[t] = cross(m.At(a), m.At(b), m.At(c))
+	}
+	return normals
+}
+
+// incidence gives the corners that are at each vertex v: incident[first[v]:first[v+1]], ascending.
+func (m *Mesh) incidence() (first, incident []uint32) {
+	first = make([]uint32, m.Vertices()+1)
+	for _, v := range m.Indices {
+		first[v+1]++
+	}
+	for v := 1; v < len(first); v++ {
+		first[v] += first[v-1]
+	}
+	incident = make([]uint32, len(m.Indices))
+	next := append([]uint32(nil), first...)
+	for corner, v := range m.Indices {
+		incident[next[v]] = uint32(corner)
+		next[v]++
+	}
+	return first, incident
+}
+
+func cross(a, b, c [3]float32) [3]float32 {
+	ux, uy, uz := float64(b[0])-float64(a[0]), float64(b[1])-float64(a[1]), float64(b[2])-float64(a[2])
+	vx, vy, vz := float64(c[0])-float64(a[0]), float64(c[1])-float64(a[1]), float64(c[2])-float64(a[2])
+	return [3]float32{float32(uy*vz - uz*vy), float32(uz*vx - ux*vz), float32(ux*vy - uy*vx)}
+}
+
+func add(a, b [3]float32) [3]float32 { return [3]float32{a[0] + b[0], a[1] + b[1], a[2] + b[2]} }
+
+func dot(a, b [3]float32) float32 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
+
+// unit gives the vector of length one in the direction of v, and zero where v has none that single precision can tell.
+func unit(v [3]float32) [3]float32 {
+	x, y, z := float64(v[0]), float64(v[1]), float64(v[2])
+	l := math.Sqrt(x*x + y*y + z*z)
+	if l == 0 || math.IsInf(l, 0) || math.IsNaN(l) {
+		return [3]float32{}
+	}
+	return [3]float32{float32(x / l), float32(y / l), float32(z / l)}
+}
