@@ -552,7 +552,7 @@ var costs = []struct{ name, request string }{
 func cost(t *testing.T, s *apptest.Server, c *apptest.Client, request, user, thing string) int64 {
 	t.Helper()
 	least := int64(1 << 62)
-	for range 3 {
+	for range 8 {
 		before := s.Statements()
 		if strings.HasPrefix(request, "/") {
 			path := request
