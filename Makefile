@@ -33,7 +33,7 @@ race: ## Run the tests, the long ones in short, under the race detector
 generate: ## Make the Go code of the GraphQL schema anew
 	go tool gqlgen generate
 
-bench: ## Measure against bare handlers, side by side; prints ratios
+bench: ## Measure against bare handlers, side by side, and writes beside reads; prints ratios
 	$(with-postgres) go run ./bench
 
 bench-million: ## Compare a catalogue of a million things with one of ten thousand; takes some twenty minutes

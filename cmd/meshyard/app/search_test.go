@@ -289,6 +289,31 @@ func TestSearchTakesAnything(t *testing.T) {
 		kinds := []models.Kind{models.Things, models.Makes, models.Users, models.Collections}
 		sorts := []models.Sort{models.ByRelevance, models.ByText, models.ByPopular, models.ByNewest, models.ByMakes, models.ByDesigns, models.ByFollowers}
 		times := []*time.Time{nil, nil, nil, nil, nil, nil, nil, nil, new(time.Time), new(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)), new(time.Date(-4712, 1, 1, 0, 0, 0, 0, time.UTC)), new(time.Date(290000, 1, 1, 0, 0, 0, 0, time.UTC))}
+		// How long each takes is shown, beside the median of ordinary ones.
+		search := func(kind models.Kind, query string, f models.Filter, sort models.Sort, facets bool) (time.Duration, error) {
+			began := time.Now()
+			found, err := s.Store.Search(t.Context(), kind, query, f, sort)
+			if err == nil {
+				_, err = found.Page(t.Context(), []int64{0}, models.Slice{First: 30})
+			}
+			took := time.Since(began)
+			if err == nil && facets {
+				_, err = found.Facets(t.Context(), 5)
+			}
+			return took, err
+		}
+		var ordinary []time.Duration
+		for _, query := range []string{"gear", "benchy", "raspberry pi case", "fidget box", "drgon", "phone hol", "octocat", "vase", "calibration cube", "whistle"} {
+			for range 3 {
+				took, err := search(models.Things, query, models.Filter{}, models.ByRelevance, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ordinary = append(ordinary, took)
+			}
+		}
+		slices.Sort(ordinary)
+		slowest, slow := time.Duration(0), ""
 		answered, refused := 0, 0
 		for i := range n {
 			var query strings.Builder
@@ -302,12 +327,9 @@ func TestSearchTakesAnything(t *testing.T) {
 			if r.IntN(4) == 0 {
 				f.Tag, f.CategoryID, f.License = odd[r.IntN(len(odd))], r.Int64(), models.License(odd[r.IntN(len(odd))])
 			}
-			found, err := s.Store.Search(t.Context(), kinds[i%len(kinds)], query.String(), f, sorts[r.IntN(len(sorts))])
-			if err == nil {
-				_, err = found.Page(t.Context(), []int64{0}, models.Slice{First: 30})
-			}
-			if err == nil && i%10 == 0 {
-				_, err = found.Facets(t.Context(), 5)
+			took, err := search(kinds[i%len(kinds)], query.String(), f, sorts[r.IntN(len(sorts))], i%10 == 0)
+			if took > slowest {
+				slowest, slow = took, query.String()
 			}
 			switch {
 			case err == nil:
@@ -318,6 +340,8 @@ func TestSearchTakesAnything(t *testing.T) {
 				t.Errorf("%q %+v: %v", query.String(), f, err)
 			}
 		}
+		median := ordinary[len(ordinary)/2]
+		t.Logf("the slowest took %.1f times the %s that ordinary ones take in the median: %.200q", slowest.Seconds()/median.Seconds(), median, slow)
 		if answered < n/3 || refused == 0 {
 			t.Errorf("%d answered and %d refused of %d", answered, refused, n)
 		}

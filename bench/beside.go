@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/models"
+)
+
+// Writes beside reads: what lists and searches take while things are published and files are downloaded, in what they take alone.
+
+const (
+	writesPerSecond = 200 // half of them publish, half download
+	besideThings    = 10_000
+)
+
+// writers publish drafts and download files, one after the other, each at its time.
+type writers struct {
+	*sized
+	client     http.Client
+	user       int64
+	drafts     []int64
+	files      []int64
+	published  atomic.Int64
+	downloaded atomic.Int64
+	late       atomic.Int64 // writes that were asked for more than a second after their time
+}
+
+func compareBeside(ctx context.Context, o options, e engine) (err error) {
+	c, closeAll, err := newSized(ctx, o, e, besideThings)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeAll()) }()
+	w := &writers{sized: c}
+	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	w.client.Transport = &http.Transport{MaxIdleConnsPerHost: 64}
+	if err := w.prepare(ctx, o); err != nil {
+		return err
+	}
+	kinds := []request{
+		{http.MethodGet, "/newest?per_page=30", ""}, {http.MethodGet, "/popular?per_page=30", ""}, graphRequest(nestedDocument, ""),
+		{http.MethodGet, "/search/gear?per_page=30", ""}, {http.MethodGet, "/search/fidget+box?sort=newest", ""},
+	}
+	texts := make([][]byte, len(kinds))
+	for i, r := range kinds {
+		texts[i] = r.text(c.server.address, c.token)
+	}
+	readers, err := newAsker(c.server.address, o.conns, func(int) []byte { return texts[rand.IntN(len(texts))] })
+	if err != nil {
+		return err
+	}
+	defer readers.close()
+	if _, err := readers.ask(ctx, o.round/2); err != nil { // warm up
+		return err
+	}
+	var medians, p95s, rates [2]series
+	for i := range o.pairs {
+		for _, side := range inTurns(i, 0, 1) {
+			got, err := w.beside(ctx, o, readers, side == 1)
+			if err != nil {
+				return err
+			}
+			medians[side] = append(medians[side], got.median.Seconds()*1000)
+			p95s[side] = append(p95s[side], got.p95.Seconds()*1000)
+			rates[side] = append(rates[side], got.rate)
+		}
+	}
+	t := newTable("lists and searches by %d connections at full rate on %s, beside %d writes a second, in what they take alone", o.conns, e, writesPerSecond)
+	t.atMost("median answer", "%.2f", medians[1].over(medians[0]), 2)
+	t.row("95 of 100 answers within", "%.2f", p95s[1].over(p95s[0]))
+	t.row("reads a second alone", "%.0f", rates[0])
+	t.row("reads a second beside writes", "%.0f", rates[1])
+	wrote := w.published.Load() + w.downloaded.Load()
+	t.row("writes a second, of those wanted", "%.2f", series{float64(wrote) / (float64(o.pairs) * o.round.Seconds() * writesPerSecond)})
+	t.row("writes that began a second late or more", "%.0f", series{float64(w.late.Load())})
+	lost, err := w.lost(ctx)
+	if err != nil {
+		return err
+	}
+	t.atMost("counts lost", "%.0f", series{lost}, 0)
+	t.print()
+	return nil
+}
+
+// prepare makes as many drafts as are going to be published, each with a file, and publishes one to download from.
+func (w *writers) prepare(ctx context.Context, o options) error {
+	user, err := w.app.Store.CreateUser(ctx, "writer", false)
+	if err != nil {
+		return err
+	}
+	w.user = user.ID
+	if w.token, err = w.app.Store.CreateToken(ctx, "writer", "bench", auth.Scopes{auth.Read, auth.Write}, 0); err != nil {
+		return err
+	}
+	caller := auth.Caller{UserID: user.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}
+	drafts := int(float64(o.pairs)*o.round.Seconds()*writesPerSecond/2) + 100
+	for i := range drafts {
+		f, err := w.app.Store.Upload(ctx, caller, models.NewUpload{Name: "gear.stl", Bytes: strings.NewReader(fmt.Sprint("solid ", i))})
+		if err != nil {
+			return err
+		}
+		th, err := w.app.Store.CreateThing(ctx, caller, models.NewThing{
+			Name: fmt.Sprint("Gear ", i), License: models.CC, Category: "other", Description: "A gear.", Tags: []string{"gear"}, Files: []models.FinalizeFile{{ID: f.ID}},
+		})
+		if err != nil {
+			return err
+		}
+		if w.files = append(w.files, f.ID); len(w.files) <= 50 {
+			if _, err := w.app.Store.PublishThing(ctx, caller, th.ID); err != nil {
+				return err
+			}
+			w.published.Add(1)
+			continue
+		}
+		w.drafts = append(w.drafts, th.ID)
+	}
+	w.files = w.files[:50]
+	w.published.Store(0)
+	return nil
+}
+
+// beside lets readers ask for a turn, with writers at work or without.
+func (w *writers) beside(ctx context.Context, o options, readers *asker, writing bool) (got turn, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	if writing {
+		group.Go(func() error { return w.write(ctx, o.round) })
+	}
+	group.Go(func() (err error) {
+		got, err = readers.ask(ctx, o.round)
+		return err
+	})
+	return got, group.Wait()
+}
+
+// write sends each write at its time, whether or not those before were answered.
+func (w *writers) write(ctx context.Context, long time.Duration) error {
+	began := time.Now()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(64)
+	for i := range int(long.Seconds() * writesPerSecond) {
+		at := began.Add(time.Duration(i) * time.Second / writesPerSecond)
+		time.Sleep(time.Until(at))
+		method, path, want, count := http.MethodGet, fmt.Sprintf("/files/%d/download", w.files[rand.IntN(len(w.files))]), http.StatusFound, &w.downloaded
+		if i%2 == 0 && len(w.drafts) > 0 {
+			method, path, want, count = http.MethodPost, fmt.Sprintf("/things/%d/publish", w.drafts[0]), http.StatusOK, &w.published
+			w.drafts = w.drafts[1:]
+		}
+		group.Go(func() error {
+			if time.Since(at) > time.Second {
+				w.late.Add(1)
+			}
+			r, err := http.NewRequestWithContext(ctx, method, "http://"+w.server.address+path, nil)
+			if err != nil {
+				return err
+			}
+			r.Header.Set("Authorization", "Bearer "+w.token)
+			answer, err := w.client.Do(r)
+			if err != nil {
+				return err
+			}
+			defer answer.Body.Close()
+			if body, _ := io.ReadAll(answer.Body); answer.StatusCode != want {
+				return fmt.Errorf("%s %s: %s: %.300s", method, path, answer.Status, body)
+			}
+			count.Add(1)
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// lost is by how many the counts that are shown differ from what was done.
+func (w *writers) lost(ctx context.Context) (float64, error) {
+	_, err1 := w.app.Store.FoldDownloads(ctx)
+	_, err2 := w.app.Store.FoldCounts(ctx)
+	if err := errors.Join(err1, err2); err != nil {
+		return 0, err
+	}
+	lost := 0.0
+	for query, want := range map[string]int64{
+		"SELECT coalesce(sum(download_count), 0) FROM files WHERE owner_id = $1":  w.downloaded.Load(),
+		"SELECT coalesce(sum(download_count), 0) FROM things WHERE owner_id = $1": w.downloaded.Load(),
+		"SELECT count(*) FROM things WHERE owner_id = $1 AND state = 'published'": w.published.Load() + 50,
+		"SELECT count(*) FROM downloads WHERE user_id = $1":                       w.downloaded.Load(),
+		"SELECT thing_count FROM users WHERE id = $1":                             w.published.Load() + 50,
+	} {
+		var got int64
+		if err := w.db.QueryRowContext(ctx, query, w.user).Scan(&got); err != nil {
+			return 0, fmt.Errorf("%s: %w", query, err)
+		}
+		lost += max(float64(want-got), float64(got-want))
+	}
+	return lost, nil
+}
