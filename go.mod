@@ -35,6 +35,8 @@ require (
 	pgregory.net/rapid v1.2.0
 )
 
+require golang.org/x/image v0.46.0
+
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/agnivade/levenshtein v1.2.2 // indirect

@@ -151,6 +151,10 @@ type (
 		Cursor string
 		Node   *models.Download
 	}
+	FileEdge struct {
+		Cursor string
+		Node   *models.File
+	}
 	SearchEdge struct {
 		Cursor string
 		Node   SearchHit
@@ -176,6 +180,9 @@ type (
 	}
 	DownloadConnection struct {
 		*Connection[*models.Download, DownloadEdge]
+	}
+	FileConnection struct {
+		*Connection[*models.File, FileEdge]
 	}
 	SearchConnection struct {
 		*Connection[SearchHit, SearchEdge]

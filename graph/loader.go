@@ -87,6 +87,7 @@ type readers struct {
 	makes       loader[*models.Make]
 	comments    loader[*models.Comment]
 	files       loader[*models.File]
+	previews    loader[*models.Preview]
 	downloads   loader[*models.Download]
 	collections loader[*models.Collection]
 	tags        loader[*models.Tag]
@@ -108,6 +109,7 @@ func newReaders(s *models.Store) *readers {
 		makes:       pointers(s.MakesByID),
 		comments:    pointers(s.CommentsByID),
 		files:       pointers(s.FilesByID),
+		previews:    pointers(s.PreviewsByID),
 		downloads:   pointers(s.DownloadsByID),
 		collections: pointers(s.CollectionsByID),
 		tags:        pointers(s.TagsByID),

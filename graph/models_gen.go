@@ -218,6 +218,16 @@ type PageInfo struct {
 	EndCursor *string `json:"endCursor,omitempty"`
 }
 
+// A point, or the lengths of a box's sides.
+type Point struct {
+	// Along the x axis.
+	X float64 `json:"x"`
+	// Along the y axis.
+	Y float64 `json:"y"`
+	// Along the z axis.
+	Z float64 `json:"z"`
+}
+
 // The popularity of a thing: the sum of what people did with it in the 90 days up to the last day on which anybody did, each worth half as much every 14 days. A user counts
 // once a day for a thing, with the heaviest of what he or she did: DOWNLOAD 1, COLLECT 2, LIKE 3, MAKE 8. The creator does not count. Lists follow within
 // seconds.
@@ -226,6 +236,20 @@ type Popularity struct {
 	Score float64 `json:"score"`
 	// What it is made of, the latest day first.
 	Days []*models.PopularityDay `json:"days"`
+}
+
+// How far the work on a file is, once for each content, however many files hold it.
+type Processing struct {
+	// Where it stands.
+	State ProcessingState `json:"state"`
+	// What is being done; null unless it is under way.
+	Stage *string `json:"stage,omitempty"`
+	// How much of it is done, from 0 to 1.
+	Progress float64 `json:"progress"`
+	// Why it failed, in words for the file's owner; null where it did not.
+	Error *string `json:"error,omitempty"`
+	// How often it was begun; after three attempts that the server did not survive it is given up.
+	Attempts int32 `json:"attempts"`
 }
 
 // Which thing to publish.
@@ -444,6 +468,173 @@ func (e *HighlightField) UnmarshalJSON(b []byte) error {
 }
 
 func (e HighlightField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// How far the work on a file is.
+type ProcessingState string
+
+const (
+	// It has not begun: the file is not finalized, or others are worked on.
+	ProcessingStateWaiting ProcessingState = "WAITING"
+	// It is under way.
+	ProcessingStateRunning ProcessingState = "RUNNING"
+	// All that can be derived is there.
+	ProcessingStateDone ProcessingState = "DONE"
+	// Nothing can be derived; `error` says why. The bytes are there as they were uploaded.
+	ProcessingStateFailed ProcessingState = "FAILED"
+	// Nothing is derived of files of this type.
+	ProcessingStateNotApplicable ProcessingState = "NOT_APPLICABLE"
+)
+
+var AllProcessingState = []ProcessingState{
+	ProcessingStateWaiting,
+	ProcessingStateRunning,
+	ProcessingStateDone,
+	ProcessingStateFailed,
+	ProcessingStateNotApplicable,
+}
+
+func (e ProcessingState) IsValid() bool {
+	switch e {
+	case ProcessingStateWaiting, ProcessingStateRunning, ProcessingStateDone, ProcessingStateFailed, ProcessingStateNotApplicable:
+		return true
+	}
+	return false
+}
+
+func (e ProcessingState) String() string {
+	return string(e)
+}
+
+func (e *ProcessingState) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = ProcessingState(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid ProcessingState", str)
+	}
+	return nil
+}
+
+func (e ProcessingState) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *ProcessingState) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e ProcessingState) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// The sizes of thumbnails, the widest that each may be in pixels; those that are called `thumb` by the old API have no prefix.
+type ThumbnailSize string
+
+const (
+	// The whole picture as it was made, for a page that shows nothing else.
+	ThumbnailSizeFull ThumbnailSize = "FULL"
+	// A square of 250 pixels.
+	ThumbnailSizeLarge ThumbnailSize = "LARGE"
+	// A square of 128 pixels.
+	ThumbnailSizeMedium ThumbnailSize = "MEDIUM"
+	// A square of 64 pixels.
+	ThumbnailSizeSmall ThumbnailSize = "SMALL"
+	// A square of 32 pixels.
+	ThumbnailSizeTiny ThumbnailSize = "TINY"
+	// 628×472 pixels.
+	ThumbnailSizePreviewFeatured ThumbnailSize = "PREVIEW_FEATURED"
+	// 340×255 pixels.
+	ThumbnailSizePreviewCard ThumbnailSize = "PREVIEW_CARD"
+	// 512×384 pixels.
+	ThumbnailSizePreviewLarge ThumbnailSize = "PREVIEW_LARGE"
+	// 256×192 pixels.
+	ThumbnailSizePreviewMedium ThumbnailSize = "PREVIEW_MEDIUM"
+	// 160×120 pixels.
+	ThumbnailSizePreviewSmall ThumbnailSize = "PREVIEW_SMALL"
+	// 300×225 pixels.
+	ThumbnailSizePreviewBirdwing ThumbnailSize = "PREVIEW_BIRDWING"
+	// 80×60 pixels.
+	ThumbnailSizePreviewTiny ThumbnailSize = "PREVIEW_TINY"
+	// 72×54 pixels.
+	ThumbnailSizePreviewTinycard ThumbnailSize = "PREVIEW_TINYCARD"
+	// At most 1200×900 pixels, not cropped.
+	ThumbnailSizeDisplayLarge ThumbnailSize = "DISPLAY_LARGE"
+	// At most 800×600 pixels, not cropped.
+	ThumbnailSizeDisplayMedium ThumbnailSize = "DISPLAY_MEDIUM"
+	// At most 400×300 pixels, not cropped.
+	ThumbnailSizeDisplaySmall ThumbnailSize = "DISPLAY_SMALL"
+)
+
+var AllThumbnailSize = []ThumbnailSize{
+	ThumbnailSizeFull,
+	ThumbnailSizeLarge,
+	ThumbnailSizeMedium,
+	ThumbnailSizeSmall,
+	ThumbnailSizeTiny,
+	ThumbnailSizePreviewFeatured,
+	ThumbnailSizePreviewCard,
+	ThumbnailSizePreviewLarge,
+	ThumbnailSizePreviewMedium,
+	ThumbnailSizePreviewSmall,
+	ThumbnailSizePreviewBirdwing,
+	ThumbnailSizePreviewTiny,
+	ThumbnailSizePreviewTinycard,
+	ThumbnailSizeDisplayLarge,
+	ThumbnailSizeDisplayMedium,
+	ThumbnailSizeDisplaySmall,
+}
+
+func (e ThumbnailSize) IsValid() bool {
+	switch e {
+	case ThumbnailSizeFull, ThumbnailSizeLarge, ThumbnailSizeMedium, ThumbnailSizeSmall, ThumbnailSizeTiny, ThumbnailSizePreviewFeatured, ThumbnailSizePreviewCard, ThumbnailSizePreviewLarge, ThumbnailSizePreviewMedium, ThumbnailSizePreviewSmall, ThumbnailSizePreviewBirdwing, ThumbnailSizePreviewTiny, ThumbnailSizePreviewTinycard, ThumbnailSizeDisplayLarge, ThumbnailSizeDisplayMedium, ThumbnailSizeDisplaySmall:
+		return true
+	}
+	return false
+}
+
+func (e ThumbnailSize) String() string {
+	return string(e)
+}
+
+func (e *ThumbnailSize) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = ThumbnailSize(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid ThumbnailSize", str)
+	}
+	return nil
+}
+
+func (e ThumbnailSize) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *ThumbnailSize) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e ThumbnailSize) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

@@ -32,11 +32,13 @@ type ResolverRoot interface {
 	Download() DownloadResolver
 	File() FileResolver
 	Make() MakeResolver
+	Mesh() MeshResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
 	SearchConnection() SearchConnectionResolver
 	SearchEdge() SearchEdgeResolver
 	StagedUpload() StagedUploadResolver
+	Subscription() SubscriptionResolver
 	Tag() TagResolver
 	TagFacet() TagFacetResolver
 	Thing() ThingResolver
@@ -208,17 +210,34 @@ type ComplexityRoot struct {
 		ExpiresAt     func(childComplexity int) int
 		FinalizedAt   func(childComplexity int) int
 		FormattedSize func(childComplexity int) int
+		GlbURL        func(childComplexity int) int
 		ID            func(childComplexity int) int
 		Kind          func(childComplexity int) int
 		MD5           func(childComplexity int) int
+		Mesh          func(childComplexity int) int
 		Name          func(childComplexity int) int
 		Owner         func(childComplexity int) int
+		Processing    func(childComplexity int) int
 		PublicURL     func(childComplexity int) int
 		Rank          func(childComplexity int) int
 		SHA256        func(childComplexity int) int
 		Size          func(childComplexity int) int
 		State         func(childComplexity int) int
 		Target        func(childComplexity int) int
+		ThreejsURL    func(childComplexity int) int
+		Thumbnail     func(childComplexity int, size ThumbnailSize) int
+	}
+
+	FileConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	FileEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	FinalizeFilesPayload struct {
@@ -243,6 +262,12 @@ type ComplexityRoot struct {
 	HighlightPart struct {
 		IsMatch func(childComplexity int) int
 		Text    func(childComplexity int) int
+	}
+
+	Image struct {
+		Height func(childComplexity int) int
+		URL    func(childComplexity int) int
+		Width  func(childComplexity int) int
 	}
 
 	LicenseFacet struct {
@@ -280,6 +305,23 @@ type ComplexityRoot struct {
 	MakeEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	Mesh struct {
+		Area        func(childComplexity int) int
+		Components  func(childComplexity int) int
+		Decimated   func(childComplexity int) int
+		Duplicates  func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Fingerprint func(childComplexity int) int
+		Format      func(childComplexity int) int
+		Manifold    func(childComplexity int) int
+		Max         func(childComplexity int) int
+		Min         func(childComplexity int) int
+		Size        func(childComplexity int) int
+		Triangles   func(childComplexity int) int
+		Vertices    func(childComplexity int) int
+		Volume      func(childComplexity int) int
+		Watertight  func(childComplexity int) int
 	}
 
 	Mutation struct {
@@ -321,6 +363,12 @@ type ComplexityRoot struct {
 		StartCursor     func(childComplexity int) int
 	}
 
+	Point struct {
+		X func(childComplexity int) int
+		Y func(childComplexity int) int
+		Z func(childComplexity int) int
+	}
+
 	Popularity struct {
 		Days  func(childComplexity int) int
 		Score func(childComplexity int) int
@@ -332,6 +380,14 @@ type ComplexityRoot struct {
 		Points func(childComplexity int) int
 		Users  func(childComplexity int) int
 		Weight func(childComplexity int) int
+	}
+
+	Processing struct {
+		Attempts func(childComplexity int) int
+		Error    func(childComplexity int) int
+		Progress func(childComplexity int) int
+		Stage    func(childComplexity int) int
+		State    func(childComplexity int) int
 	}
 
 	PublishThingPayload struct {
@@ -407,6 +463,10 @@ type ComplexityRoot struct {
 		FormAction func(childComplexity int) int
 		FormFields func(childComplexity int) int
 		MaxSize    func(childComplexity int) int
+	}
+
+	Subscription struct {
+		FileProcessing func(childComplexity int, id int64) int
 	}
 
 	Tag struct {
@@ -1104,6 +1164,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.File.FormattedSize(childComplexity), true
+	case "File.glbUrl":
+		if e.ComplexityRoot.File.GlbURL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.File.GlbURL(childComplexity), true
 	case "File.id":
 		if e.ComplexityRoot.File.ID == nil {
 			break
@@ -1122,6 +1188,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.File.MD5(childComplexity), true
+	case "File.mesh":
+		if e.ComplexityRoot.File.Mesh == nil {
+			break
+		}
+
+		return e.ComplexityRoot.File.Mesh(childComplexity), true
 	case "File.name":
 		if e.ComplexityRoot.File.Name == nil {
 			break
@@ -1134,6 +1206,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.File.Owner(childComplexity), true
+	case "File.processing":
+		if e.ComplexityRoot.File.Processing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.File.Processing(childComplexity), true
 	case "File.publicUrl":
 		if e.ComplexityRoot.File.PublicURL == nil {
 			break
@@ -1170,6 +1248,61 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.File.Target(childComplexity), true
+	case "File.threejsUrl":
+		if e.ComplexityRoot.File.ThreejsURL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.File.ThreejsURL(childComplexity), true
+	case "File.thumbnail":
+		if e.ComplexityRoot.File.Thumbnail == nil {
+			break
+		}
+
+		args, err := ec.field_File_thumbnail_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.File.Thumbnail(childComplexity, args["size"].(ThumbnailSize)), true
+
+	case "FileConnection.edges":
+		if e.ComplexityRoot.FileConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileConnection.Edges(childComplexity), true
+	case "FileConnection.nodes":
+		if e.ComplexityRoot.FileConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileConnection.Nodes(childComplexity), true
+	case "FileConnection.pageInfo":
+		if e.ComplexityRoot.FileConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileConnection.PageInfo(childComplexity), true
+	case "FileConnection.totalCount":
+		if e.ComplexityRoot.FileConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileConnection.TotalCount(childComplexity), true
+
+	case "FileEdge.cursor":
+		if e.ComplexityRoot.FileEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileEdge.Cursor(childComplexity), true
+	case "FileEdge.node":
+		if e.ComplexityRoot.FileEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileEdge.Node(childComplexity), true
 
 	case "FinalizeFilesPayload.files":
 		if e.ComplexityRoot.FinalizeFilesPayload.Files == nil {
@@ -1229,6 +1362,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.HighlightPart.Text(childComplexity), true
+
+	case "Image.height":
+		if e.ComplexityRoot.Image.Height == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Image.Height(childComplexity), true
+	case "Image.url":
+		if e.ComplexityRoot.Image.URL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Image.URL(childComplexity), true
+	case "Image.width":
+		if e.ComplexityRoot.Image.Width == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Image.Width(childComplexity), true
 
 	case "LicenseFacet.count":
 		if e.ComplexityRoot.LicenseFacet.Count == nil {
@@ -1398,6 +1550,96 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.MakeEdge.Node(childComplexity), true
+
+	case "Mesh.area":
+		if e.ComplexityRoot.Mesh.Area == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mesh.Area(childComplexity), true
+	case "Mesh.components":
+		if e.ComplexityRoot.Mesh.Components == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mesh.Components(childComplexity), true
+	case "Mesh.decimated":
+		if e.ComplexityRoot.Mesh.Decimated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mesh.Decimated(childComplexity), true
+	case "Mesh.duplicates":
+		if e.ComplexityRoot.Mesh.Duplicates == nil {
+			break
+		}
+
+		args, err := ec.field_Mesh_duplicates_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mesh.Duplicates(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+	case "Mesh.fingerprint":
+		if e.ComplexityRoot.Mesh.Fingerprint == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mesh.Fingerprint(childComplexity), true
+	case "Mesh.format":
+		if e.ComplexityRoot.Mesh.Format == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mesh.Format(childComplexity), true
+	case "Mesh.manifold":
+		if e.ComplexityRoot.Mesh.Manifold == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mesh.Manifold(childComplexity), true
+	case "Mesh.max":
+		if e.ComplexityRoot.Mesh.Max == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mesh.Max(childComplexity), true
+	case "Mesh.min":
+		if e.ComplexityRoot.Mesh.Min == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mesh.Min(childComplexity), true
+	case "Mesh.size":
+		if e.ComplexityRoot.Mesh.Size == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mesh.Size(childComplexity), true
+	case "Mesh.triangles":
+		if e.ComplexityRoot.Mesh.Triangles == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mesh.Triangles(childComplexity), true
+	case "Mesh.vertices":
+		if e.ComplexityRoot.Mesh.Vertices == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mesh.Vertices(childComplexity), true
+	case "Mesh.volume":
+		if e.ComplexityRoot.Mesh.Volume == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mesh.Volume(childComplexity), true
+	case "Mesh.watertight":
+		if e.ComplexityRoot.Mesh.Watertight == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mesh.Watertight(childComplexity), true
 
 	case "Mutation.addLike":
 		if e.ComplexityRoot.Mutation.AddLike == nil {
@@ -1744,6 +1986,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PageInfo.StartCursor(childComplexity), true
 
+	case "Point.x":
+		if e.ComplexityRoot.Point.X == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Point.X(childComplexity), true
+	case "Point.y":
+		if e.ComplexityRoot.Point.Y == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Point.Y(childComplexity), true
+	case "Point.z":
+		if e.ComplexityRoot.Point.Z == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Point.Z(childComplexity), true
+
 	case "Popularity.days":
 		if e.ComplexityRoot.Popularity.Days == nil {
 			break
@@ -1787,6 +2048,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PopularityDay.Weight(childComplexity), true
+
+	case "Processing.attempts":
+		if e.ComplexityRoot.Processing.Attempts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Processing.Attempts(childComplexity), true
+	case "Processing.error":
+		if e.ComplexityRoot.Processing.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Processing.Error(childComplexity), true
+	case "Processing.progress":
+		if e.ComplexityRoot.Processing.Progress == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Processing.Progress(childComplexity), true
+	case "Processing.stage":
+		if e.ComplexityRoot.Processing.Stage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Processing.Stage(childComplexity), true
+	case "Processing.state":
+		if e.ComplexityRoot.Processing.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Processing.State(childComplexity), true
 
 	case "PublishThingPayload.thing":
 		if e.ComplexityRoot.PublishThingPayload.Thing == nil {
@@ -2168,6 +2460,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.StagedUpload.MaxSize(childComplexity), true
+
+	case "Subscription.fileProcessing":
+		if e.ComplexityRoot.Subscription.FileProcessing == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_fileProcessing_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.FileProcessing(childComplexity, args["id"].(int64)), true
 
 	case "Tag.name":
 		if e.ComplexityRoot.Tag.Name == nil {
@@ -2915,6 +3219,23 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 				Data: buf.Bytes(),
 			}
 		}
+	case ast.Subscription:
+		next := ec._Subscription(ctx, opCtx.Operation.SelectionSet)
+
+		var buf bytes.Buffer
+		return func(ctx context.Context) *graphql.Response {
+			buf.Reset()
+			data := next(ctx)
+
+			if data == nil {
+				return nil
+			}
+			data.MarshalGQL(&buf)
+
+			return &graphql.Response{
+				Data: buf.Bytes(),
+			}
+		}
 
 	default:
 		return graphql.OneShot(graphql.ErrorResponse(ctx, "unsupported GraphQL operation"))
@@ -2940,7 +3261,7 @@ func newExecutionContext(
 	}
 }
 
-//go:embed "category.graphqls" "collection.graphqls" "comment.graphqls" "download.graphqls" "file.graphqls" "like.graphqls" "listing.graphqls" "make.graphqls" "schema.graphqls" "search.graphqls" "tag.graphqls" "thing.graphqls" "upload.graphqls" "user.graphqls"
+//go:embed "category.graphqls" "collection.graphqls" "comment.graphqls" "download.graphqls" "file.graphqls" "like.graphqls" "listing.graphqls" "make.graphqls" "preview.graphqls" "schema.graphqls" "search.graphqls" "tag.graphqls" "thing.graphqls" "upload.graphqls" "user.graphqls"
 var sourcesFS embed.FS
 
 func sourceData(filename string) string {
@@ -2960,6 +3281,7 @@ var sources = []*ast.Source{
 	{Name: "like.graphqls", Input: sourceData("like.graphqls"), BuiltIn: false},
 	{Name: "listing.graphqls", Input: sourceData("listing.graphqls"), BuiltIn: false},
 	{Name: "make.graphqls", Input: sourceData("make.graphqls"), BuiltIn: false},
+	{Name: "preview.graphqls", Input: sourceData("preview.graphqls"), BuiltIn: false},
 	{Name: "schema.graphqls", Input: sourceData("schema.graphqls"), BuiltIn: false},
 	{Name: "search.graphqls", Input: sourceData("search.graphqls"), BuiltIn: false},
 	{Name: "tag.graphqls", Input: sourceData("tag.graphqls"), BuiltIn: false},
@@ -3315,8 +3637,42 @@ func (ec *executionContext) childFields_File(ctx context.Context, field graphql.
 		return ec.fieldContext_File_publicUrl(ctx, field)
 	case "directUrl":
 		return ec.fieldContext_File_directUrl(ctx, field)
+	case "thumbnail":
+		return ec.fieldContext_File_thumbnail(ctx, field)
+	case "threejsUrl":
+		return ec.fieldContext_File_threejsUrl(ctx, field)
+	case "glbUrl":
+		return ec.fieldContext_File_glbUrl(ctx, field)
+	case "mesh":
+		return ec.fieldContext_File_mesh(ctx, field)
+	case "processing":
+		return ec.fieldContext_File_processing(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type File", field.Name)
+}
+
+func (ec *executionContext) childFields_FileConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_FileConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_FileConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_FileConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_FileConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FileConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_FileEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_FileEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_FileEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FileEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_FinalizeFilesPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3365,6 +3721,18 @@ func (ec *executionContext) childFields_HighlightPart(ctx context.Context, field
 		return ec.fieldContext_HighlightPart_isMatch(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type HighlightPart", field.Name)
+}
+
+func (ec *executionContext) childFields_Image(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "url":
+		return ec.fieldContext_Image_url(ctx, field)
+	case "width":
+		return ec.fieldContext_Image_width(ctx, field)
+	case "height":
+		return ec.fieldContext_Image_height(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Image", field.Name)
 }
 
 func (ec *executionContext) childFields_LicenseFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3441,6 +3809,40 @@ func (ec *executionContext) childFields_MakeEdge(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type MakeEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_Mesh(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "format":
+		return ec.fieldContext_Mesh_format(ctx, field)
+	case "triangles":
+		return ec.fieldContext_Mesh_triangles(ctx, field)
+	case "vertices":
+		return ec.fieldContext_Mesh_vertices(ctx, field)
+	case "components":
+		return ec.fieldContext_Mesh_components(ctx, field)
+	case "min":
+		return ec.fieldContext_Mesh_min(ctx, field)
+	case "max":
+		return ec.fieldContext_Mesh_max(ctx, field)
+	case "size":
+		return ec.fieldContext_Mesh_size(ctx, field)
+	case "volume":
+		return ec.fieldContext_Mesh_volume(ctx, field)
+	case "area":
+		return ec.fieldContext_Mesh_area(ctx, field)
+	case "watertight":
+		return ec.fieldContext_Mesh_watertight(ctx, field)
+	case "manifold":
+		return ec.fieldContext_Mesh_manifold(ctx, field)
+	case "decimated":
+		return ec.fieldContext_Mesh_decimated(ctx, field)
+	case "fingerprint":
+		return ec.fieldContext_Mesh_fingerprint(ctx, field)
+	case "duplicates":
+		return ec.fieldContext_Mesh_duplicates(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Mesh", field.Name)
+}
+
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -3453,6 +3855,18 @@ func (ec *executionContext) childFields_PageInfo(ctx context.Context, field grap
 		return ec.fieldContext_PageInfo_endCursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
+}
+
+func (ec *executionContext) childFields_Point(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "x":
+		return ec.fieldContext_Point_x(ctx, field)
+	case "y":
+		return ec.fieldContext_Point_y(ctx, field)
+	case "z":
+		return ec.fieldContext_Point_z(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Point", field.Name)
 }
 
 func (ec *executionContext) childFields_Popularity(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3479,6 +3893,22 @@ func (ec *executionContext) childFields_PopularityDay(ctx context.Context, field
 		return ec.fieldContext_PopularityDay_points(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PopularityDay", field.Name)
+}
+
+func (ec *executionContext) childFields_Processing(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "state":
+		return ec.fieldContext_Processing_state(ctx, field)
+	case "stage":
+		return ec.fieldContext_Processing_stage(ctx, field)
+	case "progress":
+		return ec.fieldContext_Processing_progress(ctx, field)
+	case "error":
+		return ec.fieldContext_Processing_error(ctx, field)
+	case "attempts":
+		return ec.fieldContext_Processing_attempts(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Processing", field.Name)
 }
 
 func (ec *executionContext) childFields_PublishThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

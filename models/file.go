@@ -48,6 +48,7 @@ type File struct {
 	TargetID     int64
 	ThingID      int64 // the thing at the root of the target; 0: it was deleted, and its make was not
 	Rank         int32
+	PreviewID    int64 // of what is derived of it; 0: nothing is
 	FoldedCount  int64 `bun:"download_count"`
 	CreatedAt    time.Time
 	FinalizedAt  *time.Time
@@ -117,7 +118,7 @@ func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, 
 // fileColumns are named one by one: a prepared statement that selected them all would break on running servers when a
 // migration adds one.
 const fileColumns = "f.id, f.owner_id, f.name, f.kind, f.state, f.size, f.content_type, f.sha256, f.md5, f.object_key, f.target_type, " +
-	"f.target_id, f.thing_id, f.rank, f.download_count, f.created_at, f.finalized_at, f.expires_at"
+	"f.target_id, f.thing_id, f.rank, f.preview_id, f.download_count, f.created_at, f.finalized_at, f.expires_at"
 
 // selectFiles reads files with what decides who may see them. The count of unfolded downloads makes the sum exact
 // at any time; its index holds nothing but those few rows.
@@ -149,13 +150,14 @@ func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[in
 	return files, err
 }
 
-// FirstImages gives the picture that stands for each of some targets: the first by rank and id.
+// FirstImages gives the file that shows each of some targets: the first picture by rank and id, or else the first model of which there is a rendering.
 func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (map[int64]*File, error) {
 	images := make(map[int64]*File, len(ids))
 	var rows []*File
 	err := s.db.forIDs(ctx, "images of "+string(on), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		places := s.db.read.NewSelect().TableExpr("files").ColumnExpr("id, row_number() OVER (PARTITION BY target_id ORDER BY rank, id) AS place").
-			Where("target_type = ? AND target_id ? AND state = ? AND kind = ?", on, among, Finalized, Image)
+		places := s.db.read.NewSelect().TableExpr("files").ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY CASE kind WHEN 'image' THEN 0 ELSE 1 END, rank, files.id) AS place").
+			Join("LEFT JOIN previews AS p ON p.id = files.preview_id").
+			Where("target_type = ? AND target_id ? AND files.state = ? AND (kind = ? OR kind = ? AND p.picture <> '')", on, among, Finalized, Image, Model)
 		return selectFiles(s.db.read, &rows).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places)
 	})
 	for _, f := range rows {

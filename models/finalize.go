@@ -203,13 +203,16 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) 
 		if err := s.bucket.Promote(ctx, f.ObjectKey, f.SHA256, f.Size); err != nil {
 			return fmt.Errorf("finalize file %d: %w", f.ID, err)
 		}
+		if f.PreviewID, err = s.wantPreview(ctx, tx, f); err != nil {
+			return err
+		}
 	}
 	at := now()
 	for _, f := range files {
 		f.State, f.ObjectKey, f.FinalizedAt, f.ExpiresAt = Finalized, "", &at, nil
 		f.TargetType, f.TargetID, f.ThingID = on.Type, on.ID, on.thingID
 		_, err := tx.NewUpdate().Model(f).
-			Column("state", "object_key", "finalized_at", "expires_at", "target_type", "target_id", "thing_id", "rank").WherePK().Exec(ctx)
+			Column("state", "object_key", "finalized_at", "expires_at", "target_type", "target_id", "thing_id", "rank", "preview_id").WherePK().Exec(ctx)
 		if err != nil {
 			return err
 		}

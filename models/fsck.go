@@ -19,6 +19,9 @@ func (s *Store) Check(ctx context.Context, grace time.Duration, rehash bool, rep
 	if err := s.checkFiles(ctx, rehash, report); err != nil {
 		return fmt.Errorf("check files: %w", err)
 	}
+	if err := s.checkPreviews(ctx, report); err != nil {
+		return fmt.Errorf("check previews: %w", err)
+	}
 	cutoff := time.Now().Add(-grace)
 	old := func(o bucket.Object) bool { return !o.ModTime.After(cutoff) }
 	for prefix, named := range map[string]func(context.Context, []bucket.Object) (map[string]*File, error){
@@ -39,6 +42,18 @@ func (s *Store) Check(ctx context.Context, grace time.Duration, rehash bool, rep
 		if err != nil {
 			return fmt.Errorf("check objects: %w", err)
 		}
+	}
+	err := s.eachObjects(ctx, bucket.DerivedPrefix, old, func(objects []bucket.Object) error {
+		named, err := s.namedDerived(ctx, objects)
+		for _, o := range objects {
+			if err == nil && !named[o.Key] {
+				report(fmt.Sprintf("object %s: no preview names it (%d bytes; gc removes it)", o.Key, o.Size))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("check derived objects: %w", err)
 	}
 	return nil
 }

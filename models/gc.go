@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,13 @@ type Sweep struct {
 	ExpiredUploads int
 	PendingObjects []string // objects and leftovers of cut writes that no upload names
 	ContentObjects []string // objects that no file names
+	DerivedObjects []string // objects that were made of contents that no file names, or by a pipeline that is no more
 	Bytes          int64
+}
+
+// Objects are all objects that go.
+func (s *Sweep) Objects() []string {
+	return slices.Concat(s.PendingObjects, s.ContentObjects, s.DerivedObjects)
 }
 
 // objectsAtOnce is how many objects are compared with rows in one statement.
@@ -81,6 +88,32 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 	})
 	if err != nil {
 		return nil, fmt.Errorf("collect contents: %w", err)
+	}
+	if err := s.collectPreviews(ctx, cutoff, dryRun); err != nil {
+		return nil, fmt.Errorf("collect previews: %w", err)
+	}
+	err = s.eachObjects(ctx, bucket.DerivedPrefix, old, func(objects []bucket.Object) error {
+		named, err := s.namedDerived(ctx, objects)
+		if err != nil {
+			return err
+		}
+		for _, o := range objects {
+			if named[o.Key] {
+				continue
+			}
+			sweep.DerivedObjects = append(sweep.DerivedObjects, o.Key)
+			sweep.Bytes += o.Size
+			if dryRun {
+				continue
+			}
+			if err := s.bucket.Remove(ctx, o.Key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("collect derived objects: %w", err)
 	}
 	return sweep, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/collapse"
 )
 
 // Options are what an operator sets.
@@ -19,10 +20,11 @@ type Options struct {
 	PendingTTL   time.Duration // how long a pending upload waits to be finalized
 }
 
-// Work is a piece of work that a change causes, kept in the change's own transaction.
+// Work is one piece of work that a change causes, kept in the change's own transaction.
 type Work struct {
 	ExpireUpload int64     // the id of a pending upload that is to go
-	At           time.Time // not before
+	MakePreview  int64     // the id of a preview that is to be derived
+	At           time.Time // not before; zero: now
 }
 
 // Store is the catalogue: rows in a database and bytes in a bucket.
@@ -34,11 +36,13 @@ type Store struct {
 	files   *batcher[int64, *File]
 	tokens  *tokenCache
 	usage   usage
+	cuts    collapse.Group[error] // of pictures into sizes, by key
+	cutters chan struct{}         // holds one for each at work
 }
 
 // NewStore makes a store of a migrated database and a bucket. enqueue keeps work in the transaction it is given.
 func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work Work) error) *Store {
-	s := &Store{db: db, bucket: b, options: options, enqueue: enqueue, tokens: newTokenCache()}
+	s := &Store{db: db, bucket: b, options: options, enqueue: enqueue, tokens: newTokenCache(), cutters: make(chan struct{}, cuttersAtOnce)}
 	s.files = newBatcher(s.FilesByID)
 	return s
 }

@@ -45,8 +45,9 @@ var fileOrImage = answer{write: func(s *server, w http.ResponseWriter, r *http.R
 	if err != nil {
 		return err
 	}
+	isPicture := f.Kind == "IMAGE"
 	f.complete(s.Addresses)
-	if f.DefaultImage != nil {
+	if isPicture && f.DefaultImage != nil {
 		return writeJSON(w, f.DefaultImage)
 	}
 	return writeJSON(w, f)

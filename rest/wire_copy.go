@@ -57,7 +57,7 @@ func (c *CopySchema) complete(a address.Addresses) {
 	c.ImagesURL = c.URL + "/images"
 	c.Creator.complete(a)
 	c.Thumbnail = c.Image.thumbnail(a, "THING")
-	c.PreviewImage = c.Thumbnail
+	c.PreviewImage = c.Image.preview(a, "THING")
 	c.Details = "<div>" + c.DescriptionHTML + "</div>"
 	c.DetailsParts = []any{}
 	c.TypeName = "Make"

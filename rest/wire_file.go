@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/meshyard/meshyard/internal/address"
+	"github.com/meshyard/meshyard/internal/pictures"
 )
 
 // FileSchema is a file on the wire.
@@ -25,34 +26,56 @@ type FileSchema struct {
 	Hash          Hash          `json:"hash"`
 	Rank          int           `json:"rank"`
 
-	Kind string `json:"kind,omitempty"` // read only: emptied before it is written
+	// Read only: emptied before they are written.
+	Kind      string     `json:"kind,omitempty"`
+	Rendering *rendering `json:"rendering,omitempty"`
 }
 
 func (f *FileSchema) complete(a address.Addresses) {
 	f.URL = a.Base + "/files/" + f.ID.String()
 	f.DownloadURL = f.URL + "/download"
 	f.MetaData = []any{}
-	f.Thumbnail = a.Picture(f.Kind)
-	if f.Kind == "IMAGE" && f.DirectURL != nil {
-		p := picture{ID: f.ID, Name: f.Name, DirectURL: *f.DirectURL, Added: Time(f.Date)}
-		f.Thumbnail, f.DefaultImage = p.DirectURL, p.summary(a)
+	p := &picture{ID: f.ID, Name: f.Name, Kind: f.Kind, DirectURL: f.DirectURL, Rendering: f.Rendering, Added: Time(f.Date)}
+	f.Thumbnail = p.thumbnail(a, f.Kind)
+	if p.seen() {
+		f.DefaultImage = p.summary(a)
 	}
-	f.Kind = ""
+	f.Kind, f.Rendering = "", nil
 }
 
-// picture is what is read of a picture.
+// rendering is where a file is to be seen, in some size.
+type rendering struct {
+	URL string `json:"url"`
+}
+
+// picture is what is read of a picture, or of a model that is seen in a rendering.
 type picture struct {
-	ID        ID     `json:"id"`
-	Name      string `json:"name"`
-	DirectURL string `json:"direct_url"`
-	Added     Time   `json:"added"`
+	ID        ID         `json:"id"`
+	Name      string     `json:"name"`
+	Kind      string     `json:"kind"`
+	DirectURL *string    `json:"direct_url"`
+	Rendering *rendering `json:"rendering"`
+	Added     Time       `json:"added"`
+}
+
+// seen tells whether there is anything to see.
+func (p *picture) seen() bool {
+	return p != nil && (p.Rendering != nil || p.Kind == "IMAGE" && p.DirectURL != nil)
+}
+
+// in is the address of the picture in a size. One that is not cut yet is shown as it was uploaded.
+func (p *picture) in(size string) string {
+	if p.Rendering == nil {
+		return *p.DirectURL
+	}
+	return address.Sized(p.Rendering.URL, size)
 }
 
 func (p *picture) sizes() []ImageSize {
-	var all []ImageSize
-	for _, kind := range imageSizes {
-		for _, size := range kind.sizes {
-			all = append(all, ImageSize{kind.kind, size, p.DirectURL})
+	all := []ImageSize{}
+	if p.seen() {
+		for _, size := range pictures.Sizes {
+			all = append(all, ImageSize{size.Kind, size.Name, p.in(size.String())})
 		}
 	}
 	return all
@@ -64,10 +87,19 @@ func (p *picture) summary(a address.Addresses) *ImageSummary {
 
 // thumbnail is the address of a picture, or of the one that stands for a kind of which there is none.
 func (p *picture) thumbnail(a address.Addresses, kind string) string {
-	if p == nil {
+	return p.shown(a, kind, "thumb_large")
+}
+
+// preview is the address of a picture that is larger than a thumbnail.
+func (p *picture) preview(a address.Addresses, kind string) string {
+	return p.shown(a, kind, "preview_large")
+}
+
+func (p *picture) shown(a address.Addresses, kind, size string) string {
+	if !p.seen() {
 		return a.Picture(kind)
 	}
-	return p.DirectURL
+	return p.in(size)
 }
 
 // ImageSummary is a picture on the wire.
@@ -84,16 +116,6 @@ type ImageSize struct {
 	Type string `json:"type"`
 	Size string `json:"size"`
 	URL  string `json:"url"`
-}
-
-// imageSizes are the fifteen sizes, in the order in which old clients saw them.
-var imageSizes = []struct {
-	kind  string
-	sizes []string
-}{
-	{"thumb", []string{"large", "medium", "small", "tiny"}},
-	{"preview", []string{"featured", "card", "large", "medium", "small", "birdwing", "tiny", "tinycard"}},
-	{"display", []string{"large", "medium", "small"}},
 }
 
 // ImageSchema is a picture in a list of pictures.

@@ -113,7 +113,7 @@ func (t *AncestorSchema) complete(a address.Addresses) {
 	t.PublicURL = a.Base + "/thing:" + t.ID.String()
 	t.Creator.complete(a)
 	t.Thumbnail = t.Image.thumbnail(a, "THING")
-	t.PreviewImage = t.Thumbnail
+	t.PreviewImage = t.Image.preview(a, "THING")
 	t.Image = nil
 }
 
@@ -145,7 +145,7 @@ func (t *ThingSchema) complete(a address.Addresses) {
 	}
 	t.ZipData = zipData{Files: t.ZipFiles, Images: t.ZipImages}
 	t.Thumbnail = t.Image.thumbnail(a, "THING")
-	if t.Image != nil {
+	if t.Image.seen() {
 		t.DefaultImage = t.Image.summary(a)
 	}
 	t.Ancestors = []*AncestorSchema{}
@@ -203,7 +203,7 @@ func (t *ShortThingSchema) complete(a address.Addresses) {
 		tag.complete(a)
 	}
 	t.Thumbnail = t.Image.thumbnail(a, "THING")
-	t.PreviewImage = t.Thumbnail
+	t.PreviewImage = t.Image.preview(a, "THING")
 	no := false
 	t.IsNSFW = &no
 	t.Image, t.Category = nil, nil

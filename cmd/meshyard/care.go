@@ -10,6 +10,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/app"
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
 )
 
@@ -58,10 +59,28 @@ func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger)
 	if c.DryRun {
 		removed = "would remove"
 	}
-	for _, key := range append(sweep.PendingObjects, sweep.ContentObjects...) {
+	for _, key := range sweep.Objects() {
 		fmt.Println(removed, key)
 	}
-	fmt.Printf("%s %d expired uploads and %d objects (%d bytes)\n", removed, sweep.ExpiredUploads, len(sweep.PendingObjects)+len(sweep.ContentObjects), sweep.Bytes)
+	fmt.Printf("%s %d expired uploads and %d objects (%d bytes)\n", removed, sweep.ExpiredUploads, len(sweep.Objects()), sweep.Bytes)
+	return nil
+}
+
+type deriveCmd struct {
+	Again models.Again `help:"Make again what failed (failed), or everything (all)." enum:"failed,all," default:"" placeholder:"WHICH"`
+}
+
+func (c *deriveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
+	a, err := app.Open(ctx, s, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	wanted, err := a.Store.WantPreviews(ctx, c.Again)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d previews are to be made: servers that run, or are started, make them\n", wanted)
 	return nil
 }
 

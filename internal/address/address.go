@@ -28,15 +28,35 @@ func (a Addresses) Blob(fileID int64, name string) string {
 	return a.Base + "/blobs/" + strconv.FormatInt(fileID, 10) + "/" + url.PathEscape(name)
 }
 
-// SignedBlob is where the bytes of any file are for whoever holds the address, until it expires.
-func (a Addresses) SignedBlob(fileID int64, name string, expires time.Time) string {
-	at := strconv.FormatInt(expires.Unix(), 10)
-	q := url.Values{"expires": {at}, "signature": {a.Key.Sign(blobPurpose, strconv.FormatInt(fileID, 10), at)}}
-	return a.Blob(fileID, name) + "?" + q.Encode()
+// Derived is where something is that was derived of a public file: a rendering, three.js JSON or GLB. tag names its bytes.
+func (a Addresses) Derived(kind string, fileID int64, tag, name string) string {
+	return a.Base + "/" + kind + "/" + strconv.FormatInt(fileID, 10) + "/" + tag + "/" + name
 }
 
-// Signed tells whether the query of a blob's address carries a signature that holds now.
-func (a Addresses) Signed(fileID int64, query url.Values, now time.Time) bool {
+// Sized is where a rendering is in another size.
+func Sized(rendering, size string) string {
+	path, query, _ := strings.Cut(rendering, "?")
+	folder, name := path[:strings.LastIndexByte(path, '/')+1], path[strings.LastIndexByte(path, '.'):]
+	if query != "" {
+		query = "?" + query
+	}
+	return folder + size + name + query
+}
+
+// Signed lets an address of a file's bytes, or of what is derived of them, work for whoever holds it, until it expires.
+func (a Addresses) Signed(address string, fileID int64, expires time.Time) string {
+	at := strconv.FormatInt(expires.Unix(), 10)
+	q := url.Values{"expires": {at}, "signature": {a.Key.Sign(blobPurpose, strconv.FormatInt(fileID, 10), at)}}
+	return address + "?" + q.Encode()
+}
+
+// SignedBlob is where the bytes of any file are for whoever holds the address, until it expires.
+func (a Addresses) SignedBlob(fileID int64, name string, expires time.Time) string {
+	return a.Signed(a.Blob(fileID, name), fileID, expires)
+}
+
+// Verified tells whether the query of a blob's address carries a signature that holds now.
+func (a Addresses) Verified(fileID int64, query url.Values, now time.Time) bool {
 	at := query.Get("expires")
 	expires, err := strconv.ParseInt(at, 10, 64)
 	return err == nil && now.Unix() < expires && a.Key.Verify(query.Get("signature"), blobPurpose, strconv.FormatInt(fileID, 10), at)

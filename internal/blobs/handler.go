@@ -2,7 +2,6 @@
 package blobs
 
 import (
-	"context"
 	"errors"
 	"mime"
 	"net/http"
@@ -19,7 +18,8 @@ type Blob struct {
 	Key         string // in the bucket
 	Name        string
 	ContentType string
-	SHA256      string // hex
+	ETag        string // with no quotes
+	Fixed       bool   // whether there will never be anything else at the address
 }
 
 // Address is what an address says of who holds it.
@@ -32,10 +32,10 @@ const (
 	Stale                 // one that looks handed out, and has ended or was altered: it gives what a plain one gives
 )
 
-// Handler answers /download:{id} and /blobs/{id}/{name}.
+// Handler answers /download:{id} and /blobs/{id}/{name}, and what else there is of files by their ids.
 type Handler struct {
-	// Find gives the bytes of a file to whoever may have them by an address of that kind.
-	Find func(ctx context.Context, fileID int64, by Address) (Blob, error)
+	// Find gives what a request asks for of a file, to whoever may have it by an address of that kind.
+	Find func(r *http.Request, fileID int64, by Address) (Blob, error)
 	// Signed tells whether an address with this query was handed out and still holds.
 	Signed func(fileID int64, query url.Values, now time.Time) bool
 	// Serve answers with an object. An error says that it has answered nothing, bucket.ErrNotExist that there is no such object.
@@ -73,7 +73,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	a := &answer{ResponseWriter: w, before: w.Header().Clone(), fail: h.Status}
 	for again := false; ; again = true {
-		blob, err := h.Find(r.Context(), id, by)
+		blob, err := h.Find(r, id, by)
 		if err != nil {
 			h.Fail(w, r, err)
 			return
@@ -104,13 +104,18 @@ func describe(header http.Header, blob Blob, signed bool) {
 	}
 	header.Set("Content-Type", contentType)
 	header.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": blob.Name}))
-	header.Set("ETag", `"`+blob.SHA256+`"`)
+	header.Set("ETag", `"`+blob.ETag+`"`)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	if signed {
+	switch {
+	case signed && blob.Fixed:
+		header.Set("Cache-Control", "private, max-age=3600, immutable")
+	case signed:
 		header.Set("Cache-Control", "private, max-age=300")
-	} else {
+	case blob.Fixed:
+		header.Set("Cache-Control", "public, max-age=31536000, immutable")
+	default:
 		header.Set("Cache-Control", "public, max-age=3600")
 	}
 }

@@ -1,7 +1,6 @@
 package blobs_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -26,14 +25,14 @@ func handler(t *testing.T) blobs.Handler {
 		t.Fatal(err)
 	}
 	return blobs.Handler{
-		Find: func(_ context.Context, id int64, by blobs.Address) (blobs.Blob, error) {
+		Find: func(_ *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
 			if id == 2 && by == blobs.Stale {
 				return blobs.Blob{}, errors.New("expired")
 			}
 			if id != 1 && (id != 2 || by != blobs.Signed) {
 				return blobs.Blob{}, errors.New("not for you")
 			}
-			return blobs.Blob{Key: path, Name: "a.stl", ContentType: "model/stl", SHA256: "abc"}, nil
+			return blobs.Blob{Key: path, Name: "a.stl", ContentType: "model/stl", ETag: "abc"}, nil
 		},
 		Signed: func(_ int64, query url.Values, _ time.Time) bool { return query.Get("signature") == "good" },
 		Serve: func(w http.ResponseWriter, r *http.Request, key string) error {

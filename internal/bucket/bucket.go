@@ -172,6 +172,15 @@ func (b *Bucket) Stat(ctx context.Context, key string) (Object, error) {
 	return o, nil
 }
 
+// Has tells whether there is an object at key.
+func (b *Bucket) Has(ctx context.Context, key string) (bool, error) {
+	_, err := b.Stat(ctx, key)
+	if errors.Is(err, ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Reader opens the object at key from its first byte, or returns an error
 // matching [ErrNotExist]. The context must live as long as the reader.
 func (b *Bucket) Reader(ctx context.Context, key string) (io.ReadSeekCloser, Object, error) {

@@ -32,6 +32,7 @@ func TestBucket(t *testing.T) {
 			"Promote":           testPromote,
 			"PromoteMissing":    testPromoteMissing,
 			"PromoteWrongSize":  testPromoteWrongSize,
+			"Derived":           testDerived,
 			"PromoteConcurrent": testPromoteConcurrent,
 			"Missing":           testMissing,
 			"BadKeys":           testBadKeys,

@@ -44,7 +44,7 @@ func openDirectory(u *url.URL) (_ *directory, err error) {
 			d.close()
 		}
 	}()
-	for _, prefix := range []string{PendingPrefix, ContentPrefix} {
+	for _, prefix := range prefixes {
 		if err := makeFolder(filepath.Join(dir, filepath.FromSlash(prefix))); err != nil {
 			return nil, err
 		}

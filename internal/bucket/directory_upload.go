@@ -3,28 +3,35 @@ package bucket
 import (
 	"context"
 	"os"
+	"path"
+	"strings"
 )
 
 // writebackStep is how many bytes are written before the kernel is asked to
 // start sending them to the disk.
 const writebackStep = 8 << 20
 
-// directoryUpload writes <key>.tmp, in the folder of the key so that the
+// directoryUpload writes <name>.tmp, in the folder of the key so that the
 // rename stays within one file system.
 type directoryUpload struct {
 	dir     *directory
 	key     string
+	partial string // the key of what is being written
 	file    *os.File
 	size    int64
 	started int64 // bytes whose way to the disk has begun
 }
 
 func (d *directory) create(_ context.Context, key, _ string) (upload, error) {
-	f, err := d.root.OpenFile(key+partialSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	partial := key + partialSuffix
+	if strings.HasPrefix(key, DerivedPrefix) {
+		partial = DerivedPrefix + randomName() + partialSuffix // several may make the same at once
+	}
+	f, err := d.root.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
 		return nil, err
 	}
-	return &directoryUpload{dir: d, key: key, file: f}, nil
+	return &directoryUpload{dir: d, key: key, partial: partial, file: f}, nil
 }
 
 func (u *directoryUpload) Write(p []byte) (int, error) {
@@ -46,15 +53,16 @@ func (u *directoryUpload) commit() error {
 	if err := u.file.Close(); err != nil {
 		return err
 	}
-	if err := u.dir.root.Rename(u.key+partialSuffix, u.key); err != nil {
+	if err := u.dir.root.Rename(u.partial, u.key); err != nil {
 		return err
 	}
-	return syncFolder(u.dir.folders[PendingPrefix])
+	return syncFolder(u.dir.folders[path.Dir(u.key)+"/"])
 }
 
 func (u *directoryUpload) abort() {
 	u.file.Close()
-	u.dir.root.Remove(u.key + partialSuffix)
-	// There if the last sync of commit failed.
-	u.dir.root.Remove(u.key)
+	u.dir.root.Remove(u.partial)
+	if strings.HasPrefix(u.key, PendingPrefix) {
+		u.dir.root.Remove(u.key) // there if the last sync of commit failed
+	}
 }

@@ -3,21 +3,34 @@ package bucket
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 )
 
-// The two folders of a bucket. Everything else in it is left alone.
+// The folders of a bucket. Everything else in it is left alone.
 const (
 	PendingPrefix = "pending/"
 	ContentPrefix = "files/"
+	DerivedPrefix = "derived/"
 )
+
+var prefixes = []string{PendingPrefix, ContentPrefix, DerivedPrefix}
 
 // partialSuffix ends the names of unfinished files.
 const partialSuffix = ".tmp"
 
 // ContentKey is the key of the content with this SHA-256, given in lower hex.
 func ContentKey(sha256 string) string { return ContentPrefix + sha256 }
+
+// DerivedKey is the key of what was made of the content with this SHA-256, given in lower hex, under a name of letters, digits, '-', '_' and '.'.
+func DerivedKey(sha256, name string) string { return DerivedPrefix + sha256 + "." + name }
+
+// ContentOf gives the SHA-256 of the content that a derived object was made of.
+func ContentOf(derivedKey string) string {
+	sha256, _, _ := strings.Cut(strings.TrimPrefix(derivedKey, DerivedPrefix), ".")
+	return sha256
+}
 
 // randomName never meets another one: 160 random bits.
 func randomName() string {
@@ -26,18 +39,23 @@ func randomName() string {
 	return hex.EncodeToString(b[:])
 }
 
-// checkKey keeps every key a plain name in one of the two folders, so that no
+// checkKey keeps every key a plain name in one of the folders, so that no
 // key climbs out of a directory, names the folder itself, or needs escaping
 // to mean the same on both kinds of bucket.
 func checkKey(key string) error {
-	name, ok := strings.CutPrefix(key, PendingPrefix)
-	if !ok {
-		name, ok = strings.CutPrefix(key, ContentPrefix)
+	for _, prefix := range prefixes {
+		if name, ok := strings.CutPrefix(key, prefix); ok && plain(name) {
+			return nil
+		}
 	}
-	if !ok || !plain(name) {
-		return fmt.Errorf("bad object key %q", key)
+	return fmt.Errorf("bad object key %q", key)
+}
+
+func checkDerived(key string) error {
+	if !strings.HasPrefix(key, DerivedPrefix) || strings.HasSuffix(key, partialSuffix) {
+		return fmt.Errorf("bad derived key %q", key)
 	}
-	return nil
+	return errors.Join(checkKey(key), checkContent(ContentPrefix+ContentOf(key)))
 }
 
 func checkPending(key string) error {

@@ -12,16 +12,17 @@ import (
 
 // Settings of every command. Each is a flag and a variable MESHYARD_…; the flag wins.
 type Settings struct {
-	Listen      string        `help:"Address to listen on, host:port. Default: ${default}." default:"127.0.0.1:8080" env:"MESHYARD_LISTEN" placeholder:"HOST:PORT"`
-	BaseURL     string        `help:"Address under which clients reach the server; answers hold addresses below it. Default: http:// and the listening address." env:"MESHYARD_BASE_URL" placeholder:"URL"`
-	Data        string        `help:"Folder for the database and the bucket where these have no address of their own. Default: ${default}." default:"./data" env:"MESHYARD_DATA" placeholder:"DIR"`
-	DatabaseURL string        `help:"Database: sqlite:PATH or postgres://…. Default: sqlite:DATA/meshyard.db." env:"MESHYARD_DATABASE_URL" placeholder:"URL"`
-	BucketURL   string        `help:"Bucket for the files: file:///DIR or s3://BUCKET?region=…. Default: DATA/bucket." env:"MESHYARD_BUCKET_URL" placeholder:"URL"`
-	UploadLimit Size          `help:"Largest file that is taken. Pictures are limited to 5 MB besides. Default: ${default}." default:"250MiB" env:"MESHYARD_UPLOAD_LIMIT" placeholder:"SIZE"`
-	PendingTTL  time.Duration `help:"How long an upload waits to be finalized before it is removed. Default: ${default}." default:"24h" env:"MESHYARD_PENDING_TTL" placeholder:"DURATION"`
-	RateLimit   int           `help:"Requests to the API that one token, or one address without a token, may make in 5 minutes; 0 is no limit. Default: ${default}." default:"300" env:"MESHYARD_RATE_LIMIT" placeholder:"N"`
-	Sunset      Day           `help:"Day on which deprecated operations end, 2027-06-30: their answers announce it. Default: none is announced." env:"MESHYARD_SUNSET" placeholder:"DATE"`
-	Hardened    bool          `help:"Close what helps explorers: GraphiQL, introspection, GraphQL by GET, and suggestions in errors." env:"MESHYARD_HARDENED"`
+	Listen         string        `help:"Address to listen on, host:port. Default: ${default}." default:"127.0.0.1:8080" env:"MESHYARD_LISTEN" placeholder:"HOST:PORT"`
+	BaseURL        string        `help:"Address under which clients reach the server; answers hold addresses below it. Default: http:// and the listening address." env:"MESHYARD_BASE_URL" placeholder:"URL"`
+	Data           string        `help:"Folder for the database and the bucket where these have no address of their own. Default: ${default}." default:"./data" env:"MESHYARD_DATA" placeholder:"DIR"`
+	DatabaseURL    string        `help:"Database: sqlite:PATH or postgres://…. Default: sqlite:DATA/meshyard.db." env:"MESHYARD_DATABASE_URL" placeholder:"URL"`
+	BucketURL      string        `help:"Bucket for the files: file:///DIR or s3://BUCKET?region=…. Default: DATA/bucket." env:"MESHYARD_BUCKET_URL" placeholder:"URL"`
+	UploadLimit    Size          `help:"Largest file that is taken. Pictures are limited to 5 MB besides. Default: ${default}." default:"250MiB" env:"MESHYARD_UPLOAD_LIMIT" placeholder:"SIZE"`
+	PendingTTL     time.Duration `help:"How long an upload waits to be finalized before it is removed. Default: ${default}." default:"24h" env:"MESHYARD_PENDING_TTL" placeholder:"DURATION"`
+	RateLimit      int           `help:"Requests to the API that one token, or one address without a token, may make in 5 minutes; 0 is no limit. Default: ${default}." default:"300" env:"MESHYARD_RATE_LIMIT" placeholder:"N"`
+	PreviewWorkers int           `help:"How many previews this server makes at once, each on one processor and in some hundred MiB; 0: it leaves them to others. Default: ${default}." default:"1" env:"MESHYARD_PREVIEW_WORKERS" placeholder:"N"`
+	Sunset         Day           `help:"Day on which deprecated operations end, 2027-06-30: their answers announce it. Default: none is announced." env:"MESHYARD_SUNSET" placeholder:"DATE"`
+	Hardened       bool          `help:"Close what helps explorers: GraphiQL, introspection, GraphQL by GET, and suggestions in errors." env:"MESHYARD_HARDENED"`
 }
 
 // PictureLimit is the largest picture that is taken, in bytes.
@@ -62,6 +63,9 @@ func (s *Settings) Complete() error {
 	}
 	if s.RateLimit < 0 {
 		return fmt.Errorf("--rate-limit %d: must be 0 or more", s.RateLimit)
+	}
+	if s.PreviewWorkers < 0 || s.PreviewWorkers > 64 {
+		return fmt.Errorf("--preview-workers %d: must be 0 to 64", s.PreviewWorkers)
 	}
 	return nil
 }

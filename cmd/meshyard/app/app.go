@@ -84,8 +84,13 @@ func (a *App) open(ctx context.Context) (err error) {
 	if a.bucket, err = bucket.Open(ctx, a.Settings.BucketURL); err != nil {
 		return err
 	}
-	a.queue, err = jobs.New(a.db.SQL(), string(a.db.Engine), jobs.Handlers{
+	a.queue, err = jobs.New(a.db.SQL(), string(a.db.Engine), a.Settings.PreviewWorkers, jobs.Handlers{
 		ExpireUpload: func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
+		MakePreview:  func(ctx context.Context, id int64) error { return a.Store.MakePreview(ctx, id) },
+		ResumePreviews: func(ctx context.Context) error {
+			_, err := a.Store.ResumePreviews(ctx)
+			return err
+		},
 		FoldCounts: func(ctx context.Context) error {
 			_, err := a.Store.FoldDownloads(ctx)
 			_, err2 := a.Store.FoldCounts(ctx)
@@ -99,6 +104,9 @@ func (a *App) open(ctx context.Context) (err error) {
 	a.Store = models.NewStore(a.db, a.bucket, models.Options{
 		UploadLimit: int64(a.Settings.UploadLimit), PictureLimit: config.PictureLimit, PendingTTL: a.Settings.PendingTTL,
 	}, func(ctx context.Context, tx bun.Tx, work models.Work) error {
+		if work.MakePreview != 0 {
+			return a.queue.MakePreview(ctx, tx.Tx, work.MakePreview)
+		}
 		return a.queue.ExpireUpload(ctx, tx.Tx, work.ExpireUpload, work.At)
 	})
 	return nil
@@ -109,7 +117,7 @@ func (a *App) collectGarbage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n := len(sweep.PendingObjects) + len(sweep.ContentObjects); n > 0 || sweep.ExpiredUploads > 0 {
+	if n := len(sweep.Objects()); n > 0 || sweep.ExpiredUploads > 0 {
 		a.Logger.Info("collected garbage", "expired_uploads", sweep.ExpiredUploads, "objects", n, "bytes", sweep.Bytes)
 	}
 	return nil

@@ -69,6 +69,10 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	mux.HandleFunc("GET /healthz", telemetry.Healthz)
 	mux.HandleFunc("GET /readyz", telemetry.Readyz(a.Store.Ready))
 	mux.Handle("GET /blobs/{file_id}/{name}", bytes)
+	derived := a.derived(bytes)
+	mux.Handle("GET /renders/{file_id}/{tag}/{name}", derived)
+	mux.Handle("GET /glb/{file_id}/{tag}/{name}", derived)
+	mux.Handle("GET /threejs/{file_id}/{tag}/{name}", compressed(derived))
 	mux.Handle("GET /renders/default/{name}", pictures.Handler(func(w http.ResponseWriter) { missing(w) }))
 	if !a.Settings.Hardened {
 		mux.Handle("/graphiql", compressed(graphiql.Handler(graphiql.Options{})))
@@ -128,24 +132,42 @@ func (a *App) limited(next http.Handler) http.Handler {
 	return auth.Authenticate(next, a.Store.Authenticate)
 }
 
-func (a *App) blobs(addresses address.Addresses) http.Handler {
+func (a *App) blobs(addresses address.Addresses) blobs.Handler {
 	return blobs.Handler{
-		Find: func(ctx context.Context, id int64, by blobs.Address) (blobs.Blob, error) {
-			f, key, err := a.Store.Blob(ctx, id, by == blobs.Signed)
-			if by == blobs.Stale && models.CodeOf(err) == models.Forbidden {
-				err = &models.Error{Code: models.Forbidden, Message: "the address has expired, or is not as it was handed out"}
-			}
+		Find: func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
+			f, key, err := a.Store.Blob(r.Context(), id, by == blobs.Signed)
 			if err != nil {
-				return blobs.Blob{}, err
+				return blobs.Blob{}, refused(err, by)
 			}
-			return blobs.Blob{Key: key, Name: f.Name, ContentType: f.ContentType, SHA256: f.SHA256}, nil
+			return blobs.Blob{Key: key, Name: f.Name, ContentType: f.ContentType, ETag: f.SHA256}, nil
 		},
-		Signed:  addresses.Signed,
+		Signed:  addresses.Verified,
 		Serve:   a.bucket.Serve,
 		Fail:    rest.WriteFailure,
 		Status:  func(w http.ResponseWriter, status int, message string) { rest.WriteError(w, status, message) },
 		Missing: missing,
 	}
+}
+
+// derived serves what is derived of files, on the same terms as their bytes.
+func (a *App) derived(bytes blobs.Handler) http.Handler {
+	bytes.Find = func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
+		tag, name := r.PathValue("tag"), r.PathValue("name")
+		part, key, err := a.Store.Derived(r.Context(), id, by == blobs.Signed, tag, name)
+		if err != nil {
+			return blobs.Blob{}, refused(err, by)
+		}
+		return blobs.Blob{Key: key, Name: part.Name, ContentType: part.ContentType, ETag: tag + "-" + part.Name, Fixed: true}, nil
+	}
+	return bytes
+}
+
+// refused says of an address that was once good that it is so no more.
+func refused(err error, by blobs.Address) error {
+	if by == blobs.Stale && models.CodeOf(err) == models.Forbidden {
+		return &models.Error{Code: models.Forbidden, Message: "the address has expired, or is not as it was handed out"}
+	}
+	return err
 }
 
 func missing(w http.ResponseWriter) {

@@ -1,0 +1,41 @@
+package bucket
+
+import (
+	"context"
+	"fmt"
+	"io"
+)
+
+// PutDerived stores what write writes, as one durable object that is there wholly or not at all. The key is one of [DerivedKey]. What is made
+// twice is the same twice: an object that is there is replaced in one step.
+func (b *Bucket) PutDerived(ctx context.Context, key, contentType string, write func(io.Writer) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("put %s: %w", key, err)
+		}
+	}()
+	if err := checkDerived(key); err != nil {
+		return err
+	}
+	u, err := b.store.create(ctx, key, contentType)
+	if err != nil {
+		return err
+	}
+	committed := false
+	defer func() {
+		if !committed {
+			u.abort()
+		}
+	}()
+	if err := write(u); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := u.commit(); err != nil {
+		return err
+	}
+	committed = true
+	return nil
+}

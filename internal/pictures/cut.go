@@ -1,0 +1,48 @@
+package pictures
+
+import (
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"io"
+
+	"golang.org/x/image/draw"
+)
+
+// Cut gives a picture in a size: of one that must fill it the middle is taken.
+func Cut(img image.Image, s Size) image.Image {
+	from := img.Bounds()
+	width, height := s.Of(from.Dx(), from.Dy())
+	if s.Crop {
+		if w := from.Dy() * width / height; w < from.Dx() {
+			from.Min.X += (from.Dx() - w) / 2
+			from.Max.X = from.Min.X + max(1, w)
+		} else if h := from.Dx() * height / width; h < from.Dy() {
+			from.Min.Y += (from.Dy() - h) / 2
+			from.Max.Y = from.Min.Y + max(1, h)
+		}
+	}
+	to := image.NewNRGBA(image.Rect(0, 0, width, height))
+	draw.CatmullRom.Scale(to, to.Bounds(), img, from, draw.Src, nil)
+	return to
+}
+
+// The ways in which pictures are written.
+const (
+	PNG  = "png"
+	JPEG = "jpg"
+)
+
+const jpegQuality = 85
+
+// Encode writes a picture as png or jpg.
+func Encode(w io.Writer, img image.Image, as string) error {
+	switch as {
+	case PNG:
+		return (&png.Encoder{CompressionLevel: png.DefaultCompression}).Encode(w, img)
+	case JPEG:
+		return jpeg.Encode(w, img, &jpeg.Options{Quality: jpegQuality})
+	}
+	return fmt.Errorf("pictures are not written as %q", as)
+}

@@ -1,0 +1,88 @@
+// Package preview derives from the bytes of a file what people look at before they download it: a picture, three.js JSON, GLB, and facts of the
+// mesh. What is derived is a function of the bytes, of what they are taken for, and of the version of this pipeline, to the byte.
+package preview
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+)
+
+// Version is that of the pipeline. A change that makes other bytes of the same input makes it one more.
+const Version = 1
+
+// Subject is what a file is taken for: a format of meshes, Image or GCode. Nothing is derived of a file of no subject.
+type Subject string
+
+// The subjects that are no formats of meshes.
+const (
+	Image Subject = "image"
+	GCode Subject = "gcode"
+)
+
+// SubjectOf tells what a file is taken for. contentType is what its bytes show.
+func SubjectOf(name, contentType string) Subject {
+	if strings.HasPrefix(contentType, "image/") && !strings.Contains(contentType, "svg") {
+		return Image
+	}
+	switch ending := strings.ToLower(path.Ext(name)); ending {
+	case ".gcode", ".gco", ".g":
+		return GCode
+	}
+	return Subject(mesh.FormatOf(name))
+}
+
+// Part is one of the things that are derived and kept as objects.
+type Part struct{ Name, ContentType string }
+
+// The parts, beside the picture.
+var (
+	Threejs = Part{"model.json", "application/json"}
+	GLB     = Part{"model.glb", "model/gltf-binary"}
+)
+
+// Picture is the part that all sizes are cut from, and each of these, written as png or jpg.
+func Picture(size, written string) Part {
+	if written == "jpg" {
+		return Part{size + ".jpg", "image/jpeg"}
+	}
+	return Part{size + ".png", "image/png"}
+}
+
+// Name names a part among all that is derived of a content, by this pipeline and others.
+func (s Subject) Name(version int32, part string) string {
+	return fmt.Sprintf("%s.%d.%s", s, version, part)
+}
+
+// Result says what was derived.
+type Result struct {
+	Picture       string // how the picture is written, png or jpg; empty: there is none
+	Width, Height int32  // of the picture
+	Threejs, GLB  bool
+	Mesh          *Mesh // nil where the subject is no mesh
+}
+
+// Mesh is what is known of a mesh.
+type Mesh struct {
+	Format     mesh.Format `json:"format"`
+	Triangles  int64       `json:"triangles"`
+	Vertices   int64       `json:"vertices"` // different places
+	Components int64       `json:"components"`
+	Min        [3]float64  `json:"min"` // of the box, in the coordinates of the file
+	Max        [3]float64  `json:"max"`
+	Size       [3]float64  `json:"size"`   // of the box, mm
+	Volume     *float64    `json:"volume"` // mm³; nil where the mesh encloses none
+	Area       float64     `json:"area"`   // mm²
+	Watertight bool        `json:"watertight"`
+	Manifold   bool        `json:"manifold"`
+	Decimated  bool        `json:"decimated"` // the three.js JSON has fewer triangles
+	// Fingerprint is the same for the same shape, wherever it stands, however it is turned and scaled, and in whatever format.
+	Fingerprint string    `json:"fingerprint"`
+	Keys        []string  `json:"keys"`       // of which meshes of the same shape share one
+	Descriptor  []float64 `json:"descriptor"` // by which it is told whether they are
+}
+
+// SameShape tells whether two meshes have the same shape.
+func SameShape(a, b *Mesh) bool { return a.Fingerprint == b.Fingerprint }

@@ -1,0 +1,113 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/pictures"
+	"github.com/meshyard/meshyard/internal/preview"
+)
+
+// collectPreviews removes previews that no file has any more. The content's row is locked meanwhile, so a finalization of the same bytes either came first, and
+// is seen here, or waits, and wants the preview anew.
+func (s *Store) collectPreviews(ctx context.Context, cutoff time.Time, dryRun bool) error {
+	unused := func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("p.beat_at <= ? AND NOT EXISTS (SELECT 1 FROM files AS f WHERE f.preview_id = p.id)", cutoff)
+	}
+	for last := int64(0); !dryRun; {
+		var rows []*Preview
+		err := unused(s.db.write.NewSelect().Model(&rows).Column("p.id", "p.sha256")).Where("p.id > ?", last).Order("p.id").Limit(objectsAtOnce).Scan(ctx)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, p := range rows {
+			last = p.ID
+			err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+				if err := holdContent(ctx, tx, p.SHA256); err != nil {
+					return err
+				}
+				if still, err := unused(tx.NewSelect().Model((*Preview)(nil)).Where("p.id = ?", p.ID)).Exists(ctx); err != nil || !still {
+					return err
+				}
+				_, err := tx.NewDelete().Model(p).WherePK().Exec(ctx)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// holdContent is lockContent for who does not know the size, and leaves the one that is noted.
+func holdContent(ctx context.Context, tx bun.Tx, sha256 string) error {
+	_, err := tx.NewInsert().Model(&content{SHA256: sha256, CreatedAt: now()}).On("CONFLICT (sha256) DO UPDATE").Set("sha256 = EXCLUDED.sha256").Exec(ctx)
+	return err
+}
+
+// namedDerived tells which objects are parts of previews, by key.
+func (s *Store) namedDerived(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
+	contents := make([]string, 0, len(objects))
+	for _, o := range objects {
+		if !o.Partial {
+			contents = append(contents, bucket.ContentOf(o.Key))
+		}
+	}
+	var rows []*Preview
+	if err := s.db.write.NewSelect().Model(&rows).Column("p.id", "p.sha256", "p.subject", "p.version").Where("p.sha256 IN (?)", bun.List(contents)).Scan(ctx); err != nil {
+		return nil, err
+	}
+	prefixes := make(map[string][]string, len(rows))
+	for _, p := range rows {
+		prefixes[p.SHA256] = append(prefixes[p.SHA256], p.Key(""))
+	}
+	named := make(map[string]bool, len(objects))
+	for _, o := range objects {
+		for _, prefix := range prefixes[bucket.ContentOf(o.Key)] {
+			named[o.Key] = named[o.Key] || strings.HasPrefix(o.Key, prefix)
+		}
+	}
+	return named, nil
+}
+
+// checkPreviews sees that all parts of previews that are done are there.
+func (s *Store) checkPreviews(ctx context.Context, report func(string)) error {
+	for last := int64(0); ; {
+		var rows []*Preview
+		err := s.db.write.NewSelect().Model(&rows).Where("p.id > ? AND p.state = ?", last, PreviewDone).Order("p.id").Limit(objectsAtOnce).Scan(ctx)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, p := range rows {
+			last = p.ID
+			for _, name := range p.parts() {
+				if ok, err := s.bucket.Has(ctx, p.Key(name)); err != nil {
+					return err
+				} else if !ok {
+					report(fmt.Sprintf("preview %d: object %s is missing (meshyard derive --again all makes it)", p.ID, p.Key(name)))
+				}
+			}
+		}
+	}
+}
+
+// parts names what there is of a preview that is done, less the sizes that are cut when asked for.
+func (p *Preview) parts() []string {
+	var names []string
+	if p.Picture != "" {
+		names = append(names, preview.Picture(pictures.Full, p.Picture).Name)
+	}
+	if p.Threejs {
+		names = append(names, preview.Threejs.Name)
+	}
+	if p.GLB {
+		names = append(names, preview.GLB.Name)
+	}
+	return names
+}
