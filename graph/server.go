@@ -123,6 +123,8 @@ func (g *Graph) Handler(hardened bool) http.Handler {
 	srv.SetQueryCache(documents)
 	srv.SetParserTokenLimit(maxTokens)
 	srv.SetDisableSuggestion(hardened)
+	srv.AddTransport(g.socket())
+	srv.AddTransport(eventStream{})
 	srv.AddTransport(&overHTTP{get: !hardened, noteDeprecated: g.noteDeprecated})
 	if !hardened {
 		srv.Use(extension.Introspection{})
@@ -130,6 +132,7 @@ func (g *Graph) Handler(hardened bool) http.Handler {
 	srv.Use(documentLimits{documents})
 	srv.Use(extension.FixedComplexityLimit(maxComplexity))
 	srv.Use(withLoaders{newReaders(g.resolver.Store)})
+	srv.Use(onlySubscriptions{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		srv.ServeHTTP(w, r)

@@ -1,0 +1,53 @@
+package render
+
+import (
+	"context"
+	"math"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+)
+
+// points draws the vertices of a cloud as discs that face the viewer, the larger the fewer there are.
+func (r *raster) points(ctx context.Context, m *mesh.Mesh, c *camera, g *ground, progress func(float64)) error {
+	total := m.Vertices()
+	radius := math.Sqrt(float64(r.width*r.height) / float64(max(total, 1)) / 12)
+	radius = min(max(radius, 1.2), float64(min(r.width, r.height))/60)
+	far := 1 / c.distance
+	for v := range total {
+		if v%askEvery == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			progress(float64(v) / float64(total))
+		}
+		x, y, z := c.view(m.Positions[3*v : 3*v+3])
+		p := c.project(x, y, z)
+		g.dot(&[3]float64{x, y, z})
+		var color uint32
+		if r.color != nil {
+			q := m.Colors[4*v : 4*v+3]
+			color = uint32(q[0]) | uint32(q[1])<<8 | uint32(q[2])<<16
+		}
+		r.disc(float64(p.x)/subsample, float64(p.y)/subsample, radius*float64(p.near)/far, p.near, color)
+	}
+	return nil
+}
+
+// disc draws a disc, bent like a ball so that it is lit like one.
+func (r *raster) disc(x, y, radius float64, near float32, color uint32) {
+	for j := max(0, int(y-radius)); j <= min(r.height-1, int(y+radius)); j++ {
+		for i := max(0, int(x-radius)); i <= min(r.width-1, int(x+radius)); i++ {
+			dx, dy := (float64(i)+0.5-x)/radius, (float64(j)+0.5-y)/radius
+			d := 1 - dx*dx - dy*dy
+			k := j*r.width + i
+			if d < 0 || near <= r.near[k] {
+				continue
+			}
+			r.near[k] = near
+			r.facing[k] = pack([3]float64{dx, -dy, math.Sqrt(d) + 0.2})
+			if r.color != nil {
+				r.color[k] = color
+			}
+		}
+	}
+}
