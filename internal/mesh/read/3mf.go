@@ -79,7 +79,6 @@ type threeMF struct {
 	parts     map[string]bool // that are read or will be
 	referred  []string        // parts that are still to be read
 	links     []link
-	items     int   // so many of the links are those of the build
 	elements  int64 // of Limits.Elements
 	vertices  int64
 	triangles int64
