@@ -28,6 +28,9 @@ func (in *input) Read(p []byte) (int, error) {
 	}
 	n, err := in.r.Read(p)
 	in.done += int64(n)
+	if err == io.EOF && in.done < in.size {
+		err = errShort
+	}
 	if in.progress != nil && in.size > 0 {
 		in.progress(float64(in.done) / float64(in.size))
 	}
