@@ -176,7 +176,7 @@ func (p *packed) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// metered stops a directory of a ZIP file that is endless, for all of it is held in memory.
+// metered stops a directory of a ZIP file that is endless, for all of it is held in memory, and places before the file's start.
 type metered struct {
 	io.ReaderAt
 	left int64
@@ -185,6 +185,9 @@ type metered struct {
 var errMetered = errors.New("too much of a file was read")
 
 func (m *metered) ReadAt(b []byte, at int64) (int, error) {
+	if at < 0 {
+		return 0, zip.ErrFormat
+	}
 	if m.left -= int64(len(b)); m.left < 0 {
 		return 0, errMetered
 	}
