@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"path"
+	"strings"
 
 	"github.com/meshyard/meshyard/internal/mesh"
 )
@@ -24,8 +25,9 @@ func read3MF(ctx context.Context, src Source, limits mesh.Limits, progress func(
 		return nil, err
 	}
 	start, ok := relations[relationModel]
+	start = strings.ToLower(start)
 	if !ok {
-		return nil, mesh.Errorf(mesh.Malformed, "The ZIP archive has no 3D model: its relationships (_rels/.rels) name none, as those of a 3MF file do.")
+		return nil, mesh.Errorf(mesh.Malformed, "The ZIP archive has no 3D model as a 3MF file has: its relationships (_rels/.rels) name none.")
 	}
 	own, err := c.relationships(start)
 	if err != nil {
@@ -137,6 +139,7 @@ func (p *threeMF) refer(from string, to []byte) (string, error) {
 	if !ok {
 		return "", mesh.Errorf(mesh.Malformed, "The 3MF file refers to %s, which leads out of the package.", quote(to))
 	}
+	inside = strings.ToLower(inside) // else one part would be two
 	if !p.parts[inside] {
 		p.parts[inside] = true
 		p.referred = append(p.referred, inside)

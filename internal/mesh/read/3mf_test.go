@@ -63,7 +63,10 @@ func Test3MFPlaces(t *testing.T) {
 			`<item objectid="2" transform="1 0 0 0 1 0 0 0 1 1 1 1"/>`, "[1 1 1 3 1 1 1 5 1]"},
 		{"used before it is there", `<object id="2"><components><component objectid="1"/></components></object>` + object, `<item objectid="2"/>`,
 			"[0 0 0 1 0 0 0 2 0]"},
-		{"slices are no mesh", object + `<s:slicestack xmlns:s="urn:slices" id="7"><s:slice><s:vertices><s:vertex x="1" y="1"/></s:vertices></s:slice></s:slicestack>`,
+		{"vertices after triangles", strings.Replace(object, "</mesh>", `<vertices><vertex x="5" y="6" z="7"/></vertices>`+
+			`<triangles><triangle v1="3" v2="0" v3="1"/></triangles></mesh>`, 1), `<item objectid="1"/>`, "[0 0 0 1 0 0 0 2 0 5 6 7 0 0 0 1 0 0]"},
+		{"slices are no mesh", object + `<s:slicestack xmlns:s="urn:slices" id="7"><s:slice><s:vertices><s:vertex x="1" y="1"/></s:vertices></s:slice>` +
+			`</s:slicestack>`,
 			`<item objectid="1"/>`, "[0 0 0 1 0 0 0 2 0]"},
 		{"the core has a prefix", `<c:object xmlns:c="http://schemas.microsoft.com/3dmanufacturing/core/2015/02" id="1">` + oneTriangle + `</c:object>`,
 			`<item objectid="1"/>`, "[0 0 0 1 0 0 0 2 0]"},
@@ -92,7 +95,8 @@ func Test3MFUnits(t *testing.T) {
 // Test3MFParts reads a model whose meshes are in parts of their own, as slicers write it.
 func Test3MFParts(t *testing.T) {
 	root := modelText(`<object id="1"><components><component p:path="/3D/Objects/a.model" objectid="1"/>`+
-		`<component p:path="Objects/b%20c.model" objectid="1"/></components></object>`, `<item objectid="1"/><item objectid="2" p:path="/3d/objects/A.MODEL"/>`)
+		`<component p:path="Objects/b%20c.model" objectid="1"/></components></object>`,
+		`<item objectid="1"/><item objectid="2" p:path="/3d/objects/A.MODEL"/>`)
 	part := modelText(`<object id="1">`+oneTriangle+`</object><object id="2"><components><component objectid="1"/></components></object>`,
 		`<item objectid="99"/>`)
 	const picture = "\x89PNG\r\n\x1a\n..."
@@ -143,7 +147,8 @@ func Test3MFColors(t *testing.T) {
 		{"beyond the group", `pid="5" pindex="1"`, `p1="2"`, w + w + w},
 		{"not hexadecimal", `pid="5" pindex="1"`, `pid="6" p1="2"`, w + w + w},
 	} {
-		object := `<object id="1" ` + c.object + `>` + strings.Replace(oneTriangle, `<triangle v1`, `<triangle `+c.triangle+` v1`, 1) + `</object>` +
+		object := `<object id="1" ` + c.object + `>` + strings.Replace(oneTriangle, `<triangle v1`, `<triangle `+c.triangle+` v1`, 1) +
+			`</object>` +
 			`<object id="2" pid="5">` + oneTriangle + `</object>`
 		items, want := `<item objectid="1"/><item objectid="2"/>`, c.want+r+r+r
 		if c.want == "" {
@@ -221,8 +226,10 @@ func Test3MFMalformed(t *testing.T) {
 		{"encrypted parts", package3MF(t, map[string]string{"3D/3dmodel.model": sound,
 			"3D/_rels/3dmodel.model.rels": relations(map[string]string{relationEncrypted: "/3D/a.model"})}), mesh.Unsupported, "encrypted"},
 		{"other ZIP", zipped(t, map[string]string{"a.txt": "a"}), mesh.Malformed, "has no 3D model"},
-		{"lost model", package3MF(t, map[string]string{}), mesh.Malformed, `no part "3D/3dmodel.model"`},
+		{"lost model", package3MF(t, map[string]string{}), mesh.Malformed, `no part "3d/3dmodel.model"`},
 		{"name that leads out", package3MF(t, map[string]string{"3D/3dmodel.model": sound, `a\..\..\b`: ""}), mesh.Malformed, "leads out"},
+		{"model elsewhere", package3MF(t, map[string]string{"a.model": sound, "_rels/.rels": strings.Replace(
+			relations(map[string]string{relationModel: "/a.model"}), "Id=", `TargetMode="External" Id=`, 1)}), mesh.Malformed, "has no 3D model"},
 		{"relationship that leads out", package3MF(t, map[string]string{"_rels/.rels": relations(map[string]string{relationModel: "/%2E%2e/a"})}),
 			mesh.Malformed, "leads out"},
 		{"path that leads out", model(modelText(object, `<item objectid="1" p:path="/../../a.model"/>`)), mesh.Malformed, "leads out"},
@@ -281,7 +288,7 @@ func Test3MFLimits(t *testing.T) {
 		message string
 	}{
 		{"two", model3MF(t, object, strings.Repeat(`<item objectid="1"/>`, 2)), "", ""},
-		{"instances", model3MF(t, object, strings.Repeat(`<item objectid="1"/>`, 3)), mesh.TooLarge, "shows 3 triangles, and at most 2"},
+		{"instances", model3MF(t, object, strings.Repeat(`<item objectid="1"/>`, 3)), mesh.TooLarge, "shows more than 2 triangles"},
 		{"triangles", model3MF(t, strings.Replace(object, `</triangles>`, strings.Repeat(`<triangle v1="0" v2="1" v3="2"/>`, 2)+`</triangles>`, 1), ""),
 			mesh.TooLarge, "more than 2 triangles"},
 		{"vertices", model3MF(t, strings.Replace(object, `</vertices>`, strings.Repeat(`<vertex x="0" y="0" z="0"/>`, 4)+`</vertices>`, 1), ""),
@@ -291,7 +298,7 @@ func Test3MFLimits(t *testing.T) {
 		{"elements too deep", model3MF(t, strings.Repeat("<a>", 9)+strings.Repeat("</a>", 9), ""), mesh.TooLarge, "elements in each other more than 10 deep"},
 		{"elements", model3MF(t, object, strings.Repeat(`<item objectid="1"/>`, 100)), mesh.TooLarge, "more than 100 objects"},
 		{"files", many, mesh.TooLarge, "more than 100 files"},
-		{"inflated", package3MF(t, map[string]string{"3D/3dmodel.model": modelText(object+strings.Repeat(" ", 1<<16), "")}), mesh.TooLarge, "more than 65536 bytes"},
+		{"inflated", model3MF(t, object+strings.Repeat(" ", 1<<16), ""), mesh.TooLarge, "more than 65536 bytes"},
 	} {
 		_, err := read3MF(context.Background(), Source{bytes.NewReader(c.file), int64(len(c.file)), ""}, limits, nil)
 		switch {
@@ -302,9 +309,16 @@ func Test3MFLimits(t *testing.T) {
 		}
 	}
 	limits.Depth, limits.Elements = 100, 1000
+	full := strings.Replace(empty, `<object id="1"><components/></object>`, object, 1)
+	for i := 62; i < 92; i++ { // 2^90 of them are more than 64 bits count
+		full += fmt.Sprintf(`<object id="%d"><components>`+use+use+`</components></object>`, i, i-1, i-1)
+	}
 	b := model3MF(t, empty, `<item objectid="61"/>`)
 	_, err := read3MF(context.Background(), Source{bytes.NewReader(b), int64(len(b)), ""}, limits, nil)
 	checkReason(t, err, mesh.Empty, "no triangles")
+	b = model3MF(t, full, `<item objectid="91"/>`)
+	_, err = read3MF(context.Background(), Source{bytes.NewReader(b), int64(len(b)), ""}, limits, nil)
+	checkReason(t, err, mesh.TooLarge, "shows more than 2 triangles")
 }
 
 // Test3MFLies reads a ZIP archive whose directory says that a large part is small.

@@ -107,6 +107,12 @@ func TestOBJFar(t *testing.T) {
 	if got := m.Box(); got != want {
 		t.Errorf("got the box %v, want %v", got, want)
 	}
+	m = readText(t, readOBJ, "v 4500000.5 0 0\nv 4500000.5001 0 0\nv 4500000.5 0.0001 0\nf 1 2 3")
+	for i, x := range m.Positions {
+		if x < -0.0002 || x > 0.0002 {
+			t.Errorf("position %d is %v from the origin, farther than the box is wide", i, x)
+		}
+	}
 	if m := readText(t, readOBJ, square+"f 1 2 3"); m.Origin != [3]float64{} {
 		t.Errorf("near zero the origin is %v", m.Origin)
 	}

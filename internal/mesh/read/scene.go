@@ -110,7 +110,7 @@ func (s *scene) fill(ctx context.Context, m *mesh.Mesh) error {
 		return err
 	}
 	if root.triangles > s.limits.Triangles {
-		return mesh.Errorf(mesh.TooLarge, "The %s file shows %d triangles, and at most %d are read.", s.name, root.triangles, s.limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The %s file shows more than %d triangles, which is the most that is read.", s.name, s.limits.Triangles)
 	}
 	a := assembly{name: s.name, m: m, ctx: ctx}
 	return a.fill(int(root.triangles), int(root.places), func(visit func(*solid, transform) error) error {

@@ -93,6 +93,28 @@ func TestXMLMalformed(t *testing.T) {
 	}
 }
 
+// TestXMLBuffer reads markup that ends wherever the buffer may end.
+func TestXMLBuffer(t *testing.T) {
+	for n := 64<<10 - 20; n < 64<<10+20; n++ {
+		text := strings.Repeat("x", n)
+		got, err := tags(strings.NewReader("<!--" + text + "--><a><![CDATA[" + text + "]]><b c='" + text[:n/2] + "'/></a>"))
+		if err != nil || !strings.HasSuffix(got, `b c="`+text[:n/2]+`" end end `) {
+			t.Fatalf("%d: got the error %v", n, err)
+		}
+	}
+}
+
+// TestXMLUTF16 reads a document in UTF-16.
+func TestXMLUTF16(t *testing.T) {
+	text := "\xFF\xFE"
+	for _, c := range `<?xml version="1.0" encoding="utf-16"?><a b="c"/>` {
+		text += string(c) + "\x00"
+	}
+	if got, err := tags(strings.NewReader(text)); got != ` a b="c" end ` || err != nil {
+		t.Errorf("got %s and the error %v", got, err)
+	}
+}
+
 // TestXMLText sees that a long text costs no memory.
 func TestXMLText(t *testing.T) {
 	s := newXMLScanner(strings.NewReader("<a>"+strings.Repeat("x", 9<<20)+"</a>"), "the test", mesh.Limits{Depth: 9})
