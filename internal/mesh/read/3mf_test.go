@@ -300,7 +300,7 @@ func Test3MFLimits(t *testing.T) {
 		{"files", many, mesh.TooLarge, "more than 100 files"},
 		{"inflated", model3MF(t, object+strings.Repeat(" ", 1<<16), ""), mesh.TooLarge, "more than 65536 bytes"},
 	} {
-		_, err := read3MF(context.Background(), Source{bytes.NewReader(c.file), int64(len(c.file)), ""}, limits, nil)
+		_, err := read3MF(context.Background(), source(c.file), limits, nil)
 		switch {
 		case c.reason != "":
 			checkReason(t, err, c.reason, c.message)
@@ -314,10 +314,10 @@ func Test3MFLimits(t *testing.T) {
 		full += fmt.Sprintf(`<object id="%d"><components>`+use+use+`</components></object>`, i, i-1, i-1)
 	}
 	b := model3MF(t, empty, `<item objectid="61"/>`)
-	_, err := read3MF(context.Background(), Source{bytes.NewReader(b), int64(len(b)), ""}, limits, nil)
+	_, err := read3MF(context.Background(), source(b), limits, nil)
 	checkReason(t, err, mesh.Empty, "no triangles")
 	b = model3MF(t, full, `<item objectid="91"/>`)
-	_, err = read3MF(context.Background(), Source{bytes.NewReader(b), int64(len(b)), ""}, limits, nil)
+	_, err = read3MF(context.Background(), source(b), limits, nil)
 	checkReason(t, err, mesh.TooLarge, "shows more than 2 triangles")
 }
 
@@ -335,7 +335,7 @@ func Test3MFLies(t *testing.T) {
 	copy(file[at+24:], []byte{9, 0, 0, 0})
 	limits := mesh.DefaultLimits
 	limits.Inflated = 1 << 16
-	_, err := read3MF(context.Background(), Source{bytes.NewReader(file), int64(len(file)), ""}, limits, nil)
+	_, err := read3MF(context.Background(), source(file), limits, nil)
 	checkReason(t, err, mesh.Malformed, "damaged")
 }
 

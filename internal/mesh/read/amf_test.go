@@ -120,7 +120,7 @@ func TestAMFMalformed(t *testing.T) {
 		{"<amf>" + object + constellation(2, 1) + constellation(3, 1) + "</amf>", "more than 3 objects"},
 		{"<amf>" + object + `<constellation id="2"><instance objectid="1"/><instance objectid="1"/></constellation></amf>`, "more than 3 objects"},
 	} {
-		_, err := readAMF(context.Background(), Source{strings.NewReader(c.text), int64(len(c.text)), ""}, limits, nil)
+		_, err := readAMF(context.Background(), source([]byte(c.text)), limits, nil)
 		checkReason(t, err, mesh.TooLarge, c.message)
 	}
 }

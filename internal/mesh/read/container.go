@@ -47,7 +47,7 @@ func openContainer(ctx context.Context, name string, src Source, limits mesh.Lim
 	z, err := zip.NewReader(directory, src.Size)
 	switch {
 	case errors.Is(err, errMetered) || err == nil && int64(len(z.File)) > limits.Elements:
-		return nil, mesh.Errorf(mesh.TooLarge, "The %s file is a ZIP archive of more than %d files.", name, limits.Elements)
+		return nil, mesh.Errorf(mesh.TooLarge, "The %s file is a ZIP archive of more than %d files, or has very long names for them.", name, limits.Elements)
 	case err != nil:
 		return nil, c.damaged(err, "directory of the ZIP archive")
 	}

@@ -1,7 +1,6 @@
 package read
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"strings"
@@ -27,7 +26,7 @@ func TestInflated(t *testing.T) {
 	file := zipped(t, map[string]string{"a.model": "123456", "b": "123456", "c": "12345678901"})
 	limits := mesh.DefaultLimits
 	limits.Inflated = 10
-	c, err := openContainer(context.Background(), "3MF", Source{bytes.NewReader(file), int64(len(file)), ""}, limits, nil)
+	c, err := openContainer(context.Background(), "3MF", source(file), limits, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,4 +45,17 @@ func TestInflated(t *testing.T) {
 	c.left = freelyInflation * 2
 	_, err = io.ReadAll(&packed{container: c, r: strings.NewReader(strings.Repeat(" ", freelyInflation+1)), size: 80_000})
 	checkReason(t, err, mesh.TooLarge, "more than 200 times")
+}
+
+// TestDirectory sees that a large directory of an archive is not read into memory.
+func TestDirectory(t *testing.T) {
+	files := map[string]string{}
+	for i := range 40 {
+		files[strings.Repeat("x", 60_000+i)] = ""
+	}
+	file := zipped(t, files)
+	limits := mesh.DefaultLimits
+	limits.Elements = 100
+	_, err := openContainer(context.Background(), "3MF", source(file), limits, nil)
+	checkReason(t, err, mesh.TooLarge, "more than 100 files")
 }

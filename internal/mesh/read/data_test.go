@@ -17,17 +17,23 @@ import (
 
 type reader func(context.Context, Source, mesh.Limits, func(float64)) (*mesh.Mesh, error)
 
-var readers = map[string]reader{"obj": readOBJ, "3mf": read3MF, "amf": readAMF}
+// readerOf gives the reader of a format that is tested here, nil of others.
+func readerOf(format string) reader {
+	return map[string]reader{"obj": readOBJ, "3mf": read3MF, "amf": readAMF}[format]
+}
 
 // readBytes reads a file that is in memory.
 func readBytes(t testing.TB, read reader, b []byte) (*mesh.Mesh, error) {
 	t.Helper()
-	m, err := read(context.Background(), Source{bytes.NewReader(b), int64(len(b)), "test"}, mesh.DefaultLimits, nil)
+	m, err := read(context.Background(), source(b), mesh.DefaultLimits, nil)
 	if err == nil {
 		checkSound(t, m)
 	}
 	return m, err
 }
+
+// source is a file in memory.
+func source(b []byte) Source { return Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b))} }
 
 // checkSound sees that a mesh holds what its documentation says.
 func checkSound(t testing.TB, m *mesh.Mesh) {
@@ -100,7 +106,7 @@ func TestManifest(t *testing.T) {
 	dir := filepath.Join(dataFolder(t), "meshes")
 	units := map[string]float64{"unstated": 1, "millimeter": 1, "inch": 25.4}
 	for _, row := range rows(t, filepath.Join(dir, "MANIFEST.csv")) {
-		read := readers[row["format"]]
+		read := readerOf(row["format"])
 		if read == nil || row["kind"] != "mesh" {
 			continue
 		}

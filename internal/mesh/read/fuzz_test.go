@@ -2,7 +2,6 @@ package read
 
 import (
 	"archive/zip"
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -38,7 +37,7 @@ func fuzz(f *testing.F, format string, read reader) {
 }
 
 func fuzzed(t *testing.T, b []byte, read reader) {
-	m, err := read(context.Background(), Source{bytes.NewReader(b), int64(len(b)), ""}, fuzzLimits, nil)
+	m, err := read(context.Background(), source(b), fuzzLimits, nil)
 	var told *mesh.Error
 	switch {
 	case err == nil:

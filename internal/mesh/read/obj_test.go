@@ -159,7 +159,7 @@ func TestOBJLimits(t *testing.T) {
 		{square + square, "more than 6 vertices"},
 		{"newmtl a\nnewmtl b\n", "more than 1 materials"},
 	} {
-		src := Source{strings.NewReader(c.text), int64(len(c.text)), "a.obj"}
+		src := source([]byte(c.text))
 		_, err := readOBJ(context.Background(), src, limits, nil)
 		checkReason(t, err, mesh.TooLarge, c.message)
 	}
@@ -169,7 +169,7 @@ func TestOBJAllocation(t *testing.T) {
 	v, f := grid(50, 1, "v %.6f %.6f %.6f\n", "f %d %d %d\n")
 	text := []byte(v + f)
 	allocations := testing.AllocsPerRun(3, func() {
-		readOBJ(context.Background(), Source{bytes.NewReader(text), int64(len(text)), ""}, mesh.DefaultLimits, nil)
+		readOBJ(context.Background(), source(text), mesh.DefaultLimits, nil)
 	})
 	if allocations > 100 {
 		t.Errorf("%d lines took %v allocations", bytes.Count(text, []byte{'\n'}), allocations)
@@ -179,7 +179,7 @@ func TestOBJAllocation(t *testing.T) {
 func TestProgress(t *testing.T) {
 	v, f := grid(100, 1, "v %.6f %.6f %.6f\n", "f %d %d %d\n")
 	text, last, calls := v+f, 0.0, 0
-	_, err := readOBJ(context.Background(), Source{strings.NewReader(text), int64(len(text)), ""}, mesh.DefaultLimits, func(done float64) {
+	_, err := readOBJ(context.Background(), source([]byte(text)), mesh.DefaultLimits, func(done float64) {
 		if done < last || done > 1 {
 			t.Errorf("progress went from %v to %v", last, done)
 		}

@@ -62,8 +62,8 @@ func (c *container) relationships(part string) (map[string]string, error) {
 func (c *container) reference(folder, target string) (string, bool) {
 	to, ok := join(folder, target)
 	if ok && c.file(to) == nil {
-		if plain, err := url.PathUnescape(target); err == nil {
-			return join(folder, plain)
+		if name, err := url.PathUnescape(target); err == nil {
+			return join(folder, name)
 		}
 	}
 	return to, ok
