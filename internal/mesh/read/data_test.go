@@ -17,8 +17,8 @@ import (
 
 type reader func(context.Context, Source, mesh.Limits, func(float64)) (*mesh.Mesh, error)
 
-// readerOf gives the reader of a format that is tested here, nil of others.
-func readerOf(format string) reader {
+// testedReader gives the reader of a format that is tested here, nil of others.
+func testedReader(format string) reader {
 	return map[string]reader{"obj": readOBJ, "3mf": read3MF, "amf": readAMF}[format]
 }
 
@@ -106,7 +106,7 @@ func TestManifest(t *testing.T) {
 	dir := filepath.Join(dataFolder(t), "meshes")
 	units := map[string]float64{"unstated": 1, "millimeter": 1, "inch": 25.4}
 	for _, row := range rows(t, filepath.Join(dir, "MANIFEST.csv")) {
-		read := readerOf(row["format"])
+		read := testedReader(row["format"])
 		if read == nil || row["kind"] != "mesh" {
 			continue
 		}

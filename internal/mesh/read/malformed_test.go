@@ -40,7 +40,7 @@ func TestMalformed(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			start := time.Now()
-			m, err := readBytes(t, readerOf(filepath.Ext(c.file)[1:]), b)
+			m, err := readBytes(t, testedReader(filepath.Ext(c.file)[1:]), b)
 			if took := time.Since(start); took > 5*time.Second {
 				t.Errorf("it took %v", took)
 			}
@@ -66,7 +66,7 @@ func TestCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for format, text := range map[string][]byte{"obj": []byte("v 0 0 0\n"), "3mf": b, "amf": []byte("<amf/>")} {
-		_, err := readerOf(format)(ctx, source(text), mesh.DefaultLimits, nil)
+		_, err := testedReader(format)(ctx, source(text), mesh.DefaultLimits, nil)
 		if err != context.Canceled {
 			t.Errorf("%s: got the error %v, want that of the context", format, err)
 		}
