@@ -36,7 +36,7 @@ func TestOf(t *testing.T) {
 	inch := box(1, 2, 3)
 	inch.Unit = 25.4
 	far := box(1, 2, 3)
-	far.Origin = [3]float64{1e9, -1e9, 5e8}
+	far.Origin = [3]float64{1e14, -1e14, 5e13}
 	open := box(1, 2, 3)
 	open.Positions = open.Positions[9:]
 	turned := box(1, 2, 3)

@@ -1,0 +1,165 @@
+package decimate
+
+import (
+	"context"
+	"math"
+)
+
+const (
+	// eased is the weight that a vertex pulls with to where it was, in parts of the weight of its faces: enough to choose a place on flat
+	// faces, where all cost the same, and too little to be seen elsewhere.
+	eased = 1e-5
+	// stiff is the least weight of a face for the square of its longest side: a needle has little area, and is seen when it turns.
+	stiff = 0.03
+	// bordered is the weight of a border, or of a line between colours, for each squared length.
+	bordered = 10
+	// colored is what a contrast costs in parts of the squared length of an edge.
+	colored = 1e-2
+	// crowd is the most faces at the two ends of an edge that are looked at to collapse it. It bounds the time where a vertex has very many.
+	crowd = 256
+	// worthwhile is the part of the triangles that a round must remove for another of its kind to follow.
+	worthwhile = 0.03
+)
+
+// candidate is an edge that may be collapsed.
+type candidate struct {
+	cost float32 // at least 0
+	a    uint32  // the lower end, twice, and 1 if the edge is a seam
+	b    uint32
+}
+
+// collapser collapses edges in rounds. Each prices all edges, and collapses the cheapest ones of which no end has moved in that round.
+type collapser struct {
+	*surface
+	live     int // triangles; the others have two corners in one vertex, and go when the round is over
+	wanted   int
+	quadrics []quadric // of each vertex
+	// Corners incident[first[v]:first[v+1]] were at vertex v when the round began.
+	first, incident []uint32
+	// slots and marks are of each vertex, and scratch.
+	slots, marks []uint32
+	serial       uint32
+	seam, moved  []bool // of each vertex: that it is on a seam; that it has moved or gone in this round
+	candidates   []candidate
+	around       []spoke
+}
+
+// collapse takes edges from the surface until it has at most so many triangles.
+func collapse(ctx context.Context, s *surface, wanted int, progress func(done float64)) error {
+	n := len(s.positions)
+	c := &collapser{
+		surface: s, live: s.triangles(), wanted: wanted,
+		quadrics: make([]quadric, n), first: make([]uint32, n+1), incident: make([]uint32, len(s.corners)),
+		slots: make([]uint32, n), marks: make([]uint32, n), seam: make([]bool, n), moved: make([]bool, n),
+		candidates: make([]candidate, 0, len(s.corners)/2),
+	}
+	c.measure()
+	start := c.live
+	// Strict rounds first; reach is how many times more edges are tried than need be.
+	for strict, reach := true, 1.0; c.live > wanted; {
+		before := c.live
+		if err := c.gather(ctx, before == start); err != nil {
+			return err
+		}
+		all, err := c.round(ctx, strict, reach)
+		if err != nil {
+			return err
+		}
+		c.compact()
+		progress(math.Log(float64(start+1)/float64(c.live+1)) / math.Log(float64(start+1)/float64(min(c.live, wanted)+1)))
+		switch removed := float64(before - c.live); {
+		case removed >= worthwhile*float64(before):
+			reach = 1
+		case !all:
+			reach *= 4
+		case strict:
+			strict, reach = false, 1
+		default:
+			c.drop()
+		}
+	}
+	return nil
+}
+
+// measure gives each vertex the planes of its faces, weighted by area.
+func (c *collapser) measure() {
+	for i := 0; i < len(c.corners); i += 3 {
+		ends := c.corners[i : i+3 : i+3]
+		n, weight := c.normal(ends[0], ends[1], ends[2])
+		longest := 0.0
+		for k, v := range ends {
+			d := c.positions[v].minus(c.positions[ends[(k+1)%3]])
+			longest = max(longest, d.dot(d))
+		}
+		if 4*weight*weight > flat*flat*longest {
+			weight = max(weight, stiff*longest)
+		}
+		for _, v := range ends {
+			q := &c.quadrics[v]
+			q.plane(n, c.positions[v], weight)
+			q.point(c.positions[v], weight*eased)
+		}
+	}
+}
+
+// normal gives the unit normal of a triangle and its area; both are zero where it has none.
+func (s *surface) normal(a, b, c uint32) (vector, float64) {
+	p := s.positions[a]
+	n := s.positions[b].minus(p).cross(s.positions[c].minus(p))
+	length := math.Sqrt(n.dot(n))
+	if length == 0 {
+		return vector{}, 0
+	}
+	return n.times(1 / length), length / 2
+}
+
+// index fills first and incident.
+func (c *collapser) index() {
+	clear(c.first)
+	for _, v := range c.corners {
+		c.first[v]++
+	}
+	sum := uint32(0)
+	for v, n := range c.first {
+		sum += n
+		c.first[v] = sum
+	}
+	c.incident = c.incident[:len(c.corners)]
+	for i := len(c.corners) - 1; i >= 0; i-- {
+		v := c.corners[i]
+		c.first[v]--
+		c.incident[c.first[v]] = uint32(i)
+	}
+}
+
+// compact leaves out the triangles that are gone.
+func (c *collapser) compact() {
+	kept := 0
+	for i := 0; i < len(c.corners); i += 3 {
+		x, y, z := c.corners[i], c.corners[i+1], c.corners[i+2]
+		if x == y || y == z || z == x {
+			continue
+		}
+		c.corners[kept], c.corners[kept+1], c.corners[kept+2] = x, y, z
+		if c.colors != nil {
+			copy(c.colors[kept:kept+3], c.colors[i:i+3])
+		}
+		kept += 3
+	}
+	c.corners = c.corners[:kept]
+	if c.colors != nil {
+		c.colors = c.colors[:kept]
+	}
+	c.live = kept / 3
+}
+
+// others gives the two other corners of the triangle that corner i is of, in its order.
+func others(i uint32) (next, last uint32) {
+	switch i % 3 {
+	case 0:
+		return i + 1, i + 2
+	case 1:
+		return i + 1, i - 1
+	}
+	return i - 2, i - 1
+}

@@ -1,0 +1,269 @@
+package decimate
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/facts"
+)
+
+func to(t testing.TB, m *mesh.Mesh, triangles int) *mesh.Mesh {
+	t.Helper()
+	d, err := To(t.Context(), m, triangles, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := d.Triangles(); n > triangles {
+		t.Errorf("%d triangles were made %d, want at most %d", m.Triangles(), n, triangles)
+	}
+	for _, x := range d.Positions {
+		if x != x || math.IsInf(float64(x), 0) {
+			t.Fatalf("a position is %v", x)
+		}
+	}
+	for _, v := range d.Indices {
+		if int(v) >= d.Vertices() {
+			t.Fatalf("a corner is vertex %d of %d", v, d.Vertices())
+		}
+	}
+	if (d.Colors != nil) != (m.Colors != nil) || d.Colors != nil && len(d.Colors) != 4*d.Vertices() {
+		t.Errorf("%d bytes of colours for %d vertices", len(d.Colors), d.Vertices())
+	}
+	return d
+}
+
+func measured(t testing.TB, m *mesh.Mesh) facts.Facts {
+	t.Helper()
+	f, err := facts.Of(t.Context(), m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// compare holds that b is nearly the surface a: lengths are in parts of the diagonal.
+func compare(t testing.TB, name string, a, b *mesh.Mesh, most float64) {
+	t.Helper()
+	f, g := measured(t, a), measured(t, b)
+	size := f.Box.Diagonal()
+	for i := range 3 {
+		if d := max(math.Abs(f.Box.Min[i]-g.Box.Min[i]), math.Abs(f.Box.Max[i]-g.Box.Max[i])); d > 0.01*size {
+			t.Errorf("%s: the box goes from %v to %v", name, f.Box, g.Box)
+		}
+	}
+	if f.Watertight && !g.Watertight || f.Manifold && !g.Manifold || f.Volume != nil && g.Volume == nil {
+		t.Errorf("%s: watertight %v, manifold %v, turned one way %v, and then %v, %v, %v", name, f.Watertight, f.Manifold, f.Volume != nil,
+			g.Watertight, g.Manifold, g.Volume != nil)
+	}
+	d, turned := apart(a, b, rng(), 3000)
+	t.Logf("%s: %d to %d triangles, %.4f %% of the size apart, %.2f %% turned, area %.4f", name, a.Triangles(), b.Triangles(), 100*d/size, 100*turned,
+		g.Area/f.Area)
+	if d > most*size {
+		t.Errorf("%s: %.4f %% of the size apart, want at most %v %%", name, 100*d/size, 100*most)
+	}
+	if turned > 0.01 {
+		t.Errorf("%s: %.2f %% of the surface turned over", name, 100*turned)
+	}
+}
+
+func TestReal(t *testing.T) {
+	meshes := realSTL(t)
+	meshes["sphere"] = sphere(20_000)
+	for name, m := range meshes {
+		d := to(t, m, m.Triangles()/4)
+		if m.Triangles() < 3000 {
+			continue // so few that each is needed
+		}
+		compare(t, name, m, d, 0.01)
+		if d.Triangles() < m.Triangles()/4-4 {
+			t.Errorf("%s: %d triangles, where %d are wanted", name, d.Triangles(), m.Triangles()/4)
+		}
+		again := to(t, m, m.Triangles()/4)
+		if !slices.Equal(d.Positions, again.Positions) || !slices.Equal(d.Indices, again.Indices) {
+			t.Errorf("%s: another result the second time", name)
+		}
+	}
+}
+
+func TestSmallStay(t *testing.T) {
+	m := sphere(1000)
+	cloud := &mesh.Mesh{Cloud: true, Positions: m.Positions}
+	if to(t, m, m.Triangles()) != m || to(t, m, 1<<40) != m || to(t, cloud, cloud.Vertices()) != cloud {
+		t.Error("a mesh that is small enough is another")
+	}
+	before := slices.Clone(m.Positions)
+	to(t, m, 100)
+	if !slices.Equal(before, m.Positions) {
+		t.Error("the given mesh was changed")
+	}
+}
+
+// square is a square of 2·n·n triangles on z = 0, with the colour that paint gives at the middle of each.
+func square(n int, paint func(x, y float64) [4]uint8) *mesh.Mesh {
+	m := &mesh.Mesh{Unit: 1}
+	for i := range n {
+		for j := range n {
+			for _, t := range [2][3][2]int{{{i, j}, {i + 1, j}, {i + 1, j + 1}}, {{i, j}, {i + 1, j + 1}, {i, j + 1}}} {
+				for _, p := range t {
+					m.Positions = append(m.Positions, float32(p[0])/float32(n), float32(p[1])/float32(n), 0)
+				}
+				if paint != nil {
+					c := paint((float64(i)+0.5)/float64(n), (float64(j)+0.5)/float64(n))
+					m.Colors = append(m.Colors, slices.Repeat(c[:], 3)...)
+				}
+			}
+		}
+	}
+	return m
+}
+
+func TestBorders(t *testing.T) {
+	d := to(t, square(40, nil), 20)
+	f := measured(t, d)
+	if math.Abs(f.Area-1) > 1e-5 || f.Size[0] < 0.9999 || f.Size[0] > 1.0001 || f.Size[2] != 0 || f.Components != 1 {
+		t.Errorf("of a square there is the area %v in a box of %v, in %d parts", f.Area, f.Size, f.Components)
+	}
+	// A hole in the middle keeps its place.
+	m := square(40, nil)
+	var kept []float32
+	for p := m.Positions; len(p) > 0; p = p[9:] {
+		if x, y := (p[0]+p[3]+p[6])/3, (p[1]+p[4]+p[7])/3; x < 0.3 || x > 0.7 || y < 0.3 || y > 0.7 {
+			kept = append(kept, p[:9]...)
+		}
+	}
+	m.Positions = kept
+	if f := measured(t, to(t, m, 20)); math.Abs(f.Area-0.84) > 1e-4 {
+		t.Errorf("with a hole there is the area %v, want 0.84", f.Area)
+	}
+}
+
+func TestColors(t *testing.T) {
+	red, blue := [4]uint8{255, 0, 0, 255}, [4]uint8{0, 0, 255, 255}
+	flag := square(40, func(x, y float64) [4]uint8 {
+		if x < 0.5 {
+			return red
+		}
+		return blue
+	})
+	d := to(t, flag, 30)
+	areas := make(map[[4]uint8]float64)
+	for i := range d.Triangles() {
+		a, b, c := d.Corners(i)
+		n := place(d, b).minus(place(d, a)).cross(place(d, c).minus(place(d, a)))
+		for _, v := range []uint32{a, b, c} {
+			areas[[4]uint8(d.Colors[4*v:4*v+4])] += math.Sqrt(n.dot(n)) / 6
+		}
+	}
+	if len(areas) != 2 || math.Abs(areas[red]-0.5) > 1e-4 || math.Abs(areas[blue]-0.5) > 1e-4 {
+		t.Errorf("half red and half blue became %v", areas)
+	}
+	// A smooth one stays so, corner by corner.
+	shade := sphere(20_000)
+	gray := func(p []float32) uint8 { return uint8(127.5 + 100*p[2]) }
+	for p := shade.Positions; len(p) > 0; p = p[3:] {
+		shade.Colors = append(shade.Colors, gray(p), gray(p), gray(p), 255)
+	}
+	d = to(t, shade, 2000)
+	for v := range d.Vertices() {
+		if got, want := int(d.Colors[4*v]), int(gray(d.Positions[3*v:])); got < want-8 || got > want+8 || d.Colors[4*v+3] != 255 {
+			t.Fatalf("the colour at %v is %v, want %d", d.Positions[3*v:3*v+3], d.Colors[4*v:4*v+4], want)
+		}
+	}
+	if n := d.Vertices(); n > 1100 {
+		t.Errorf("%d vertices, though each place has one colour", n)
+	}
+}
+
+// debris is a sphere with n small tetrahedra around it.
+func debris(n int) *mesh.Mesh {
+	m := sphere(20_000)
+	r := rng()
+	for range n {
+		var at [4][3]float32
+		for i := range 3 {
+			x := r.Float32()*4 - 2
+			for k := range at {
+				at[k][i] = x
+			}
+			at[i][i] += 1e-3
+		}
+		for _, t := range [4][3]int{{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}} {
+			for _, k := range t {
+				m.Positions = append(m.Positions, at[k][:]...)
+			}
+		}
+	}
+	return m
+}
+
+func TestDebris(t *testing.T) {
+	m := debris(20_000)
+	d := to(t, m, 4000)
+	f := measured(t, d)
+	if math.Abs(f.Area/measured(t, sphere(20_000)).Area-1) > 0.02 || !f.Watertight || !f.Manifold {
+		t.Errorf("of a sphere among debris there are %d triangles, area %v, watertight %v, manifold %v", d.Triangles(), f.Area, f.Watertight, f.Manifold)
+	}
+}
+
+// hostile are meshes that are slow or endless for what counts on few faces a vertex and on collapses that succeed.
+func hostile(n int) map[string]*mesh.Mesh {
+	hub, book, same, spike, line := &mesh.Mesh{}, &mesh.Mesh{}, &mesh.Mesh{}, &mesh.Mesh{}, &mesh.Mesh{}
+	scrap := &mesh.Mesh{}
+	r := rng()
+	for i := range n {
+		sin, cos := math.Sincos(2 * math.Pi * float64(i) / float64(n))
+		sin1, cos1 := math.Sincos(2 * math.Pi * float64((i+1)%n) / float64(n))
+		hub.Positions = append(hub.Positions, 0, 0, 1, float32(cos), float32(sin), 0, float32(cos1), float32(sin1), 0)
+		book.Positions = append(book.Positions, 0, 0, 0, 0, 0, 1, float32(cos), float32(sin), 0)
+		same.Positions = append(same.Positions, 0, 0, 0, 0, 0, 1, 0, 1, 0)
+		spike.Positions = append(spike.Positions, math.MaxFloat32, 0, float32(i), -math.MaxFloat32, 1, 0, float32(i), math.MaxFloat32, 1e-40)
+		line.Positions = append(line.Positions, float32(i), 0, 0, float32(i+1), 0, 0, float32(i+2), 0, 0)
+		for range 9 {
+			scrap.Positions = append(scrap.Positions, r.Float32())
+		}
+	}
+	return map[string]*mesh.Mesh{"hub": hub, "book": book, "same": same, "spike": spike, "line": line, "scrap": scrap}
+}
+
+func TestHostile(t *testing.T) {
+	for name, m := range hostile(50_000) {
+		for _, n := range []int{20_000, 10, 0} {
+			start := time.Now()
+			if d := to(t, m, n); n > 0 && d.Triangles() == 0 && name != "same" {
+				t.Errorf("%s: nothing is left of %d triangles where %d are wanted", name, m.Triangles(), n)
+			}
+			if took := time.Since(start); took > 20*time.Second {
+				t.Errorf("%s took %v", name, took)
+			}
+		}
+	}
+	point := &mesh.Mesh{Positions: slices.Repeat([]float32{1, 2, 3}, 300)}
+	if d := to(t, point, 10); d.Triangles() != 0 {
+		t.Errorf("%d triangles of a point", d.Triangles())
+	}
+}
+
+func TestCanceled(t *testing.T) {
+	for name, m := range map[string]*mesh.Mesh{
+		"mesh": sphere(100_000), "cloud": {Cloud: true, Positions: sphere(100_000).Positions},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		last := 0.0
+		_, err := To(ctx, m, 100, func(done float64) {
+			if done < last || done > 1 {
+				t.Errorf("%s: progress went from %v to %v", name, last, done)
+			}
+			if last = done; done > 0.05 {
+				cancel()
+			}
+		})
+		if !errors.Is(err, context.Canceled) || last > 0.6 {
+			t.Errorf("%s: canceled early, it went to %v with %v", name, last, err)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package decimate
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+)
+
+// near finds the triangle of a mesh that is nearest to a point, by a grid of the boxes of its triangles.
+type nearest struct {
+	mesh  *mesh.Mesh
+	low   vector
+	side  float64
+	sizes [3]int
+	in    map[int][]int
+}
+
+func place(m *mesh.Mesh, v uint32) vector {
+	p := m.At(v)
+	return vector{float64(p[0]), float64(p[1]), float64(p[2])}
+}
+
+func newNearest(m *mesh.Mesh) *nearest {
+	box := m.Box()
+	n := &nearest{mesh: m, low: box.Min, side: box.Diagonal() / 60, in: make(map[int][]int)}
+	for i, s := range box.Size() {
+		n.sizes[i] = int(s/n.side) + 1
+	}
+	for t := range m.Triangles() {
+		a, b, c := m.Corners(t)
+		lo, hi := n.cell(place(m, a)), n.cell(place(m, a))
+		for _, v := range []uint32{b, c} {
+			for i, x := range n.cell(place(m, v)) {
+				lo[i], hi[i] = min(lo[i], x), max(hi[i], x)
+			}
+		}
+		for x := lo[0]; x <= hi[0]; x++ {
+			for y := lo[1]; y <= hi[1]; y++ {
+				for z := lo[2]; z <= hi[2]; z++ {
+					k := n.key(x, y, z)
+					n.in[k] = append(n.in[k], t)
+				}
+			}
+		}
+	}
+	return n
+}
+
+func (n *nearest) cell(p vector) (c [3]int) {
+	for i := range c {
+		c[i] = max(0, min(n.sizes[i]-1, int((p[i]-n.low[i])/n.side)))
+	}
+	return c
+}
+
+func (n *nearest) key(x, y, z int) int { return (z*n.sizes[1]+y)*n.sizes[0] + x }
+
+// to gives the distance of p from the surface, and the triangle it is nearest to.
+func (n *nearest) to(p vector) (float64, int) {
+	best, triangle := math.Inf(1), -1
+	at := n.cell(p)
+	for ring := 0; ring < 64 && float64(ring-1)*n.side < best; ring++ {
+		for x := max(0, at[0]-ring); x <= min(n.sizes[0]-1, at[0]+ring); x++ {
+			for y := max(0, at[1]-ring); y <= min(n.sizes[1]-1, at[1]+ring); y++ {
+				for z := max(0, at[2]-ring); z <= min(n.sizes[2]-1, at[2]+ring); z++ {
+					if max(x-at[0], at[0]-x, y-at[1], at[1]-y, z-at[2], at[2]-z) != ring {
+						continue
+					}
+					for _, t := range n.in[n.key(x, y, z)] {
+						a, b, c := n.mesh.Corners(t)
+						if d := distance(p, place(n.mesh, a), place(n.mesh, b), place(n.mesh, c)); d < best {
+							best, triangle = d, t
+						}
+					}
+				}
+			}
+		}
+	}
+	return best, triangle
+}
+
+// distance gives the distance of p from a triangle (C. Ericson, Real-time collision detection, 2005, 5.1.5).
+func distance(p, a, b, c vector) float64 {
+	to := func(q vector) float64 { d := p.minus(q); return math.Sqrt(d.dot(d)) }
+	ab, ac, ap := b.minus(a), c.minus(a), p.minus(a)
+	d1, d2 := ab.dot(ap), ac.dot(ap)
+	if d1 <= 0 && d2 <= 0 {
+		return to(a)
+	}
+	bp := p.minus(b)
+	d3, d4 := ab.dot(bp), ac.dot(bp)
+	if d3 >= 0 && d4 <= d3 {
+		return to(b)
+	}
+	if vc := d1*d4 - d3*d2; vc <= 0 && d1 >= 0 && d3 <= 0 {
+		return to(a.plus(ab.times(d1 / (d1 - d3))))
+	}
+	cp := p.minus(c)
+	d5, d6 := ab.dot(cp), ac.dot(cp)
+	if d6 >= 0 && d5 <= d6 {
+		return to(c)
+	}
+	if vb := d5*d2 - d1*d6; vb <= 0 && d2 >= 0 && d6 <= 0 {
+		return to(a.plus(ac.times(d2 / (d2 - d6))))
+	}
+	va := d3*d6 - d5*d4
+	if va <= 0 && d4-d3 >= 0 && d5-d6 >= 0 {
+		return to(b.plus(c.minus(b).times((d4 - d3) / (d4 - d3 + d5 - d6))))
+	}
+	vb, vc := d5*d2-d1*d6, d1*d4-d3*d2
+	sum := va + vb + vc
+	return to(a.plus(ab.times(vb / sum)).plus(ac.times(vc / sum)))
+}
+
+// sample gives points on a surface, spread by area, with the normals there.
+func sample(m *mesh.Mesh, rng *rand.Rand, n int) (points, normals []vector) {
+	sums := make([]float64, m.Triangles())
+	sum := 0.0
+	faces := make([]vector, m.Triangles())
+	for t := range sums {
+		a, b, c := m.Corners(t)
+		p := place(m, a)
+		faces[t] = place(m, b).minus(p).cross(place(m, c).minus(p))
+		sum += math.Sqrt(faces[t].dot(faces[t]))
+		sums[t] = sum
+	}
+	for t, done := 0, 0.0; len(points) < n; done += sum / float64(n) {
+		for t < len(sums)-1 && sums[t] < done {
+			t++
+		}
+		a, b, c := m.Corners(t)
+		u, v := rng.Float64(), rng.Float64()
+		if u+v > 1 {
+			u, v = 1-u, 1-v
+		}
+		p := place(m, a)
+		points = append(points, p.plus(place(m, b).minus(p).times(u)).plus(place(m, c).minus(p).times(v)))
+		normals = append(normals, faces[t])
+	}
+	return points, normals
+}
+
+// apart samples how far two surfaces are apart at most, either way, and which part of the second shows its back where the first shows its
+// front.
+func apart(a, b *mesh.Mesh, rng *rand.Rand, n int) (most, turned float64) {
+	toA, toB := newNearest(a), newNearest(b)
+	points, _ := sample(a, rng, n)
+	for _, p := range points {
+		d, _ := toB.to(p)
+		most = max(most, d)
+	}
+	points, normals := sample(b, rng, n)
+	for i, p := range points {
+		d, t := toA.to(p)
+		most = max(most, d)
+		x, y, z := a.Corners(t)
+		q := place(a, x)
+		face := place(a, y).minus(q).cross(place(a, z).minus(q))
+		if face.dot(normals[i]) < -0.5*math.Sqrt(face.dot(face)*normals[i].dot(normals[i])) {
+			turned += 1 / float64(n)
+		}
+	}
+	return most, turned
+}
