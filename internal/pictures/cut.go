@@ -23,7 +23,7 @@ func Cut(img image.Image, s Size) image.Image {
 			from.Max.Y = from.Min.Y + max(1, h)
 		}
 	}
-	to := image.NewNRGBA(image.Rect(0, 0, width, height))
+	to := image.NewRGBA(image.Rect(0, 0, width, height))
 	draw.CatmullRom.Scale(to, to.Bounds(), img, from, draw.Src, nil)
 	return to
 }

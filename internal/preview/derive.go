@@ -1,10 +1,27 @@
 package preview
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"image"
 	"io"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decimate"
+	"github.com/meshyard/meshyard/internal/mesh/facts"
+	"github.com/meshyard/meshyard/internal/mesh/glb"
+	"github.com/meshyard/meshyard/internal/mesh/read"
+	"github.com/meshyard/meshyard/internal/mesh/render"
+	"github.com/meshyard/meshyard/internal/mesh/threejs"
+	"github.com/meshyard/meshyard/internal/pictures"
+)
+
+const (
+	// width and height of a rendering, of which all sizes are cut.
+	width, height = 1200, 900
+	// maxThreejs is the largest number of triangles that the three.js JSON has.
+	maxThreejs = 200_000
 )
 
 // Source is the bytes of a content.
@@ -13,8 +30,115 @@ type Source struct {
 	Size int64
 }
 
+// Put keeps a part as write writes it.
+type Put func(part Part, write func(io.Writer) error) error
+
 // Derive makes what there is to make of a content that is taken for a subject, and hands each part to put, which calls write at most once. It tells progress, from 0 to 1, of
 // each stage. What is wrong with the bytes is a *mesh.Error; other errors come of put, of the source, or of ctx.
-func Derive(ctx context.Context, src Source, subject Subject, put func(part Part, write func(io.Writer) error) error, progress func(stage string, done float64)) (Result, error) {
-	return Result{}, mesh.Errorf(mesh.Unsupported, "nothing is derived of %s files", subject)
+func Derive(ctx context.Context, src Source, subject Subject, put Put, progress func(stage string, done float64)) (Result, error) {
+	switch subject {
+	case Image:
+		progress("decode", 0)
+		img, err := pictures.Decode(src, src.Size)
+		if err != nil {
+			return Result{}, ofPicture(err)
+		}
+		progress("draw", 0.5)
+		return keepPicture(img, put)
+	case GCode:
+		progress("read", 0)
+		embedded, err := pictures.FromGCode(src, src.Size)
+		if err != nil {
+			return Result{}, err
+		}
+		if embedded == nil {
+			return Result{}, mesh.Errorf(mesh.Empty, "The G-code carries no picture, and none is drawn of its moves.")
+		}
+		img, err := pictures.Decode(bytes.NewReader(embedded), int64(len(embedded)))
+		if err != nil {
+			return Result{}, ofPicture(err)
+		}
+		return keepPicture(img, put)
+	}
+	return deriveMesh(ctx, src, subject, put, progress)
 }
+
+// ofPicture makes an error of a picture one of its file.
+func ofPicture(err error) error {
+	var bad *pictures.Error
+	if errors.As(err, &bad) {
+		return mesh.Errorf(mesh.Malformed, "%s", bad.Message)
+	}
+	return err
+}
+
+// keepPicture keeps a picture that a file is, or carries.
+func keepPicture(img image.Image, put Put) (Result, error) {
+	whole, written := pictures.Whole(img)
+	size := whole.Bounds()
+	r := Result{Picture: written, Width: int32(size.Dx()), Height: int32(size.Dy())}
+	return r, put(Picture(pictures.Full, written), func(w io.Writer) error { return pictures.Encode(w, whole, written) })
+}
+
+func deriveMesh(ctx context.Context, src Source, subject Subject, put Put, progress func(stage string, done float64)) (Result, error) {
+	at := func(stage string) func(float64) { return func(done float64) { progress(stage, done) } }
+	m, err := read.Read(ctx, read.Source{ReaderAt: src, Size: src.Size, Name: "file." + string(subject)}, mesh.DefaultLimits, at("read"))
+	if err != nil {
+		return Result{}, err
+	}
+	r := Result{Picture: pictures.PNG, Width: width, Height: height, Threejs: true, GLB: true}
+	img, err := render.Render(ctx, m, render.Options{Width: width, Height: height, Progress: at("draw")})
+	if err != nil {
+		return Result{}, err
+	}
+	if err := put(Picture(pictures.Full, pictures.PNG), func(w io.Writer) error { return pictures.Encode(w, img, pictures.PNG) }); err != nil {
+		return Result{}, err
+	}
+	found, err := facts.Of(ctx, m, at("measure"))
+	if err != nil {
+		return Result{}, err
+	}
+	r.Mesh = &Mesh{
+		Format: m.Format, Triangles: int64(found.Triangles), Vertices: int64(found.Vertices), Components: int64(found.Components),
+		Min: found.Box.Min, Max: found.Box.Max, Size: found.Size, Volume: found.Volume, Area: found.Area, Watertight: found.Watertight,
+		Manifold: found.Manifold, Fingerprint: found.Fingerprint, Keys: found.Keys, Descriptor: found.Descriptor,
+	}
+	if err := keepModel(ctx, m, r.Mesh, put, at); err != nil {
+		return Result{}, err
+	}
+	return r, nil
+}
+
+// keepModel keeps a mesh as GLB and, with no more triangles than browsers like, as three.js JSON.
+func keepModel(ctx context.Context, m *mesh.Mesh, about *Mesh, put Put, at func(stage string) func(float64)) error {
+	shaded := m.Shaded(mesh.CreaseAngle)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	at("write GLB")(0)
+	if err := put(GLB, func(w io.Writer) error { return glb.Write(w, shaded, glb.Options{}) }); err != nil {
+		return err
+	}
+	small := shaded
+	if n := max(m.Triangles(), cloudPoints(m)); n > maxThreejs {
+		fewer, err := decimate.To(ctx, m, maxThreejs, at("decimate"))
+		if err != nil {
+			return err
+		}
+		small, about.Decimated = fewer.Shaded(mesh.CreaseAngle), true
+	}
+	at("write three.js JSON")(0)
+	return put(Threejs, func(w io.Writer) error {
+		return threejs.Write(w, small, threejs.Options{Decimated: about.Decimated, Triangles: m.Triangles()})
+	})
+}
+
+func cloudPoints(m *mesh.Mesh) int {
+	if m.Cloud {
+		return m.Vertices()
+	}
+	return 0
+}
+
+// SameShape tells whether two meshes have the same shape.
+func SameShape(a, b *Mesh) bool { return facts.Same(a.Descriptor, b.Descriptor) }

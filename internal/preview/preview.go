@@ -83,6 +83,3 @@ type Mesh struct {
 	Keys        []string  `json:"keys"`       // of which meshes of the same shape share one
 	Descriptor  []float64 `json:"descriptor"` // by which it is told whether they are
 }
-
-// SameShape tells whether two meshes have the same shape.
-func SameShape(a, b *Mesh) bool { return a.Fingerprint == b.Fingerprint }

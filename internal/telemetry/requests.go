@@ -1,8 +1,10 @@
 package telemetry
 
 import (
+	"bufio"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 )
@@ -52,6 +54,12 @@ func (r *recorder) ReadFrom(from io.Reader) (int64, error) {
 	n, err := io.Copy(r.ResponseWriter, from)
 	r.bytes += n
 	return n, err
+}
+
+// Hijack lets WebSockets have the connection.
+func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	r.status = http.StatusSwitchingProtocols
+	return http.NewResponseController(r.ResponseWriter).Hijack()
 }
 
 // Unwrap lets http.ResponseController find the connection.

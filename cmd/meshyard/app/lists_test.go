@@ -170,6 +170,7 @@ type gallery struct {
 	comment    string
 	collection string
 	remix      string // of all other things
+	file       string // a model
 }
 
 func newGallery(t *testing.T, s *apptest.Server) *gallery {
@@ -197,6 +198,10 @@ func newGallery(t *testing.T, s *apptest.Server) *gallery {
 		things, files = append(things, thing), append(files, file)
 		g.ada.Query(`mutation ($id: ID!) { publishThing(input: {id: $id}) { thing { id } } }`, object{"id": thing}, new(any))
 	}
+	g.file = files[0]
+	// All models have the same shape.
+	g.exec(t, `UPDATE previews SET state = 'done', mesh = '{"format": "stl", "keys": ["shape"], "descriptor": [0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}'`,
+		"INSERT INTO shape_keys (key, preview_id) SELECT 'shape', id FROM previews")
 	draft := id(g.ada, `mutation { createThing(input: {name: "Draft thing", license: CC, category: "math-art", tags: ["Gear"]}) { thing { newId: id } } }`, nil)
 	g.thing, g.remix = things[0], things[5]
 	g.ada.Query(`mutation ($id: ID!, $a: [ID!]) { updateThing(input: {id: $id, ancestorIds: $a}) { thing { id } } }`, object{"id": g.remix, "a": append([]string{things[3]}, things[:3]...)}, new(any))
@@ -306,6 +311,7 @@ func (g *gallery) lists() []walked {
 		{"User.following", "", `user(username: "ada") { LIST }`, key, "SELECT followed_id FROM follows WHERE follower_id = " + ada + " ORDER BY id DESC"},
 		{"User.downloads", "", "me { LIST }", "file { key: id }", "SELECT file_id FROM downloads WHERE user_id = " + bob + " ORDER BY id DESC"},
 		{"User.downloadedThings", "", "me { LIST }", key, "SELECT thing_id FROM downloads WHERE user_id = " + bob + " GROUP BY thing_id ORDER BY max(id) DESC"},
+		{"Mesh.duplicates", "", `file(id: "` + g.file + `") { mesh { LIST } }`, key, "SELECT id FROM files WHERE kind = 'model' AND id <> " + g.file + " ORDER BY id DESC"},
 		{"Category.things", "", `category(slug: "art") { LIST }`, key, "SELECT id FROM things WHERE " + shown + " ORDER BY published_at DESC, id DESC"},
 		{"Tag.things", "", `tag(name: "GEAR") { LIST }`, key, "SELECT id FROM things WHERE " + shown + " ORDER BY id DESC"},
 		{"Collection.things", "", `collection(id: "` + g.collection + `") { LIST }`, key, "SELECT thing_id FROM collection_things WHERE collection_id = " + g.collection + " ORDER BY id DESC"},

@@ -411,6 +411,10 @@ func plain(key string, v any) string {
 		if long := longLicense[text]; long != "" {
 			return long
 		}
+	case "threejs_url":
+		if v == nil {
+			return "" // as the wire says that there is none
+		}
 	case "hash":
 		if raw, err := hex.DecodeString(text); err == nil {
 			return base64.StdEncoding.EncodeToString(raw)
