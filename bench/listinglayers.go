@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/app"
+	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
 )
@@ -21,7 +22,10 @@ func showListingLayers(ctx context.Context, o options, e engine, a *app.App, tok
 		return err
 	}
 	ctx = auth.WithCaller(ctx, caller, nil)
-	overHTTP := stack.graph.Handler(false)
+	overHTTP, err := stack.graph.Handler(graph.Options{})
+	if err != nil {
+		return err
+	}
 	for _, reads := range []struct {
 		title  string
 		layers []*layer

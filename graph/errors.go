@@ -51,6 +51,8 @@ func PresentError(ctx context.Context, err error) *gqlerror.Error {
 	switch {
 	case errors.As(err, &known):
 		return withCode(shown, known)
+	case errors.Is(err, context.DeadlineExceeded) && context.Cause(ctx) == error(errTookLong):
+		return withCode(shown, errTookLong)
 	case errors.Is(err, context.Canceled):
 		return withCode(shown, &models.Error{Code: models.BadInput, Message: "the client went away"})
 	case len(shown.Path) > 0 && (shown.Path[0] == ast.PathName("__schema") || shown.Path[0] == ast.PathName("__type")):

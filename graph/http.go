@@ -1,164 +1,220 @@
 package graph
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
-	"mime"
 	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/99designs/gqlgen/graphql/handler/extension"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/collapse"
 	"github.com/meshyard/meshyard/models"
 )
 
-const maxBody = 1 << 20 // bytes of a request, but for the file of a multipart one
+// How long an operation may run. One that takes a file runs as long as the file comes.
+const (
+	maxQueryTime    = 30 * time.Second
+	maxMutationTime = 10 * time.Minute
+)
 
-// overHTTP is GraphQL over HTTP: POST with JSON or, for a file, as a multipart request, and GET for queries. It takes the place of
-// gqlgen's transports, which repeat a body that they cannot read in the error and the log, and hold files in memory.
-type overHTTP struct {
-	get            bool // whether GET is taken
-	noteDeprecated func(context.Context, *graphql.OperationContext)
-	queries        collapse.Group[[]byte]
+// errTookLong ends an operation that runs longer.
+var errTookLong = &models.Error{Code: models.TooLarge, Message: "the operation took too long, and was ended: ask for less at a time"}
+
+// Options say how GraphQL is answered over HTTP.
+type Options struct {
+	// Hardened runs registered documents only, takes no GET and tells nothing of the schema.
+	Hardened bool
+	// Documents are registered: each runs by its text or by its ID.
+	Documents []Document
+	// Spend takes a cost from what the caller may still run. nil: it is not counted, and no budget is told.
+	Spend func(r *http.Request, cost int) Budget
 }
 
-func (*overHTTP) Supports(*http.Request) bool { return true }
+// overHTTP is GraphQL over HTTP, as its specification says: POST with JSON or, for a file, as a multipart request, and GET for queries. It
+// takes the place of gqlgen's server and transports, which repeat a body that they cannot read in the error and the log, hold files in
+// memory, and validate documents of any size.
+type overHTTP struct {
+	Options
+	exec           *executor.Executor
+	documents      *documents
+	costing        *costing
+	queries        collapse.Group[[]byte]
+	noteDeprecated func(context.Context, *graphql.OperationContext)
+	authenticate   func(ctx context.Context, token string) (auth.Caller, error)
+}
 
-func (t *overHTTP) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
-	w.Header().Set("Content-Type", "application/json")
-	ctx := r.Context()
-	refuse := func(status int, err error) {
-		response := exec.DispatchError(graphql.WithOperationContext(ctx, &graphql.OperationContext{}), gqlerror.List{gqlerror.Wrap(err)})
-		w.WriteHeader(status)
-		writeResponse(w, response)
+// Handler answers GraphQL over HTTP. It fails where a registered document does not fit the schema or the limits.
+func (g *Graph) Handler(o Options) (http.Handler, error) {
+	t := &overHTTP{Options: o, exec: g.Executor(found{}), noteDeprecated: g.noteDeprecated, authenticate: g.resolver.Store.Authenticate}
+	if !o.Hardened {
+		t.exec.Use(extension.Introspection{})
 	}
-	var params *graphql.RawParams
+	t.exec.Use(boundedAnswer{})
 	var err error
-	switch mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); {
-	case (r.Method == http.MethodGet || r.Method == http.MethodHead) && t.get:
-		params, err = readQuery(r.URL.Query())
-	case r.Method != http.MethodPost:
-		w.Header().Set("Allow", "POST")
-		refuse(http.StatusMethodNotAllowed, BadInput("", "GraphQL is asked by POST"))
-		return
-	case mediaType == "multipart/form-data":
-		params, err = readMultipart(r)
-	case mediaType == "application/json":
-		params, err = readPost(r)
-	default:
-		refuse(http.StatusUnsupportedMediaType, BadInput("", "want a body of the type application/json or multipart/form-data"))
+	if t.documents, err = newDocuments(g.Schema(), o.Hardened, o.Documents); err != nil {
+		return nil, err
+	}
+	if t.costing, err = newCosting(g.schema); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *overHTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if wantsSocket(r) {
+		t.socket(w, r)
 		return
 	}
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	answer := &answer{ResponseWriter: w, mediaType: answerType(r.Header.Values("Accept"))}
+	h.Set("Content-Type", answer.mediaType+"; charset=utf-8")
+	ctx := graphql.StartOperationTrace(r.Context())
+	defer func() {
+		if cause := recover(); cause != nil {
+			t.refuse(ctx, answer, http.StatusInternalServerError, Recover(ctx, cause))
+		}
+	}()
+	params, status, err := readRequest(r, !t.Hardened)
 	if err != nil {
-		refuse(http.StatusBadRequest, err)
+		if status == http.StatusMethodNotAllowed {
+			h.Set("Allow", http.MethodPost)
+		}
+		t.refuse(ctx, answer, status, err)
 		return
 	}
-	params.Headers = r.Header
-	params.ReadTime = graphql.TraceTiming{Start: graphql.Now(), End: graphql.Now()}
-	op, errs := exec.CreateOperationContext(ctx, params)
+	op, errs := t.understand(ctx, params)
 	if errs != nil {
-		writeResponse(w, exec.DispatchError(graphql.WithOperationContext(ctx, op), errs))
+		t.reject(ctx, answer, op, errs)
 		return
 	}
 	if r.Method != http.MethodPost && op.Operation.Operation != ast.Query {
-		w.Header().Set("Allow", "POST")
-		refuse(http.StatusMethodNotAllowed, BadInput("", "a mutation is sent by POST"))
+		h.Set("Allow", http.MethodPost)
+		t.refuse(ctx, answer, http.StatusMethodNotAllowed, BadInput("", "a mutation is sent by POST"))
+		return
+	}
+	cost, budget, err := t.admit(ctx, r, op)
+	switch {
+	case budget.Spent != nil:
+		h.Set("Retry-After", strconv.Itoa(int(budget.Wait.Seconds())))
+		t.refuse(ctx, answer, http.StatusTooManyRequests, err)
+		return
+	case err != nil:
+		t.reject(ctx, answer, op, gqlerror.List{gqlerror.Wrap(err)})
 		return
 	}
 	t.noteDeprecated(ctx, op)
-	run := func(ctx context.Context) []byte {
-		var answer bytes.Buffer
-		next, ctx := exec.DispatchOperation(ctx, op)
-		if response := next(ctx); response != nil { // or the client is gone
-			writeResponse(&answer, response)
-		}
-		return answer.Bytes()
+	if wantsEvents(r) {
+		t.stream(ctx, w, op)
+		return
 	}
-	answer := []byte(nil)
-	if op.Operation.Operation == ast.Query {
-		if answer, err = t.queries.Do(ctx, queryKey(ctx, params), run); err != nil {
-			refuse(http.StatusOK, err)
-			return
-		}
-	} else {
-		answer = run(ctx)
+	if op.Operation.Operation == ast.Subscription {
+		t.refuse(ctx, answer, http.StatusNotAcceptable, BadInput("", "a subscription is answered by server-sent events, for who accepts text/event-stream, and over WebSocket"))
+		return
 	}
-	_, _ = w.Write(answer) // a client that is gone reads no error
+	body, err := t.answer(ctx, params, op, streams(r))
+	if err != nil {
+		t.reject(ctx, answer, op, gqlerror.List{gqlerror.Wrap(err)})
+		return
+	}
+	if asked, _ := params.Extensions["cost"].(bool); asked && len(body) > 0 {
+		told := map[string]any{"requested": cost, "limit": maxCost}
+		if t.Spend != nil {
+			told["remaining"] = budget.Remaining
+		}
+		body = withExtensions(body, map[string]any{"cost": told})
+	}
+	_, _ = w.Write(body) // a client that is gone reads no error
+}
+
+// admit finds what an operation costs, and takes that from what the caller may still run. The error says that it is too much, or more than is left.
+func (t *overHTTP) admit(ctx context.Context, r *http.Request, op *graphql.OperationContext) (cost int, budget Budget, err error) {
+	if cost = t.costing.of(ctx, op); cost > maxCost {
+		return cost, budget, &models.Error{
+			Code: models.BadInput, Limit: maxCost,
+			Message: "the operation costs " + strconv.Itoa(cost) + ", and at most " + strconv.Itoa(maxCost) + " is taken: ask for fewer fields, or shorter lists",
+		}
+	}
+	if t.Spend != nil {
+		if budget = t.Spend(r, cost); budget.Spent != nil {
+			return cost, budget, budget.Spent
+		}
+	}
+	return cost, budget, nil
+}
+
+// understand makes an operation of what was asked. Where it gives errors, nothing was run.
+func (t *overHTTP) understand(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
+	document, errs := t.documents.find(params)
+	if errs != nil {
+		return new(graphql.OperationContext), errs
+	}
+	params.ReadTime = graphql.TraceTiming{Start: graphql.Now(), End: graphql.Now()}
+	return t.exec.CreateOperationContext(context.WithValue(ctx, found{}, document), params)
+}
+
+// answer runs an operation and gives its answer. A query that the same caller asks twice at the same time is run once.
+func (t *overHTTP) answer(ctx context.Context, params *graphql.RawParams, op *graphql.OperationContext, streams bool) ([]byte, error) {
+	switch {
+	case op.Operation.Operation == ast.Query:
+		return t.queries.Do(ctx, queryKey(ctx, params), func(ctx context.Context) []byte { return t.run(ctx, op, maxQueryTime) })
+	case streams:
+		return t.run(ctx, op, 0), nil
+	default:
+		return t.run(ctx, op, maxMutationTime), nil
+	}
+}
+
+// run runs an operation for so long, or without end where that is 0. The answer is empty where the client is gone.
+func (t *overHTTP) run(ctx context.Context, op *graphql.OperationContext, long time.Duration) []byte {
+	if long > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, long, errTookLong)
+		defer cancel()
+	}
+	size := new(answerSize)
+	next, within := t.exec.DispatchOperation(context.WithValue(ctx, boundedAnswer{}, size), op)
+	response := next(within)
+	switch {
+	case size.over:
+		response = &graphql.Response{Data: []byte("null"), Errors: t.present(ctx, op, &models.Error{Code: models.TooLarge, Limit: maxAnswer, Message: "the answer is larger than 16 MiB: ask for less at a time"})}
+	case response == nil && context.Cause(ctx) == error(errTookLong):
+		response = &graphql.Response{Data: []byte("null"), Errors: t.present(ctx, op, errTookLong)}
+	case response == nil:
+		return nil
+	}
+	return encode(response)
+}
+
+func (t *overHTTP) present(ctx context.Context, op *graphql.OperationContext, err error) gqlerror.List {
+	return t.exec.DispatchError(graphql.WithOperationContext(ctx, op), gqlerror.List{gqlerror.Wrap(err)}).Errors
+}
+
+// refuse answers a request that is no request of GraphQL, with a status that says so.
+func (t *overHTTP) refuse(ctx context.Context, a *answer, status int, err error) {
+	a.WriteHeader(status)
+	a.write(&graphql.Response{Errors: t.present(ctx, new(graphql.OperationContext), err)})
+}
+
+// reject answers a request whose operation cannot be run: no data is there. Clients of old take that as a success of HTTP.
+func (t *overHTTP) reject(ctx context.Context, a *answer, op *graphql.OperationContext, errs gqlerror.List) {
+	response := t.exec.DispatchError(graphql.WithOperationContext(ctx, op), errs[:min(len(errs), maxErrors)])
+	if a.mediaType == graphQLResponse {
+		a.WriteHeader(http.StatusBadRequest)
+	}
+	a.write(response)
 }
 
 // queryKey names what is asked, and by whom: the same that is asked by the same caller at the same time is answered by one run.
 func queryKey(ctx context.Context, params *graphql.RawParams) string {
 	variables, _ := json.Marshal(params.Variables) // it came as JSON
 	return strconv.FormatInt(caller(ctx).TokenID, 10) + " " + params.OperationName + " " + string(variables) + " " + params.Query
-}
-
-// WriteError answers GraphQL over HTTP with an error that arose before it was asked anything.
-func WriteError(w http.ResponseWriter, status int, e *models.Error) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	writeResponse(w, &graphql.Response{Errors: gqlerror.List{withCode(&gqlerror.Error{}, e)}})
-}
-
-func writeResponse(w io.Writer, response *graphql.Response) {
-	_ = json.NewEncoder(w).Encode(response) // a client that is gone reads no error
-}
-
-func readPost(r *http.Request) (*graphql.RawParams, error) {
-	text, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	if err != nil {
-		return nil, BadInput("", "the body ended before its time")
-	}
-	if len(text) > maxBody {
-		return nil, &models.Error{Code: models.TooLarge, Limit: maxBody, Message: "the body is too large: at most 1 MiB is taken"}
-	}
-	return readParams("the body", text)
-}
-
-func readQuery(q url.Values) (*graphql.RawParams, error) {
-	params := &graphql.RawParams{Query: q.Get("query"), OperationName: q.Get("operationName")}
-	for name, into := range map[string]*map[string]any{"variables": &params.Variables, "extensions": &params.Extensions} {
-		if text := q.Get(name); text != "" {
-			if err := ReadJSON(name, []byte(text), into); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return params, nil
-}
-
-// readParams reads what a request asks for out of JSON.
-func readParams(what string, text []byte) (*graphql.RawParams, error) {
-	params := new(graphql.RawParams)
-	if err := ReadJSON(what, text, params); err != nil {
-		return nil, err
-	}
-	return params, nil
-}
-
-// ReadJSON reads one JSON value, numbers as they are written. Errors say what is wrong and repeat nothing of the text. Text
-// that is no UTF-8, or escapes half a character, is refused: it would be kept as something else than was sent.
-func ReadJSON(what string, text []byte, into any) error {
-	if !wholeCharacters(text) {
-		return BadInput("", "%s: holds text that is no UTF-8, or half a surrogate pair", what)
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(into); err != nil || d.More() {
-		return BadInput("", "%s: is not the JSON that is wanted there", what)
-	}
-	return nil
-}
-
-// anonymousForm tells whether a multipart request came as any page of another site could send it: with no header that a
-// browser asks about first, and no token that such a page would have to know.
-func anonymousForm(r *http.Request) bool {
-	return r.Header.Get("Authorization") == "" && r.Header.Get("GraphQL-Require-Preflight") == "" &&
-		r.Header.Get("Apollo-Require-Preflight") == "" && !strings.Contains(r.URL.RawQuery, "access_token=")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime/multipart"
 	"net/http"
 	"strconv"
@@ -21,7 +22,15 @@ import (
 const (
 	maxOperations = 1 << 20
 	maxMap        = 1 << 12
+	maxForm       = 2 << 20 // all that stands before the file, with the headers of the parts
 )
+
+// anonymousForm tells whether a multipart request came as any page of another site could send it: with no header that a
+// browser asks about first, and no token that such a page would have to know.
+func anonymousForm(r *http.Request) bool {
+	return r.Header.Get("Authorization") == "" && r.Header.Get("GraphQL-Require-Preflight") == "" &&
+		r.Header.Get("Apollo-Require-Preflight") == "" && !strings.Contains(r.URL.RawQuery, "access_token=")
+}
 
 // readMultipart reads what stands before the file, and leaves the file to be read.
 func readMultipart(r *http.Request) (*graphql.RawParams, error) {
@@ -51,6 +60,7 @@ func readMultipart(r *http.Request) (*graphql.RawParams, error) {
 		if err != nil {
 			return nil, err
 		}
+		parts.File()
 		upload := Stream(part.FileName(), part)
 		if err := place(params.Variables, paths[0], upload); err != nil {
 			return nil, err
@@ -59,17 +69,28 @@ func readMultipart(r *http.Request) (*graphql.RawParams, error) {
 	return params, nil
 }
 
-// Parts reads the parts of a multipart body.
-func Parts(r *http.Request) (*multipart.Reader, error) {
+// Form reads the parts of a multipart body. What stands before the file is bounded, be it a preamble, a header or a part that is passed over.
+type Form struct {
+	*multipart.Reader
+	before *io.LimitedReader
+}
+
+// Parts reads the multipart body of a request.
+func Parts(r *http.Request) (*Form, error) {
+	before := &io.LimitedReader{R: r.Body, N: maxForm}
 	// The multipart reader reads 4 KiB at a time. Without this each would be a read of the connection.
 	r.Body = struct {
 		io.Reader
 		io.Closer
-	}{bufio.NewReaderSize(r.Body, 32<<10), r.Body}
-	return r.MultipartReader()
+	}{bufio.NewReaderSize(before, 32<<10), r.Body}
+	parts, err := r.MultipartReader()
+	return &Form{parts, before}, err
 }
 
-func nextPart(parts *multipart.Reader, name string) (*multipart.Part, error) {
+// File says that the part under way is the file, which is as long as it is.
+func (f *Form) File() { f.before.N = math.MaxInt64 }
+
+func nextPart(parts *Form, name string) (*multipart.Part, error) {
 	part, err := parts.NextPart()
 	if err != nil || part.FormName() != name {
 		return nil, BadInput(name, "the parts of a multipart request are operations, map and the file that map names, in this order: %.40q is missing or out of order", name)
@@ -77,7 +98,7 @@ func nextPart(parts *multipart.Reader, name string) (*multipart.Part, error) {
 	return part, nil
 }
 
-func readPart(parts *multipart.Reader, name string, limit int64, into any) error {
+func readPart(parts *Form, name string, limit int64, into any) error {
 	part, err := nextPart(parts, name)
 	if err != nil {
 		return err

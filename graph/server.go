@@ -3,25 +3,16 @@ package graph
 import (
 	"bytes"
 	"context"
-	"net/http"
 	"reflect"
 	"slices"
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
-	"github.com/99designs/gqlgen/graphql/handler"
-	"github.com/99designs/gqlgen/graphql/handler/extension"
-	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/formatter"
 
 	"github.com/meshyard/meshyard/models"
-)
-
-const (
-	maxComplexity = 50_000 // fields that an answer may hold, lists at their full length
-	maxDocuments  = 1_000  // kept parsed and validated
 )
 
 // Graph is the executable schema with what surrounds it.
@@ -91,7 +82,7 @@ func withoutGenerator(schema *ast.Schema) {
 
 // many is the cost of a list, as much as it may hold. Its arguments are not checked yet when it is asked, and it stays far from overflow.
 func many(child int, first int32) int {
-	return 1 + min(child, maxComplexity+1)*min(max(int(first), 1), models.MaxFiles)
+	return 1 + min(child, maxCost+1)*min(max(int(first), 1), models.MaxFiles)
 }
 
 // Schema is the schema as it is parsed.
@@ -112,31 +103,6 @@ func (g *Graph) Executor(documents graphql.Cache[*ast.QueryDocument]) *executor.
 	e.SetQueryCache(documents)
 	e.Use(withLoaders{newReaders(g.resolver.Store)})
 	return e
-}
-
-// Handler answers GraphQL over HTTP. Hardened, it takes no GET, tells nothing of the schema and suggests no names.
-func (g *Graph) Handler(hardened bool) http.Handler {
-	srv := handler.New(g.schema)
-	documents := lru.New[*ast.QueryDocument](maxDocuments)
-	srv.SetErrorPresenter(PresentError)
-	srv.SetRecoverFunc(Recover)
-	srv.SetQueryCache(documents)
-	srv.SetParserTokenLimit(maxTokens)
-	srv.SetDisableSuggestion(hardened)
-	srv.AddTransport(g.socket())
-	srv.AddTransport(eventStream{})
-	srv.AddTransport(&overHTTP{get: !hardened, noteDeprecated: g.noteDeprecated})
-	if !hardened {
-		srv.Use(extension.Introspection{})
-	}
-	srv.Use(documentLimits{documents})
-	srv.Use(extension.FixedComplexityLimit(maxComplexity))
-	srv.Use(withLoaders{newReaders(g.resolver.Store)})
-	srv.Use(onlySubscriptions{})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-store")
-		srv.ServeHTTP(w, r)
-	})
 }
 
 // noteDeprecated remembers who asks for deprecated fields.

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"time"
 
@@ -14,18 +15,22 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
+// wantsSocket tells whether a request asks for a WebSocket.
+func wantsSocket(r *http.Request) bool {
+	return strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+}
+
 // socket is GraphQL over WebSocket, by graphql-transport-ws, for subscriptions. Browsers can give a WebSocket no header: the token may come as
 // Authorization in the payload of connection_init. Pages of any origin may connect, for no cookie is read.
-func (g *Graph) socket() graphql.Transport {
+func (t *overHTTP) socket(w http.ResponseWriter, r *http.Request) {
 	limit := int64(maxBody)
-	return transport.Websocket{
+	socket := transport.Websocket{
 		Implementation:        transport.CoderWebsocketImplementation{AcceptOptions: websocket.AcceptOptions{InsecureSkipVerify: true}},
 		KeepAlivePingInterval: pingEvery,
 		PingPongInterval:      pingEvery,
 		InitTimeout:           10 * time.Second,
 		PayloadReadLimit:      &limit,
 		InitFunc: func(ctx context.Context, payload transport.InitPayload) (context.Context, *transport.InitPayload, error) {
-			ctx = context.WithValue(ctx, overSocket{}, true)
 			header := payload.Authorization()
 			if header == "" {
 				return ctx, nil, nil
@@ -34,23 +39,37 @@ func (g *Graph) socket() graphql.Transport {
 			if !strings.EqualFold(scheme, "Bearer") {
 				token = ""
 			}
-			caller, err := g.resolver.Store.Authenticate(ctx, strings.TrimSpace(token))
+			caller, err := t.authenticate(ctx, strings.TrimSpace(token))
 			return auth.WithCaller(ctx, caller, err), nil, nil
 		},
 	}
+	socket.Do(w, r, socketExecutor{t, r})
 }
 
-type overSocket struct{}
+// socketExecutor runs what comes over a WebSocket under the limits of all else. Queries and mutations are refused: there they would pass by the limit of requests.
+type socketExecutor struct {
+	*overHTTP
+	r *http.Request
+}
 
-// onlySubscriptions keeps queries and mutations off WebSockets: there they would pass by the limit of requests.
-type onlySubscriptions struct{}
-
-func (onlySubscriptions) ExtensionName() string                   { return "OnlySubscriptions" }
-func (onlySubscriptions) Validate(graphql.ExecutableSchema) error { return nil }
-func (onlySubscriptions) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-	if ctx.Value(overSocket{}) != nil && graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
-		e := BadInput("", "a WebSocket takes subscriptions; queries and mutations go by POST")
-		return graphql.OneShot(&graphql.Response{Errors: gqlerror.List{withCode(&gqlerror.Error{}, e)}})
+func (e socketExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
+	op, errs := e.understand(ctx, params)
+	if errs != nil {
+		return op, errs
 	}
-	return next(ctx)
+	if op.Operation.Operation != ast.Subscription {
+		return op, gqlerror.List{gqlerror.Wrap(BadInput("", "a WebSocket takes subscriptions; queries and mutations go by POST"))}
+	}
+	if _, _, err := e.admit(ctx, e.r.WithContext(ctx), op); err != nil {
+		return op, gqlerror.List{gqlerror.Wrap(err)}
+	}
+	return op, nil
+}
+
+func (e socketExecutor) DispatchOperation(ctx context.Context, op *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
+	return e.exec.DispatchOperation(context.WithValue(ctx, boundedAnswer{}, new(answerSize)), op)
+}
+
+func (e socketExecutor) DispatchError(ctx context.Context, errs gqlerror.List) *graphql.Response {
+	return e.exec.DispatchError(ctx, errs)
 }

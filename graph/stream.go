@@ -1,8 +1,8 @@
 package graph
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,66 +11,45 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/klauspost/compress/gzhttp"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
 // pingEvery keeps proxies from ending a stream on which nothing happens.
 const pingEvery = 15 * time.Second
 
-// eventStream is GraphQL over server-sent events, for who asks for text/event-stream: a stream for each operation, as the protocol GraphQL over SSE
-// has it in its mode of distinct connections.
-type eventStream struct{}
-
-func (eventStream) Supports(r *http.Request) bool {
+// wantsEvents tells whether a request asks for server-sent events: a stream for each operation, as the protocol GraphQL over SSE has it in its mode of
+// distinct connections.
+func wantsEvents(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
-func (eventStream) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
-	ctx := r.Context()
-	refuse := func(errs gqlerror.List, op *graphql.OperationContext) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusBadRequest)
-		writeResponse(w, exec.DispatchError(graphql.WithOperationContext(ctx, op), errs))
-	}
-	params, err := readPost(r)
-	if err != nil {
-		refuse(gqlerror.List{gqlerror.Wrap(err)}, &graphql.OperationContext{})
-		return
-	}
-	params.Headers = r.Header
-	params.ReadTime = graphql.TraceTiming{Start: graphql.Now(), End: graphql.Now()}
-	op, errs := exec.CreateOperationContext(ctx, params)
-	if errs != nil {
-		refuse(errs, op)
-		return
-	}
+// stream runs an operation and sends what it answers, each time, as an event.
+func (t *overHTTP) stream(ctx context.Context, w http.ResponseWriter, op *graphql.OperationContext) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
 	h.Set(gzhttp.HeaderNoCompression, "yes")
 	w.WriteHeader(http.StatusOK)
-	s := &stream{w: w, flush: http.NewResponseController(w).Flush}
+	s := &events{w: w, flush: http.NewResponseController(w).Flush}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s.send(":")
 	go s.ping(ctx)
-	next, ctx := exec.DispatchOperation(ctx, op)
+	next, ctx := t.exec.DispatchOperation(context.WithValue(ctx, boundedAnswer{}, new(answerSize)), op)
 	for response := next(ctx); response != nil; response = next(ctx) {
-		data, _ := json.Marshal(response) // its parts were written as JSON already
-		s.send(fmt.Sprintf("event: next\ndata: %s", data))
+		s.send(fmt.Sprintf("event: next\ndata: %s", bytes.TrimSpace(encode(response))))
 	}
 	s.send("event: complete\ndata:")
 }
 
-// stream is events on their way to a client. One that is gone reads none, and its context ends what makes them.
-type stream struct {
+// events are on their way to a client. One that is gone reads none, and its context ends what makes them.
+type events struct {
 	mu    sync.Mutex
 	w     http.ResponseWriter
 	flush func() error
 	ended bool
 }
 
-func (s *stream) send(event string) {
+func (s *events) send(event string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -80,7 +59,7 @@ func (s *stream) send(event string) {
 	s.ended = err != nil || s.flush() != nil || strings.HasPrefix(event, "event: complete")
 }
 
-func (s *stream) ping(ctx context.Context) {
+func (s *events) ping(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():

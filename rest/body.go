@@ -89,6 +89,7 @@ func readForm(r *http.Request) (fields map[string]any, name string, file io.Read
 			return nil, "", nil, badInput("body", "the multipart body cannot be read, or ended before its time")
 		}
 		if part.FormName() == "file" || part.FileName() != "" {
+			parts.File()
 			return fields, part.FileName(), part, nil
 		}
 		value, err := io.ReadAll(io.LimitReader(part, left+1))

@@ -74,6 +74,25 @@ func Guide(g *graph.Graph) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
+// Stored gives the document of each operation as a client sends it that moves to GraphQL: as the guide shows it, with its fragments after it.
+func Stored(g *graph.Graph) ([]graph.Document, error) {
+	document, err := loadDocument(g.Schema())
+	if err != nil {
+		return nil, err
+	}
+	stored := make([]graph.Document, len(document.Operations))
+	for i, op := range document.Operations {
+		whole := ast.QueryDocument{Operations: ast.OperationList{op}}
+		for _, name := range fragmentsOf(op.SelectionSet) {
+			whole.Fragments = append(whole.Fragments, document.Fragments.ForName(name))
+		}
+		var b strings.Builder
+		formatter.NewFormatter(&b, formatter.WithIndent("  ")).FormatQueryDocument(&whole)
+		stored[i] = graph.Document{Name: op.Name, Text: b.String()}
+	}
+	return stored, nil
+}
+
 // replacement is the operation that a deprecated one gives way to: the one at its successor's path, or itself where GraphQL is the successor.
 func (r route) replacement() string {
 	path, _, _ := strings.Cut(r.deprecated.successor, "?")

@@ -1,4 +1,4 @@
-// Package ratelimit bounds how many requests one caller may make in a span of time.
+// Package ratelimit bounds how many requests one caller may make in a span of time, and what these may cost together.
 package ratelimit
 
 import (
@@ -15,7 +15,7 @@ const (
 	maxCallers = 100_000
 )
 
-// Limiter counts requests in fixed windows, a caller at a time, in this process.
+// Limiter counts requests, or what they cost, in fixed windows, a caller at a time, in this process.
 type Limiter struct {
 	limit int
 
@@ -28,13 +28,13 @@ type window struct {
 	ends time.Time
 }
 
-// New makes a limiter of so many requests in a Window.
+// New makes a limiter of so many requests, or so much cost, in a Window.
 func New(limit int) *Limiter {
 	return &Limiter{limit: limit, callers: make(map[string]*window)}
 }
 
-// take counts a request; left is negative where it is one too many.
-func (l *Limiter) take(caller string, now time.Time) (left int, ends time.Time) {
+// take counts n; left is negative, and nothing is counted, where that is too many.
+func (l *Limiter) take(caller string, n int, now time.Time) (left int, ends time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w := l.callers[caller]
@@ -45,8 +45,11 @@ func (l *Limiter) take(caller string, now time.Time) (left int, ends time.Time) 
 		w = &window{ends: now.Add(Window)}
 		l.callers[caller] = w
 	}
-	w.used++
-	return l.limit - w.used, w.ends
+	left = l.limit - w.used - n
+	if left >= 0 {
+		w.used += n
+	}
+	return left, w.ends
 }
 
 // forget makes room: it drops those whose window is over and, where that is not enough, all.
@@ -61,6 +64,16 @@ func (l *Limiter) forget(now time.Time) {
 	}
 }
 
+// Spend takes a cost from what a caller has left. A negative left is how much is lacking, and wait how long until there is more.
+func (l *Limiter) Spend(caller string, cost int) (left int, wait time.Duration) {
+	now := time.Now()
+	left, ends := l.take(caller, cost, now)
+	return left, whole(ends.Sub(now))
+}
+
+// whole is a time to wait in whole seconds, as Retry-After tells it.
+func whole(wait time.Duration) time.Duration { return wait.Truncate(time.Second) + time.Second }
+
 // Limit tells each answer where its caller stands, and refuses, through fail, those that have used up their window.
 func (l *Limiter) Limit(next http.Handler, caller func(*http.Request) string, fail func(w http.ResponseWriter, r *http.Request, wait time.Duration)) http.Handler {
 	if l.limit <= 0 {
@@ -68,13 +81,13 @@ func (l *Limiter) Limit(next http.Handler, caller func(*http.Request) string, fa
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		now := time.Now()
-		left, ends := l.take(caller(r), now)
+		left, ends := l.take(caller(r), 1, now)
 		h := w.Header()
 		h.Set("X-RateLimit-Limit", strconv.Itoa(l.limit))
 		h.Set("X-RateLimit-Remaining", strconv.Itoa(max(left, 0)))
 		h.Set("X-RateLimit-Reset", strconv.FormatInt(ends.Unix(), 10))
 		if left < 0 {
-			wait := ends.Sub(now).Truncate(time.Second) + time.Second
+			wait := whole(ends.Sub(now))
 			h.Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
 			fail(w, r, wait)
 			return

@@ -45,9 +45,9 @@ func TestCallersAreForgotten(t *testing.T) {
 	l := New(1)
 	start := time.Unix(0, 0)
 	for i := range maxCallers {
-		l.take(fmt.Sprint(i), start)
+		l.take(fmt.Sprint(i), 1, start)
 	}
-	l.take("fresh", start.Add(2*Window))
+	l.take("fresh", 1, start.Add(2*Window))
 	if n := len(l.callers); n > 1 {
 		t.Errorf("%d callers are remembered after their windows ended", n)
 	}

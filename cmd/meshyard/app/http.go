@@ -62,7 +62,15 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	pages := compressed(home.Handler(home.Options{BaseURL: a.Settings.BaseURL, Hardened: a.Settings.Hardened, Guide: func() string { return string(guide) }}))
 
 	api := http.NewServeMux()
-	api.Handle("/graphql", g.Handler(a.Settings.Hardened))
+	documents, err := a.documents(g)
+	if err != nil {
+		return nil, err
+	}
+	queries, err := g.Handler(graph.Options{Hardened: a.Settings.Hardened, Documents: documents, Spend: a.budget()})
+	if err != nil {
+		return nil, err
+	}
+	api.Handle("/graphql", queries)
 	api.Handle("/", face)
 
 	mux := http.NewServeMux()
@@ -115,21 +123,45 @@ func document(contentType string, text []byte) http.Handler {
 // limited finds out who calls and bounds how often: by token and, without a good one, by address.
 func (a *App) limited(next http.Handler) http.Handler {
 	limiter := ratelimit.New(a.Settings.RateLimit)
-	next = limiter.Limit(next, func(r *http.Request) string {
-		if caller, _ := auth.From(r.Context()); caller.TokenID != 0 {
-			return "token " + strconv.FormatInt(caller.TokenID, 10)
-		}
-		host, _, _ := net.SplitHostPort(r.RemoteAddr)
-		return host
-	}, func(w http.ResponseWriter, r *http.Request, wait time.Duration) {
+	next = limiter.Limit(next, callerOf, func(w http.ResponseWriter, r *http.Request, wait time.Duration) {
 		message := fmt.Sprintf("more than %d requests in 5 minutes: wait %s", a.Settings.RateLimit, wait)
 		if r.URL.Path == "/graphql" {
-			graph.WriteError(w, http.StatusTooManyRequests, &models.Error{Code: models.RateLimited, Message: message, Limit: int64(a.Settings.RateLimit)})
+			graph.WriteError(w, r, http.StatusTooManyRequests, &models.Error{Code: models.RateLimited, Message: message, Limit: int64(a.Settings.RateLimit)})
 			return
 		}
 		rest.WriteError(w, http.StatusTooManyRequests, message)
 	})
 	return auth.Authenticate(next, a.Store.Authenticate)
+}
+
+// callerOf names who makes a request, by whose account it is counted.
+func callerOf(r *http.Request) string {
+	if caller, _ := auth.From(r.Context()); caller.TokenID != 0 {
+		return "token " + strconv.FormatInt(caller.TokenID, 10)
+	}
+	host, _, _ := net.SplitHostPort(r.RemoteAddr)
+	return host
+}
+
+// costOfRequest is the cost of GraphQL that the limit of requests allows for each of them, in the mean.
+const costOfRequest = 10_000
+
+// budget bounds what the operations of one caller cost together, as the limit of requests bounds how many they are.
+func (a *App) budget() func(r *http.Request, cost int) graph.Budget {
+	if a.Settings.RateLimit == 0 {
+		return nil
+	}
+	limit := a.Settings.RateLimit * costOfRequest
+	limiter := ratelimit.New(limit)
+	return func(r *http.Request, cost int) graph.Budget {
+		left, wait := limiter.Spend(callerOf(r), cost)
+		if left >= 0 {
+			return graph.Budget{Remaining: left}
+		}
+		return graph.Budget{Wait: wait, Spent: &models.Error{
+			Code: models.RateLimited, Limit: int64(limit), Message: fmt.Sprintf("the operation costs %d, of %d in 5 minutes %d are left: wait %s", cost, limit, left+cost, wait),
+		}}
+	}
 }
 
 func (a *App) blobs(addresses address.Addresses) blobs.Handler {

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/hostile"
+)
+
+const (
+	hostileTimes = 20                // that each is sent in a round: processor time is told in steps of clockTick
+	maxHostile   = 20.0              // ms of processor time that an answer may take
+	maxAnswered  = float64(64 << 10) // bytes of one
+)
+
+// sufferHostile sends GraphQL requests that are made to be costly, by nobody, and tells what each costs the server: the time of its processors
+// from the request to the answer, with what the garbage collector has to do for it.
+func sufferHostile(ctx context.Context, o options) (err error) {
+	server, err := startServer(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, server.stop()) }()
+	type cost struct {
+		name  string
+		ms    series
+		bytes float64
+	}
+	requests := hostile.Requests()
+	costs := make([]cost, len(requests))
+	for range o.pairs {
+		for i, r := range requests {
+			costs[i].name = r.Name
+			before, err := server.usage()
+			if err != nil {
+				return err
+			}
+			for range hostileTimes {
+				n, err := sendHostile(ctx, server, r)
+				if err != nil {
+					return fmt.Errorf("%s: %w", r.Name, err)
+				}
+				costs[i].bytes = max(costs[i].bytes, float64(n))
+			}
+			after, err := server.usage()
+			if err != nil {
+				return err
+			}
+			costs[i].ms = append(costs[i].ms, (after.cpu-before.cpu).Seconds()*1000/hostileTimes)
+		}
+	}
+	slices.SortFunc(costs, func(a, b cost) int { return cmp.Compare(b.ms.median(), a.ms.median()) })
+	t := newTable("%d hostile GraphQL requests, each %d times in %d rounds: the ten that cost the server most, and the largest answer", len(costs), hostileTimes, o.pairs)
+	for _, c := range costs[:10] {
+		t.atMost(c.name+", ms", "%.1f", c.ms, maxHostile)
+	}
+	largest := slices.MaxFunc(costs, func(a, b cost) int { return cmp.Compare(a.bytes, b.bytes) })
+	t.below(largest.name+", bytes answered", "%.0f", series{largest.bytes}, maxAnswered)
+	t.print()
+	return err
+}
+
+var hostileNonce int
+
+// sendHostile sends a request that the server has not seen before and gives how many bytes it is answered with.
+func sendHostile(ctx context.Context, server *process, r hostile.Request) (int64, error) {
+	hostileNonce++
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+server.address+"/graphql", bytes.NewReader(r.Body(hostileNonce)))
+	if err != nil {
+		return 0, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept-Encoding", "identity")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	return io.Copy(io.Discard, answer.Body)
+}
