@@ -13,7 +13,7 @@ import (
 // The limits of one GraphQL document. Validation and the count of costs take a time that grows with the square of what is
 // written, or with the power of what fragments unfold to; so all is bounded before either begins.
 const (
-	maxDocument    = 256 << 10 // bytes
+	maxDocument    = 128 << 10 // bytes
 	maxTokens      = 2_000
 	maxName        = 100 // bytes; names come back in answers and errors
 	maxNesting     = 64  // of brackets of any kind

@@ -53,7 +53,7 @@ func Requests() []Request {
 		{Name: "450 unknown fields", Query: "{" + numbered(450, "thinz%d ") + "}"},
 		{Name: "450 unknown fields with long names", Query: "{" + numbered(450, strings.Repeat("thing", 19)+"%d ") + "}"},
 		{Name: "a name of a megabyte", Query: "{" + strings.Repeat("a", 1_000_000) + "}"},
-		{Name: "a name of 200 kB", Query: "{" + strings.Repeat("a", 200_000) + "}"},
+		{Name: "a name of 120 kB", Query: "{" + strings.Repeat("a", 120_000) + "}"},
 		{Name: "600 unknown arguments", Query: "{thing(" + numbered(600, "idd%d:1 ") + "){id}}"},
 		{Name: "600 keys of an input", Query: "mutation{createThing(input:{" + numbered(600, "naem%d:1 ") + "}){thing{id}}}"},
 		{Name: "350 variables of unknown types", Query: "query(" + numbered(350, "$v%d:Thinng ") + "){__typename}"},
@@ -62,15 +62,15 @@ func Requests() []Request {
 		{Name: "two of everything, ten levels deep", Query: "{" + twice("creator{things{nodes{", "}}}", "id", 3, "me{things{nodes{", "}}}") + "}"},
 		{Name: "values of a wrong kind", Query: "{things(sort:[" + strings.Repeat(`"x" `, 1_900) + "]){nodes{id}}}"},
 		{Name: "an int of a megabyte", Query: "{thing(id:" + strings.Repeat("9", 1_000_000) + "){id}}"},
-		{Name: "an int of 200 kB", Query: "{things(first:" + strings.Repeat("9", 200_000) + "){nodes{id}}}"},
-		{Name: "a float of 200 kB", Query: "{things(first:0." + strings.Repeat("9", 200_000) + "e999999){nodes{id}}}"},
+		{Name: "an int of 120 kB", Query: "{things(first:" + strings.Repeat("9", 120_000) + "){nodes{id}}}"},
+		{Name: "a float of 120 kB", Query: "{things(first:0." + strings.Repeat("9", 120_000) + "e999999){nodes{id}}}"},
 		{Name: "a string of a megabyte", Query: `{thing(id:"` + strings.Repeat("9", 1_000_000) + `"){id}}`},
-		{Name: "a string of 200 kB", Query: `{thing(id:"` + strings.Repeat("x", 200_000) + `"){id}}`},
-		{Name: "a string without end", Query: `{thing(id:"` + strings.Repeat(`\u0041`, 30_000)},
-		{Name: "a block string of quotes", Query: `{thing(id:"""` + strings.Repeat(`"" `, 60_000) + `"""){id}}`},
-		{Name: "a block string of lines", Query: `{thing(id:"""` + strings.Repeat("\n ", 100_000) + `"""){id}}`},
-		{Name: "200,000 comments", Query: strings.Repeat("#\n", 100_000) + "{__typename}"},
-		{Name: "blanks", Query: strings.Repeat(" ,\t\n", 60_000) + "{__typename}"},
+		{Name: "a string of 120 kB", Query: `{thing(id:"` + strings.Repeat("x", 120_000) + `"){id}}`},
+		{Name: "a string without end", Query: `{thing(id:"` + strings.Repeat(`\u0041`, 20_000)},
+		{Name: "a block string of quotes", Query: `{thing(id:"""` + strings.Repeat(`"" `, 40_000) + `"""){id}}`},
+		{Name: "a block string of lines", Query: `{thing(id:"""` + strings.Repeat("\n ", 60_000) + `"""){id}}`},
+		{Name: "60,000 comments", Query: strings.Repeat("#\n", 60_000) + "{__typename}"},
+		{Name: "blanks", Query: strings.Repeat(" ,\t\n", 30_000) + "{__typename}"},
 		{Name: "an int of a megabyte in a variable", Query: "query($n:Int){things(first:$n){nodes{id}}}", Variables: `{"n":` + strings.Repeat("9", 1_000_000) + "}"},
 		{Name: "a string of a megabyte in a variable", Query: "query($n:ID!){thing(id:$n){id}}", Variables: `{"n":"` + strings.Repeat("9", 1_000_000) + `"}`},
 		{Name: "a list of 500,000 in a variable", Query: "query($n:ID!){thing(id:$n){id}}", Variables: `{"n":[` + strings.Repeat("0,", 500_000) + "0]}"},
@@ -91,7 +91,7 @@ func Requests() []Request {
 		{Name: "a hash that is none", Raw: `{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"` + strings.Repeat("f", 1_000_000) + `"}}}`},
 		{Name: "an operation name of a megabyte", Raw: `{"query":"{__typename}","operationName":"` + strings.Repeat("f", 1_000_000) + `"}`},
 	}
-	for _, bytes := range []int{600, 5_000, 24_000, 72_000, 250_000, 1 << 20} {
+	for _, bytes := range []int{600, 5_000, 24_000, 72_000, 130_000, 1 << 20} {
 		field := "__typename "
 		all = append(all, Request{Name: fmt.Sprintf("one field again and again, %d bytes", bytes), Query: "{" + strings.Repeat(field, bytes/len(field)) + "}"})
 	}
