@@ -5,7 +5,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 with-postgres := go run ./internal/pgtest/with --
 
-.PHONY: help run build test check generate bench bench-million test-kill test-browser lint-openapi lint-schema race
+.PHONY: help run build test check generate bench bench-million fuzz test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,7 +22,7 @@ test: ## Run the tests on SQLite and on a real PostgreSQL, which is started, or 
 check: ## Format, vet, staticcheck, generated code fresh
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	go vet ./...
-	go vet -tags browser ./...
+	go vet -tags browser,npm ./...
 	go tool staticcheck ./...
 	@before=$$(cat graph/*.go | sha256sum); go tool gqlgen generate; after=$$(cat graph/*.go | sha256sum); \
 	test "$$before" = "$$after" || { echo "graph/ is not what the schema generates: run make generate"; exit 1; }
@@ -41,6 +41,15 @@ bench-million: ## Compare a catalogue of a million things with one of ten thousa
 
 test-kill: ## Kill the server fifty times in the middle of uploads and finalizations, on each engine
 	MESHYARD_KILLS=50 $(with-postgres) go test -count=1 -timeout 30m -run TestKill -v ./cmd/meshyard
+
+test-upload: ## Upload 2 GiB by GraphQL, with a length and in chunks, and watch the server's memory
+	MESHYARD_UPLOAD_MIB=2048 go test -count=1 -timeout 30m -run TestLargeUpload -v ./cmd/meshyard
+
+test-graphql-http: ## Run the audits of GraphQL over HTTP; needs npm
+	go test -count=1 -tags npm -run TestGraphQLOverHTTP -v ./cmd/meshyard/app
+
+fuzz: ## Run each fuzz target for FUZZTIME, a minute where that is not set
+	./.ci/fuzz $(FUZZTIME)
 
 lint-openapi: ## Lint the OpenAPI description with Redocly; needs npm. A redirect has no 2xx answer, so that rule is left out
 	npx --yes @redocly/cli@2.77.0 lint rest/testdata/openapi.golden.json --skip-rule operation-2xx-response

@@ -81,7 +81,7 @@ func TestBeforeTheFileIsBounded(t *testing.T) {
 func TestFileIsStreamed(t *testing.T) {
 	const size = 64 << 20
 	body := &counted{Reader: io.MultiReader(strings.NewReader(operationsPart+`{"query":"a","variables":{"in":{"f":[null]}}}`+mapPart+`{"0":["variables.in.f.0"]}`+filePart),
-		io.LimitReader(&endless{text: "x"}, size), strings.NewReader("\r\n--b--\r\n"))}
+		io.LimitReader(&endless{text: strings.Repeat("x", 32<<10)}, size), strings.NewReader("\r\n--b--\r\n"))}
 	params, err := readMultipart(multipartRequest(body))
 	if err != nil {
 		t.Fatal(err)

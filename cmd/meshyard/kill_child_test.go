@@ -37,8 +37,9 @@ type catalogue struct {
 	t        testing.TB
 	binary   string
 	data     string
-	database string // a postgres:// URL; empty: SQLite in the data folder
-	log      string // a file with what all servers said on standard error
+	database string   // a postgres:// URL; empty: SQLite in the data folder
+	settings []string // besides, as flags
+	log      string   // a file with what all servers said on standard error
 }
 
 func newCatalogue(t testing.TB, binary, database string) *catalogue {
@@ -63,7 +64,7 @@ func (c *catalogue) logged() string {
 
 // command is a command on the catalogue. What the environment sets for a catalogue of the developer's is not for it.
 func (c *catalogue) command(args ...string) *exec.Cmd {
-	args = append(args, "--data", c.data)
+	args = append(append(args, "--data", c.data), c.settings...)
 	if c.database != "" {
 		args = append(args, "--database-url", c.database)
 	}
