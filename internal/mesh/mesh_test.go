@@ -74,3 +74,14 @@ func TestBox(t *testing.T) {
 		t.Errorf("of nothing: %v", got)
 	}
 }
+
+func TestEncoded(t *testing.T) {
+	for i, light := range Linear {
+		if got := math.Round(255 * Encoded(light)); got != float64(i) {
+			t.Errorf("%d is %v in light, and that is %v", i, light, got)
+		}
+	}
+	if a, b, c := Encoded(-1), Encoded(2), Encoded(math.NaN()); a != 0 || b != 1 || c != 1 {
+		t.Errorf("-1, 2 and NaN are %v, %v and %v, want 0, 1 and 1", a, b, c)
+	}
+}

@@ -1,0 +1,297 @@
+package read
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+)
+
+// gltfOf is a file with the members of the root that are given, each as "name": value.
+func gltfOf(members ...string) []byte {
+	return []byte(`{"asset":{"version":"2.0"},` + strings.Join(members, ",") + `}`)
+}
+
+// gltfBytes gives the members for a buffer that holds parts, each in a view of its number.
+func gltfBytes(parts ...any) string {
+	var b bytes.Buffer
+	var views []string
+	for _, p := range parts {
+		from := b.Len()
+		if err := binary.Write(&b, binary.LittleEndian, p); err != nil {
+			panic(err)
+		}
+		views = append(views, fmt.Sprintf(`{"buffer":0,"byteOffset":%d,"byteLength":%d}`, from, b.Len()-from))
+	}
+	return fmt.Sprintf(`"bufferViews":[%s],"buffers":[{"byteLength":%d,"uri":"data:application/octet-stream;base64,%s"}]`,
+		strings.Join(views, ","), b.Len(), base64.StdEncoding.EncodeToString(b.Bytes()))
+}
+
+// glbOf packs a file.
+func glbOf(text, bin []byte) []byte {
+	chunk := func(b []byte, kind uint32, pad byte) []byte {
+		b = append(slices.Clone(b), bytes.Repeat([]byte{pad}, (4-len(b)%4)%4)...)
+		return append(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), kind), b...)
+	}
+	body := chunk(text, chunkJSON, ' ')
+	if bin != nil {
+		body = append(body, chunk(bin, chunkBIN, 0)...)
+	}
+	head := binary.LittleEndian.AppendUint32([]byte(magicGLB), 2)
+	return append(binary.LittleEndian.AppendUint32(head, uint32(12+len(body))), body...)
+}
+
+const (
+	// These are members of a file with one mesh of one triangle, whose accessor is the first.
+	oneNode = `"nodes":[{"mesh":0}]`
+	oneMesh = `"meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}]`
+	floats3 = `{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}`
+)
+
+var corner = []float32{0, 0, 0, 1, 0, 0, 0, 1, 0}
+
+// companions puts the buffers that a file of the test data has beside it inside.
+func companions(t *testing.T, name string, b []byte) []byte {
+	t.Helper()
+	var doc map[string]any
+	if err := json.Unmarshal(b, &doc); err != nil {
+		t.Fatal(err)
+	}
+	buffers, _ := doc["buffers"].([]any)
+	for _, entry := range buffers {
+		buffer := entry.(map[string]any)
+		if uri, _ := buffer["uri"].(string); !strings.HasPrefix(uri, embedded) {
+			bin, err := os.ReadFile(filepath.Join(filepath.Dir(name), uri))
+			if err != nil {
+				t.Fatal(err)
+			}
+			buffer["uri"] = "data:;base64," + base64.StdEncoding.EncodeToString(bin)
+		}
+	}
+	b, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestGLTFManifest(t *testing.T) {
+	dir := filepath.Join(dataFolder(t), "meshes")
+	for _, row := range rows(t, filepath.Join(dir, "MANIFEST.csv")) {
+		if row["format"] != "gltf" && row["format"] != "glb" {
+			continue
+		}
+		t.Run(filepath.Base(row["file"]), func(t *testing.T) {
+			name := filepath.Join(dir, row["file"])
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := readBytes(t, readGLTF, b)
+			if row["kind"] == "unsupported-extension" {
+				checkReason(t, err, mesh.Unsupported, "_compression")
+				return
+			}
+			if strings.Contains(row["notes"], "external buffer") || strings.Contains(name, "many-cubes") {
+				checkReason(t, err, mesh.Unsupported, "pack it as GLB")
+				m, err = readBytes(t, readGLTF, companions(t, name, b))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strconv.Itoa(m.Triangles()); got != row["triangles"] {
+				t.Errorf("got %s triangles, want %s", got, row["triangles"])
+			}
+			if m.Unit != 1000 || m.Up != mesh.UpY || string(m.Format) != row["format"] {
+				t.Errorf("got a unit of %v mm, %v up, the format %s", m.Unit, m.Up, m.Format)
+			}
+			box := m.Box()
+			for i, axis := range []string{"x", "y", "z"} {
+				lo, _ := strconv.ParseFloat(row["min_"+axis], 64)
+				hi, _ := strconv.ParseFloat(row["max_"+axis], 64)
+				if slack := 1e-4 * box.Diagonal(); math.Abs(box.Min[i]-lo) > slack || math.Abs(box.Max[i]-hi) > slack {
+					t.Errorf("%s is from %v to %v, want %v to %v", axis, box.Min[i], box.Max[i], lo, hi)
+				}
+			}
+		})
+	}
+}
+
+// TestGLTFShapes sees the triangles that come of what a file may say.
+func TestGLTFShapes(t *testing.T) {
+	square := []float32{0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0}
+	four := `"accessors":[{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3"},{"bufferView":1,"componentType":%d,"count":%d,"type":"SCALAR"}]`
+	primitive := func(more string) string {
+		return `"meshes":[{"primitives":[{"attributes":{"POSITION":0}` + more + `}]}]`
+	}
+	turned := `"nodes":[{"children":[1],"translation":[10,0,0],"scale":[2,2,2]},{"mesh":0,"rotation":[0,0,0.7071067811865476,0.7071067811865476]}]`
+	one := `"accessors":[` + floats3 + `]`
+	for name, c := range map[string]struct {
+		file []byte
+		want string // corners of each triangle
+	}{
+		"no indices": {gltfOf(oneNode, oneMesh, one, gltfBytes(corner)), "000 100 010"},
+		"strip": {gltfOf(oneNode, primitive(`,"mode":5`), `"accessors":[{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3"}]`, gltfBytes(square)),
+			"000 100 010, 100 110 010"},
+		"fan of bytes": {gltfOf(oneNode, primitive(`,"mode":6,"indices":1`), fmt.Sprintf(four, 5121, 4), gltfBytes(square, []uint8{0, 1, 3, 2})),
+			"100 110 000, 110 010 000"},
+		"shorts, one left over": {gltfOf(oneNode, primitive(`,"indices":1`), fmt.Sprintf(four, 5123, 4), gltfBytes(square, []uint16{3, 2, 1, 0})), "110 010 100"},
+		"ints":                  {gltfOf(oneNode, primitive(`,"indices":1`), fmt.Sprintf(four, 5125, 3), gltfBytes(square, []uint32{3, 2, 1})), "110 010 100"},
+		"mirrored":              {gltfOf(`"nodes":[{"mesh":0,"scale":[-1,1,1]}]`, oneMesh, one, gltfBytes(corner)), "010 -100 000"},
+		"nested":                {gltfOf(turned, oneMesh, one, gltfBytes(corner)), "1000 1020 800"},
+		"matrix":                {gltfOf(`"nodes":[{"mesh":0,"matrix":[0,1,0,0, -1,0,0,0, 0,0,1,0, 5,6,7,1]}]`, oneMesh, one, gltfBytes(corner)), "567 577 467"},
+		"reused":                {gltfOf(`"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`, oneMesh, one, gltfBytes(corner)), "000 100 010, 001 101 011"},
+		"the scene that is said": {gltfOf(`"scene":1,"scenes":[{"nodes":[0]},{"nodes":[1]}],"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,
+			oneMesh, one, gltfBytes(corner)), "001 101 011"},
+		"the first scene": {gltfOf(`"scenes":[{"nodes":[1]},{"nodes":[0]}],"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,
+			oneMesh, one, gltfBytes(corner)), "001 101 011"},
+		"sparse on nothing": {gltfOf(oneNode, oneMesh, `"accessors":[{"componentType":5126,"count":3,"type":"VEC3","sparse":{"count":2,`+
+			`"indices":{"bufferView":0,"componentType":5121},"values":{"bufferView":1}}}]`, gltfBytes([]uint8{1, 2}, []float32{1, 0, 0, 0, 1, 0})), "000 100 010"},
+		"quantized, interleaved": {gltfOf(`"extensionsRequired":["KHR_mesh_quantization"]`, `"nodes":[{"mesh":0,"scale":[2,2,2]}]`, oneMesh,
+			`"accessors":[{"bufferView":0,"byteOffset":2,"componentType":5122,"normalized":true,"count":3,"type":"VEC3"}],`+
+				`"bufferViews":[{"buffer":0,"byteLength":32,"byteStride":12}]`, `"buffers":[{"byteLength":32,"uri":"data:;base64,`+
+				base64.RawStdEncoding.EncodeToString(shorts(9, 0, 0, 0, 9, 9, 9, 32767, 0, 0, 9, 9, 9, 0, 32767, 0))+`"}]`), "000 200 020"},
+		"numbers of floats, escapes": {bytes.ReplaceAll(bytes.ReplaceAll(gltfOf(oneNode, oneMesh, one, gltfBytes(corner)), []byte(`"count":3`), []byte(`"count":3.0`)),
+			[]byte("/octet"), []byte(`\/octet`)), "000 100 010"},
+		"byte-order mark": {append([]byte("\xEF\xBB\xBF"), gltfOf(oneNode, oneMesh, one, gltfBytes(corner))...), "000 100 010"},
+		"glb": {glbOf(gltfOf(oneNode, oneMesh, one, `"bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36}]`), floatBytes(corner)),
+			"000 100 010"},
+		"lines beside": {gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0},"mode":1},{"attributes":{"POSITION":0}},`+
+			`{"attributes":{"POSITION":0},"mode":0}]}]`, one, gltfBytes(corner)), "000 100 010"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := readBytes(t, readGLTF, c.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for i := range m.Triangles() {
+				var corners []string
+				a, b, c := m.Corners(i)
+				for _, v := range []uint32{a, b, c} {
+					p := m.At(v)
+					corners = append(corners, fmt.Sprintf("%.0f%.0f%.0f", p[0]+0, p[1]+0, p[2]+0))
+				}
+				got = append(got, strings.Join(corners, " "))
+			}
+			if got := strings.ReplaceAll(strings.Join(got, ", "), "-0", "0"); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func shorts(n ...int16) []byte {
+	var b []byte
+	for _, x := range n {
+		b = binary.LittleEndian.AppendUint16(b, uint16(x))
+	}
+	return b
+}
+
+func floatBytes(n []float32) []byte {
+	var b []byte
+	for _, x := range n {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+func TestGLTFColors(t *testing.T) {
+	checker := image.NewNRGBA(image.Rect(0, 0, 2, 1))
+	checker.SetNRGBA(0, 0, color.NRGBA{255, 0, 0, 255})
+	checker.SetNRGBA(1, 0, color.NRGBA{0, 0, 255, 128})
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, checker); err != nil {
+		t.Fatal(err)
+	}
+	textured := `"textures":[{"source":0}],"images":[{"uri":"data:image/png;base64,` + base64.StdEncoding.EncodeToString(picture.Bytes()) + `"}]`
+	material := func(pbr, more string) string {
+		return `"materials":[{"pbrMetallicRoughness":{` + pbr + `}` + more + `}]`
+	}
+	with := func(attributes string) string {
+		return `"meshes":[{"primitives":[{"attributes":{"POSITION":0` + attributes + `},"material":0}]}]`
+	}
+	const uv = `,{"bufferView":1,"componentType":5126,"count":3,"type":"VEC2"}]`
+	for name, c := range map[string]struct {
+		file []byte
+		want [3]color.NRGBA
+	}{
+		"factor, opaque": {gltfOf(oneNode, with(""), `"accessors":[`+floats3+`]`, material(`"baseColorFactor":[0.2140411,0,1,0.5]`, ""), gltfBytes(corner)),
+			[3]color.NRGBA{{127, 0, 255, 255}, {127, 0, 255, 255}, {127, 0, 255, 255}}},
+		"bytes with alpha": {gltfOf(oneNode, with(`,"COLOR_0":1`), `"accessors":[`+floats3+`,{"bufferView":1,"componentType":5121,"normalized":true,"count":3,"type":"VEC4"}]`,
+			material(`"baseColorFactor":[1,1,1,0.5]`, `,"alphaMode":"BLEND"`), gltfBytes(corner, []uint8{255, 0, 0, 255, 55, 55, 55, 255, 0, 0, 0, 0})),
+			[3]color.NRGBA{{255, 0, 0, 128}, {128, 128, 128, 128}, {0, 0, 0, 0}}},
+		"shorts": {gltfOf(oneNode, with(`,"COLOR_0":1`), `"accessors":[`+floats3+`,{"bufferView":1,"componentType":5123,"normalized":true,"count":3,"type":"VEC3"}]`,
+			material("", ""), gltfBytes(corner, []uint16{65535, 0, 0, 0, 65535, 0, 0, 0, 14027})), [3]color.NRGBA{{255, 0, 0, 255}, {0, 255, 0, 255}, {0, 0, 127, 255}}},
+		"texture": {gltfOf(oneNode, with(`,"TEXCOORD_0":1`), `"accessors":[`+floats3+uv, material(`"baseColorTexture":{"index":0}`, `,"alphaMode":"BLEND"`), textured,
+			gltfBytes(corner, []float32{0.25, 0, 0.75, 1, -1.75, 0.5})), [3]color.NRGBA{{255, 0, 0, 255}, {0, 0, 255, 128}, {255, 0, 0, 255}}},
+		"moved texture": {gltfOf(oneNode, with(`,"TEXCOORD_0":1`), `"accessors":[`+floats3+uv,
+			material(`"baseColorTexture":{"index":0,"extensions":{"KHR_texture_transform":{"offset":[0.5,0]}}}`, ""), textured,
+			gltfBytes(corner, []float32{0.25, 0, 0.75, 1, 0.25, 0.5})), [3]color.NRGBA{{0, 0, 255, 255}, {255, 0, 0, 255}, {0, 0, 255, 255}}},
+		"texture elsewhere": {gltfOf(oneNode, with(`,"TEXCOORD_0":1`), `"accessors":[`+floats3+uv, material(`"baseColorFactor":[0,1,0,1],"baseColorTexture":{"index":0}`, ""),
+			`"textures":[{"source":0}],"images":[{"uri":"http://127.0.0.1:9/a.png"}]`, gltfBytes(corner, []float32{0.25, 0, 0.75, 1, -1.75, 0.5})),
+			[3]color.NRGBA{{0, 255, 0, 255}, {0, 255, 0, 255}, {0, 255, 0, 255}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := readBytes(t, readGLTF, c.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range c.want {
+				if got := m.Colors[4*i:][:4]; color.NRGBA(color.NRGBA{got[0], got[1], got[2], got[3]}) != want {
+					t.Errorf("vertex %d has the colour %v, want %v", i, got, want)
+				}
+			}
+		})
+	}
+	if m, err := readBytes(t, readGLTF, gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`, gltfBytes(corner))); err != nil || m.Colors != nil {
+		t.Errorf("without a material there are the colours %v, %v", m.Colors, err)
+	}
+}
+
+func TestGLTFCloud(t *testing.T) {
+	m, err := readBytes(t, readGLTF, gltfOf(`"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,
+		`"meshes":[{"primitives":[{"attributes":{"POSITION":0},"mode":0}]}]`, `"accessors":[`+floats3+`]`, gltfBytes(corner)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := append(slices.Clone(corner), 0, 0, 1, 1, 0, 1, 0, 1, 1); !m.Cloud || !slices.Equal(m.Positions, want) || m.Indices != nil {
+		t.Errorf("got %v, cloud: %v, want %v", m.Positions, m.Cloud, want)
+	}
+}
+
+func TestGLTFFar(t *testing.T) {
+	m, err := readBytes(t, readGLTF, gltfOf(`"nodes":[{"mesh":0,"translation":[1e9,0,0.5]}]`, oneMesh, `"accessors":[`+floats3+`]`, gltfBytes(corner)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := m.Box(); b.Min != [3]float64{1e9, 0, 0.5} || b.Max != [3]float64{1e9 + 1, 1, 0.5} {
+		t.Errorf("got the box %v", b)
+	}
+}
+
+func FuzzGLTF(f *testing.F) {
+	one := `"accessors":[` + floats3 + `,{"bufferView":1,"componentType":5121,"count":4,"type":"SCALAR"}]`
+	f.Add(gltfOf(`"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0,"children":[1],"scale":[1,2,-1]},{"mesh":0,"matrix":[0,1,0,0,-1,0,0,0,0,0,1,0,5,6,7,1]}]`,
+		`"meshes":[{"primitives":[{"attributes":{"POSITION":0,"COLOR_0":0,"TEXCOORD_0":0},"indices":1,"material":0,"mode":5}]}]`,
+		`"materials":[{"alphaMode":"BLEND","pbrMetallicRoughness":{"baseColorFactor":[1,0,0,1],"baseColorTexture":{"index":0}}}]`,
+		`"textures":[{"source":0}],"images":[{"bufferView":1}]`, one, gltfBytes(corner, []uint8{0, 1, 2, 0})))
+	f.Add(gltfOf(oneNode, oneMesh, `"accessors":[{"componentType":5126,"count":3,"type":"VEC3","sparse":{"count":2,`+
+		`"indices":{"bufferView":0,"componentType":5121},"values":{"bufferView":1}}}]`, gltfBytes([]uint8{1, 2}, []float32{1, 0, 0, 0, 1, 0})))
+	f.Add(glbOf(gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`, `"bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36}]`), floatBytes(corner)))
+	fuzz(f, "gltf", readGLTF)
+}
