@@ -35,7 +35,7 @@ type gltfFile struct {
 // readGLTF reads glTF 2.0, as JSON or as GLB, which the first bytes tell. It gives the triangles of the default scene at rest: neither
 // skins nor morph targets nor animations move them.
 func readGLTF(ctx context.Context, src Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
-	f := &gltfFile{ctx: ctx, name: "glTF", limits: indexable(limits), text: src, room: 4*src.Size + 1<<20, buffersHeld: map[int][]byte{},
+	f := &gltfFile{ctx: ctx, name: "glTF", limits: limits, text: src, room: 4*src.Size + 1<<20, buffersHeld: map[int][]byte{},
 		views: map[int][]byte{}, textures: map[int]*texture{}}
 	m := &mesh.Mesh{Format: mesh.GLTF, Up: mesh.UpY, Unit: 1000}
 	var magic [4]byte
