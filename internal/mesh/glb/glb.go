@@ -1,0 +1,70 @@
+// Package glb writes meshes as GLB, the binary form of glTF 2.0 (Khronos Group, version 2.0.1 of the specification).
+package glb
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+)
+
+// Options are what may be chosen.
+type Options struct {
+	// Exact keeps positions and normals in single precision. Else positions are whole numbers, off by less than 1/65534 of the longest side
+	// of the box, and normals have 8 bits a coordinate, which halves the file but needs a reader that knows KHR_mesh_quantization.
+	Exact bool
+}
+
+// Errors of a mesh that cannot be written.
+var (
+	ErrNotFinite = errors.New("the mesh has a number that is not finite")
+	ErrEmpty     = errors.New("the mesh has no vertex")
+	ErrTooLarge  = errors.New("the mesh needs more bytes than a GLB file can count")
+)
+
+// Numbers of the container and of accessors (specification, 4.4, 3.6.2.2 and 5.11.5).
+const (
+	magic, version      = 0x46546C67, 2
+	chunkJSON, chunkBIN = 0x4E4F534A, 0x004E4942
+	int8s, int16s       = 5120, 5122
+	uint16s, uint32s    = 5123, 5125
+	float32s            = 5126
+	vertexData, corners = 34962, 34963
+)
+
+// Write writes a mesh as one node with one mesh of one primitive: triangles, or points where it is a cloud. The node turns Z up to Y up and
+// the unit to metres. Normals are written where the mesh has them (see mesh.Shaded), colours as light. The same mesh gives the same bytes.
+// Nothing is written of a mesh that cannot be, and little memory is needed beside it.
+func Write(w io.Writer, m *mesh.Mesh, o Options) error {
+	if m.Vertices() == 0 {
+		return ErrEmpty
+	}
+	l, err := newLayout(m, o)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(l.document())
+	if err != nil {
+		return err
+	}
+	for len(text)%4 != 0 {
+		text = append(text, ' ')
+	}
+	total := 12 + 8 + int64(len(text)) + 8 + l.length
+	if total > math.MaxUint32 {
+		return ErrTooLarge
+	}
+	e := &encoder{w: w, b: make([]byte, 0, bufferSize)}
+	for _, word := range []uint32{magic, version, uint32(total), uint32(len(text)), chunkJSON} {
+		e.b = binary.LittleEndian.AppendUint32(e.b, word)
+	}
+	e.b = append(e.b, text...)
+	for _, word := range []uint32{uint32(l.length), chunkBIN} {
+		e.b = binary.LittleEndian.AppendUint32(e.b, word)
+	}
+	l.write(e)
+	return e.flush()
+}
