@@ -5,7 +5,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 with-postgres := go run ./internal/pgtest/with --
 
-.PHONY: help run build test check generate bench bench-million fuzz test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race
+.PHONY: help run build test check generate bench bench-million fuzz test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ bench: ## Measure against bare handlers, side by side, and writes beside reads; 
 bench-million: ## Compare a catalogue of a million things with one of ten thousand; takes some twenty minutes
 	$(with-postgres) go run ./bench -only million
 
+bench-threejs: node-modules ## Compare how a million triangles become three.js JSON with three.js itself; needs node and npm
+	go run ./bench/threejs
+
 test-kill: ## Kill the server fifty times in the middle of uploads and finalizations, on each engine
 	MESHYARD_KILLS=50 $(with-postgres) go test -count=1 -timeout 30m -run TestKill -v ./cmd/meshyard
 
@@ -50,6 +53,12 @@ test-graphql-http: ## Run the audits of GraphQL over HTTP; needs npm
 
 fuzz: ## Run each fuzz target for FUZZTIME, a minute where that is not set
 	./.ci/fuzz $(FUZZTIME)
+test-formats: node-modules ## Give three.js and the glTF validator what is written of every model in the test data; needs node and npm
+	go test -count=1 -tags npm -run Programs -v ./internal/mesh/threejs
+
+.PHONY: node-modules
+node-modules:
+	npm ci --no-audit --no-fund --prefix internal/mesh/threejs/testdata
 
 lint-openapi: ## Lint the OpenAPI description with Redocly; needs npm. A redirect has no 2xx answer, so that rule is left out
 	npx --yes @redocly/cli@2.77.0 lint rest/testdata/openapi.golden.json --skip-rule operation-2xx-response

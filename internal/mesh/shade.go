@@ -1,6 +1,9 @@
 package mesh
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // CreaseAngle is the angle between two faces beyond which the edge between them is shown sharp, in degrees.
 const CreaseAngle = 40
@@ -17,9 +20,11 @@ func (m *Mesh) Shaded(angle float64) *Mesh {
 		w = m.Weld()
 	}
 	faces := w.faceNormals()
-	first, incident := w.incidence()
 	out := *w
-	out.Indices = make([]uint32, len(w.Indices))
+	if w == m {
+		out.Indices = slices.Clone(w.Indices)
+	}
+	first := out.incidence()
 	out.Positions = make([]float32, 0, len(w.Positions)+len(w.Positions)/4)
 	out.Normals = make([]float32, 0, cap(out.Positions))
 	if w.Colors != nil {
@@ -30,7 +35,9 @@ func (m *Mesh) Shaded(angle float64) *Mesh {
 	for v := range uint32(w.Vertices()) {
 		groups = groups[:0]
 		base := uint32(len(out.Positions) / 3)
-		for _, corner := range incident[first[v]:first[v+1]] {
+		for next := first[v]; next != 0; {
+			corner := next - 1
+			next = out.Indices[corner]
 			n := faces[corner/3]
 			g := nearest(groups, n, sharp)
 			if g < 0 {
@@ -80,22 +87,15 @@ func (m *Mesh) faceNormals() [][3]float32 {
 	return normals
 }
 
-// incidence gives the corners that are at each vertex v: incident[first[v]:first[v+1]], ascending.
-func (m *Mesh) incidence() (first, incident []uint32) {
-	first = make([]uint32, m.Vertices()+1)
-	for _, v := range m.Indices {
-		first[v+1]++
+// incidence makes of the indices a list for each vertex of the corners that are at it, ascending: first gives the first corner and 1, and
+// each corner has in the place of its index the next one and 1, or 0. It takes no more memory beside them.
+func (m *Mesh) incidence() (first []uint32) {
+	first = make([]uint32, m.Vertices())
+	for corner := len(m.Indices) - 1; corner >= 0; corner-- {
+		v := m.Indices[corner]
+		m.Indices[corner], first[v] = first[v], uint32(corner+1)
 	}
-	for v := 1; v < len(first); v++ {
-		first[v] += first[v-1]
-	}
-	incident = make([]uint32, len(m.Indices))
-	next := append([]uint32(nil), first...)
-	for corner, v := range m.Indices {
-		incident[next[v]] = uint32(corner)
-		next[v]++
-	}
-	return first, incident
+	return first
 }
 
 func cross(a, b, c [3]float32) [3]float32 {

@@ -17,7 +17,10 @@ func (m *Mesh) Weld() *Mesh {
 	out := *m
 	out.Normals = nil
 	out.Indices = make([]uint32, corners)
-	guess := min(corners, m.Vertices())/2 + 16
+	guess := m.Vertices() + 16
+	if m.Indices == nil {
+		guess = corners/5 + 16 // in a closed surface six corners meet in a vertex; what has more vertices makes more room
+	}
 	out.Positions = make([]float32, 0, 3*guess)
 	if m.Colors != nil {
 		out.Colors = make([]uint8, 0, 4*guess)

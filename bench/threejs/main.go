@@ -1,0 +1,140 @@
+// Command threejs measures how an STL file becomes three.js JSON, side by side with three.js itself: its STLLoader, toJSON and
+// JSON.stringify, under node. Each runs as a process of its own, in turns, on the same file; what is printed are the ratios of the medians of
+// time, without the start of the process, and of peak memory. It needs Linux, node, and what make bench-threejs installs.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+	"github.com/meshyard/meshyard/internal/mesh/read"
+	"github.com/meshyard/meshyard/internal/mesh/threejs"
+)
+
+const script = "internal/mesh/threejs/testdata/convert.mjs"
+
+func main() {
+	triangles := flag.Int("triangles", 1_000_000, "of the STL file")
+	pairs := flag.Int("pairs", 5, "how often the two take turns")
+	convert := flag.Bool("convert", false, "for the program itself: convert one file to another")
+	flag.Parse()
+	err := error(nil)
+	if *convert {
+		err = measured(flag.Arg(0), flag.Arg(1))
+	} else {
+		err = compare(*triangles, *pairs)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// figures are of one run.
+type figures struct {
+	took   time.Duration
+	memory int64 // bytes, at the peak
+}
+
+func compare(triangles, pairs int) error {
+	dir, err := os.MkdirTemp("", "meshyard-threejs-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	stl, out := filepath.Join(dir, "a.stl"), filepath.Join(dir, "a.json")
+	if err := os.WriteFile(stl, meshtest.SphereSTL(triangles), 0o600); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var ours, theirs []figures
+	for range pairs {
+		f, err := run(exec.Command(self, "-convert", stl, out))
+		if err != nil {
+			return err
+		}
+		ours = append(ours, f)
+		if f, err = run(exec.Command("node", "--max-old-space-size=8192", script, stl, out)); err != nil {
+			return err
+		}
+		theirs = append(theirs, f)
+	}
+	a, b := median(ours), median(theirs)
+	const mib = 1 << 20
+	fmt.Printf("%d triangles of STL to three.js JSON, median of %d\n", triangles, pairs)
+	fmt.Printf("  Meshyard  %8v %6d MiB\n", a.took, a.memory/mib)
+	fmt.Printf("  three.js  %8v %6d MiB\n", b.took, b.memory/mib)
+	fmt.Printf("  ratio     %8.3f %9.3f\n", float64(a.took)/float64(b.took), float64(a.memory)/float64(b.memory))
+	return nil
+}
+
+// run runs a command that prints the milliseconds it took.
+func run(c *exec.Cmd) (figures, error) {
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		return figures{}, fmt.Errorf("%v: %w", c.Args, err)
+	}
+	ms, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		return figures{}, err
+	}
+	usage := c.ProcessState.SysUsage().(*syscall.Rusage)
+	return figures{time.Duration(ms) * time.Millisecond, usage.Maxrss << 10}, nil
+}
+
+func median(all []figures) (m figures) {
+	slices.SortFunc(all, func(a, b figures) int { return int(a.took - b.took) })
+	m.took = all[len(all)/2].took
+	slices.SortFunc(all, func(a, b figures) int { return int(a.memory - b.memory) })
+	m.memory = all[len(all)/2].memory
+	return m
+}
+
+// measured converts a file as the server does, and prints the milliseconds.
+func measured(from, to string) error {
+	start := time.Now()
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	m, err := read.Read(context.Background(), read.Source{ReaderAt: in, Size: info.Size(), Name: from}, mesh.DefaultLimits, nil)
+	if err != nil {
+		return err
+	}
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if err := write(out, m); err != nil {
+		return err
+	}
+	fmt.Println(time.Since(start).Milliseconds())
+	return out.Close()
+}
+
+func write(w io.Writer, m *mesh.Mesh) error {
+	triangles := m.Triangles()
+	return threejs.Write(w, m.Shaded(mesh.CreaseAngle), threejs.Options{Triangles: triangles})
+}
