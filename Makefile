@@ -53,6 +53,7 @@ test-graphql-http: ## Run the audits of GraphQL over HTTP; needs npm
 
 fuzz: ## Run each fuzz target for FUZZTIME, a minute where that is not set
 	./.ci/fuzz $(FUZZTIME)
+
 test-formats: node-modules ## Give three.js and the glTF validator what is written of every model in the test data; needs node and npm
 	go test -count=1 -tags npm -run Programs -v ./internal/mesh/threejs
 
