@@ -11,8 +11,8 @@ const (
 	eased = 1e-5
 	// stiff is the least weight of a face for the square of its longest side: a needle has little area, and is seen when it turns.
 	stiff = 0.03
-	// bordered is the weight of a border, or of a line between colours, for each squared length.
-	bordered = 10
+	// bordered and outlined are the weights of a border and of a line between colours for each squared length.
+	bordered, outlined = 10, 0.1
 	// colored is what a contrast costs in parts of the squared length of an edge.
 	colored = 1e-2
 	// crowd is the most faces at the two ends of an edge that are looked at to collapse it. It bounds the time where a vertex has very many.
@@ -28,6 +28,23 @@ type candidate struct {
 	b    uint32
 }
 
+// lines are what a vertex is on.
+type lines uint8
+
+const (
+	border lines = 1 << iota // an edge of one face, or of more than two
+	seam                     // a border or a line between colours
+)
+
+// rules say what a collapse must not do. Each kind is kept until it leaves nothing to collapse.
+type rules uint8
+
+const (
+	keepColors   rules = iota // nor break lines between colours, nor the next
+	keepTopology              // join what is apart, or close holes, nor the next
+	keepSides                 // turn faces over
+)
+
 // collapser collapses edges in rounds. Each prices all edges, and collapses the cheapest ones of which no end has moved in that round.
 type collapser struct {
 	*surface
@@ -39,7 +56,8 @@ type collapser struct {
 	// slots and marks are of each vertex, and scratch.
 	slots, marks []uint32
 	serial       uint32
-	seam, moved  []bool // of each vertex: that it is on a seam; that it has moved or gone in this round
+	lines        []lines
+	moved        []bool // of each vertex: that it has moved or gone in this round
 	candidates   []candidate
 	around       []spoke
 }
@@ -50,18 +68,18 @@ func collapse(ctx context.Context, s *surface, wanted int, progress func(done fl
 	c := &collapser{
 		surface: s, live: s.triangles(), wanted: wanted,
 		quadrics: make([]quadric, n), first: make([]uint32, n+1), incident: make([]uint32, len(s.corners)),
-		slots: make([]uint32, n), marks: make([]uint32, n), seam: make([]bool, n), moved: make([]bool, n),
+		slots: make([]uint32, n), marks: make([]uint32, n), lines: make([]lines, n), moved: make([]bool, n),
 		candidates: make([]candidate, 0, len(s.corners)/2),
 	}
 	c.measure()
 	start := c.live
-	// Strict rounds first; reach is how many times more edges are tried than need be.
-	for strict, reach := true, 1.0; c.live > wanted; {
+	reach := 1.0 // how many times more edges are tried than need be
+	for r := keepColors; c.live > wanted; {
 		before := c.live
 		if err := c.gather(ctx, before == start); err != nil {
 			return err
 		}
-		all, err := c.round(ctx, strict, reach)
+		all, err := c.round(ctx, r, reach)
 		if err != nil {
 			return err
 		}
@@ -72,8 +90,8 @@ func collapse(ctx context.Context, s *surface, wanted int, progress func(done fl
 			reach = 1
 		case !all:
 			reach *= 4
-		case strict:
-			strict, reach = false, 1
+		case r < keepSides:
+			r, reach = r+1, 1
 		default:
 			c.drop()
 		}

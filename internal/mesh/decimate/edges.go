@@ -13,7 +13,15 @@ type spoke struct {
 	at    [2]uint32 // corners of the first face at the vertex and at the end
 }
 
-func (e *spoke) seam() bool { return e.faces != 2 || e.split }
+func (e *spoke) lines() lines {
+	switch {
+	case e.faces != 2:
+		return border | seam
+	case e.split:
+		return seam
+	}
+	return 0
+}
 
 // gather prices all edges and tells which vertices are on seams: borders, edges of more than two faces, and lines between colours. With
 // fence, the planes that hold seams in place are added to the quadrics before.
@@ -33,14 +41,11 @@ func (c *collapser) gather(ctx context.Context, fence bool) error {
 		if v%(1<<13) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		c.seam[v] = false
+		c.lines[v] = 0
 		for i := range c.look(v) {
 			e := &c.around[i]
-			a := v << 1
-			if e.seam() {
-				c.seam[v] = true
-				a |= 1
-			}
+			l := e.lines()
+			c.lines[v] |= l
 			if v < e.end {
 				_, cost := c.target(v, e.end)
 				if c.colors != nil {
@@ -48,7 +53,7 @@ func (c *collapser) gather(ctx context.Context, fence bool) error {
 					weight := c.quadrics[v].weight() + c.quadrics[e.end].weight()
 					cost += weight * d.dot(d) * colored * contrast(c.colors[e.at[0]], c.colors[e.at[1]])
 				}
-				c.candidates = append(c.candidates, candidate{float32(cost), a, e.end})
+				c.candidates = append(c.candidates, candidate{float32(cost), v<<1 | uint32(l&seam)/uint32(seam), e.end})
 			}
 		}
 	}
@@ -81,7 +86,13 @@ func (c *collapser) look(v uint32) []spoke {
 // fence adds planes through the seams at v, at right angles to a face there.
 func (c *collapser) fence(v uint32) {
 	for _, e := range c.look(v) {
-		if !e.seam() {
+		weight := 0.0
+		switch l := e.lines(); {
+		case l&border != 0:
+			weight = bordered
+		case l&seam != 0:
+			weight = outlined
+		default:
 			continue
 		}
 		next, last := others(e.at[0])
@@ -91,7 +102,7 @@ func (c *collapser) fence(v uint32) {
 		across := side.cross(n)
 		length := math.Sqrt(across.dot(across))
 		if length > 0 {
-			c.quadrics[v].plane(across.times(1/length), p, bordered*side.dot(side))
+			c.quadrics[v].plane(across.times(1/length), p, weight*side.dot(side))
 		}
 	}
 }

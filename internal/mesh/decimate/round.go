@@ -8,8 +8,8 @@ import (
 
 // round collapses the cheapest candidates until the surface is as small as wanted, and tells whether all were tried. It tries reach times
 // as many as would do if none were refused.
-func (c *collapser) round(ctx context.Context, strict bool, reach float64) (all bool, err error) {
-	order, all := c.cheapest(max(reach*float64(c.live-c.wanted)/2, 0.01*float64(len(c.candidates))))
+func (c *collapser) round(ctx context.Context, r rules, reach float64) (all bool, err error) {
+	order, all := c.cheapest(max(reach*float64(c.live-c.wanted)*0.5, 0.02*float64(len(c.candidates))))
 	for i, k := range order {
 		if c.live <= c.wanted {
 			break
@@ -19,7 +19,7 @@ func (c *collapser) round(ctx context.Context, strict bool, reach float64) (all 
 		}
 		e := c.candidates[k]
 		if a := e.a >> 1; !c.moved[a] && !c.moved[e.b] {
-			c.try(a, e.b, e.a&1 == 1, strict)
+			c.try(a, e.b, e.a&1 == 1, r)
 		}
 	}
 	return all, nil
@@ -54,11 +54,11 @@ func (c *collapser) cheapest(n float64) (order []uint32, all bool) {
 	return order, int(count) == len(c.candidates)
 }
 
-// try collapses the edge from a to b into a if that does no harm: if the surface stays as it is connected (where strict) and no face turns
-// over.
-func (c *collapser) try(a, b uint32, seam, strict bool) {
+// try collapses the edge from a to b into a if the rules allow it.
+func (c *collapser) try(a, b uint32, isSeam bool, r rules) {
 	atA, atB := c.incident[c.first[a]:c.first[a+1]], c.incident[c.first[b]:c.first[b+1]]
-	if len(atA)+len(atB) > crowd || strict && c.seam[a] && c.seam[b] && !seam {
+	both := c.lines[a] & c.lines[b]
+	if len(atA)+len(atB) > crowd || r <= keepColors && both&seam != 0 && !isSeam {
 		return
 	}
 	l := c.link(a, b, atA, atB)
@@ -67,7 +67,7 @@ func (c *collapser) try(a, b uint32, seam, strict bool) {
 	}
 	p, _ := c.target(a, b)
 	if l.gone == 0 {
-		if strict && (l.common != l.shared || l.closed) {
+		if r <= keepTopology && (l.common != l.shared || l.closed || both&border != 0 && l.shared == 2) {
 			return
 		}
 		around := c.normals(atA).plus(c.normals(atB))
@@ -173,7 +173,7 @@ func (c *collapser) has(v, w uint32, corners []uint32) bool {
 }
 
 // flat is the height below which the side that a triangle shows is an accident of rounding, in a frame.
-const flat = 2e-6
+const flat = 1e-5
 
 // thinnest is the height of a triangle in parts of its length below which none may become thinner.
 const thinnest = 1e-2
@@ -196,7 +196,7 @@ func (c *collapser) turns(v, other uint32, p, around vector, corners []uint32) b
 		length := side.dot(side)
 		longB, longA := max(length, toFrom.dot(toFrom)), max(length, toP.dot(toP))
 		if b <= flat*flat*longB { // it has no side of its own
-			if a > flat*flat*longA && after.dot(around) <= 0 {
+			if a > flat*flat*longA && after.dot(around) <= 0.5*math.Sqrt(a*around.dot(around)) {
 				return true
 			}
 			continue

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math"
+	"slices"
 )
 
 // Descriptor describes a shape by fifteen numbers that stay as they are when it is moved, turned or scaled, when its triangles or their
@@ -17,8 +18,8 @@ import (
 type Descriptor []float64
 
 // Tolerance is how far apart each of the numbers of two descriptors may be for the shapes to count as the same. Rounding to six digits, as
-// ASCII files do, moves them by a third of that at most, where there are many slivers, and by a hundredth commonly.
-const Tolerance = 2e-4
+// ASCII files do, moves them by a sixth of that at most, where there are many slivers, and by a hundredth commonly.
+const Tolerance = 5e-4
 
 // version is hashed into fingerprints and keys, and is to be raised with any change of the numbers, so that old ones meet no new ones.
 const version = 1
@@ -57,6 +58,15 @@ func Same(a, b Descriptor) bool {
 	return true
 }
 
+// Mirror gives the descriptor of the mirror image. Both have the same Keys.
+func (d Descriptor) Mirror() Descriptor {
+	m := slices.Clone(d)
+	for i := hand1; i < len(m); i++ {
+		m[i] = -m[i]
+	}
+	return m
+}
+
 // keyed are the numbers that keys are made of. There must be fewer of them than keys.
 var keyed = [3]int{extent, longest, tails}
 
@@ -89,7 +99,7 @@ func (d Descriptor) Keys() []string {
 }
 
 // Fingerprint gives a name to the shape, 16 hex digits, and "" for a nil descriptor. Different shapes have different names, as far as Same
-// tells them apart by more than 16 times its tolerance. The same shape has the same name nearly always, but where rounding takes one of
+// tells them apart by more than 7 times its tolerance. The same shape has the same name nearly always, but where rounding takes one of
 // its numbers over the border of a bin: look a shape up by its Keys.
 func (d Descriptor) Fingerprint() string {
 	if len(d) != numbers {

@@ -139,7 +139,7 @@ func hostile(n int) map[string]*mesh.Mesh {
 }
 
 func TestHostile(t *testing.T) {
-	for name, m := range hostile(300_000) {
+	for name, m := range hostile(100_000) {
 		start := time.Now()
 		f := of(t, m)
 		if took := time.Since(start); took > 20*time.Second {
@@ -162,7 +162,7 @@ func TestHostile(t *testing.T) {
 func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	last, calls := 0.0, 0
-	_, err := Of(ctx, sphere(200_000), func(done float64) {
+	_, err := Of(ctx, sphere(t, 200_000), func(done float64) {
 		if done < last || done > 1 {
 			t.Errorf("progress went from %v to %v", last, done)
 		}

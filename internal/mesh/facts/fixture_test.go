@@ -2,68 +2,54 @@ package facts
 
 import (
 	"bytes"
-	"encoding/binary"
+	"errors"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strconv"
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+	"github.com/meshyard/meshyard/internal/mesh/read"
 )
 
-var vertexLine = regexp.MustCompile(`(?m)^\s*vertex\s+(\S+)\s+(\S+)\s+(\S+)`)
-
-// readSTL reads what the tests need.
-func readSTL(t testing.TB, path string) *mesh.Mesh {
+// meshOf reads a file.
+func meshOf(t testing.TB, name string, file []byte) (*mesh.Mesh, error) {
 	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &mesh.Mesh{Format: mesh.STL, Unit: 1}
-	if len(raw) >= 84 && int(binary.LittleEndian.Uint32(raw[80:])) == (len(raw)-84)/50 {
-		for at := 84; at+50 <= len(raw); at += 50 {
-			for i := range 9 {
-				m.Positions = append(m.Positions, math.Float32frombits(binary.LittleEndian.Uint32(raw[at+12+4*i:])))
-			}
-		}
-		return m
-	}
-	for _, line := range vertexLine.FindAllSubmatch(bytes.ToLower(raw), -1) {
-		for _, s := range line[1:] {
-			x, err := strconv.ParseFloat(string(s), 32)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m.Positions = append(m.Positions, float32(x))
-		}
-	}
-	return m
+	src := read.Source{ReaderAt: bytes.NewReader(file), Size: int64(len(file)), Name: name}
+	return read.Read(t.Context(), src, mesh.DefaultLimits, nil)
 }
 
-// realSTL gives the real meshes by name.
-func realSTL(t testing.TB) map[string]*mesh.Mesh {
-	folder := os.Getenv("MESHYARD_TEST_DATA")
-	if folder == "" {
-		folder = "../../../../shared/data"
-	}
-	paths, _ := filepath.Glob(filepath.Join(folder, "meshes/stl/*"))
-	if len(paths) == 0 {
-		paths, _ = filepath.Glob("../../../testdata/meshes/[hn]*.stl")
-	}
+// realMeshes gives the real meshes by the names of their files.
+func realMeshes(t testing.TB) map[string]*mesh.Mesh {
+	t.Helper()
 	meshes := make(map[string]*mesh.Mesh)
-	for _, p := range paths {
-		if m := readSTL(t, p); m.Triangles() > 0 {
-			meshes[filepath.Base(p)] = m
+	for _, row := range meshtest.Meshes(t) {
+		if row.Kind != "mesh" {
+			continue
 		}
+		m, err := meshOf(t, row.Name, row.Bytes(t))
+		if e := new(mesh.Error); errors.As(err, &e) { // the readers have tests of their own
+			continue
+		} else if err != nil {
+			t.Fatalf("%s: %v", row.Name, err)
+		}
+		meshes[row.Name] = m
 	}
 	if len(meshes) < 3 {
 		t.Fatalf("%d meshes found", len(meshes))
 	}
 	return meshes
+}
+
+// sphere is a closed ball of about n triangles with bumps, about 50 units wide, as soup.
+func sphere(t testing.TB, n int) *mesh.Mesh {
+	t.Helper()
+	m, err := meshOf(t, "sphere.stl", meshtest.SphereSTL(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // moved gives the mesh scaled, turned at random, and moved by up to a few diagonals, as soup or indexed, triangles in another order. All is
