@@ -68,6 +68,6 @@ lint-schema: ## Lint the GraphQL schema; needs npm. Fields stand in the order in
 	npx --yes -p graphql@16.11.0 -p graphql-schema-linter@3.0.1 graphql-schema-linter \
 	--except type-fields-sorted-alphabetically,input-object-fields-sorted-alphabetically,enum-values-sorted-alphabetically rest/testdata/schema.golden.graphql
 
-test-browser: ## Drive GraphiQL and the pages in headless Chromium with the network cut off
+test-browser: ## Drive GraphiQL, the pages and the viewer in headless Chromium with the network cut off
 	go test -count=1 -tags browser -run Browser ./cmd/meshyard/app
-	go test -count=1 -tags browser ./internal/graphiql/... ./internal/home
+	go test -count=1 -tags browser ./internal/graphiql/... ./internal/home ./internal/viewer

@@ -35,8 +35,8 @@ type Tab struct {
 }
 
 // Open starts Chromium with an empty profile and opens one tab in it. Every host but baseURL's is cut off. The browser is /usr/bin/chromium, or
-// what MESHYARD_TEST_CHROMIUM names; a missing browser fails the test.
-func Open(t testing.TB, baseURL string) *Tab {
+// what MESHYARD_TEST_CHROMIUM names; a missing browser fails the test. More flags for it come last.
+func Open(t testing.TB, baseURL string, more ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
 	base, err := url.Parse(baseURL)
 	if err != nil {
@@ -56,6 +56,7 @@ func Open(t testing.TB, baseURL string) *Tab {
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE "+base.Hostname()),
 		chromedp.WindowSize(1400, 900),
 	)
+	flags = append(flags, more...)
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), flags...)
 	t.Cleanup(stop)
 	ctx, closeTab := chromedp.NewContext(allocator)

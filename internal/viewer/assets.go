@@ -1,0 +1,50 @@
+package viewer
+
+import (
+	"bytes"
+	"embed"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/meshyard/meshyard/internal/assets"
+)
+
+// The files that assets/README.md lists are copies from an npm package; renew.sh fetches them and assets/SHA256SUMS pins them.
+//
+//go:generate sh renew.sh
+
+//go:embed assets/*/*.js assets/*/*.css assets/*/*.svg
+var assetFiles embed.FS
+
+// files are the assets by folder and name. They share one version, for modules import each other by addresses relative to their own: what one
+// of them imports is then of the same release, and kept as long.
+var files, version = loadAssets("viewer", "three", "controls", "loaders", "utils")
+
+func loadAssets(folders ...string) (map[string]*assets.Asset, string) {
+	all := map[string]*assets.Asset{}
+	for _, folder := range folders {
+		for name, a := range assets.Load(assetFiles, "assets/"+folder) {
+			all[folder+"/"+name] = a
+		}
+	}
+	var contents bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		contents.WriteString(name)
+		contents.Write(all[name].Content)
+	}
+	version := assets.New("", contents.Bytes()).Version
+	for _, a := range all {
+		a.Version = version
+	}
+	return all, version
+}
+
+func serveAsset(w http.ResponseWriter, r *http.Request) {
+	a, ok := files[r.PathValue("folder")+"/"+r.PathValue("name")]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	a.Serve(w, r, r.PathValue("version"))
+}

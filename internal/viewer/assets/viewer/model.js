@@ -1,0 +1,82 @@
+// Fetches models and makes them fit to be shown: Y up, in millimetres, standing on the middle of the ground.
+import { Box3, DoubleSide, Group, ObjectLoader, Vector3 } from 'three';
+
+// fetchBytes calls back with how many bytes have come, as a length that is told beforehand may be that of compressed ones.
+async function fetchBytes(address, arrived) {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`the server answers ${response.status}`);
+  const chunks = [];
+  let bytes = 0;
+  for (const reader = response.body.getReader(); ;) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(chunks);
+    chunks.push(value);
+    bytes += value.length;
+    arrived(bytes);
+  }
+}
+
+// loadThreejs reads JSON in the Object Scene format of three.js, version 4. userData.upAxis of its object tells which axis points up.
+export async function loadThreejs(address, sizeMM, arrived) {
+  const bytes = await fetchBytes(address, arrived);
+  const object = new ObjectLoader().parse(JSON.parse(await bytes.text()));
+  const turned = new Group().add(object);
+  if (object.userData.upAxis === 'Z') turned.rotation.x = -Math.PI / 2;
+  return new Model(turned, sizeMM);
+}
+
+// loadGLB reads GLB, which has Y up.
+export async function loadGLB(address, sizeMM, arrived) {
+  const [{ GLTFLoader }, bytes] = await Promise.all([import('../loaders/GLTFLoader.js'), fetchBytes(address, arrived)]);
+  const { scene } = await new GLTFLoader().parseAsync(await bytes.arrayBuffer(), '');
+  return new Model(scene, sizeMM);
+}
+
+class Model {
+  constructor(upright, sizeMM) {
+    this.object = new Group().add(upright);
+    this.parts = [];
+    upright.traverse((part) => {
+      if (part.isMesh || part.isPoints || part.isLine) this.parts.push(part);
+    });
+    for (const { material, geometry, isMesh } of this.parts) {
+      for (const m of [material].flat()) {
+        // Half of the models that people print have faces the wrong way round.
+        m.side = DoubleSide;
+        if (isMesh && !geometry.attributes.normal) m.flatShading = true;
+      }
+    }
+    this.wireframe = false;
+
+    const box = new Box3().setFromObject(upright);
+    if (box.isEmpty()) throw new Error('there is nothing in it');
+    const size = box.getSize(new Vector3());
+    const longest = Math.max(size.x, size.y, size.z);
+    const scale = longest > 0 && Math.max(...sizeMM) > 0 ? Math.max(...sizeMM) / longest : 1;
+    this.object.scale.setScalar(scale);
+    const middle = box.getCenter(new Vector3());
+    this.object.position.set(-middle.x * scale, -box.min.y * scale, -middle.z * scale);
+    this.size = size.multiplyScalar(scale);
+  }
+
+  // triangles counts those that are drawn.
+  get triangles() {
+    return this.parts.filter((part) => part.isMesh)
+      .reduce((sum, { geometry }) => sum + (geometry.index ?? geometry.attributes.position).count / 3, 0);
+  }
+
+  // wireframe shows edges in place of sides. They throw no shadow, as theirs would be a scatter of dots.
+  set wireframe(on) {
+    for (const part of this.parts.filter((part) => part.isMesh)) {
+      part.castShadow = !on;
+      for (const m of [part.material].flat()) m.wireframe = on;
+    }
+  }
+
+  dispose() {
+    for (const { geometry, material } of this.parts) {
+      geometry.dispose();
+      for (const m of [material].flat()) m.dispose();
+    }
+  }
+}

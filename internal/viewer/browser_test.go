@@ -1,0 +1,359 @@
+//go:build browser
+
+package viewer_test
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
+	"github.com/meshyard/meshyard/internal/viewer"
+)
+
+// A server has one model, which a test may change.
+type server struct {
+	URL string
+
+	mu    sync.Mutex
+	model viewer.Model
+	err   error
+	asked []string // paths and statuses of the states
+}
+
+func serve(t *testing.T, m viewer.Model) *server {
+	t.Helper()
+	s := &server{model: m}
+	mux := http.NewServeMux()
+	page := viewer.Handler(viewer.Options{
+		Load: func(*http.Request, int64) (viewer.Model, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.model, s.err
+		},
+		Fail: func(w http.ResponseWriter, _ *http.Request, err error) {
+			http.Error(w, err.Error(), http.StatusForbidden)
+		},
+	})
+	mux.HandleFunc("GET /view/", func(w http.ResponseWriter, r *http.Request) {
+		answer := &answer{w, 200}
+		page.ServeHTTP(answer, r)
+		if strings.HasSuffix(r.URL.Path, "/state") {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.asked = append(s.asked, r.URL.RequestURI()+" "+http.StatusText(answer.status))
+		}
+	})
+	for path, content := range map[string][]byte{"/model.json": threejs(false), "/empty.json": threejs(true), "/model.glb": glb(), "/picture.png": dot()} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) })
+	}
+	web := httptest.NewServer(mux)
+	t.Cleanup(web.Close)
+	s.URL = web.URL
+	return s
+}
+
+// An answer remembers its status.
+type answer struct {
+	http.ResponseWriter
+	status int
+}
+
+func (a *answer) WriteHeader(status int) {
+	a.status = status
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (s *server) change(m viewer.Model, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.model, s.err = m, err
+}
+
+func dot() []byte {
+	var b bytes.Buffer
+	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))) // a buffer takes all
+	return b.Bytes()
+}
+
+// drawing has the browser draw in software, and in a window that is no larger than it must be, for that is slow.
+var drawing = []chromedp.ExecAllocatorOption{
+	chromedp.Flag("use-angle", "swiftshader"), chromedp.Flag("enable-unsafe-swiftshader", true), chromedp.WindowSize(800, 600),
+}
+
+func open(t *testing.T, s *server) *graphiqltest.Tab {
+	t.Helper()
+	tab := graphiqltest.Open(t, s.URL, drawing...)
+	tab.Do(t, "open the page", chromedp.Navigate(s.URL+"/view/7?signature=s"))
+	return tab
+}
+
+func awaitPhase(t *testing.T, tab *graphiqltest.Tab, phase string) {
+	t.Helper()
+	tab.Await(t, "see the page "+phase, `document.body.dataset.phase === "`+phase+`"`)
+}
+
+// picture takes a picture of the page once nothing moves in it, and keeps it where MESHYARD_TEST_PICTURES names a folder.
+func picture(t *testing.T, tab *graphiqltest.Tab, name string) image.Image {
+	t.Helper()
+	var shot, before []byte
+	for range 50 {
+		tab.Do(t, "let it be drawn", chromedp.Sleep(200*time.Millisecond))
+		shot = graphiqltest.Run(t, tab, "take a picture", chromedp.CaptureScreenshot())
+		if bytes.Equal(shot, before) {
+			break
+		}
+		before = shot
+	}
+	if folder := os.Getenv("MESHYARD_TEST_PICTURES"); folder != "" {
+		if err := os.WriteFile(filepath.Join(folder, name+".png"), shot, 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	img, err := png.Decode(bytes.NewReader(shot))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return img
+}
+
+// A stain is where a colour is seen: how many pixels, and their middle in parts of the picture.
+type stain struct {
+	pixels int
+	x, y   float64
+}
+
+// stains finds what is mostly red, green or blue.
+func stains(img image.Image) (found [3]stain) {
+	b := img.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			var c [3]uint32
+			c[0], c[1], c[2], _ = img.At(x, y).RGBA()
+			for i := range found {
+				if c[i] > 3*c[(i+1)%3] && c[i] > 3*c[(i+2)%3] && c[i] > 0x3000 {
+					found[i].pixels++
+					found[i].x += float64(x) / float64(b.Dx())
+					found[i].y += float64(y) / float64(b.Dy())
+				}
+			}
+		}
+	}
+	for i := range found {
+		found[i].x /= float64(max(1, found[i].pixels))
+		found[i].y /= float64(max(1, found[i].pixels))
+	}
+	return found
+}
+
+// checkFirstView fails unless the model is seen from the front, the right and above, large and in the middle.
+func checkFirstView(t *testing.T, img image.Image) {
+	t.Helper()
+	s := stains(img)
+	front, right, top := s[0], s[1], s[2]
+	all := float64(img.Bounds().Dx() * img.Bounds().Dy())
+	if share := float64(front.pixels+right.pixels+top.pixels) / all; share < .08 {
+		t.Errorf("the model covers %.3f of the picture, want a good part", share)
+	}
+	if front.pixels < right.pixels || right.pixels < top.pixels/3 || front.x > right.x || top.pixels == 0 {
+		t.Errorf("got front %v, right %v, top %v: want to see most of the front, then the right beside it, and the top", front, right, top)
+	}
+}
+
+func checkProblems(t *testing.T, tab *graphiqltest.Tab) {
+	t.Helper()
+	if problems := tab.Problems(); len(problems) != 0 {
+		t.Errorf("problems: %q", problems)
+	}
+}
+
+func TestModelIsSeen(t *testing.T) {
+	s := serve(t, ell)
+	tab := open(t, s)
+	awaitPhase(t, tab, "shown")
+	first := picture(t, tab, "desktop")
+	checkFirstView(t, first)
+	for id, want := range map[string]string{"dimensions": "40 × 20 × 40 mm", "detail": "24 triangles", "scale": "Grid: 10 mm"} {
+		if got := graphiqltest.Read[string](t, tab, "read "+id, `document.getElementById("`+id+`").innerText`); got != want {
+			t.Errorf("%s: got %q, want %q", id, got, want)
+		}
+	}
+
+	tab.Do(t, "show the edges", chromedp.Click(chromedp.CSS("#wireframe")))
+	edges := stains(picture(t, tab, "wireframe"))
+	if whole := stains(first); edges[0].pixels > whole[0].pixels/3 {
+		t.Errorf("as a wireframe %d pixels of the front are seen, of %d", edges[0].pixels, whole[0].pixels)
+	}
+	tab.Do(t, "show the sides again, by key", chromedp.Focus(chromedp.CSS("#canvas")), chromedp.KeyEvent("w"))
+
+	tab.Do(t, "drag from left to right", chromedp.MouseEvent("mousePressed", 300, 300, chromedp.ButtonLeft),
+		chromedp.MouseEvent("mouseMoved", 400, 300, chromedp.ButtonLeft), chromedp.MouseEvent("mouseMoved", 550, 300, chromedp.ButtonLeft),
+		chromedp.MouseEvent("mouseReleased", 550, 300, chromedp.ButtonLeft))
+	if turned := stains(picture(t, tab, "turned")); turned[1].pixels != 0 {
+		t.Errorf("after half a turn to the right, the right is still seen: %v", turned[1])
+	}
+	tab.Do(t, "look from above, by keys", chromedp.Focus(chromedp.CSS("#canvas")), chromedp.KeyEvent(strings.Repeat(kb.ArrowDown, 8)))
+	if s := stains(picture(t, tab, "above")); s[2].pixels < 10*(s[0].pixels+s[1].pixels) {
+		t.Errorf("from above, got front %v, right %v, top %v", s[0], s[1], s[2])
+	}
+	tab.Do(t, "turn, and reset the view while it glides", chromedp.KeyEvent(strings.Repeat(kb.ArrowLeft, 8)), chromedp.Click(chromedp.CSS("#reset")))
+	checkFirstView(t, picture(t, tab, "reset"))
+	checkProblems(t, tab)
+	for _, address := range tab.Loaded() {
+		if strings.Contains(address, "GLTFLoader") {
+			t.Errorf("the page loaded %s, which nobody asked for", address)
+		}
+	}
+}
+
+// Light and dark, and on a phone, the model is seen in the same way.
+func TestScreens(t *testing.T) {
+	for _, name := range []string{"phone", "dark"} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, ell)
+			tab := graphiqltest.Open(t, s.URL, append(slices.Clone(drawing), chromedp.Flag("force-dark-mode", name == "dark"))...)
+			if name == "phone" {
+				tab.Do(t, "take a phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(1.5)))
+			}
+			tab.Do(t, "open the page", chromedp.Navigate(s.URL+"/view/7"))
+			awaitPhase(t, tab, "shown")
+			checkFirstView(t, picture(t, tab, name))
+			if got := graphiqltest.Read[int](t, tab, "see what sticks out", `[...document.querySelectorAll('button, .button, h1, dd')].filter(e => {
+				const b = e.getBoundingClientRect(); return b.width > 0 && (b.left < 0 || b.right > innerWidth || b.top < 0 || b.bottom > innerHeight) }).length`); got != 0 {
+				t.Errorf("%d elements stick out of the window", got)
+			}
+			checkProblems(t, tab)
+		})
+	}
+}
+
+// Those who ask for it get all triangles, from GLB, in the same place and view.
+func TestFullDetail(t *testing.T) {
+	m := ell
+	m.Decimated, m.GLBURL, m.Triangles = true, "/model.glb", 1234567
+	tab := open(t, serve(t, m))
+	awaitPhase(t, tab, "shown")
+	detail := `document.querySelector('#detail').innerText`
+	if got, want := graphiqltest.Read[string](t, tab, "read the detail", detail), "1,234,567 triangles, 24 of them shown"; got != want {
+		t.Errorf("got detail %q, want %q", got, want)
+	}
+	before := stains(picture(t, tab, "decimated"))
+	tab.Do(t, "ask for all", chromedp.Click(chromedp.CSS("#full")))
+	tab.Await(t, "see that it is there", `document.querySelector('#full').ariaPressed === 'true' && document.body.dataset.phase === 'shown'`)
+	if got, want := graphiqltest.Read[string](t, tab, "read the detail", detail), "1,234,567 triangles"; got != want {
+		t.Errorf("got detail %q, want %q", got, want)
+	}
+	for i, after := range stains(picture(t, tab, "full")) {
+		if b := before[i]; max(after.x-b.x, b.x-after.x, after.y-b.y, b.y-after.y) > .01 || after.pixels < b.pixels*9/10 {
+			t.Errorf("side %d is seen as %v, and before as %v", i, after, b)
+		}
+	}
+	checkProblems(t, tab)
+}
+
+// The page asks until the model is made, and shows it then.
+func TestModelInTheMaking(t *testing.T) {
+	s := serve(t, viewer.Model{Name: "ell.stl", State: viewer.Waiting})
+	tab := open(t, s)
+	awaitPhase(t, tab, "waiting")
+	tab.Do(t, "wait", chromedp.Sleep(2500*time.Millisecond))
+	s.change(viewer.Model{Name: "ell.stl", State: viewer.Running, Progress: .4}, nil)
+	tab.Await(t, "see progress", `document.querySelector('#progress').value === .4`)
+	picture(t, tab, "running")
+	s.change(ell, nil)
+	awaitPhase(t, tab, "shown")
+	checkFirstView(t, picture(t, tab, "made"))
+	if got := graphiqltest.Read[string](t, tab, "read the size", `document.querySelector('#dimensions').innerText`); got != "40 × 20 × 40 mm" {
+		t.Errorf("got size %q", got)
+	}
+	checkProblems(t, tab)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.asked, "/view/7/state?signature=s Not Modified") {
+		t.Errorf("got states %q, want some that were not modified, asked with the page's query", s.asked)
+	}
+}
+
+// What cannot be shown is told, with the picture and the download.
+func TestNothingToShow(t *testing.T) {
+	failed, none, empty, missing := ell, ell, ell, ell
+	failed.State, failed.Error, failed.ThreejsURL = viewer.Failed, "STL: line 3: “vertex” without three numbers.", ""
+	none.State, none.ThreejsURL = viewer.None, ""
+	empty.ThreejsURL = "/empty.json"
+	missing.ThreejsURL = "/nowhere.json"
+	for _, tc := range []struct {
+		name        string
+		model       viewer.Model
+		phase, want string
+	}{
+		{"failed", failed, "failed", "without three numbers"},
+		{"none", none, "none", "There is no 3D view"},
+		{"empty", empty, "failed", "there is nothing in it"},
+		{"missing", missing, "failed", "the server answers 404"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tab := open(t, serve(t, tc.model))
+			awaitPhase(t, tab, tc.phase)
+			tab.Await(t, "be told why", `document.querySelector('#message').innerText.includes("`+tc.want+`")`)
+			tab.Await(t, "see the picture", `document.querySelector('#thumbnail').naturalWidth === 8 && document.querySelector('#thumbnail').getBoundingClientRect().width > 0`)
+			tab.Await(t, "see the download", `document.querySelector('#download').getAttribute('href') === '/download:7'`)
+			picture(t, tab, tc.name)
+			others := slices.DeleteFunc(tab.Problems(), func(p string) bool { return strings.Contains(p, "/nowhere.json") })
+			if len(others) != 0 {
+				t.Errorf("problems: %q", others)
+			}
+		})
+	}
+}
+
+// The right to see a file may end while the page waits.
+func TestRefusedWhileWaiting(t *testing.T) {
+	s := serve(t, viewer.Model{Name: "ell.stl", State: viewer.Waiting})
+	tab := open(t, s)
+	awaitPhase(t, tab, "waiting")
+	s.change(viewer.Model{}, errors.New("the address has expired"))
+	awaitPhase(t, tab, "failed")
+	tab.Await(t, "be told", `document.querySelector('#message').innerText.includes('403')`)
+}
+
+func TestNoWebGL(t *testing.T) {
+	s := serve(t, ell)
+	tab := graphiqltest.Open(t, s.URL, chromedp.Flag("disable-3d-apis", true))
+	tab.Do(t, "open the page", chromedp.Navigate(s.URL+"/view/7"))
+	awaitPhase(t, tab, "failed")
+	tab.Await(t, "be told", `document.querySelector('#message').innerText.includes('no WebGL')`)
+	tab.Await(t, "see the picture", `document.querySelector('#thumbnail').naturalWidth === 8`)
+	checkProblems(t, tab)
+}
+
+// A watcher that sees nothing would make every other test pass.
+func TestTabNotices(t *testing.T) {
+	for doing, script := range map[string]string{
+		"inline script": `document.head.append(Object.assign(document.createElement('script'), {textContent: '1'}))`,
+		"inline style":  `document.head.append(Object.assign(document.createElement('style'), {textContent: 'p{}'}))`,
+		"own script":    `document.head.append(Object.assign(document.createElement('script'), {src: '/things/7'}))`,
+		"another host":  `void fetch('https://example.org/').catch(() => 0)`,
+		"worker":        `void (() => { try { new Worker('/things/7') } catch {} })()`,
+	} {
+		t.Run(doing, func(t *testing.T) {
+			tab := open(t, serve(t, ell))
+			tab.Do(t, doing, chromedp.Evaluate[chromedp.Void](script), chromedp.Sleep(500*time.Millisecond))
+			if !slices.ContainsFunc(tab.Problems(), func(p string) bool { return strings.Contains(p, "Content Security Policy") }) {
+				t.Errorf("got problems %q, want one of the policy", tab.Problems())
+			}
+		})
+	}
+}

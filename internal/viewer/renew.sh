@@ -1,0 +1,28 @@
+#!/bin/sh
+# Fetches the npm package three and copies the modules that the page loads into assets, each where the others look for it. Run it as
+# `go generate` in this folder. To take another version, change it here and in assets/README.md, and write the new sums, once read and trusted,
+# with
+#   cd assets && sha256sum */*.js LICENSE-three.txt | grep -v ' viewer/' > SHA256SUMS
+set -eu
+cd "$(dirname "$0")/assets"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+archive=$(npm pack --silent --pack-destination "$scratch" three@0.185.1)
+tar -xzf "$scratch/$archive" -C "$scratch"
+
+# take FILE-IN-PACKAGE AS
+take() {
+	mkdir -p "$(dirname "$2")"
+	install -m 644 "$scratch/package/$1" "$2"
+}
+
+take LICENSE LICENSE-three.txt
+for name in three.module.min.js three.core.min.js; do
+	take "build/$name" "three/$name"
+done
+for name in controls/OrbitControls.js loaders/GLTFLoader.js utils/BufferGeometryUtils.js utils/SkeletonUtils.js; do
+	take "examples/jsm/$name" "$name"
+done
+
+sha256sum -c SHA256SUMS
