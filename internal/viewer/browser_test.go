@@ -130,10 +130,10 @@ func picture(t *testing.T, tab *graphiqltest.Tab, name string) image.Image {
 	return img
 }
 
-// A stain is where a colour is seen: how many pixels, and their middle in parts of the picture.
+// A stain is where a colour is seen: how many pixels, their middle in parts of the picture, and how bright they are, 0 to 1.
 type stain struct {
-	pixels int
-	x, y   float64
+	pixels      int
+	x, y, light float64
 }
 
 // stains finds what is mostly red, green or blue.
@@ -148,13 +148,14 @@ func stains(img image.Image) (found [3]stain) {
 					found[i].pixels++
 					found[i].x += float64(x) / float64(b.Dx())
 					found[i].y += float64(y) / float64(b.Dy())
+					found[i].light += float64(c[i]) / 0xffff
 				}
 			}
 		}
 	}
 	for i := range found {
-		found[i].x /= float64(max(1, found[i].pixels))
-		found[i].y /= float64(max(1, found[i].pixels))
+		n := float64(max(1, found[i].pixels))
+		found[i].x, found[i].y, found[i].light = found[i].x/n, found[i].y/n, found[i].light/n
 	}
 	return found
 }
@@ -257,7 +258,7 @@ func TestFullDetail(t *testing.T) {
 		t.Errorf("got detail %q, want %q", got, want)
 	}
 	for i, after := range stains(picture(t, tab, "full")) {
-		if b := before[i]; max(after.x-b.x, b.x-after.x, after.y-b.y, b.y-after.y) > .01 || after.pixels < b.pixels*9/10 {
+		if b := before[i]; max(after.x-b.x, b.x-after.x, after.y-b.y, b.y-after.y, b.light-after.light-.1) > .01 || after.pixels < b.pixels*9/10 {
 			t.Errorf("side %d is seen as %v, and before as %v", i, after, b)
 		}
 	}

@@ -43,6 +43,8 @@ class Model {
       for (const m of [material].flat()) {
         // Half of the models that people print have faces the wrong way round.
         m.side = DoubleSide;
+        // There is nothing around that a metal could mirror, and GLB without a material means metal.
+        if (m.metalness) m.metalness = 0;
         if (isMesh && !geometry.attributes.normal) m.flatShading = true;
       }
     }
