@@ -210,7 +210,10 @@ func TestModelIsSeen(t *testing.T) {
 	if s := stains(picture(t, tab, "above")); s[2].pixels < 10*(s[0].pixels+s[1].pixels) {
 		t.Errorf("from above, got front %v, right %v, top %v", s[0], s[1], s[2])
 	}
-	tab.Do(t, "turn, and reset the view while it glides", chromedp.KeyEvent(strings.Repeat(kb.ArrowLeft, 8)), chromedp.Click(chromedp.CSS("#reset")))
+	tab.Do(t, "turn, and reset the view while it glides", chromedp.Evaluate[chromedp.Void](`void (() => {
+		for (let i = 0; i < 8; i++) document.querySelector('#canvas').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowLeft'}));
+		document.querySelector('#reset').click();
+	})()`))
 	checkFirstView(t, picture(t, tab, "reset"))
 	checkProblems(t, tab)
 	for _, address := range tab.Loaded() {
@@ -351,6 +354,8 @@ func TestTabNotices(t *testing.T) {
 	} {
 		t.Run(doing, func(t *testing.T) {
 			tab := open(t, serve(t, ell))
+			awaitPhase(t, tab, "shown")
+			checkProblems(t, tab)
 			tab.Do(t, doing, chromedp.Evaluate[chromedp.Void](script), chromedp.Sleep(500*time.Millisecond))
 			if !slices.ContainsFunc(tab.Problems(), func(p string) bool { return strings.Contains(p, "Content Security Policy") }) {
 				t.Errorf("got problems %q, want one of the policy", tab.Problems())
