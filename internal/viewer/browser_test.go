@@ -3,17 +3,9 @@
 package viewer_test
 
 import (
-	"bytes"
 	"errors"
-	"image"
-	"image/png"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,71 +15,6 @@ import (
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 	"github.com/meshyard/meshyard/internal/viewer"
 )
-
-// A server has one model, which a test may change.
-type server struct {
-	URL string
-
-	mu    sync.Mutex
-	model viewer.Model
-	err   error
-	asked []string // paths and statuses of the states
-}
-
-func serve(t *testing.T, m viewer.Model) *server {
-	t.Helper()
-	s := &server{model: m}
-	mux := http.NewServeMux()
-	page := viewer.Handler(viewer.Options{
-		Load: func(*http.Request, int64) (viewer.Model, error) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return s.model, s.err
-		},
-		Fail: func(w http.ResponseWriter, _ *http.Request, err error) {
-			http.Error(w, err.Error(), http.StatusForbidden)
-		},
-	})
-	mux.HandleFunc("GET /view/", func(w http.ResponseWriter, r *http.Request) {
-		answer := &answer{w, 200}
-		page.ServeHTTP(answer, r)
-		if strings.HasSuffix(r.URL.Path, "/state") {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.asked = append(s.asked, r.URL.RequestURI()+" "+http.StatusText(answer.status))
-		}
-	})
-	for path, content := range map[string][]byte{"/model.json": threejs(false), "/empty.json": threejs(true), "/model.glb": glb(), "/picture.png": dot()} {
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) })
-	}
-	web := httptest.NewServer(mux)
-	t.Cleanup(web.Close)
-	s.URL = web.URL
-	return s
-}
-
-// An answer remembers its status.
-type answer struct {
-	http.ResponseWriter
-	status int
-}
-
-func (a *answer) WriteHeader(status int) {
-	a.status = status
-	a.ResponseWriter.WriteHeader(status)
-}
-
-func (s *server) change(m viewer.Model, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.model, s.err = m, err
-}
-
-func dot() []byte {
-	var b bytes.Buffer
-	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))) // a buffer takes all
-	return b.Bytes()
-}
 
 // drawing has the browser draw in software, and in a window that is no larger than it must be, for that is slow.
 var drawing = []chromedp.ExecAllocatorOption{
@@ -104,74 +31,6 @@ func open(t *testing.T, s *server) *graphiqltest.Tab {
 func awaitPhase(t *testing.T, tab *graphiqltest.Tab, phase string) {
 	t.Helper()
 	tab.Await(t, "see the page "+phase, `document.body.dataset.phase === "`+phase+`"`)
-}
-
-// picture takes a picture of the page once nothing moves in it, and keeps it where MESHYARD_TEST_PICTURES names a folder.
-func picture(t *testing.T, tab *graphiqltest.Tab, name string) image.Image {
-	t.Helper()
-	var shot, before []byte
-	for range 50 {
-		tab.Do(t, "let it be drawn", chromedp.Sleep(200*time.Millisecond))
-		shot = graphiqltest.Run(t, tab, "take a picture", chromedp.CaptureScreenshot())
-		if bytes.Equal(shot, before) {
-			break
-		}
-		before = shot
-	}
-	if folder := os.Getenv("MESHYARD_TEST_PICTURES"); folder != "" {
-		if err := os.WriteFile(filepath.Join(folder, name+".png"), shot, 0o600); err != nil {
-			t.Error(err)
-		}
-	}
-	img, err := png.Decode(bytes.NewReader(shot))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return img
-}
-
-// A stain is where a colour is seen: how many pixels, their middle in parts of the picture, and how bright they are, 0 to 1.
-type stain struct {
-	pixels      int
-	x, y, light float64
-}
-
-// stains finds what is mostly red, green or blue.
-func stains(img image.Image) (found [3]stain) {
-	b := img.Bounds()
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			var c [3]uint32
-			c[0], c[1], c[2], _ = img.At(x, y).RGBA()
-			for i := range found {
-				if c[i] > 3*c[(i+1)%3] && c[i] > 3*c[(i+2)%3] && c[i] > 0x3000 {
-					found[i].pixels++
-					found[i].x += float64(x) / float64(b.Dx())
-					found[i].y += float64(y) / float64(b.Dy())
-					found[i].light += float64(c[i]) / 0xffff
-				}
-			}
-		}
-	}
-	for i := range found {
-		n := float64(max(1, found[i].pixels))
-		found[i].x, found[i].y, found[i].light = found[i].x/n, found[i].y/n, found[i].light/n
-	}
-	return found
-}
-
-// checkFirstView fails unless the model is seen from the front, the right and above, large and in the middle.
-func checkFirstView(t *testing.T, img image.Image) {
-	t.Helper()
-	s := stains(img)
-	front, right, top := s[0], s[1], s[2]
-	all := float64(img.Bounds().Dx() * img.Bounds().Dy())
-	if share := float64(front.pixels+right.pixels+top.pixels) / all; share < .08 {
-		t.Errorf("the model covers %.3f of the picture, want a good part", share)
-	}
-	if front.pixels < right.pixels || right.pixels < top.pixels/3 || front.x > right.x || top.pixels == 0 {
-		t.Errorf("got front %v, right %v, top %v: want to see most of the front, then the right beside it, and the top", front, right, top)
-	}
 }
 
 func checkProblems(t *testing.T, tab *graphiqltest.Tab) {
@@ -264,6 +123,24 @@ func TestFullDetail(t *testing.T) {
 		if b := before[i]; max(after.x-b.x, b.x-after.x, after.y-b.y, b.y-after.y, b.light-after.light-.1) > .01 || after.pixels < b.pixels*9/10 {
 			t.Errorf("side %d is seen as %v, and before as %v", i, after, b)
 		}
+	}
+	checkProblems(t, tab)
+}
+
+// Points without triangles are large enough to be seen, and have no edges.
+func TestPoints(t *testing.T) {
+	m := ell
+	m.ThreejsURL, m.Triangles = "/points.json", 0
+	tab := open(t, serve(t, m))
+	awaitPhase(t, tab, "shown")
+	if s := stains(picture(t, tab, "points")); s[2].pixels < 50 { // points of the top, which are drawn over others
+		t.Errorf("got %d blue pixels, want 50 or more", s[2].pixels)
+	}
+	if got := graphiqltest.Read[string](t, tab, "read the detail", `document.querySelector('#detail').innerText`); got != "16 points" {
+		t.Errorf("got detail %q, want 16 points", got)
+	}
+	if !graphiqltest.Read[bool](t, tab, "see that there is no wireframe", `document.querySelector('#wireframe').disabled`) {
+		t.Error("a wireframe is offered")
 	}
 	checkProblems(t, tab)
 }

@@ -46,11 +46,16 @@ func fixture(yUp bool) (positions, normals, colors []float32) {
 	return positions, normals, colors
 }
 
-// threejs writes the fixture, or no triangle of it, as JSON in the Object Scene format of three.js, version 4.
-func threejs(empty bool) []byte {
+// threejs writes the fixture as JSON in the Object Scene format of three.js, version 4: an object of the type Mesh, or Points. Without triangles
+// there is nothing in it.
+func threejs(object string, triangles bool) []byte {
 	positions, normals, colors := fixture(false)
-	if empty {
+	if !triangles {
 		positions, normals, colors = []float32{}, []float32{}, []float32{}
+	}
+	material := map[string]any{"uuid": "m", "type": "MeshStandardMaterial", "color": 0xffffff, "roughness": .8, "metalness": 0, "vertexColors": true}
+	if object == "Points" {
+		material = map[string]any{"uuid": "m", "type": "PointsMaterial", "color": 0xffffff, "vertexColors": true}
 	}
 	attribute := func(values []float32) map[string]any {
 		return map[string]any{"itemSize": 3, "type": "Float32Array", "array": values}
@@ -60,8 +65,8 @@ func threejs(empty bool) []byte {
 		"geometries": []any{map[string]any{"uuid": "g", "type": "BufferGeometry", "data": map[string]any{"attributes": map[string]any{
 			"position": attribute(positions), "normal": attribute(normals), "color": attribute(colors),
 		}}}},
-		"materials": []any{map[string]any{"uuid": "m", "type": "MeshStandardMaterial", "color": 0xffffff, "roughness": .8, "metalness": 0, "vertexColors": true}},
-		"object":    map[string]any{"uuid": "o", "type": "Mesh", "geometry": "g", "material": "m", "userData": map[string]any{"upAxis": "Z"}},
+		"materials": []any{material},
+		"object":    map[string]any{"uuid": "o", "type": object, "geometry": "g", "material": "m", "userData": map[string]any{"upAxis": "Z"}},
 	})
 }
 

@@ -39,8 +39,13 @@ class Model {
     upright.traverse((part) => {
       if (part.isMesh || part.isPoints || part.isLine) this.parts.push(part);
     });
-    for (const { material, geometry, isMesh } of this.parts) {
+    for (const { material, geometry, isMesh, isPoints } of this.parts) {
       for (const m of [material].flat()) {
+        if (isPoints) {
+          // In pixels, for no file says how large its points are: the fewer, the larger.
+          m.sizeAttenuation = false;
+          m.size = Math.min(8, Math.max(2, 400 / Math.sqrt(geometry.attributes.position.count)));
+        }
         // Half of the models that people print have faces the wrong way round.
         m.side = DoubleSide;
         // There is nothing around that a metal could mirror, and GLB without a material means metal.

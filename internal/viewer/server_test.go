@@ -1,0 +1,83 @@
+//go:build browser
+
+package viewer_test
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/viewer"
+)
+
+// A server has one model, which a test may change.
+type server struct {
+	URL string
+
+	mu    sync.Mutex
+	model viewer.Model
+	err   error
+	asked []string // paths and statuses of the states
+}
+
+func serve(t *testing.T, m viewer.Model) *server {
+	t.Helper()
+	s := &server{model: m}
+	mux := http.NewServeMux()
+	page := viewer.Handler(viewer.Options{
+		Load: func(*http.Request, int64) (viewer.Model, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.model, s.err
+		},
+		Fail: func(w http.ResponseWriter, _ *http.Request, err error) {
+			http.Error(w, err.Error(), http.StatusForbidden)
+		},
+	})
+	mux.HandleFunc("GET /view/", func(w http.ResponseWriter, r *http.Request) {
+		answer := &answer{w, 200}
+		page.ServeHTTP(answer, r)
+		if strings.HasSuffix(r.URL.Path, "/state") {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.asked = append(s.asked, r.URL.RequestURI()+" "+http.StatusText(answer.status))
+		}
+	})
+	for path, content := range map[string][]byte{
+		"/model.json": threejs("Mesh", true), "/empty.json": threejs("Mesh", false), "/points.json": threejs("Points", true), "/model.glb": glb(), "/picture.png": dot(),
+	} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) })
+	}
+	web := httptest.NewServer(mux)
+	t.Cleanup(web.Close)
+	s.URL = web.URL
+	return s
+}
+
+// An answer remembers its status.
+type answer struct {
+	http.ResponseWriter
+	status int
+}
+
+func (a *answer) WriteHeader(status int) {
+	a.status = status
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (s *server) change(m viewer.Model, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.model, s.err = m, err
+}
+
+func dot() []byte {
+	var b bytes.Buffer
+	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))) // a buffer takes all
+	return b.Bytes()
+}
