@@ -21,6 +21,7 @@ var drawing = []chromedp.ExecAllocatorOption{
 	chromedp.Flag("use-angle", "swiftshader"), chromedp.Flag("enable-unsafe-swiftshader", true), chromedp.WindowSize(800, 600),
 }
 
+// open opens the page of the server's model.
 func open(t *testing.T, s *server) *graphiqltest.Tab {
 	t.Helper()
 	tab := graphiqltest.Open(t, s.URL, drawing...)

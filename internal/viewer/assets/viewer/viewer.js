@@ -4,7 +4,11 @@ import { Stage } from './stage.js';
 
 const $ = (id) => document.getElementById(id);
 const phase = (name) => { document.body.dataset.phase = name; };
-const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+// sleep ends early when somebody looks at the page again.
+const sleep = (milliseconds) => new Promise((done) => {
+  setTimeout(done, milliseconds);
+  document.addEventListener('visibilitychange', done, { once: true });
+});
 const number = new Intl.NumberFormat('en');
 
 let shown = JSON.parse($('shown').textContent);
