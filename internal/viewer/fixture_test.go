@@ -66,7 +66,7 @@ func threejs(object string, triangles bool) []byte {
 			"position": attribute(positions), "normal": attribute(normals), "color": attribute(colors),
 		}}}},
 		"materials": []any{material},
-		"object":    map[string]any{"uuid": "o", "type": object, "geometry": "g", "material": "m", "userData": map[string]any{"upAxis": "Z"}},
+		"object":    map[string]any{"uuid": "o", "type": object, "geometry": "g", "material": "m", "userData": map[string]any{"upAxis": "Z", "millimetersPerUnit": 1}},
 	})
 }
 

@@ -8,22 +8,21 @@ import (
 
 // shown is a model as the page tells of it, in its HTML and to its script.
 type shown struct {
-	State      State      `json:"state"`
-	Message    string     `json:"message"` // what stands in place of the model, until it is there
-	Progress   float64    `json:"progress"`
-	Threejs    string     `json:"threejs"`
-	GLB        string     `json:"glb"`
-	Decimated  bool       `json:"decimated"`
-	Thumbnail  string     `json:"thumbnail"`
-	Size       [3]float64 `json:"size"`
-	Dimensions string     `json:"dimensions"`
-	Detail     string     `json:"detail"`
+	State      State   `json:"state"`
+	Message    string  `json:"message"` // what stands in place of the model, until it is there
+	Progress   float64 `json:"progress"`
+	Threejs    string  `json:"threejs"`
+	GLB        string  `json:"glb"`
+	Decimated  bool    `json:"decimated"`
+	Thumbnail  string  `json:"thumbnail"`
+	Dimensions string  `json:"dimensions"`
+	Detail     string  `json:"detail"`
 }
 
 func show(m Model) shown {
 	s := shown{
 		State: m.State, Progress: m.Progress, Threejs: m.ThreejsURL, GLB: m.GLBURL, Decimated: m.Decimated, Thumbnail: m.ThumbnailURL,
-		Size: m.SizeMM, Dimensions: dimensions(m.SizeMM), Detail: detail(m),
+		Dimensions: dimensions(m.SizeMM), Detail: detail(m),
 	}
 	if s.State == Done && s.Threejs == "" && s.GLB == "" {
 		s.State = None

@@ -16,24 +16,24 @@ async function fetchBytes(address, arrived) {
   }
 }
 
-// loadThreejs reads JSON in the Object Scene format of three.js, version 4. userData.upAxis of its object tells which axis points up.
-export async function loadThreejs(address, sizeMM, arrived) {
+// loadThreejs reads JSON in the Object Scene format of three.js, version 4. userData of its object tells upAxis and millimetersPerUnit.
+export async function loadThreejs(address, arrived) {
   const bytes = await fetchBytes(address, arrived);
   const object = new ObjectLoader().parse(JSON.parse(await bytes.text()));
   const turned = new Group().add(object);
   if (object.userData.upAxis === 'Z') turned.rotation.x = -Math.PI / 2;
-  return new Model(turned, sizeMM);
+  return new Model(turned, object.userData.millimetersPerUnit ?? 1);
 }
 
-// loadGLB reads GLB, which has Y up.
-export async function loadGLB(address, sizeMM, arrived) {
+// loadGLB reads GLB, which has Y up and is in metres.
+export async function loadGLB(address, arrived) {
   const [{ GLTFLoader }, bytes] = await Promise.all([import('../loaders/GLTFLoader.js'), fetchBytes(address, arrived)]);
   const { scene } = await new GLTFLoader().parseAsync(await bytes.arrayBuffer(), '');
-  return new Model(scene, sizeMM);
+  return new Model(scene, 1000);
 }
 
 class Model {
-  constructor(upright, sizeMM) {
+  constructor(upright, millimetersPerUnit) {
     this.object = new Group().add(upright);
     this.parts = [];
     upright.traverse((part) => {
@@ -57,13 +57,20 @@ class Model {
 
     const box = new Box3().setFromObject(upright);
     if (box.isEmpty()) throw new Error('there is nothing in it');
-    const size = box.getSize(new Vector3());
-    const longest = Math.max(size.x, size.y, size.z);
-    const scale = longest > 0 && Math.max(...sizeMM) > 0 ? Math.max(...sizeMM) / longest : 1;
-    this.object.scale.setScalar(scale);
     const middle = box.getCenter(new Vector3());
-    this.object.position.set(-middle.x * scale, -box.min.y * scale, -middle.z * scale);
-    this.size = size.multiplyScalar(scale);
+    this.object.scale.setScalar(millimetersPerUnit);
+    this.object.position.set(-middle.x, -box.min.y, -middle.z).multiplyScalar(millimetersPerUnit);
+    this.size = box.getSize(new Vector3()).multiplyScalar(millimetersPerUnit);
+  }
+
+  // points gives vertices where they are on the stage: all of them, or some hundred thousand of each part. Each is good until the next.
+  *points() {
+    this.object.updateWorldMatrix(true, true);
+    const point = new Vector3();
+    for (const { geometry: { attributes: { position } }, matrixWorld } of this.parts) {
+      const step = Math.max(1, Math.floor(position.count / 100_000));
+      for (let i = 0; i < position.count; i += step) yield point.fromBufferAttribute(position, i).applyMatrix4(matrixWorld);
+    }
   }
 
   // triangles counts those that are drawn.

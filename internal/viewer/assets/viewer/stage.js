@@ -1,12 +1,17 @@
 // The stage: a canvas with lights, a ground, a camera and its controls, and at most one model.
 import {
-  DirectionalLight, HemisphereLight, Mesh, NeutralToneMapping, PerspectiveCamera, PlaneGeometry, Scene, ShadowMaterial, Vector3, WebGLRenderer,
+  DirectionalLight, HemisphereLight, MathUtils, Mesh, NeutralToneMapping, PerspectiveCamera, PlaneGeometry, Scene, ShadowMaterial, Vector3, WebGLRenderer,
 } from 'three';
 import { OrbitControls } from '../controls/OrbitControls.js';
 import { Grid } from './grid.js';
 
-// The first view is from the front, the right and above.
-const firstView = new Vector3(0.55, 0.5, 1).normalize();
+// firstView gives the direction from a model to the viewer, the same as in the picture that the server draws of it (package render): from the
+// front, the right and above, with broad faces turned to the viewer.
+function firstView({ x: wide, y: high, z: deep }) {
+  const azimuth = wide < deep * 0.6 ? 58 : 32;
+  const elevation = high < 0.12 * Math.max(wide, deep) ? 52 : 26;
+  return new Vector3().setFromSphericalCoords(1, MathUtils.degToRad(90 - elevation), MathUtils.degToRad(azimuth));
+}
 
 export class Stage {
   // covered gives how many pixels of the canvas are covered at its top and its bottom.
@@ -19,7 +24,7 @@ export class Stage {
     this.renderer.shadowMap.enabled = true;
 
     this.scene = new Scene();
-    this.camera = new PerspectiveCamera(30);
+    this.camera = new PerspectiveCamera(28);
     this.scene.add(this.camera);
     this.light();
     this.ground = new Mesh(new PlaneGeometry(1, 1).rotateX(-Math.PI / 2), new ShadowMaterial({ opacity: 0.22, depthWrite: false }));
@@ -77,29 +82,30 @@ export class Stage {
     else this.reset();
   }
 
-  // reset frames the model: the camera comes as near as all corners of its box allow.
+  // reset frames the model: the camera comes as near as all of it can be seen.
   reset() {
     if (!this.model) return;
     this.resize();
-    const { x, y, z } = this.model.size;
-    const right = new Vector3(0, 1, 0).cross(firstView).normalize();
-    const up = firstView.clone().cross(right);
-    const free = this.free() * 0.94;
-    const tall = Math.tan(this.camera.fov * Math.PI / 360) * free;
-    const wide = Math.tan(this.camera.fov * Math.PI / 360) * this.camera.aspect * 0.94;
-    let distance = 0;
-    for (let i = 0; i < 8; i++) {
-      const corner = new Vector3(i & 1 ? x : -x, i & 2 ? y : -y, i & 4 ? z : -z).divideScalar(2);
-      const away = Math.max(Math.abs(corner.dot(right)) / wide, Math.abs(corner.dot(up)) / tall);
-      distance = Math.max(distance, corner.dot(firstView) + away);
+    const target = new Vector3(0, this.model.size.y / 2, 0);
+    const back = firstView(this.model.size);
+    const right = new Vector3(0, 1, 0).cross(back).normalize();
+    const up = back.clone().cross(right);
+    const half = Math.tan(MathUtils.degToRad(this.camera.fov) / 2) * 0.9;
+    const tall = half * this.free();
+    const wide = half * this.camera.aspect;
+    let distance = this.radius / 10;
+    for (const point of this.model.points()) {
+      point.sub(target);
+      const away = Math.max(Math.abs(point.dot(right)) / wide, Math.abs(point.dot(up)) / tall);
+      distance = Math.max(distance, point.dot(back) + away);
     }
     // What is left of a glide is spent first, else it would go on from the new view.
     const glides = this.controls.enableDamping;
     this.controls.enableDamping = false;
     this.controls.update();
     this.controls.enableDamping = glides;
-    this.controls.target.set(0, y / 2, 0);
-    this.camera.position.copy(firstView).multiplyScalar(distance || 1).add(this.controls.target);
+    this.controls.target.copy(target);
+    this.camera.position.copy(target).addScaledVector(back, distance);
     this.controls.update();
     this.draw();
   }

@@ -71,12 +71,12 @@ async function bring(load, address, sameView) {
   const arrived = (bytes) => say(`The model is being loaded: ${(bytes / 1e6).toFixed(1)} MB.`, null);
   try {
     say('The model is being loaded.', null);
-    const model = await load(address, shown.size, arrived);
+    const model = await load(address, arrived);
     model.wireframe = $('wireframe').ariaPressed === 'true';
     $('canvas').hidden = false;
     stage.show(model, sameView);
     $('scale').textContent = `Grid: ${number.format(stage.grid.cell)} mm`;
-    $('scale').hidden = !Math.max(...shown.size);
+    $('scale').hidden = false;
     const { triangles } = model;
     $('detail').textContent = shown.decimated && load === loadThreejs ? `${shown.detail}, ${number.format(triangles)} of them shown` : shown.detail;
     $('reset').disabled = false;
