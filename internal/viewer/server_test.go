@@ -48,8 +48,9 @@ func serve(t *testing.T, m viewer.Model) *server {
 			s.asked = append(s.asked, r.URL.RequestURI()+" "+http.StatusText(answer.status))
 		}
 	})
+	of := write(t)
 	for path, content := range map[string][]byte{
-		"/model.json": threejs("Mesh", true), "/empty.json": threejs("Mesh", false), "/points.json": threejs("Points", true), "/model.glb": glb(), "/picture.png": dot(),
+		"/model.json": of.threejs, "/empty.json": of.empty, "/points.json": of.points, "/model.glb": of.glb, "/picture.png": dot(),
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) })
 	}
