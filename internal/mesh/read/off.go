@@ -69,7 +69,7 @@ func (o *offFile) counts() error {
 	}
 	letters, ok := headerOFF(word)
 	switch {
-	case strings.ContainsAny(letters, "4n"):
+	case ok && strings.ContainsAny(letters, "4n"):
 		return mesh.Errorf(mesh.Unsupported, "The OFF file is of another number of dimensions than three: it begins with %s.", quote(word))
 	case ok:
 		o.header = letters
@@ -85,6 +85,9 @@ func (o *offFile) counts() error {
 	}
 	if o.faceCount, err = o.whole("the number of faces"); err != nil {
 		return err
+	}
+	if o.faceCount < 0 {
+		return mesh.Errorf(mesh.Malformed, "Line %d of the OFF file has %d where the number of faces is expected.", o.line, o.faceCount)
 	}
 	return o.skipLine()
 }

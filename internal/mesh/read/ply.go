@@ -17,7 +17,7 @@ func readPLY(ctx context.Context, src Source, limits mesh.Limits, progress func(
 	p := plyFile{header: h, there: src.Size - h.length, faces: newPolygons(mesh.PLY, limits)}
 	var least int64 // bytes of one number and what is between numbers
 	if h.order == nil {
-		p.body, least = newTextPLY(ctx, src, h.length, progress), 2
+		p.body, least = newTextPLY(ctx, src, h, progress), 2
 	} else {
 		p.body = newBinaryPLY(ctx, src, h, progress)
 	}

@@ -25,11 +25,13 @@ type textPLY struct {
 	again func() *words
 }
 
-func newTextPLY(ctx context.Context, src Source, from int64, progress func(float64)) *textPLY {
+func newTextPLY(ctx context.Context, src Source, h *headerPLY, progress func(float64)) *textPLY {
 	again := func() *words {
 		in := newInput(ctx, src, progress)
-		in.r, in.done = io.NewSectionReader(src, from, src.Size-from), from
-		return newWords(in, "PLY")
+		in.r, in.done = io.NewSectionReader(src, h.length, src.Size-h.length), h.length
+		w := newWords(in, "PLY")
+		w.line, w.at = h.lines+1, h.lines+1
+		return w
 	}
 	return &textPLY{again(), again}
 }

@@ -16,6 +16,7 @@ type headerPLY struct {
 	order    binary.ByteOrder // nil of text
 	elements []elementPLY
 	length   int64 // in bytes
+	lines    int
 }
 
 // elementPLY is a kind of things and how many of it follow, as the header says.
@@ -92,7 +93,7 @@ func readHeaderPLY(src Source) (*headerPLY, error) {
 			if !known {
 				return nil, mesh.Errorf(mesh.Malformed, "The header of the PLY file has no line \"format\".")
 			}
-			h.length = int64(len(start) - len(rest))
+			h.length, h.lines = int64(len(start)-len(rest)), number
 			return h, nil
 		case fields[0] == "format":
 			known = true

@@ -1,6 +1,7 @@
 package read
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -141,15 +142,12 @@ func (p *polygons) tooMany() error {
 
 // finish gives the mesh.
 func (p *polygons) finish() *mesh.Mesh {
+	if p.m.Colors != nil {
+		p.m.Colors = append(p.m.Colors, bytes.Repeat([]byte{0xFF}, 4*p.m.Vertices()-len(p.m.Colors))...) // the last vertices have none
+	}
 	if len(p.m.Indices) == 0 {
 		p.m.Cloud, p.m.Indices = true, nil
 		return p.m
-	}
-	if p.m.Colors != nil && len(p.m.Colors) < 4*p.m.Vertices() { // the last vertices have none
-		missing := p.m.Vertices() - len(p.m.Colors)/4
-		for range missing {
-			p.m.Colors = binary.LittleEndian.AppendUint32(p.m.Colors, plain)
-		}
 	}
 	if p.paint != nil {
 		p.paintFaces()

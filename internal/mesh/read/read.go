@@ -97,23 +97,26 @@ func tooFar(format string) error {
 	return mesh.Errorf(mesh.Malformed, "The %s file has a coordinate that is no number or farther than %g from zero.", format, farthest)
 }
 
-// farBits are the bits of the largest coordinate that is read. Those of larger ones, of infinity and of what is not a number are more, the
-// sign left out.
-var farBits = math.Float32bits(farthest)
-
 // near tells whether all numbers are finite and not farther than farthest from zero.
 func near(xs []float32) bool {
 	var a, b, c, d uint32
 	for ; len(xs) >= 4; xs = xs[4:] {
-		a = max(a, math.Float32bits(xs[0])&^signBit)
-		b = max(b, math.Float32bits(xs[1])&^signBit)
-		c = max(c, math.Float32bits(xs[2])&^signBit)
-		d = max(d, math.Float32bits(xs[3])&^signBit)
+		a |= beyond(math.Float32bits(xs[0]))
+		b |= beyond(math.Float32bits(xs[1]))
+		c |= beyond(math.Float32bits(xs[2]))
+		d |= beyond(math.Float32bits(xs[3]))
 	}
 	for _, x := range xs {
-		a = max(a, math.Float32bits(x)&^signBit)
+		a |= beyond(math.Float32bits(x))
 	}
-	return max(a, b, c, d) <= farBits
+	return (a|b|c|d)&signBit == 0
 }
 
-const signBit = 1 << 31
+const (
+	signBit = 1 << 31
+	farBits = 0x5D5E0B6B // of farthest in single precision
+)
+
+// beyond sets the highest bit where a number of these bits is farther than farthest from zero, infinite or not a number: the bits without
+// the sign grow with the number, and are most where it is not finite. There is no branch in it, for it is asked of every coordinate.
+func beyond(bits uint32) uint32 { return bits&^signBit + (signBit - 1 - farBits) }

@@ -85,8 +85,8 @@ func (b *binarySTL) decode(records []byte) {
 		x0, x1, x2 := binary.LittleEndian.Uint32(r), binary.LittleEndian.Uint32(r[4:]), binary.LittleEndian.Uint32(r[8:])
 		x3, x4, x5 := binary.LittleEndian.Uint32(r[12:]), binary.LittleEndian.Uint32(r[16:]), binary.LittleEndian.Uint32(r[20:])
 		x6, x7, x8 := binary.LittleEndian.Uint32(r[24:]), binary.LittleEndian.Uint32(r[28:]), binary.LittleEndian.Uint32(r[32:])
-		// Of bits without their sign, more is farther, and most is what is not finite.
-		if max(x0&^signBit, x1&^signBit, x2&^signBit, x3&^signBit, x4&^signBit, x5&^signBit, x6&^signBit, x7&^signBit, x8&^signBit) > farBits {
+		far := beyond(x0) | beyond(x1) | beyond(x2) | beyond(x3) | beyond(x4) | beyond(x5) | beyond(x6) | beyond(x7) | beyond(x8)
+		if far&signBit != 0 {
 			continue
 		}
 		p[0], p[1], p[2] = math.Float32frombits(x0), math.Float32frombits(x1), math.Float32frombits(x2)

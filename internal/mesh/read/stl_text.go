@@ -8,8 +8,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// bytesPerFacet is what a facet of a text STL file takes, or more: how much room is made before any is read.
-const bytesPerFacet = 256
+// bytesPerFacet is about what the shorter facets of text STL files take: how much room is made before any is read.
+const bytesPerFacet = 160
 
 // readTextSTL reads a text STL file. Words may be in capitals, normals may be missing, and several solids are one mesh.
 func readTextSTL(ctx context.Context, src Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
