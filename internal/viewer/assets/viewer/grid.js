@@ -3,7 +3,7 @@ import { BufferGeometry, Float32BufferAttribute, LineBasicMaterial, LineSegments
 
 // Grid has cells of 1, 10, 100 … mm, so that some five to fifty lie along the model.
 export class Grid extends LineSegments {
-  constructor(width, depth, color) {
+  constructor(width, depth) {
     const longest = Math.max(width, depth) || 1;
     const cell = 10 ** Math.floor(Math.log10(longest / 2));
     const cells = Math.ceil(longest * 1.6 / cell);
@@ -24,9 +24,8 @@ export class Grid extends LineSegments {
     const geometry = new BufferGeometry()
       .setAttribute('position', new Float32BufferAttribute(positions, 3))
       .setAttribute('color', new Float32BufferAttribute(colors, 4));
-    super(geometry, new LineBasicMaterial({ color, vertexColors: true, transparent: true, depthWrite: false }));
+    super(geometry, new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
     this.cell = cell;
-    this.reach = cells * cell;
   }
 
   dispose() {

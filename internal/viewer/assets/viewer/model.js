@@ -79,6 +79,18 @@ class Model {
       .reduce((sum, { geometry }) => sum + (geometry.index ?? geometry.attributes.position).count / 3, 0);
   }
 
+  // vertices counts those that are drawn, be it as points or as corners.
+  get vertices() {
+    return this.parts.reduce((sum, { geometry }) => sum + geometry.attributes.position.count, 0);
+  }
+
+  // ink is the colour of points that have none of their own: they have no sides that light could fall on.
+  set ink(color) {
+    for (const { material, isPoints } of this.parts) {
+      if (isPoints && !material.vertexColors) material.color.set(color);
+    }
+  }
+
   // wireframe shows edges in place of sides. They throw no shadow, as theirs would be a scatter of dots.
   set wireframe(on) {
     for (const part of this.parts.filter((part) => part.isMesh)) {

@@ -66,7 +66,7 @@ export class Stage {
     this.model = model;
     const { x, y, z } = model.size;
     this.radius = model.size.length() / 2 || 1;
-    this.grid = new Grid(x, z, this.gridColor());
+    this.grid = new Grid(x, z);
     this.grid.position.y = this.ground.position.y = -this.radius / 500;
     this.ground.scale.setScalar(this.radius * 8);
     this.sun.target.position.set(0, y / 2, 0);
@@ -78,6 +78,7 @@ export class Stage {
     this.scene.add(model.object, this.grid);
     this.controls.minDistance = this.radius / 50;
     this.controls.maxDistance = this.radius * 25;
+    this.tint();
     if (sameView) this.draw();
     else this.reset();
   }
@@ -154,12 +155,12 @@ export class Stage {
     event.preventDefault();
   }
 
-  gridColor() {
-    return getComputedStyle(this.canvas).getPropertyValue('--grid').trim();
-  }
-
+  // tint gives the ground, and points without a colour, those of the style sheet.
   tint() {
-    this.grid?.material.color.set(this.gridColor());
+    if (!this.model) return;
+    const color = (name) => getComputedStyle(this.canvas).getPropertyValue(name).trim();
+    this.grid.material.color.set(color('--grid'));
+    this.model.ink = color('--quiet');
     this.draw();
   }
 }

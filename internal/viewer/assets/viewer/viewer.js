@@ -9,7 +9,8 @@ const sleep = (milliseconds) => new Promise((done) => {
   setTimeout(done, milliseconds);
   document.addEventListener('visibilitychange', done, { once: true });
 });
-const number = new Intl.NumberFormat('en');
+const count = new Intl.NumberFormat('en');
+const length = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
 let shown = JSON.parse($('shown').textContent);
 let stage;
@@ -75,10 +76,11 @@ async function bring(load, address, sameView) {
     model.wireframe = $('wireframe').ariaPressed === 'true';
     $('canvas').hidden = false;
     stage.show(model, sameView);
-    $('scale').textContent = `Grid: ${number.format(stage.grid.cell)} mm`;
+    $('scale').textContent = `Grid: ${length.format(stage.grid.cell)} mm`;
     $('scale').hidden = false;
-    const { triangles } = model;
-    $('detail').textContent = shown.decimated && load === loadThreejs ? `${shown.detail}, ${number.format(triangles)} of them shown` : shown.detail;
+    const { triangles, vertices } = model;
+    const some = shown.decimated && load === loadThreejs;
+    $('detail').textContent = some ? `${shown.detail}, ${count.format(triangles || vertices)} of them shown` : shown.detail;
     $('reset').disabled = false;
     $('wireframe').disabled = triangles === 0;
     say('');
