@@ -15,9 +15,11 @@ func Authorize(ctx context.Context, scope auth.Scope) error {
 	switch {
 	case err != nil:
 		return err
-	case caller.UserID == 0:
+	case !caller.Known():
 		return &models.Error{Code: models.Unauthenticated, Message: "an access token is needed"}
-	case scope == auth.Admin && !caller.IsAdmin:
+	case caller.Suspended != "" && scope != auth.Read:
+		return &models.Error{Code: models.Forbidden, Message: "your account is suspended, so it only reads: " + caller.Suspended}
+	case scope == auth.Admin && caller.Role != auth.Moderator && caller.Role != auth.Administrator:
 		return &models.Error{Code: models.Forbidden, Message: "this is for the staff"}
 	case !caller.Scopes.Has(scope):
 		return &models.Error{Code: models.Forbidden, Message: "the access token lacks the scope " + string(scope)}

@@ -155,6 +155,14 @@ type (
 		Cursor string
 		Node   *models.File
 	}
+	AccessTokenEdge struct {
+		Cursor string
+		Node   *models.Token
+	}
+	ModerationEntryEdge struct {
+		Cursor string
+		Node   *models.ModerationEntry
+	}
 	SearchEdge struct {
 		Cursor string
 		Node   SearchHit
@@ -183,6 +191,12 @@ type (
 	}
 	FileConnection struct {
 		*Connection[*models.File, FileEdge]
+	}
+	AccessTokenConnection struct {
+		*Connection[*models.Token, AccessTokenEdge]
+	}
+	ModerationEntryConnection struct {
+		*Connection[*models.ModerationEntry, ModerationEntryEdge]
 	}
 	SearchConnection struct {
 		*Connection[SearchHit, SearchEdge]

@@ -216,5 +216,5 @@ func (t *overHTTP) reject(ctx context.Context, a *answer, op *graphql.OperationC
 // queryKey names what is asked, and by whom: the same that is asked by the same caller at the same time is answered by one run.
 func queryKey(ctx context.Context, params *graphql.RawParams) string {
 	variables, _ := json.Marshal(params.Variables) // it came as JSON
-	return strconv.FormatInt(caller(ctx).TokenID, 10) + " " + params.OperationName + " " + string(variables) + " " + params.Query
+	return caller(ctx).Key() + " " + params.OperationName + " " + string(variables) + " " + params.Query
 }

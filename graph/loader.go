@@ -91,6 +91,9 @@ type readers struct {
 	downloads   loader[*models.Download]
 	collections loader[*models.Collection]
 	tags        loader[*models.Tag]
+	tokens      loader[*models.Token]
+	apps        loader[*models.Application]
+	decisions   loader[*models.ModerationEntry]
 	tagsOf      loader[[]*models.Tag]
 	fileCounts  loader[int64]
 	popularity  loader[[]models.PopularityDay]
@@ -113,6 +116,9 @@ func newReaders(s *models.Store) *readers {
 		downloads:   pointers(s.DownloadsByID),
 		collections: pointers(s.CollectionsByID),
 		tags:        pointers(s.TagsByID),
+		tokens:      pointers(s.TokensByID),
+		apps:        pointers(s.ApplicationsByID),
+		decisions:   pointers(s.ModerationEntriesByID),
 		tagsOf:      lists(s.TagsOf),
 		fileCounts:  loader[int64]{read: s.FileCounts},
 		popularity:  loader[[]models.PopularityDay]{read: s.Popularity},

@@ -15,7 +15,7 @@ import (
 
 // Thing is the batch resolver for the thing field.
 func (r *makeResolver) Thing(ctx context.Context, objs []*models.Make) ([]*models.Thing, error) {
-	return each(ctx, objs, &loadersOf(ctx).things, func(m *models.Make) int64 { return m.ThingID }, same)
+	return each(ctx, objs, &loadersOf(ctx).things, func(m *models.Make) int64 { return m.ThingID }, shownTo(ctx))
 }
 
 // Creator is the batch resolver for the creator field.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -39,6 +40,14 @@ type AddToCollectionPayload struct {
 	Collection *models.Collection `json:"collection"`
 }
 
+// What createApplication answers.
+type CreateApplicationPayload struct {
+	// The application.
+	Application *models.Application `json:"application"`
+	// Its secret, shown this once; null for one that can keep none.
+	ClientSecret *string `json:"clientSecret,omitempty"`
+}
+
 // What createCollection answers.
 type CreateCollectionPayload struct {
 	// The new collection.
@@ -63,6 +72,26 @@ type CreateMakePayload struct {
 type CreateThingPayload struct {
 	// The new draft.
 	Thing *models.Thing `json:"thing"`
+}
+
+// What createToken answers.
+type CreateTokenPayload struct {
+	// The access token itself. It is shown this once.
+	Secret string `json:"secret"`
+	// What is known of it.
+	Token *models.Token `json:"token"`
+}
+
+// Which application to forget.
+type DeleteApplicationInput struct {
+	// What it calls itself.
+	ClientID string `json:"clientId"`
+}
+
+// What deleteApplication answers.
+type DeleteApplicationPayload struct {
+	// Of the application that is known no more.
+	DeletedClientID string `json:"deletedClientId"`
 }
 
 // Which collection to remove.
@@ -276,7 +305,8 @@ type RecordDownloadPayload struct {
 	URL string `json:"url"`
 	// When the address ends.
 	ExpiresAt time.Time `json:"expiresAt"`
-	// The entry in the history; null where the file hangs on a make whose thing was deleted, for then there is nothing to remember.
+	// The entry in the history; null where the file hangs on a make whose thing was deleted, for then there is nothing to remember, and for an application's own
+	// token, for then there is nobody to remember it for.
 	Download *models.Download `json:"download,omitempty"`
 }
 
@@ -306,6 +336,46 @@ type RemoveLikePayload struct {
 	Target LikeTarget `json:"target"`
 }
 
+// Which thing to show again.
+type RestoreThingInput struct {
+	// The thing's id.
+	ID int64 `json:"id"`
+	// Why: it is kept, and who is concerned may read it. At most 2,000 characters.
+	Reason string `json:"reason"`
+}
+
+// What restoreThing answers.
+type RestoreThingPayload struct {
+	// The thing as it is now.
+	Thing *models.Thing `json:"thing"`
+}
+
+// Whose suspension to end.
+type RestoreUserInput struct {
+	// The name of another user.
+	Username string `json:"username"`
+	// Why: it is kept, and who is concerned may read it. At most 2,000 characters.
+	Reason string `json:"reason"`
+}
+
+// What restoreUser answers.
+type RestoreUserPayload struct {
+	// The user as he is now.
+	User *models.User `json:"user"`
+}
+
+// Which token to end.
+type RevokeTokenInput struct {
+	// The token's id.
+	ID int64 `json:"id"`
+}
+
+// What revokeToken answers.
+type RevokeTokenPayload struct {
+	// The token, which works no more.
+	Token *models.Token `json:"token"`
+}
+
 // What things that were found have in common: counts over the first 10,000, the most frequent first.
 type SearchFacets struct {
 	// The shelves that they stand on.
@@ -316,6 +386,22 @@ type SearchFacets struct {
 	Tags []*TagFacet `json:"tags"`
 	// Their creators.
 	Creators []*CreatorFacet `json:"creators"`
+}
+
+// Whom to give which role.
+type SetUserRoleInput struct {
+	// The name of another user.
+	Username string `json:"username"`
+	// The role to give.
+	Role auth.Role `json:"role"`
+	// Why: it is kept, and who is concerned may read it. At most 2,000 characters.
+	Reason string `json:"reason"`
+}
+
+// What setUserRole answers.
+type SetUserRolePayload struct {
+	// The user as he is now.
+	User *models.User `json:"user"`
 }
 
 // Which file will come, and where it is to hang.
@@ -330,6 +416,50 @@ type StageUploadInput struct {
 type StageUploadPayload struct {
 	// The form to post the bytes with.
 	Upload *models.StagedUpload `json:"upload"`
+}
+
+// Whom to suspend.
+type SuspendUserInput struct {
+	// The name of another user.
+	Username string `json:"username"`
+	// Why: it is kept, and who is concerned may read it. At most 2,000 characters.
+	Reason string `json:"reason"`
+}
+
+// What suspendUser answers.
+type SuspendUserPayload struct {
+	// The user as he is now.
+	User *models.User `json:"user"`
+}
+
+// That a user was suspended.
+type Suspension struct {
+	// Why.
+	Reason string `json:"reason"`
+	// Since when.
+	At time.Time `json:"at"`
+}
+
+// Which thing to hide.
+type TakeDownThingInput struct {
+	// The thing's id.
+	ID int64 `json:"id"`
+	// Why: it is kept, and who is concerned may read it. At most 2,000 characters.
+	Reason string `json:"reason"`
+}
+
+// What takeDownThing answers.
+type TakeDownThingPayload struct {
+	// The thing as it is now.
+	Thing *models.Thing `json:"thing"`
+}
+
+// That a thing was taken down.
+type Takedown struct {
+	// Why.
+	Reason string `json:"reason"`
+	// Since when.
+	At time.Time `json:"at"`
 }
 
 // Whom to follow no more.

@@ -24,6 +24,7 @@ func NewExecutableSchema(cfg Config) graphql.ExecutableSchema {
 type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
+	AccessToken() AccessTokenResolver
 	Category() CategoryResolver
 	CategoryFacet() CategoryFacetResolver
 	Collection() CollectionResolver
@@ -33,6 +34,7 @@ type ResolverRoot interface {
 	File() FileResolver
 	Make() MakeResolver
 	Mesh() MeshResolver
+	ModerationEntry() ModerationEntryResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
 	SearchConnection() SearchConnectionResolver
@@ -50,12 +52,44 @@ type DirectiveRoot struct {
 }
 
 type ComplexityRoot struct {
+	AccessToken struct {
+		Application func(childComplexity int) int
+		CreatedAt   func(childComplexity int) int
+		ExpiresAt   func(childComplexity int) int
+		ID          func(childComplexity int) int
+		LastUsedAt  func(childComplexity int) int
+		Name        func(childComplexity int) int
+		RevokedAt   func(childComplexity int) int
+		ScopeList   func(childComplexity int) int
+	}
+
+	AccessTokenConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AccessTokenEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
 	AddLikePayload struct {
 		Target func(childComplexity int) int
 	}
 
 	AddToCollectionPayload struct {
 		Collection func(childComplexity int) int
+	}
+
+	Application struct {
+		AllowsImplicit func(childComplexity int) int
+		ClientID       func(childComplexity int) int
+		CreatedAt      func(childComplexity int) int
+		IsPublic       func(childComplexity int) int
+		Name           func(childComplexity int) int
+		RedirectURIs   func(childComplexity int) int
 	}
 
 	Category struct {
@@ -123,6 +157,11 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	CreateApplicationPayload struct {
+		Application  func(childComplexity int) int
+		ClientSecret func(childComplexity int) int
+	}
+
 	CreateCollectionPayload struct {
 		Collection func(childComplexity int) int
 	}
@@ -140,9 +179,18 @@ type ComplexityRoot struct {
 		Thing func(childComplexity int) int
 	}
 
+	CreateTokenPayload struct {
+		Secret func(childComplexity int) int
+		Token  func(childComplexity int) int
+	}
+
 	CreatorFacet struct {
 		Count   func(childComplexity int) int
 		Creator func(childComplexity int) int
+	}
+
+	DeleteApplicationPayload struct {
+		DeletedClientID func(childComplexity int) int
 	}
 
 	DeleteCollectionPayload struct {
@@ -324,13 +372,40 @@ type ComplexityRoot struct {
 		Watertight  func(childComplexity int) int
 	}
 
+	ModerationEntry struct {
+		Action    func(childComplexity int) int
+		Actor     func(childComplexity int) int
+		CreatedAt func(childComplexity int) int
+		ID        func(childComplexity int) int
+		Reason    func(childComplexity int) int
+		Role      func(childComplexity int) int
+		Thing     func(childComplexity int) int
+		ThingID   func(childComplexity int) int
+		User      func(childComplexity int) int
+	}
+
+	ModerationEntryConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	ModerationEntryEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
 	Mutation struct {
 		AddLike              func(childComplexity int, input AddLikeInput) int
 		AddToCollection      func(childComplexity int, input AddToCollectionInput) int
+		CreateApplication    func(childComplexity int, input models.NewApplication) int
 		CreateCollection     func(childComplexity int, input models.NewCollection) int
 		CreateComment        func(childComplexity int, input models.NewComment) int
 		CreateMake           func(childComplexity int, input models.NewMake) int
 		CreateThing          func(childComplexity int, input models.NewThing) int
+		CreateToken          func(childComplexity int, input models.NewToken) int
+		DeleteApplication    func(childComplexity int, input DeleteApplicationInput) int
 		DeleteCollection     func(childComplexity int, input DeleteCollectionInput) int
 		DeleteComment        func(childComplexity int, input DeleteCommentInput) int
 		DeleteFile           func(childComplexity int, input DeleteFileInput) int
@@ -345,7 +420,13 @@ type ComplexityRoot struct {
 		RecordDownload       func(childComplexity int, input RecordDownloadInput) int
 		RemoveFromCollection func(childComplexity int, input RemoveFromCollectionInput) int
 		RemoveLike           func(childComplexity int, input RemoveLikeInput) int
+		RestoreThing         func(childComplexity int, input RestoreThingInput) int
+		RestoreUser          func(childComplexity int, input RestoreUserInput) int
+		RevokeToken          func(childComplexity int, input RevokeTokenInput) int
+		SetUserRole          func(childComplexity int, input SetUserRoleInput) int
 		StageUpload          func(childComplexity int, input StageUploadInput) int
+		SuspendUser          func(childComplexity int, input SuspendUserInput) int
+		TakeDownThing        func(childComplexity int, input TakeDownThingInput) int
 		UnfollowUser         func(childComplexity int, input UnfollowUserInput) int
 		UpdateCollection     func(childComplexity int, input models.CollectionChange) int
 		UpdateComment        func(childComplexity int, input UpdateCommentInput) int
@@ -395,6 +476,7 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
+		Applications    func(childComplexity int) int
 		Categories      func(childComplexity int) int
 		Category        func(childComplexity int, slug string) int
 		Collection      func(childComplexity int, id int64) int
@@ -407,6 +489,7 @@ type ComplexityRoot struct {
 		Make            func(childComplexity int, id int64) int
 		Makes           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		Me              func(childComplexity int) int
+		ModerationLog   func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		Newest          func(childComplexity int, page int32, perPage int32, after *string) int
 		Popular         func(childComplexity int, page int32, perPage int32, after *string) int
 		Search          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg models.Kind, filter *models.Filter, sort models.Sort) int
@@ -415,6 +498,7 @@ type ComplexityRoot struct {
 		Tags            func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, prefix string) int
 		Thing           func(childComplexity int, id int64) int
 		Things          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, filter *models.Filter, sort models.Sort) int
+		Tokens          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		User            func(childComplexity int, username string) int
 	}
 
@@ -430,6 +514,18 @@ type ComplexityRoot struct {
 
 	RemoveLikePayload struct {
 		Target func(childComplexity int) int
+	}
+
+	RestoreThingPayload struct {
+		Thing func(childComplexity int) int
+	}
+
+	RestoreUserPayload struct {
+		User func(childComplexity int) int
+	}
+
+	RevokeTokenPayload struct {
+		Token func(childComplexity int) int
 	}
 
 	SearchConnection struct {
@@ -453,6 +549,10 @@ type ComplexityRoot struct {
 		Tags       func(childComplexity int) int
 	}
 
+	SetUserRolePayload struct {
+		User func(childComplexity int) int
+	}
+
 	StageUploadPayload struct {
 		Upload func(childComplexity int) int
 	}
@@ -467,6 +567,15 @@ type ComplexityRoot struct {
 
 	Subscription struct {
 		FileProcessing func(childComplexity int, id int64) int
+	}
+
+	SuspendUserPayload struct {
+		User func(childComplexity int) int
+	}
+
+	Suspension struct {
+		At     func(childComplexity int) int
+		Reason func(childComplexity int) int
 	}
 
 	Tag struct {
@@ -491,6 +600,15 @@ type ComplexityRoot struct {
 	TagFacet struct {
 		Count func(childComplexity int) int
 		Tag   func(childComplexity int) int
+	}
+
+	TakeDownThingPayload struct {
+		Thing func(childComplexity int) int
+	}
+
+	Takedown struct {
+		At     func(childComplexity int) int
+		Reason func(childComplexity int) int
 	}
 
 	Thing struct {
@@ -530,6 +648,7 @@ type ComplexityRoot struct {
 		RootCommentCount func(childComplexity int) int
 		State            func(childComplexity int) int
 		Tags             func(childComplexity int) int
+		Takedown         func(childComplexity int) int
 	}
 
 	ThingConnection struct {
@@ -594,12 +713,15 @@ type ComplexityRoot struct {
 		ID               func(childComplexity int) int
 		IsAdmin          func(childComplexity int) int
 		IsFollowed       func(childComplexity int) int
+		IsModerator      func(childComplexity int) int
 		LastName         func(childComplexity int) int
 		LikeCount        func(childComplexity int) int
 		LikedThings      func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		Location         func(childComplexity int) int
 		MakeCount        func(childComplexity int) int
 		Makes            func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Role             func(childComplexity int) int
+		Suspension       func(childComplexity int) int
 		ThingCount       func(childComplexity int) int
 		Things           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		Username         func(childComplexity int) int
@@ -632,6 +754,93 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 	_ = ec
 	switch typeName + "." + field {
 
+	case "AccessToken.application":
+		if e.ComplexityRoot.AccessToken.Application == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessToken.Application(childComplexity), true
+	case "AccessToken.createdAt":
+		if e.ComplexityRoot.AccessToken.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessToken.CreatedAt(childComplexity), true
+	case "AccessToken.expiresAt":
+		if e.ComplexityRoot.AccessToken.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessToken.ExpiresAt(childComplexity), true
+	case "AccessToken.id":
+		if e.ComplexityRoot.AccessToken.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessToken.ID(childComplexity), true
+	case "AccessToken.lastUsedAt":
+		if e.ComplexityRoot.AccessToken.LastUsedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessToken.LastUsedAt(childComplexity), true
+	case "AccessToken.name":
+		if e.ComplexityRoot.AccessToken.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessToken.Name(childComplexity), true
+	case "AccessToken.revokedAt":
+		if e.ComplexityRoot.AccessToken.RevokedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessToken.RevokedAt(childComplexity), true
+	case "AccessToken.scopes":
+		if e.ComplexityRoot.AccessToken.ScopeList == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessToken.ScopeList(childComplexity), true
+
+	case "AccessTokenConnection.edges":
+		if e.ComplexityRoot.AccessTokenConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessTokenConnection.Edges(childComplexity), true
+	case "AccessTokenConnection.nodes":
+		if e.ComplexityRoot.AccessTokenConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessTokenConnection.Nodes(childComplexity), true
+	case "AccessTokenConnection.pageInfo":
+		if e.ComplexityRoot.AccessTokenConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessTokenConnection.PageInfo(childComplexity), true
+	case "AccessTokenConnection.totalCount":
+		if e.ComplexityRoot.AccessTokenConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessTokenConnection.TotalCount(childComplexity), true
+
+	case "AccessTokenEdge.cursor":
+		if e.ComplexityRoot.AccessTokenEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessTokenEdge.Cursor(childComplexity), true
+	case "AccessTokenEdge.node":
+		if e.ComplexityRoot.AccessTokenEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessTokenEdge.Node(childComplexity), true
+
 	case "AddLikePayload.target":
 		if e.ComplexityRoot.AddLikePayload.Target == nil {
 			break
@@ -645,6 +854,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AddToCollectionPayload.Collection(childComplexity), true
+
+	case "Application.allowsImplicit":
+		if e.ComplexityRoot.Application.AllowsImplicit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Application.AllowsImplicit(childComplexity), true
+	case "Application.clientId":
+		if e.ComplexityRoot.Application.ClientID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Application.ClientID(childComplexity), true
+	case "Application.createdAt":
+		if e.ComplexityRoot.Application.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Application.CreatedAt(childComplexity), true
+	case "Application.isPublic":
+		if e.ComplexityRoot.Application.IsPublic == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Application.IsPublic(childComplexity), true
+	case "Application.name":
+		if e.ComplexityRoot.Application.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Application.Name(childComplexity), true
+	case "Application.redirectUris":
+		if e.ComplexityRoot.Application.RedirectURIs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Application.RedirectURIs(childComplexity), true
 
 	case "Category.children":
 		if e.ComplexityRoot.Category.Children == nil {
@@ -920,6 +1166,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CommentEdge.Node(childComplexity), true
 
+	case "CreateApplicationPayload.application":
+		if e.ComplexityRoot.CreateApplicationPayload.Application == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateApplicationPayload.Application(childComplexity), true
+	case "CreateApplicationPayload.clientSecret":
+		if e.ComplexityRoot.CreateApplicationPayload.ClientSecret == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateApplicationPayload.ClientSecret(childComplexity), true
+
 	case "CreateCollectionPayload.collection":
 		if e.ComplexityRoot.CreateCollectionPayload.Collection == nil {
 			break
@@ -954,6 +1213,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateThingPayload.Thing(childComplexity), true
 
+	case "CreateTokenPayload.secret":
+		if e.ComplexityRoot.CreateTokenPayload.Secret == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateTokenPayload.Secret(childComplexity), true
+	case "CreateTokenPayload.token":
+		if e.ComplexityRoot.CreateTokenPayload.Token == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateTokenPayload.Token(childComplexity), true
+
 	case "CreatorFacet.count":
 		if e.ComplexityRoot.CreatorFacet.Count == nil {
 			break
@@ -966,6 +1238,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CreatorFacet.Creator(childComplexity), true
+
+	case "DeleteApplicationPayload.deletedClientId":
+		if e.ComplexityRoot.DeleteApplicationPayload.DeletedClientID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteApplicationPayload.DeletedClientID(childComplexity), true
 
 	case "DeleteCollectionPayload.deletedId":
 		if e.ComplexityRoot.DeleteCollectionPayload.DeletedID == nil {
@@ -1641,6 +1920,99 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Mesh.Watertight(childComplexity), true
 
+	case "ModerationEntry.action":
+		if e.ComplexityRoot.ModerationEntry.Action == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntry.Action(childComplexity), true
+	case "ModerationEntry.actor":
+		if e.ComplexityRoot.ModerationEntry.Actor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntry.Actor(childComplexity), true
+	case "ModerationEntry.at":
+		if e.ComplexityRoot.ModerationEntry.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntry.CreatedAt(childComplexity), true
+	case "ModerationEntry.id":
+		if e.ComplexityRoot.ModerationEntry.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntry.ID(childComplexity), true
+	case "ModerationEntry.reason":
+		if e.ComplexityRoot.ModerationEntry.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntry.Reason(childComplexity), true
+	case "ModerationEntry.role":
+		if e.ComplexityRoot.ModerationEntry.Role == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntry.Role(childComplexity), true
+	case "ModerationEntry.thing":
+		if e.ComplexityRoot.ModerationEntry.Thing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntry.Thing(childComplexity), true
+	case "ModerationEntry.thingId":
+		if e.ComplexityRoot.ModerationEntry.ThingID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntry.ThingID(childComplexity), true
+	case "ModerationEntry.user":
+		if e.ComplexityRoot.ModerationEntry.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntry.User(childComplexity), true
+
+	case "ModerationEntryConnection.edges":
+		if e.ComplexityRoot.ModerationEntryConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntryConnection.Edges(childComplexity), true
+	case "ModerationEntryConnection.nodes":
+		if e.ComplexityRoot.ModerationEntryConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntryConnection.Nodes(childComplexity), true
+	case "ModerationEntryConnection.pageInfo":
+		if e.ComplexityRoot.ModerationEntryConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntryConnection.PageInfo(childComplexity), true
+	case "ModerationEntryConnection.totalCount":
+		if e.ComplexityRoot.ModerationEntryConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntryConnection.TotalCount(childComplexity), true
+
+	case "ModerationEntryEdge.cursor":
+		if e.ComplexityRoot.ModerationEntryEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntryEdge.Cursor(childComplexity), true
+	case "ModerationEntryEdge.node":
+		if e.ComplexityRoot.ModerationEntryEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntryEdge.Node(childComplexity), true
+
 	case "Mutation.addLike":
 		if e.ComplexityRoot.Mutation.AddLike == nil {
 			break
@@ -1663,6 +2035,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.AddToCollection(childComplexity, args["input"].(AddToCollectionInput)), true
+	case "Mutation.createApplication":
+		if e.ComplexityRoot.Mutation.CreateApplication == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createApplication_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateApplication(childComplexity, args["input"].(models.NewApplication)), true
 	case "Mutation.createCollection":
 		if e.ComplexityRoot.Mutation.CreateCollection == nil {
 			break
@@ -1707,6 +2090,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateThing(childComplexity, args["input"].(models.NewThing)), true
+	case "Mutation.createToken":
+		if e.ComplexityRoot.Mutation.CreateToken == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createToken_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateToken(childComplexity, args["input"].(models.NewToken)), true
+	case "Mutation.deleteApplication":
+		if e.ComplexityRoot.Mutation.DeleteApplication == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteApplication_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteApplication(childComplexity, args["input"].(DeleteApplicationInput)), true
 	case "Mutation.deleteCollection":
 		if e.ComplexityRoot.Mutation.DeleteCollection == nil {
 			break
@@ -1861,6 +2266,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RemoveLike(childComplexity, args["input"].(RemoveLikeInput)), true
+	case "Mutation.restoreThing":
+		if e.ComplexityRoot.Mutation.RestoreThing == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_restoreThing_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RestoreThing(childComplexity, args["input"].(RestoreThingInput)), true
+	case "Mutation.restoreUser":
+		if e.ComplexityRoot.Mutation.RestoreUser == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_restoreUser_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RestoreUser(childComplexity, args["input"].(RestoreUserInput)), true
+	case "Mutation.revokeToken":
+		if e.ComplexityRoot.Mutation.RevokeToken == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_revokeToken_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RevokeToken(childComplexity, args["input"].(RevokeTokenInput)), true
+	case "Mutation.setUserRole":
+		if e.ComplexityRoot.Mutation.SetUserRole == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_setUserRole_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SetUserRole(childComplexity, args["input"].(SetUserRoleInput)), true
 	case "Mutation.stageUpload":
 		if e.ComplexityRoot.Mutation.StageUpload == nil {
 			break
@@ -1872,6 +2321,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.StageUpload(childComplexity, args["input"].(StageUploadInput)), true
+	case "Mutation.suspendUser":
+		if e.ComplexityRoot.Mutation.SuspendUser == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_suspendUser_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SuspendUser(childComplexity, args["input"].(SuspendUserInput)), true
+	case "Mutation.takeDownThing":
+		if e.ComplexityRoot.Mutation.TakeDownThing == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_takeDownThing_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.TakeDownThing(childComplexity, args["input"].(TakeDownThingInput)), true
 	case "Mutation.unfollowUser":
 		if e.ComplexityRoot.Mutation.UnfollowUser == nil {
 			break
@@ -2087,6 +2558,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PublishThingPayload.Thing(childComplexity), true
 
+	case "Query.applications":
+		if e.ComplexityRoot.Query.Applications == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Applications(childComplexity), true
 	case "Query.categories":
 		if e.ComplexityRoot.Query.Categories == nil {
 			break
@@ -2210,6 +2687,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Me(childComplexity), true
+	case "Query.moderationLog":
+		if e.ComplexityRoot.Query.ModerationLog == nil {
+			break
+		}
+
+		args, err := ec.field_Query_moderationLog_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.ModerationLog(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
 	case "Query.newest":
 		if e.ComplexityRoot.Query.Newest == nil {
 			break
@@ -2298,6 +2786,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["filter"].(*models.Filter), args["sort"].(models.Sort)), true
+	case "Query.tokens":
+		if e.ComplexityRoot.Query.Tokens == nil {
+			break
+		}
+
+		args, err := ec.field_Query_tokens_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Tokens(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
 	case "Query.user":
 		if e.ComplexityRoot.Query.User == nil {
 			break
@@ -2342,6 +2841,27 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RemoveLikePayload.Target(childComplexity), true
+
+	case "RestoreThingPayload.thing":
+		if e.ComplexityRoot.RestoreThingPayload.Thing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RestoreThingPayload.Thing(childComplexity), true
+
+	case "RestoreUserPayload.user":
+		if e.ComplexityRoot.RestoreUserPayload.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RestoreUserPayload.User(childComplexity), true
+
+	case "RevokeTokenPayload.token":
+		if e.ComplexityRoot.RevokeTokenPayload.Token == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RevokeTokenPayload.Token(childComplexity), true
 
 	case "SearchConnection.edges":
 		if e.ComplexityRoot.SearchConnection.Edges == nil {
@@ -2423,6 +2943,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SearchFacets.Tags(childComplexity), true
 
+	case "SetUserRolePayload.user":
+		if e.ComplexityRoot.SetUserRolePayload.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SetUserRolePayload.User(childComplexity), true
+
 	case "StageUploadPayload.upload":
 		if e.ComplexityRoot.StageUploadPayload.Upload == nil {
 			break
@@ -2472,6 +2999,26 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscription.FileProcessing(childComplexity, args["id"].(int64)), true
+
+	case "SuspendUserPayload.user":
+		if e.ComplexityRoot.SuspendUserPayload.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SuspendUserPayload.User(childComplexity), true
+
+	case "Suspension.at":
+		if e.ComplexityRoot.Suspension.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Suspension.At(childComplexity), true
+	case "Suspension.reason":
+		if e.ComplexityRoot.Suspension.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Suspension.Reason(childComplexity), true
 
 	case "Tag.name":
 		if e.ComplexityRoot.Tag.Name == nil {
@@ -2553,6 +3100,26 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.TagFacet.Tag(childComplexity), true
+
+	case "TakeDownThingPayload.thing":
+		if e.ComplexityRoot.TakeDownThingPayload.Thing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TakeDownThingPayload.Thing(childComplexity), true
+
+	case "Takedown.at":
+		if e.ComplexityRoot.Takedown.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Takedown.At(childComplexity), true
+	case "Takedown.reason":
+		if e.ComplexityRoot.Takedown.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Takedown.Reason(childComplexity), true
 
 	case "Thing.ancestors":
 		if e.ComplexityRoot.Thing.Ancestors == nil {
@@ -2800,6 +3367,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.Tags(childComplexity), true
+	case "Thing.takedown":
+		if e.ComplexityRoot.Thing.Takedown == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.Takedown(childComplexity), true
 
 	case "ThingConnection.edges":
 		if e.ComplexityRoot.ThingConnection.Edges == nil {
@@ -3022,6 +3595,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.IsFollowed(childComplexity), true
+	case "User.isModerator":
+		if e.ComplexityRoot.User.IsModerator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.IsModerator(childComplexity), true
 	case "User.lastName":
 		if e.ComplexityRoot.User.LastName == nil {
 			break
@@ -3068,6 +3647,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.Makes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+	case "User.role":
+		if e.ComplexityRoot.User.Role == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.Role(childComplexity), true
+	case "User.suspension":
+		if e.ComplexityRoot.User.Suspension == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.Suspension(childComplexity), true
 	case "User.thingCount":
 		if e.ComplexityRoot.User.ThingCount == nil {
 			break
@@ -3140,10 +3731,13 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputAddLikeInput,
 		ec.unmarshalInputAddToCollectionInput,
+		ec.unmarshalInputCreateApplicationInput,
 		ec.unmarshalInputCreateCollectionInput,
 		ec.unmarshalInputCreateCommentInput,
 		ec.unmarshalInputCreateMakeInput,
 		ec.unmarshalInputCreateThingInput,
+		ec.unmarshalInputCreateTokenInput,
+		ec.unmarshalInputDeleteApplicationInput,
 		ec.unmarshalInputDeleteCollectionInput,
 		ec.unmarshalInputDeleteCommentInput,
 		ec.unmarshalInputDeleteFileInput,
@@ -3158,8 +3752,14 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRecordDownloadInput,
 		ec.unmarshalInputRemoveFromCollectionInput,
 		ec.unmarshalInputRemoveLikeInput,
+		ec.unmarshalInputRestoreThingInput,
+		ec.unmarshalInputRestoreUserInput,
+		ec.unmarshalInputRevokeTokenInput,
 		ec.unmarshalInputSearchFilter,
+		ec.unmarshalInputSetUserRoleInput,
 		ec.unmarshalInputStageUploadInput,
+		ec.unmarshalInputSuspendUserInput,
+		ec.unmarshalInputTakeDownThingInput,
 		ec.unmarshalInputTargetInput,
 		ec.unmarshalInputThingFilter,
 		ec.unmarshalInputUnfollowUserInput,
@@ -3261,7 +3861,7 @@ func newExecutionContext(
 	}
 }
 
-//go:embed "category.graphqls" "collection.graphqls" "comment.graphqls" "download.graphqls" "file.graphqls" "like.graphqls" "listing.graphqls" "make.graphqls" "preview.graphqls" "schema.graphqls" "search.graphqls" "tag.graphqls" "thing.graphqls" "upload.graphqls" "user.graphqls"
+//go:embed "application.graphqls" "category.graphqls" "collection.graphqls" "comment.graphqls" "download.graphqls" "file.graphqls" "like.graphqls" "listing.graphqls" "make.graphqls" "moderation.graphqls" "preview.graphqls" "schema.graphqls" "search.graphqls" "tag.graphqls" "thing.graphqls" "token.graphqls" "upload.graphqls" "user.graphqls"
 var sourcesFS embed.FS
 
 func sourceData(filename string) string {
@@ -3273,6 +3873,7 @@ func sourceData(filename string) string {
 }
 
 var sources = []*ast.Source{
+	{Name: "application.graphqls", Input: sourceData("application.graphqls"), BuiltIn: false},
 	{Name: "category.graphqls", Input: sourceData("category.graphqls"), BuiltIn: false},
 	{Name: "collection.graphqls", Input: sourceData("collection.graphqls"), BuiltIn: false},
 	{Name: "comment.graphqls", Input: sourceData("comment.graphqls"), BuiltIn: false},
@@ -3281,11 +3882,13 @@ var sources = []*ast.Source{
 	{Name: "like.graphqls", Input: sourceData("like.graphqls"), BuiltIn: false},
 	{Name: "listing.graphqls", Input: sourceData("listing.graphqls"), BuiltIn: false},
 	{Name: "make.graphqls", Input: sourceData("make.graphqls"), BuiltIn: false},
+	{Name: "moderation.graphqls", Input: sourceData("moderation.graphqls"), BuiltIn: false},
 	{Name: "preview.graphqls", Input: sourceData("preview.graphqls"), BuiltIn: false},
 	{Name: "schema.graphqls", Input: sourceData("schema.graphqls"), BuiltIn: false},
 	{Name: "search.graphqls", Input: sourceData("search.graphqls"), BuiltIn: false},
 	{Name: "tag.graphqls", Input: sourceData("tag.graphqls"), BuiltIn: false},
 	{Name: "thing.graphqls", Input: sourceData("thing.graphqls"), BuiltIn: false},
+	{Name: "token.graphqls", Input: sourceData("token.graphqls"), BuiltIn: false},
 	{Name: "upload.graphqls", Input: sourceData("upload.graphqls"), BuiltIn: false},
 	{Name: "user.graphqls", Input: sourceData("user.graphqls"), BuiltIn: false},
 }
@@ -3294,6 +3897,52 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 // childFields_* functions provide shared child field context lookups.
 // Each function is generated once per unique object type, deduplicating the
 // switch statements that were previously inlined in every fieldContext_* function.
+
+func (ec *executionContext) childFields_AccessToken(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AccessToken_id(ctx, field)
+	case "name":
+		return ec.fieldContext_AccessToken_name(ctx, field)
+	case "scopes":
+		return ec.fieldContext_AccessToken_scopes(ctx, field)
+	case "application":
+		return ec.fieldContext_AccessToken_application(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_AccessToken_createdAt(ctx, field)
+	case "lastUsedAt":
+		return ec.fieldContext_AccessToken_lastUsedAt(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_AccessToken_expiresAt(ctx, field)
+	case "revokedAt":
+		return ec.fieldContext_AccessToken_revokedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AccessToken", field.Name)
+}
+
+func (ec *executionContext) childFields_AccessTokenConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AccessTokenConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AccessTokenConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AccessTokenConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AccessTokenConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AccessTokenConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AccessTokenEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AccessTokenEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AccessTokenEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AccessTokenEdge", field.Name)
+}
 
 func (ec *executionContext) childFields_AddLikePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
@@ -3309,6 +3958,24 @@ func (ec *executionContext) childFields_AddToCollectionPayload(ctx context.Conte
 		return ec.fieldContext_AddToCollectionPayload_collection(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AddToCollectionPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Application(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "clientId":
+		return ec.fieldContext_Application_clientId(ctx, field)
+	case "name":
+		return ec.fieldContext_Application_name(ctx, field)
+	case "redirectUris":
+		return ec.fieldContext_Application_redirectUris(ctx, field)
+	case "isPublic":
+		return ec.fieldContext_Application_isPublic(ctx, field)
+	case "allowsImplicit":
+		return ec.fieldContext_Application_allowsImplicit(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Application_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Application", field.Name)
 }
 
 func (ec *executionContext) childFields_Category(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3441,6 +4108,16 @@ func (ec *executionContext) childFields_CommentEdge(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type CommentEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_CreateApplicationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "application":
+		return ec.fieldContext_CreateApplicationPayload_application(ctx, field)
+	case "clientSecret":
+		return ec.fieldContext_CreateApplicationPayload_clientSecret(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateApplicationPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CreateCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "collection":
@@ -3475,6 +4152,16 @@ func (ec *executionContext) childFields_CreateThingPayload(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type CreateThingPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_CreateTokenPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "secret":
+		return ec.fieldContext_CreateTokenPayload_secret(ctx, field)
+	case "token":
+		return ec.fieldContext_CreateTokenPayload_token(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateTokenPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CreatorFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "creator":
@@ -3483,6 +4170,14 @@ func (ec *executionContext) childFields_CreatorFacet(ctx context.Context, field 
 		return ec.fieldContext_CreatorFacet_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreatorFacet", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteApplicationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedClientId":
+		return ec.fieldContext_DeleteApplicationPayload_deletedClientId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteApplicationPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3843,6 +4538,54 @@ func (ec *executionContext) childFields_Mesh(ctx context.Context, field graphql.
 	return nil, fmt.Errorf("no field named %q was found under type Mesh", field.Name)
 }
 
+func (ec *executionContext) childFields_ModerationEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ModerationEntry_id(ctx, field)
+	case "action":
+		return ec.fieldContext_ModerationEntry_action(ctx, field)
+	case "actor":
+		return ec.fieldContext_ModerationEntry_actor(ctx, field)
+	case "user":
+		return ec.fieldContext_ModerationEntry_user(ctx, field)
+	case "thingId":
+		return ec.fieldContext_ModerationEntry_thingId(ctx, field)
+	case "thing":
+		return ec.fieldContext_ModerationEntry_thing(ctx, field)
+	case "role":
+		return ec.fieldContext_ModerationEntry_role(ctx, field)
+	case "reason":
+		return ec.fieldContext_ModerationEntry_reason(ctx, field)
+	case "at":
+		return ec.fieldContext_ModerationEntry_at(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ModerationEntry", field.Name)
+}
+
+func (ec *executionContext) childFields_ModerationEntryConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_ModerationEntryConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_ModerationEntryConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_ModerationEntryConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_ModerationEntryConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ModerationEntryConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_ModerationEntryEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_ModerationEntryEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_ModerationEntryEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ModerationEntryEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -3947,6 +4690,30 @@ func (ec *executionContext) childFields_RemoveLikePayload(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type RemoveLikePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_RestoreThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "thing":
+		return ec.fieldContext_RestoreThingPayload_thing(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RestoreThingPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RestoreUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_RestoreUserPayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RestoreUserPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RevokeTokenPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "token":
+		return ec.fieldContext_RevokeTokenPayload_token(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RevokeTokenPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_SearchConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -3989,6 +4756,14 @@ func (ec *executionContext) childFields_SearchFacets(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type SearchFacets", field.Name)
 }
 
+func (ec *executionContext) childFields_SetUserRolePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_SetUserRolePayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SetUserRolePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_StageUploadPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "upload":
@@ -4011,6 +4786,24 @@ func (ec *executionContext) childFields_StagedUpload(ctx context.Context, field 
 		return ec.fieldContext_StagedUpload_expiresAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type StagedUpload", field.Name)
+}
+
+func (ec *executionContext) childFields_SuspendUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_SuspendUserPayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SuspendUserPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Suspension(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "reason":
+		return ec.fieldContext_Suspension_reason(ctx, field)
+	case "at":
+		return ec.fieldContext_Suspension_at(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Suspension", field.Name)
 }
 
 func (ec *executionContext) childFields_Tag(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4061,6 +4854,24 @@ func (ec *executionContext) childFields_TagFacet(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type TagFacet", field.Name)
 }
 
+func (ec *executionContext) childFields_TakeDownThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "thing":
+		return ec.fieldContext_TakeDownThingPayload_thing(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TakeDownThingPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Takedown(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "reason":
+		return ec.fieldContext_Takedown_reason(ctx, field)
+	case "at":
+		return ec.fieldContext_Takedown_at(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Takedown", field.Name)
+}
+
 func (ec *executionContext) childFields_Thing(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -4069,6 +4880,8 @@ func (ec *executionContext) childFields_Thing(ctx context.Context, field graphql
 		return ec.fieldContext_Thing_name(ctx, field)
 	case "state":
 		return ec.fieldContext_Thing_state(ctx, field)
+	case "takedown":
+		return ec.fieldContext_Thing_takedown(ctx, field)
 	case "creator":
 		return ec.fieldContext_Thing_creator(ctx, field)
 	case "license":
@@ -4249,6 +5062,12 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_defaultLicense(ctx, field)
 	case "isAdmin":
 		return ec.fieldContext_User_isAdmin(ctx, field)
+	case "isModerator":
+		return ec.fieldContext_User_isModerator(ctx, field)
+	case "role":
+		return ec.fieldContext_User_role(ctx, field)
+	case "suspension":
+		return ec.fieldContext_User_suspension(ctx, field)
 	case "isFollowed":
 		return ec.fieldContext_User_isFollowed(ctx, field)
 	case "createdAt":

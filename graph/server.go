@@ -30,6 +30,7 @@ func New(r *Resolver) *Graph {
 	config.Complexity.Query.Featured, config.Complexity.Query.Newest, config.Complexity.Query.Popular = listing, listing, listing
 	config.Complexity.Query.DeprecatedCalls = func(child int, first int32) int { return many(child, first) }
 	config.Complexity.Query.Categories = func(child int) int { return many(child, 10) }
+	config.Complexity.Query.Applications = func(child int) int { return many(child, maxFirst) }
 	config.Complexity.Category.Children = func(child int) int { return many(child, 10) }
 	config.Complexity.Popularity.Days = func(child int) int { return many(child, maxFirst) }
 	files := func(child int, first int32, _ []models.FileKind, _ []int64) int { return many(child, first) }

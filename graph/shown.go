@@ -22,6 +22,16 @@ func thingID(t *models.Thing) int64 { return t.ID }
 func makeID(m *models.Make) int64       { return m.ID }
 func commentID(c *models.Comment) int64 { return c.ID }
 
+// shownTo leaves out a thing that is taken down since somebody made it, unless the caller may see it all the same.
+func shownTo(ctx context.Context) func(*models.Thing) *models.Thing {
+	return func(t *models.Thing) *models.Thing {
+		if t == nil || t.Allows(caller(ctx)) != nil {
+			return nil
+		}
+		return t
+	}
+}
+
 // listed is a list that is empty where there is none, and not null.
 func listed[V any](list []V) []V {
 	if list == nil {
@@ -166,6 +176,11 @@ func targets[T any, O comparable](ctx context.Context, objs []O, of func(O) (mod
 		}
 		if found[0] == nil {
 			return nil, errChanged
+		}
+		if t, ok := found[0].(*models.Thing); ok {
+			if err := t.Allows(caller(ctx)); err != nil { // it was taken down
+				return nil, err
+			}
 		}
 		shown[i] = found[0].(T)
 	}

@@ -64,6 +64,14 @@ func (r *queryResolver) Things(ctx context.Context, first *int32, after *string,
 	return thingsOf(ctx, thingList(sort), list, span{first, after, last, before, page}, on, rootID)
 }
 
+// Takedown is the resolver for the takedown field.
+func (r *thingResolver) Takedown(ctx context.Context, obj *models.Thing) (*Takedown, error) {
+	if !obj.IsTakenDown() {
+		return nil, nil
+	}
+	return &Takedown{Reason: obj.TakedownReason, At: *obj.TakenDownAt}, nil
+}
+
 // Creator is the batch resolver for the creator field.
 func (r *thingResolver) Creator(ctx context.Context, objs []*models.Thing) ([]*models.User, error) {
 	return each(ctx, objs, &loadersOf(ctx).users, func(t *models.Thing) int64 { return t.OwnerID }, same)

@@ -48,6 +48,14 @@ func (r *userResolver) BioHTML(ctx context.Context, obj *models.User) (string, e
 	return markdown.HTML(obj.Bio), nil
 }
 
+// Suspension is the resolver for the suspension field.
+func (r *userResolver) Suspension(ctx context.Context, obj *models.User) (*Suspension, error) {
+	if c := caller(ctx); obj.SuspendedAt == nil || obj.ID != c.UserID && !c.Staff() {
+		return nil, nil
+	}
+	return &Suspension{Reason: obj.SuspensionReason, At: *obj.SuspendedAt}, nil
+}
+
 // IsFollowed is the batch resolver for the isFollowed field.
 func (r *userResolver) IsFollowed(ctx context.Context, objs []*models.User) ([]bool, error) {
 	return each(ctx, objs, &loadersOf(ctx).followed, userID, same)

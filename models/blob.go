@@ -24,6 +24,9 @@ func (s *Store) Blob(ctx context.Context, fileID int64, signed bool) (*File, str
 	if f.State == Pending {
 		return f, f.ObjectKey, nil
 	}
+	if f.TakenDown {
+		return nil, "", f.down()
+	}
 	if !f.held() {
 		return nil, "", fail(NotFound, "the bytes of file %d are not here: only what is known of it was imported", fileID)
 	}

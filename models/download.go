@@ -25,7 +25,7 @@ type Download struct {
 }
 
 // RecordDownload appends to the caller's history and gives the entry with the file. It is committed when this returns. The entry is nil
-// for a file of a make that outlived its thing: histories tell of things.
+// for a file of a make that outlived its thing, for histories tell of things, and for an application that calls for nobody.
 func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID int64) (*Download, *File, error) {
 	f, err := s.File(ctx, caller, fileID)
 	if err != nil {
@@ -34,11 +34,14 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 	if f.State != Finalized {
 		return nil, nil, fail(NotFound, "file %d is a pending upload: it can be downloaded once it is finalized", fileID)
 	}
+	if f.TakenDown {
+		return nil, nil, f.down()
+	}
 	if !f.held() {
 		return nil, nil, fail(NotFound, "the bytes of file %d are not here: only what is known of it was imported", fileID)
 	}
 	d := &Download{UserID: caller.UserID, FileID: f.ID, ThingID: f.ThingID, CreatedAt: now()}
-	if f.ThingID == 0 {
+	if f.ThingID == 0 || caller.UserID == 0 {
 		return nil, f, nil
 	}
 	// It holds the user, the file and the thing, in that order, and so may meet a deletion of the thing half-way.
@@ -52,13 +55,16 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 	return d, f, err
 }
 
+// notTakenDown keeps the downloads of things that show themselves to a user: one that was downloaded was published, and may have been taken down since.
+const notTakenDown = "NOT EXISTS (SELECT 1 FROM things AS t WHERE t.id = d.thing_id AND t.taken_down_at IS NOT NULL AND t.owner_id <> ?)"
+
 // Downloads lists a user's history, the most recent first. It is the user's own business. An entry stands for a download.
 func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
 	if err := ownHistory(caller, userID); err != nil {
 		return List{}, err
 	}
 	return List{db: s.db, by: order{id: "d.id"}, rows: func(int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("downloads AS d").Where("d.user_id = ?", userID)
+		return s.db.read.NewSelect().TableExpr("downloads AS d").Where("d.user_id = ?", userID).Where(notTakenDown, userID)
 	}}, nil
 }
 
@@ -73,7 +79,7 @@ func (s *Store) DownloadedThings(caller auth.Caller, userID int64) (List, error)
 		return List{}, err
 	}
 	return List{db: s.db, by: order{id: "h.last", node: "h.thing_id"}, rows: func(int64) *bun.SelectQuery {
-		last := s.db.read.NewSelect().TableExpr("downloads AS d").ColumnExpr("max(d.id) AS last, d.thing_id").Where("d.user_id = ?", userID).Group("d.thing_id")
+		last := s.db.read.NewSelect().TableExpr("downloads AS d").ColumnExpr("max(d.id) AS last, d.thing_id").Where("d.user_id = ?", userID).Where(notTakenDown, userID).Group("d.thing_id")
 		return s.db.read.NewSelect().TableExpr("(?) AS h", last)
 	}}, nil
 }

@@ -57,6 +57,7 @@ type File struct {
 
 	ThingState PublicationState `bun:",scanonly"`
 	ThingOwner int64            `bun:",scanonly"`
+	TakenDown  bool             `bun:",scanonly"` // the thing is
 	MakeState  PublicationState `bun:",scanonly"` // where the target is a make, or a comment on one
 	MakeOwner  int64            `bun:",scanonly"`
 }
@@ -96,8 +97,15 @@ func (f *File) allows(caller auth.Caller) error {
 		return missing("file", f.ID)
 	case f.State == Pending, f.Public(), caller.UserID != 0 && f.ownedBy(caller.UserID), caller.Staff():
 		return nil
+	case f.TakenDown:
+		return f.down()
 	}
 	return fail(Forbidden, "file %d belongs to a draft of someone else", f.ID)
+}
+
+// down is the verdict on the bytes of a file whose thing is taken down.
+func (f *File) down() error {
+	return fail(Forbidden, "file %d hangs on a thing that was taken down by a moderator", f.ID)
 }
 
 // File gives a file that the caller may see. Reads at the same time share statements.
@@ -125,7 +133,7 @@ const fileColumns = "f.id, f.owner_id, f.name, f.kind, f.state, f.size, f.conten
 func selectFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
 	return db.NewSelect().Model(files).ColumnExpr(fileColumns).
 		ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.thing_id = f.thing_id AND d.file_id = f.id AND NOT d.folded) AS new_downloads").
-		ColumnExpr("coalesce(t.state, '') AS thing_state, coalesce(t.owner_id, 0) AS thing_owner, coalesce(m.state, '') AS make_state, coalesce(m.owner_id, 0) AS make_owner").
+		ColumnExpr("coalesce(t.state, '') AS thing_state, coalesce(t.owner_id, 0) AS thing_owner, t.taken_down_at IS NOT NULL AS taken_down, coalesce(m.state, '') AS make_state, coalesce(m.owner_id, 0) AS make_owner").
 		Join("LEFT JOIN things AS t ON t.id = f.thing_id").
 		Join("LEFT JOIN comments AS cm ON f.target_type = 'comment' AND cm.id = f.target_id").
 		Join("LEFT JOIN makes AS m ON m.id = CASE WHEN f.target_type = 'make' THEN f.target_id WHEN cm.target_type = 'make' THEN cm.target_id END")

@@ -37,6 +37,11 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 	if err := s.expireAll(ctx, sweep, dryRun); err != nil {
 		return nil, fmt.Errorf("collect expired uploads: %w", err)
 	}
+	if !dryRun {
+		if err := s.forgetSignIns(ctx); err != nil {
+			return nil, fmt.Errorf("collect sessions and codes: %w", err)
+		}
+	}
 	cutoff := time.Now().Add(-grace)
 	old := func(o bucket.Object) bool { return !o.ModTime.After(cutoff) }
 

@@ -74,7 +74,7 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 		if err := s.db.forShare(tx.NewSelect().Model(t).Where("t.id = ?", target.ID)).Scan(ctx); err != nil {
 			return 0, gone(err, "thing", target.ID)
 		}
-		return t.OwnerID, t.allows(caller)
+		return t.OwnerID, t.Allows(caller)
 	case OnMake:
 		// The thing before the make, as deletions lock them.
 		m := new(Make)

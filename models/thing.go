@@ -39,7 +39,10 @@ type Thing struct {
 	ModifiedAt   time.Time
 	PublishedAt  *time.Time
 	FeaturedAt   *time.Time // nil: not featured
+	TakenDownAt  *time.Time // nil: not taken down; see takedown.go
 	Popularity   int64      // see popularity.go
+
+	TakedownReason string // empty where it is not taken down
 
 	LikeCount        int64
 	CollectCount     int64
@@ -102,13 +105,16 @@ func (s *Store) Thing(ctx context.Context, caller auth.Caller, id int64) (*Thing
 	if !ok {
 		return nil, missing("thing", id)
 	}
-	return t, t.allows(caller)
+	return t, t.Allows(caller)
 }
 
-// allows tells the caller's verdict on reading the thing: nil or Forbidden.
-func (t *Thing) allows(caller auth.Caller) error {
+// Allows tells the caller's verdict on reading the thing: nil or Forbidden.
+func (t *Thing) Allows(caller auth.Caller) error {
 	if t.State == Published || t.OwnerID == caller.UserID || caller.Staff() {
 		return nil
+	}
+	if t.IsTakenDown() && t.PublishedAt != nil {
+		return fail(Forbidden, "thing %d was taken down by a moderator", t.ID)
 	}
 	return fail(Forbidden, "thing %d is a draft of someone else", t.ID)
 }

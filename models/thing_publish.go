@@ -16,6 +16,9 @@ func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64) 
 		if err != nil || t.State == Published {
 			return err
 		}
+		if t.IsTakenDown() {
+			return fail(Forbidden, "thing %d was taken down by a moderator: %s", id, t.TakedownReason)
+		}
 		var reasons []string
 		if strings.TrimSpace(t.Description) == "" {
 			reasons = append(reasons, "description: must not be blank")

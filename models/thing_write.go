@@ -191,7 +191,7 @@ func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller,
 				return missing("thing", row.AncestorID)
 			}
 			// What was linked before stays linked, whatever became of it.
-			if err := found[at].allows(caller); err != nil && !slices.Contains(before, row.AncestorID) {
+			if err := found[at].Allows(caller); err != nil && !slices.Contains(before, row.AncestorID) {
 				return err
 			}
 		}

@@ -17,56 +17,51 @@ import (
 type Token struct {
 	bun.BaseModel `bun:"table:tokens,alias:tk"`
 
-	ID        int64 `bun:",pk,autoincrement"`
-	UserID    int64
-	Name      string
-	SHA256    string `bun:"sha256"`
-	Scopes    string // separated by spaces
-	CreatedAt time.Time
-	ExpiresAt *time.Time // nil: never
-	RevokedAt *time.Time
+	ID            int64 `bun:",pk,autoincrement"`
+	UserID        int64 `bun:",nullzero"` // 0: an application's own
+	ApplicationID int64 `bun:",nullzero"` // 0: no application's
+	Name          string
+	SHA256        string `bun:"sha256"`
+	Scopes        string // separated by spaces
+	CreatedAt     time.Time
+	ExpiresAt     *time.Time // nil: never
+	RevokedAt     *time.Time
+	LastUsedAt    *time.Time // give or take usedEvery; nil: never
 }
 
-// CreateToken makes an access token of the user of that name and gives it, the only time that it can be seen.
-// lifetime 0 is for ever.
-func (s *Store) CreateToken(ctx context.Context, username, name string, scopes auth.Scopes, lifetime time.Duration) (string, error) {
-	u, err := s.User(ctx, auth.Caller{}, username)
-	if err != nil {
-		return "", err
-	}
-	if scopes.Has(auth.Admin) && !u.IsAdmin {
-		return "", badInput("scopes", "scope admin: %s is not an administrator", u.Username)
-	}
-	token := auth.NewToken()
-	hash, _ := auth.Hash(token)
-	row := &Token{UserID: u.ID, Name: name, SHA256: hash, Scopes: scopes.String(), CreatedAt: now()}
-	if lifetime > 0 {
-		expires := row.CreatedAt.Add(lifetime)
-		row.ExpiresAt = &expires
-	}
-	if _, err := s.db.write.NewInsert().Model(row).Exec(ctx); err != nil {
-		return "", err
-	}
-	return token, nil
+// ScopeList gives the scopes one by one.
+func (t *Token) ScopeList() []auth.Scope {
+	scopes, _ := auth.ParseScopes(strings.Fields(t.Scopes)) // they were parsed before they were kept
+	return scopes
 }
 
-// Authenticate gives the caller that an access token stands for. One that is unknown, expired or revoked is
-// Unauthenticated. A good verdict is remembered for a second, so a revoked token dies within that.
+// insertToken makes the row of a new token and gives the token, the only time that it can be seen.
+func insertToken(ctx context.Context, db bun.IDB, row *Token) (token string, err error) {
+	token = auth.NewToken()
+	row.SHA256, _ = auth.Hash(token)
+	row.CreatedAt = now()
+	_, err = db.NewInsert().Model(row).Exec(ctx)
+	return token, err
+}
+
+// Authenticate gives the caller that an access token stands for. One that is unknown, expired or revoked is Unauthenticated. A good verdict is remembered for
+// a second: a token that is revoked by another process dies within that, one that is revoked here at once.
 func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, error) {
 	hash, ok := auth.Hash(token)
 	if !ok {
 		return auth.Caller{}, fail(Unauthenticated, "the access token is unknown")
 	}
-	if caller, ok := s.tokens.get(hash); ok {
+	caller, ok, known := s.tokens.get(hash)
+	if ok {
 		return caller, nil
 	}
-	var row struct {
-		Token   `bun:",extend"`
-		IsAdmin bool
-	}
-	err := s.db.read.NewSelect().Model(&row.Token).Column("tk.id", "tk.user_id", "tk.scopes", "tk.expires_at", "tk.revoked_at").ColumnExpr("u.is_admin").
-		Join("JOIN users AS u ON u.id = tk.user_id").Where("tk.sha256 = ?", hash).
-		Scan(ctx, &row.ID, &row.UserID, &row.Scopes, &row.ExpiresAt, &row.RevokedAt, &row.IsAdmin)
+	var row Token
+	var of privileges
+	err := selectPrivileges(s.db.read.NewSelect().Model(&row)).
+		Column("tk.id", "tk.scopes", "tk.expires_at", "tk.revoked_at", "tk.last_used_at").ColumnExpr("coalesce(tk.user_id, 0) AS user_id, coalesce(tk.application_id, 0) AS application_id").
+		Join("LEFT JOIN users AS u ON u.id = tk.user_id").Where("tk.sha256 = ?", hash).
+		Scan(ctx, &of.isAdmin, &of.isModerator, &of.suspended, &row.ID, &row.Scopes, &row.ExpiresAt, &row.RevokedAt, &row.LastUsedAt, &row.UserID, &row.ApplicationID)
+	at := now()
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return auth.Caller{}, fail(Unauthenticated, "the access token is unknown")
@@ -74,20 +69,39 @@ func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, er
 		return auth.Caller{}, err
 	case row.RevokedAt != nil:
 		return auth.Caller{}, fail(Unauthenticated, "the access token was revoked")
-	case row.ExpiresAt != nil && !now().Before(*row.ExpiresAt):
+	case row.ExpiresAt != nil && !at.Before(*row.ExpiresAt):
 		return auth.Caller{}, fail(Unauthenticated, "the access token expired")
 	}
 	scopes, err := auth.ParseScopes(strings.Fields(row.Scopes))
 	if err != nil {
 		return auth.Caller{}, err
 	}
-	caller := auth.Caller{TokenID: row.ID, UserID: row.UserID, IsAdmin: row.IsAdmin, Scopes: scopes}
-	until := time.Now().Add(tokenMemory)
-	if row.ExpiresAt != nil && row.ExpiresAt.Before(until) {
-		until = *row.ExpiresAt
+	caller = of.caller(row.UserID, scopes)
+	caller.TokenID, caller.ApplicationID = row.ID, row.ApplicationID
+	if row.ExpiresAt != nil {
+		caller.ExpiresAt = *row.ExpiresAt
 	}
-	s.tokens.put(hash, caller, until)
+	if row.LastUsedAt == nil || at.Sub(*row.LastUsedAt) > usedEvery {
+		s.usage.noteUse(row.ID, at)
+	}
+	s.tokens.put(hash, caller, caller.ExpiresAt, known)
 	return caller, nil
+}
+
+// privileges is what decides what a user may do.
+type privileges struct {
+	isAdmin, isModerator bool
+	suspended            string // why; empty: not suspended
+}
+
+// selectPrivileges selects privileges, field by field, of the users u, of which there may be none.
+func selectPrivileges(q *bun.SelectQuery) *bun.SelectQuery {
+	return q.ColumnExpr("coalesce(u.is_admin, ?0) AS is_admin, coalesce(u.is_moderator, ?0) AS is_moderator", false).
+		ColumnExpr("CASE WHEN u.suspended_at IS NULL THEN '' ELSE u.suspension_reason END AS suspended")
+}
+
+func (p privileges) caller(userID int64, scopes auth.Scopes) auth.Caller {
+	return auth.Caller{UserID: userID, Role: roleOf(p.isAdmin, p.isModerator), Suspended: p.suspended, Scopes: scopes}
 }
 
 const (
@@ -99,6 +113,7 @@ const (
 type tokenCache struct {
 	mu   sync.Mutex
 	good map[string]verdict
+	age  int64 // how often all was forgotten
 }
 
 type verdict struct {
@@ -108,18 +123,35 @@ type verdict struct {
 
 func newTokenCache() *tokenCache { return &tokenCache{good: make(map[string]verdict)} }
 
-func (c *tokenCache) get(hash string) (auth.Caller, bool) {
+// get gives a verdict that is remembered. age is for put, which comes after the database was asked.
+func (c *tokenCache) get(hash string) (caller auth.Caller, ok bool, age int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v, ok := c.good[hash]
-	return v.caller, ok && time.Now().Before(v.until)
+	return v.caller, ok && time.Now().Before(v.until), c.age
 }
 
-func (c *tokenCache) put(hash string, caller auth.Caller, until time.Time) {
+// put remembers a verdict, until it expires at the latest, unless all was forgotten since it was looked for.
+func (c *tokenCache) put(hash string, caller auth.Caller, expires time.Time, age int64) {
+	until := time.Now().Add(tokenMemory)
+	if !expires.IsZero() && expires.Before(until) {
+		until = expires
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if age != c.age {
+		return
+	}
 	if len(c.good) >= tokenMemorySize {
 		clear(c.good) // a second's memory: starting over is cheaper than keeping an order
 	}
 	c.good[hash] = verdict{caller, until}
+}
+
+// forget forgets all verdicts, after something was committed that may have changed one.
+func (c *tokenCache) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.good)
+	c.age++
 }

@@ -2,6 +2,9 @@ package models
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,10 +33,24 @@ const (
 	maxCallers   = 1_000 // remembered between two savings; beyond it user agents go together
 )
 
-// usage gathers calls of what is deprecated until they are saved: a statement for each would cost more than the call.
+// usedEvery is how often at the most the last use of a token is written.
+const usedEvery = 5 * time.Minute
+
+// usage gathers calls of what is deprecated, and uses of tokens, until they are saved: a statement for each would cost more than the call.
 type usage struct {
-	mu    sync.Mutex
-	calls map[callKey]*DeprecatedCall
+	mu     sync.Mutex
+	calls  map[callKey]*DeprecatedCall
+	tokens map[int64]time.Time // used last, by id
+}
+
+// noteUse remembers that a token was used.
+func (u *usage) noteUse(tokenID int64, at time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.tokens == nil {
+		u.tokens = make(map[int64]time.Time)
+	}
+	u.tokens[tokenID] = at
 }
 
 type callKey struct {
@@ -63,12 +80,33 @@ func (s *Store) NoteDeprecated(caller auth.Caller, operation, userAgent string) 
 	u.calls[key].LastAt = at
 }
 
-// SaveUsage keeps what NoteDeprecated gathered on this node. A node that is killed loses what it has not saved.
+// SaveUsage keeps what was gathered on this node. A node that is killed loses what it has not saved.
 func (s *Store) SaveUsage(ctx context.Context) error {
 	s.usage.mu.Lock()
-	calls := s.usage.calls
-	s.usage.calls = nil
+	calls, tokens := s.usage.calls, s.usage.tokens
+	s.usage.calls, s.usage.tokens = nil, nil
 	s.usage.mu.Unlock()
+	return errors.Join(s.saveCalls(ctx, calls), s.saveUses(ctx, tokens))
+}
+
+// saveUses keeps when tokens were used, all of them with the time of the last.
+func (s *Store) saveUses(ctx context.Context, tokens map[int64]time.Time) error {
+	if len(tokens) == 0 {
+		return nil
+	}
+	var last time.Time
+	for _, at := range tokens {
+		if at.After(last) {
+			last = at
+		}
+	}
+	// In one order, or two nodes could wait for each other.
+	used := s.db.forUpdate(s.db.write.NewSelect().Model((*Token)(nil)).Column("tk.id").Where("tk.id IN (?)", bun.List(slices.Sorted(maps.Keys(tokens)))).Order("tk.id"))
+	_, err := s.db.write.NewUpdate().Model((*Token)(nil)).Set("last_used_at = ?", last).Where("id IN (?)", used).Exec(ctx)
+	return err
+}
+
+func (s *Store) saveCalls(ctx context.Context, calls map[callKey]*DeprecatedCall) error {
 	if len(calls) == 0 {
 		return nil
 	}

@@ -25,7 +25,11 @@ type User struct {
 	Location       string
 	DefaultLicense License
 	IsAdmin        bool
+	IsModerator    bool
 	CreatedAt      time.Time
+
+	SuspendedAt      *time.Time // nil: not suspended
+	SuspensionReason string
 
 	ThingCount      int64
 	MakeCount       int64
@@ -34,6 +38,19 @@ type User struct {
 	FollowerCount   int64
 	FollowingCount  int64
 	Changes         Changes `bun:",scanonly"`
+}
+
+// Role tells what the user may do beside what everybody may.
+func (u *User) Role() auth.Role { return roleOf(u.IsAdmin, u.IsModerator) }
+
+func roleOf(admin, moderator bool) auth.Role {
+	switch {
+	case admin:
+		return auth.Administrator
+	case moderator:
+		return auth.Moderator
+	}
+	return auth.Member
 }
 
 // AfterScanRow makes the counts whole.
@@ -56,12 +73,7 @@ func (s *Store) CreateUser(ctx context.Context, name string, admin bool) (*User,
 		return nil, badInput("username", "username %.60q: want 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
 	}
 	u := &User{Username: name, DefaultLicense: CC, IsAdmin: admin, CreatedAt: now()}
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := tx.NewInsert().Model(u).Exec(ctx); err != nil {
-			return err
-		}
-		return s.db.index(ctx, tx, userIndex, u.ID)
-	})
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.insertUser(ctx, tx, u) })
 	if isUnique(err) {
 		e := fail(Conflict, "username %q is taken", name)
 		e.Field = "username"
@@ -71,6 +83,13 @@ func (s *Store) CreateUser(ctx context.Context, name string, admin bool) (*User,
 		return nil, err
 	}
 	return u, nil
+}
+
+func (s *Store) insertUser(ctx context.Context, tx bun.Tx, u *User) error {
+	if _, err := tx.NewInsert().Model(u).Exec(ctx); err != nil {
+		return err
+	}
+	return s.db.index(ctx, tx, userIndex, u.ID)
 }
 
 // ProfileChange is what is to change of the caller's profile; what is nil stays.
@@ -131,6 +150,9 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*Use
 	u := new(User)
 	q := selectUsers(s.db.read, u)
 	if name == "me" {
+		if caller.UserID == 0 && caller.ApplicationID != 0 {
+			return nil, fail(Forbidden, "the access token is an application's own: it stands for no user")
+		}
 		q = q.Where("u.id = ?", caller.UserID)
 	} else {
 		if !username.MatchString(name) {

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"maps"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/auth"
@@ -17,7 +16,7 @@ import (
 // lookupKey names what is looked up, and for whom. All that an answer depends on is in it.
 func lookupKey(r *http.Request) string {
 	caller, _ := auth.From(r.Context())
-	return strconv.FormatInt(caller.TokenID, 10) + " " + r.Method + " " + r.URL.EscapedPath() + "?" + r.URL.RawQuery
+	return caller.Key() + " " + r.Method + " " + r.URL.EscapedPath() + "?" + r.URL.RawQuery
 }
 
 // recorded is an answer that is kept until it is sent, perhaps to several.

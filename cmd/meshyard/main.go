@@ -22,11 +22,19 @@ type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Run the server. On a catalogue without users it makes the user admin and prints a token."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database up to date. serve does it too."`
 	User    struct {
-		Create userCreateCmd `cmd:"" help:"Make a user."`
+		Create   userCreateCmd   `cmd:"" help:"Make a user."`
+		Password userPasswordCmd `cmd:"" help:"Set the password of a user, read from standard input: one line. He is signed out everywhere; his tokens go on working."`
 	} `cmd:"" help:"Users."`
 	Token struct {
 		Create tokenCreateCmd `cmd:"" help:"Make an access token of a user and print it: it is shown this once."`
+		List   tokenListCmd   `cmd:"" help:"List the access tokens of a user: id, name, scopes, made, last used, end."`
+		Revoke tokenRevokeCmd `cmd:"" help:"End an access token. A running server notices within a second."`
 	} `cmd:"" help:"Access tokens."`
+	App struct {
+		Create appCreateCmd `cmd:"" help:"Make an application known, and print its client id and its secret, which is shown this once."`
+		List   appListCmd   `cmd:"" help:"List the applications: client id, kind, name, addresses."`
+		Delete appDeleteCmd `cmd:"" help:"Forget an application, with all tokens that it was given."`
+	} `cmd:"" help:"Applications that may ask users to let them in, by OAuth 2."`
 	Fsck   fsckCmd `cmd:"" help:"Compare database and bucket. Exit status 1, and a list, where they disagree."`
 	GC     gcCmd   `cmd:"" name:"gc" help:"Remove expired uploads, and objects that no file names. The server does it every hour."`
 	Import struct {

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Scope is one thing a token allows.
@@ -50,16 +52,48 @@ func (s Scopes) String() string {
 	return strings.Join(names, " ")
 }
 
+// Role is what a user may do beside what everybody may.
+type Role string
+
+// The roles, each with the powers of those before it.
+const (
+	Member        Role = "member"
+	Moderator     Role = "moderator"     // decides what others may show: the staff
+	Administrator Role = "administrator" // decides who moderates, and which applications are known
+)
+
 // Caller is who makes a request. The zero Caller is nobody.
 type Caller struct {
-	TokenID int64
-	UserID  int64
-	IsAdmin bool // the user is an administrator
-	Scopes  Scopes
+	TokenID       int64 // 0: the caller showed a token of the operator's OpenID provider
+	UserID        int64 // 0: the token is an application's own, which stands for nobody and reads what is public
+	ApplicationID int64 // 0: no application came between
+	Role          Role
+	Suspended     string    // why the user may write no more; empty: he is not suspended
+	ExpiresAt     time.Time // of the token; zero: never
+	Scopes        Scopes
 }
 
-// Staff tells whether the caller acts as an administrator: is one, and holds a token that says so.
-func (c Caller) Staff() bool { return c.IsAdmin && c.Scopes.Has(Admin) }
+// Known tells whether the caller is anybody at all.
+func (c Caller) Known() bool { return c.TokenID != 0 || c.UserID != 0 }
+
+// Staff tells whether the caller acts as a moderator or an administrator: is one, and holds a token that says so.
+func (c Caller) Staff() bool {
+	return (c.Role == Moderator || c.Role == Administrator) && c.Suspended == "" && c.Scopes.Has(Admin)
+}
+
+// Administers tells whether the caller acts as an administrator.
+func (c Caller) Administers() bool { return c.Role == Administrator && c.Staff() }
+
+// Key tells callers apart: those of the same key may do and see the same.
+func (c Caller) Key() string {
+	switch {
+	case c.TokenID != 0:
+		return "token " + strconv.FormatInt(c.TokenID, 10)
+	case c.UserID != 0:
+		return "user " + strconv.FormatInt(c.UserID, 10)
+	}
+	return ""
+}
 
 type contextKey struct{}
 
@@ -78,4 +112,20 @@ func WithCaller(ctx context.Context, c Caller, err error) context.Context {
 func From(ctx context.Context) (Caller, error) {
 	id, _ := ctx.Value(contextKey{}).(identity)
 	return id.caller, id.err
+}
+
+// SignedIn is who is signed in in a browser.
+type SignedIn struct {
+	UserID   int64
+	Username string
+}
+
+// Identity is somebody as an OpenID provider knows him.
+type Identity struct {
+	Issuer, Subject string // together they name him for ever
+	Username        string // what he would like to be called; may be empty, taken or no name at all
+	FirstName       string
+	LastName        string
+	Email           string    // empty unless the provider verified it
+	ExpiresAt       time.Time // of the token that says so
 }

@@ -24,6 +24,10 @@ type Settings struct {
 	Sunset         Day           `help:"Day on which deprecated operations end, 2027-06-30: their answers announce it. Default: none is announced." env:"MESHYARD_SUNSET" placeholder:"DATE"`
 	Hardened       bool          `help:"Run registered GraphQL documents only, and close what helps explorers: GraphiQL, introspection and GraphQL by GET." env:"MESHYARD_HARDENED"`
 	Documents      string        `help:"Folder of .graphql files, each one document, which are registered: clients may ask for them by their SHA-256, and --hardened runs them. Default: the server's own alone." env:"MESHYARD_DOCUMENTS" placeholder:"DIR"`
+
+	OIDCIssuer       string `name:"oidc-issuer" help:"OpenID Connect: address of the provider through which people sign in, and whose ID tokens are taken as bearer tokens. Default: none." env:"MESHYARD_OIDC_ISSUER" placeholder:"URL"`
+	OIDCClientID     string `name:"oidc-client-id" help:"What this server is called there. It answers at BASE-URL/login/oidc/callback." env:"MESHYARD_OIDC_CLIENT_ID" placeholder:"ID"`
+	OIDCClientSecret string `name:"oidc-client-secret" help:"Its secret there; better in the variable than on the command line." env:"MESHYARD_OIDC_CLIENT_SECRET" placeholder:"SECRET"`
 }
 
 // PictureLimit is the largest picture that is taken, in bytes.
@@ -56,6 +60,15 @@ func (s *Settings) Complete() error {
 		return fmt.Errorf("--base-url %q: want http://HOST or https://HOST, perhaps with a path", s.BaseURL)
 	}
 	s.BaseURL = strings.TrimRight(s.BaseURL, "/")
+	if (s.OIDCIssuer == "") != (s.OIDCClientID == "") || s.OIDCIssuer == "" && s.OIDCClientSecret != "" {
+		return fmt.Errorf("--oidc-issuer and --oidc-client-id: want both or neither")
+	}
+	if s.OIDCIssuer != "" {
+		issuer, err := url.Parse(s.OIDCIssuer)
+		if err != nil || issuer.Host == "" || issuer.Scheme != "https" && (issuer.Scheme != "http" || !net.ParseIP(issuer.Hostname()).IsLoopback() && issuer.Hostname() != "localhost") {
+			return fmt.Errorf("--oidc-issuer %q: want https://HOST, perhaps with a path", s.OIDCIssuer)
+		}
+	}
 	if s.UploadLimit <= 0 {
 		return fmt.Errorf("--upload-limit: must be more than 0")
 	}

@@ -18,8 +18,8 @@ var assetFiles embed.FS
 // files are the assets by name.
 var files = assets.Load(assetFiles, "assets")
 
-// assetAddress gives the address of an asset, with its version, below the server's base.
-func assetAddress(base, name string) (string, error) {
+// AssetAddress gives the address of an asset of the pages, with its version, below the server's base.
+func AssetAddress(base, name string) (string, error) {
 	a, ok := files[name]
 	if !ok {
 		return "", fmt.Errorf("no asset %q", name)

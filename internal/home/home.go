@@ -50,7 +50,7 @@ func parsePage(name string) *template.Template {
 // The pages read /openapi.json and ask /graphql, both below BaseURL's path. They hold no secret and need no session: mount them without
 // authentication.
 func Handler(o Options) http.Handler {
-	s := site{Options: o, base: basePath(o.BaseURL)}
+	s := site{Options: o, base: BasePath(o.BaseURL)}
 	mux := http.NewServeMux()
 	mux.Handle("GET /{$}", s.page("home", homePolicy, nil))
 	mux.Handle("GET /reference", s.page("reference", referencePolicy, nil))
@@ -87,8 +87,8 @@ func referencePolicy(nonce string) string {
 	return strings.Replace(homePolicy(nonce), "img-src 'self'", "img-src 'self' data: blob:", 1)
 }
 
-// basePath returns the path of an address, escaped and with no slash at the end; what is no address has none.
-func basePath(address string) string {
+// BasePath returns the path of an address, escaped and with no slash at the end; what is no address has none.
+func BasePath(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""
@@ -114,7 +114,7 @@ type view struct {
 }
 
 // Asset is the address of a file under assets.
-func (v view) Asset(name string) (string, error) { return assetAddress(v.Base, name) }
+func (v view) Asset(name string) (string, error) { return AssetAddress(v.Base, name) }
 
 // Shell is a path's address, quoted for a shell.
 func (v view) Shell(path string) string {

@@ -52,6 +52,12 @@ func (l *Limiter) take(caller string, n int, now time.Time) (left int, ends time
 	return left, w.ends
 }
 
+// Allow counts something that a caller does outside of Limit, and tells how long he must wait where it is one too many.
+func (l *Limiter) Allow(caller string, now time.Time) (wait time.Duration, ok bool) {
+	left, ends := l.take(caller, 1, now)
+	return whole(ends.Sub(now)), left >= 0
+}
+
 // forget makes room: it drops those whose window is over and, where that is not enough, all.
 func (l *Limiter) forget(now time.Time) {
 	for caller, w := range l.callers {

@@ -16,6 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/jobs"
+	"github.com/meshyard/meshyard/internal/oidc"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -29,9 +30,10 @@ type App struct {
 	Store    *models.Store
 	Logger   *slog.Logger
 
-	db     *models.DB
-	bucket *bucket.Bucket
-	queue  *jobs.Queue
+	db       *models.DB
+	bucket   *bucket.Bucket
+	queue    *jobs.Queue
+	provider *oidc.Provider // nil: none
 }
 
 // Migrate brings the database of the settings up to date and gives the names of what was done.
@@ -63,7 +65,7 @@ func openDB(ctx context.Context, s config.Settings) (*models.DB, error) {
 
 // Open opens the catalogue of the settings, migrated.
 func Open(ctx context.Context, s config.Settings, logger *slog.Logger) (*App, error) {
-	a := &App{Settings: s, Logger: logger}
+	a := &App{Settings: s, Logger: logger, provider: newProvider(s.OIDCIssuer, s.OIDCClientID, s.OIDCClientSecret, s.BaseURL)}
 	if err := a.open(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}

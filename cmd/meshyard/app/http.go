@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/meshyard/meshyard/internal/home"
 	"github.com/meshyard/meshyard/internal/pictures"
 	"github.com/meshyard/meshyard/internal/ratelimit"
+	"github.com/meshyard/meshyard/internal/signin"
 	"github.com/meshyard/meshyard/internal/signing"
 	"github.com/meshyard/meshyard/internal/telemetry"
 	"github.com/meshyard/meshyard/models"
@@ -71,6 +71,10 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	api.Handle("/graphql", queries)
+	signIn := a.signIn(addresses.Key)
+	for _, pattern := range signin.Patterns {
+		api.Handle(pattern, signIn)
+	}
 	api.Handle("/", face)
 
 	mux := http.NewServeMux()
@@ -131,13 +135,13 @@ func (a *App) limited(next http.Handler) http.Handler {
 		}
 		rest.WriteError(w, http.StatusTooManyRequests, message)
 	})
-	return auth.Authenticate(next, a.Store.Authenticate)
+	return auth.Authenticate(next, a.authenticate)
 }
 
 // callerOf names who makes a request, by whose account it is counted.
 func callerOf(r *http.Request) string {
-	if caller, _ := auth.From(r.Context()); caller.TokenID != 0 {
-		return "token " + strconv.FormatInt(caller.TokenID, 10)
+	if caller, _ := auth.From(r.Context()); caller.Known() {
+		return caller.Key()
 	}
 	host, _, _ := net.SplitHostPort(r.RemoteAddr)
 	return host
@@ -209,7 +213,8 @@ func missing(w http.ResponseWriter) {
 // compressed compresses what is text. Bytes of files do not pass here: they are compressed by nature, or asked for in ranges.
 func compressed(next http.Handler) http.Handler { return gzhttp.GzipHandler(next) }
 
-// crossOrigin lets pages of any origin call: a token is needed all the same, and no cookie is read.
+// crossOrigin lets pages of any origin call: a token is needed all the same. Cookies are read by the pages for signing in alone, and browsers send none along
+// where any origin may call.
 func crossOrigin(next http.Handler) http.Handler {
 	return cors.New(cors.Options{
 		AllowedOrigins: []string{"*"},

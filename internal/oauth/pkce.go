@@ -1,0 +1,26 @@
+package oauth
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"regexp"
+)
+
+var (
+	challenge = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+	verifier  = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
+)
+
+// IsChallenge tells whether a text can be an S256 challenge: RFC 7636 section 4.2.
+func IsChallenge(text string) bool { return challenge.MatchString(text) }
+
+// Proves tells whether a verifier is that of an S256 challenge: RFC 7636 section 4.6. Where there was no challenge there must be no verifier either: who
+// sends one had its challenge taken away under way (RFC 9700 section 4.8.2).
+func Proves(given, challenge string) bool {
+	if challenge == "" {
+		return given == ""
+	}
+	sum := sha256.Sum256([]byte(given))
+	return verifier.MatchString(given) && subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
+}

@@ -1,0 +1,205 @@
+package signin
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/oauth"
+)
+
+// question is what an application asks a user for, checked: RFC 6749 sections 4.1.1 and 4.2.1.
+type question struct {
+	Application *oauth.Application
+	Given       url.Values // as it was asked, to be asked again after signing in and sent along with the decision
+	Redirect    string     // where the answer goes
+	Implicit    bool       // the answer is a token, and not a code
+	Scopes      auth.Scopes
+	State       string
+	Challenge   string
+}
+
+// asked are the parameters of a question.
+var asked = []string{"client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method"}
+
+// Place is where the answer goes, as the page names it.
+func (q *question) Place() string { return oauth.Origin(q.Redirect) }
+
+// formsTo is what the content security policy must allow, since browsers hold the redirect that follows a form against it. It cannot name IPv6 addresses.
+func (q *question) formsTo() string {
+	if origin := q.Place(); !strings.Contains(origin, "[") {
+		return origin
+	}
+	return "http:"
+}
+
+// Fields are what the form of the decision carries along.
+func (q *question) Fields() [][2]string {
+	var fields [][2]string
+	for _, name := range asked {
+		if q.Given.Has(name) {
+			fields = append(fields, [2]string{name, q.Given.Get(name)})
+		}
+	}
+	return fields
+}
+
+// read reads a question. Where it is not known whom to answer, the user is told; any other fault is answered to the application (section 4.1.2.1). ok is
+// false where it was answered.
+func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q *question, ok bool) {
+	q = &question{Given: url.Values{}}
+	twice := ""
+	for _, name := range asked {
+		if len(given[name]) > 0 {
+			q.Given.Set(name, given.Get(name))
+		}
+		if len(given[name]) > 1 {
+			twice = name
+		}
+	}
+	if twice == "client_id" || twice == "redirect_uri" {
+		s.refuse(w, r, http.StatusBadRequest, "The application asks wrongly: "+twice+" stands there twice.")
+		return nil, false
+	}
+	a, err := s.Store.Application(r.Context(), given.Get("client_id"))
+	if err != nil {
+		if status, _ := s.Explain(r.Context(), err); status >= http.StatusInternalServerError {
+			s.refuse(w, r, http.StatusInternalServerError, "Something went wrong on the server.")
+			return nil, false
+		}
+		s.refuse(w, r, http.StatusBadRequest, "The application that sent you here is not known to this server: its client_id is wrong.")
+		return nil, false
+	}
+	q.Application, q.Redirect = a, given.Get("redirect_uri")
+	switch {
+	case q.Redirect == "" && len(a.Redirects) == 1:
+		q.Redirect = a.Redirects[0]
+	case !a.AllowsRedirect(q.Redirect):
+		s.refuse(w, r, http.StatusBadRequest, "The application that sent you here wants the answer at an address that it did not register: its redirect_uri is wrong.")
+		return nil, false
+	}
+	q.State, q.Implicit = given.Get("state"), given.Get("response_type") == "token"
+	if code, description := q.check(given, twice); code != "" {
+		s.answer(w, r, q, [2]string{"error", code}, [2]string{"error_description", description})
+		return nil, false
+	}
+	return q, true
+}
+
+// check reads what is left of a question and gives an error of section 4.1.2.1 and why, "" where all is well.
+func (q *question) check(given url.Values, twice string) (code, description string) {
+	scopes, err := oauth.ParseScopes(given.Get("scope"))
+	method, challenge := given.Get("code_challenge_method"), given.Get("code_challenge")
+	switch {
+	case twice != "":
+		return "invalid_request", twice + " stands there twice"
+	case len(q.State) > maxState:
+		return "invalid_request", "state is too long"
+	case given.Get("response_type") == "":
+		return "invalid_request", "response_type is missing: want code"
+	case q.Implicit && !q.Application.Implicit:
+		return "unauthorized_client", "this application may not have tokens in an address: want response_type=code"
+	case given.Get("response_type") != "code" && !q.Implicit:
+		return "unsupported_response_type", "want response_type=code"
+	case err != nil:
+		return "invalid_scope", "want read, write or both"
+	case challenge == "" && method != "":
+		return "invalid_request", "code_challenge is missing"
+	case challenge != "" && method != "S256":
+		return "invalid_request", "want code_challenge_method=S256"
+	case challenge != "" && !oauth.IsChallenge(challenge):
+		return "invalid_request", "code_challenge is not one of S256"
+	case challenge == "" && q.Application.Public && !q.Implicit:
+		return "invalid_request", "code_challenge is missing: this application must use PKCE"
+	}
+	q.Scopes, q.Challenge = scopes, challenge
+	return "", ""
+}
+
+const maxState = 2_000
+
+// answer sends the browser back to the application: with the state as it came, and the issuer, so that it cannot be mistaken for another (RFC 9207). A
+// program that has tokens in an address knows nothing of that.
+func (s *site) answer(w http.ResponseWriter, r *http.Request, q *question, parameters ...[2]string) {
+	parameters = append(parameters, [2]string{"state", q.State})
+	if !q.Implicit {
+		parameters = append(parameters, [2]string{"iss", s.BaseURL})
+	}
+	// 303, so that no browser sends the form on: RFC 9700 section 4.12.
+	http.Redirect(w, r, oauth.Answer(q.Redirect, q.Implicit, parameters...), http.StatusSeeOther)
+}
+
+// authorize shows a user what an application asks for.
+func (s *site) authorize(w http.ResponseWriter, r *http.Request) {
+	q, ok := s.read(w, r, r.URL.Query())
+	if !ok {
+		return
+	}
+	who, secret, ok, answered := s.session(w, r)
+	switch {
+	case answered:
+	case !ok:
+		s.signInFirst(w, r, q.Given)
+	default:
+		v := view{Username: who.Username, SignedIn: true, Question: q, Token: s.decisionToken(secret, q), Next: authorizePath + "?" + q.Given.Encode()}
+		s.show(w, "consent", http.StatusOK, v, " "+q.formsTo())
+	}
+}
+
+// decisionToken binds a decision to the session that it is made in and to the very question that was shown.
+func (s *site) decisionToken(secret string, q *question) string {
+	return s.Key.Sign("oauth decision", secret, q.Given.Encode())
+}
+
+// decide takes the user's decision.
+func (s *site) decide(w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseForm(); err != nil {
+		s.refuse(w, r, http.StatusBadRequest, "The form could not be read.")
+		return
+	}
+	q, ok := s.read(w, r, r.PostForm)
+	if !ok {
+		return
+	}
+	who, secret, ok, answered := s.session(w, r)
+	switch {
+	case answered:
+		return
+	case !ok:
+		s.signInFirst(w, r, q.Given)
+		return
+	case !s.Key.Verify(r.PostForm.Get("token"), "oauth decision", secret, q.Given.Encode()):
+		s.refuse(w, r, http.StatusForbidden, "This form is not the one that you were shown. Go back to the application and begin again.")
+		return
+	case r.PostForm.Get("decision") != "allow":
+		s.answer(w, r, q, [2]string{"error", "access_denied"}, [2]string{"error_description", "the user said no"})
+		return
+	}
+	g := oauth.Grant{Application: q.Application, UserID: who.UserID, Redirect: q.Redirect, Scopes: q.Scopes, Challenge: q.Challenge}
+	if q.Implicit {
+		token, err := s.Store.AuthorizeImplicitly(r.Context(), g)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		s.answer(w, r, q, [2]string{"access_token", token.Text}, [2]string{"token_type", "Bearer"})
+		return
+	}
+	code, err := s.Store.Authorize(r.Context(), g)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.answer(w, r, q, [2]string{"code", code})
+}
+
+// describe tells programs where what is: RFC 8414.
+func (s *site) describe(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]any{
+		"issuer": s.BaseURL, "authorization_endpoint": s.BaseURL + authorizePath, "token_endpoint": s.BaseURL + tokenPath,
+		"response_types_supported": []string{"code", "token"}, "grant_types_supported": []string{"authorization_code", "client_credentials", "implicit"},
+		"token_endpoint_auth_methods_supported": []string{"client_secret_basic", "client_secret_post", "none"}, "code_challenge_methods_supported": []string{"S256"},
+		"scopes_supported": strings.Fields(auth.Scopes{auth.Read, auth.Write}.String()), "authorization_response_iss_parameter_supported": true,
+	})
+}

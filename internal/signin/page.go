@@ -1,0 +1,68 @@
+package signin
+
+import (
+	"bytes"
+	"crypto/rand"
+	"embed"
+	"html/template"
+	"net/http"
+
+	"github.com/meshyard/meshyard/internal/home"
+)
+
+//go:embed pages/*.html
+var pageFiles embed.FS
+
+// Each page fills the place that the layout leaves for it.
+var pages = map[string]*template.Template{
+	"sign-in": parsePage("sign-in"),
+	"consent": parsePage("consent"),
+	"refused": parsePage("refused"),
+}
+
+func parsePage(name string) *template.Template {
+	return template.Must(template.ParseFS(pageFiles, "pages/layout.html", "pages/"+name+".html"))
+}
+
+// A view is what the templates see.
+type view struct {
+	Base     string // before each path of this server
+	Nonce    string
+	Message  string // what went wrong; empty: nothing
+	Username string // who is signed in, or tries to
+	SignedIn bool
+	Provider bool   // people may sign in through the operator's OpenID provider
+	Next     string // where to go on to
+
+	Question *question
+	Token    string // binds a decision to the browser and to the question
+}
+
+// Asset is the address of a file of the pages.
+func (v view) Asset(name string) (string, error) { return home.AssetAddress(v.Base, name) }
+
+// show writes a page. forms is where its forms may lead to, beside this server.
+func (s *site) show(w http.ResponseWriter, name string, status int, v view, forms string) {
+	v.Base, v.Nonce, v.Provider = s.base, rand.Text(), s.Provider != nil
+	var page bytes.Buffer
+	if err := pages[name].ExecuteTemplate(&page, "layout.html", v); err != nil { // only a name misspelt in a template, which a test would find
+		http.Error(w, "The page could not be written.", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+v.Nonce+"'; img-src 'self'; base-uri 'none'; form-action 'self'"+forms+"; frame-ancestors 'none'")
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = page.WriteTo(w) // an error means that the browser has gone
+}
+
+// refuse shows why it does not go on.
+func (s *site) refuse(w http.ResponseWriter, _ *http.Request, status int, message string) {
+	s.show(w, "refused", status, view{Message: message}, "")
+}
+
+// fail shows an error that came from below.
+func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status, message := s.Explain(r.Context(), err)
+	s.refuse(w, r, status, message)
+}

@@ -1,0 +1,88 @@
+package signin
+
+import (
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/oidc"
+)
+
+// flow is what the browser keeps while its user signs in elsewhere. It is signed, since a neighbour of this host could set the cookie.
+type flow struct {
+	State, Nonce, Verifier, Next string
+	Until                        time.Time
+}
+
+const (
+	flowPurpose  = "oidc flow"
+	flowLifetime = 10 * time.Minute
+	maxNext      = 2_000 // browsers keep 4096 bytes of a cookie
+)
+
+func (s *site) askProvider(w http.ResponseWriter, r *http.Request) {
+	f := flow{State: auth.NewSecret(), Nonce: auth.NewSecret(), Verifier: auth.NewSecret(), Next: r.URL.Query().Get("next"), Until: time.Now().Add(flowLifetime)}
+	if len(f.Next) > maxNext {
+		s.refuse(w, r, http.StatusBadRequest, "What the application asks for is too long.")
+		return
+	}
+	to, err := s.Provider.AuthorizeURL(r.Context(), f.State, f.Nonce, f.Verifier)
+	if err != nil {
+		s.providerFailed(w, r, err)
+		return
+	}
+	text, _ := json.Marshal(f) // of texts and a time
+	kept := base64.RawURLEncoding.EncodeToString(text)
+	s.setCookie(w, flowCookie, kept+"."+s.Key.Sign(flowPurpose, kept), flowLifetime)
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// flow reads what the browser kept.
+func (s *site) flow(r *http.Request) (f flow, ok bool) {
+	kept, signature, _ := strings.Cut(s.cookie(r, flowCookie), ".")
+	if !s.Key.Verify(signature, flowPurpose, kept) {
+		return f, false
+	}
+	text, err := base64.RawURLEncoding.DecodeString(kept)
+	return f, err == nil && json.Unmarshal(text, &f) == nil && time.Now().Before(f.Until)
+}
+
+func (s *site) providerAnswered(w http.ResponseWriter, r *http.Request) {
+	f, ok := s.flow(r)
+	s.setCookie(w, flowCookie, "", -time.Second)
+	q := r.URL.Query()
+	if !ok || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(f.State)) != 1 {
+		s.refuse(w, r, http.StatusForbidden, "This sign-in was not begun in this browser, or took too long. Begin again.")
+		return
+	}
+	if q.Get("code") == "" { // the user or the provider said no; what it says of that is not for our page
+		s.refuse(w, r, http.StatusForbidden, "The OpenID provider did not sign you in.")
+		return
+	}
+	id, err := s.Provider.Exchange(r.Context(), q.Get("code"), f.Nonce, f.Verifier)
+	if err != nil {
+		s.providerFailed(w, r, err)
+		return
+	}
+	userID, err := s.Store.Identify(r.Context(), id)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.signIn(w, r, userID, f.Next)
+}
+
+func (s *site) providerFailed(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, oidc.ErrRefused) {
+		s.refuse(w, r, http.StatusForbidden, "The OpenID provider did not sign you in.")
+		return
+	}
+	slog.ErrorContext(r.Context(), "sign-in by OpenID", "error", err.Error())
+	s.refuse(w, r, http.StatusBadGateway, "The OpenID provider cannot be reached.")
+}

@@ -1,0 +1,128 @@
+// Package signin is where people sign in, by password or through the operator's OpenID provider, and let applications in by OAuth 2: RFC 6749 with RFC 7636,
+// 8252, 8414, 9207 and 9700, and the implicit form for old programs. Its pages run no script and are shown in no frame.
+package signin
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/home"
+	"github.com/meshyard/meshyard/internal/oauth"
+	"github.com/meshyard/meshyard/internal/oidc"
+	"github.com/meshyard/meshyard/internal/signing"
+)
+
+// Store is what is kept of users, sessions, applications and tokens. models keeps it, which imports from here would have to look up to.
+type Store interface {
+	CheckPassword(ctx context.Context, username, password string) (userID int64, err error)
+	Identify(ctx context.Context, id auth.Identity) (userID int64, err error)
+	SignIn(ctx context.Context, userID int64) (secret string, err error)
+	Session(ctx context.Context, secret string) (who auth.SignedIn, ok bool, err error)
+	SignOut(ctx context.Context, secret string) error
+	Application(ctx context.Context, clientID string) (*oauth.Application, error)
+	AuthenticateApplication(ctx context.Context, clientID, secret string) (*oauth.Application, error)
+	Authorize(ctx context.Context, g oauth.Grant) (code string, err error)
+	AuthorizeImplicitly(ctx context.Context, g oauth.Grant) (*oauth.Token, error)
+	Redeem(ctx context.Context, a *oauth.Application, code, redirect, verifier string) (*oauth.Token, error)
+	IssueOwn(ctx context.Context, a *oauth.Application) (*oauth.Token, error)
+	TokenInfo(ctx context.Context, token string) (clientID string, userID int64, err error)
+}
+
+// Options says what it stands on.
+type Options struct {
+	BaseURL  string // the address that browsers see, with no slash at the end
+	Key      signing.Key
+	Store    Store
+	Provider *oidc.Provider // nil: there is none
+	// Explain gives the status and the text for an error; what has no text of its own is logged there.
+	Explain func(ctx context.Context, err error) (status int, message string)
+	// Missing answers that there is nothing at a path.
+	Missing func(w http.ResponseWriter)
+}
+
+type site struct {
+	Options
+	base     string // the path of BaseURL, before each path of this server
+	secure   bool   // browsers reach it by https
+	origin   *http.CrossOriginProtection
+	attempts attempts
+}
+
+// Where things are, below the base.
+const (
+	loginPath     = "/login"
+	callbackPath  = "/login/oidc/callback"
+	authorizePath = "/login/oauth/authorize"
+	tokenPath     = "/login/oauth/access_token"
+)
+
+// CallbackURL is where the OpenID provider answers, to be registered there.
+func CallbackURL(base string) string { return base + callbackPath }
+
+// Patterns are the paths to mount the Handler at.
+var Patterns = []string{"/login", "/login/", "/logout", "/.well-known/oauth-authorization-server"}
+
+// Handler answers all of it.
+func Handler(o Options) http.Handler {
+	s := &site{Options: o, base: home.BasePath(o.BaseURL), origin: http.NewCrossOriginProtection(), attempts: newAttempts()}
+	if u, err := url.Parse(o.BaseURL); err == nil {
+		s.secure = u.Scheme == "https"
+		_ = s.origin.AddTrustedOrigin(u.Scheme + "://" + u.Host) // a proxy in front may change the host; the settings saw to it that this is one
+	}
+	s.origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.refuse(w, r, http.StatusForbidden, "This form was sent from a page of another site.")
+	}))
+	mux := http.NewServeMux()
+	handle := func(pattern string, h http.HandlerFunc) {
+		mux.HandleFunc(pattern, h)
+		mux.HandleFunc(pattern+"/{$}", h)
+	}
+	// form is for what browsers send from our own pages, with their cookies.
+	form := func(h http.HandlerFunc) http.HandlerFunc {
+		return s.origin.Handler(h).ServeHTTP
+	}
+	handle("GET /login", s.showSignIn)
+	handle("POST /login", form(s.signInByPassword))
+	handle("POST /logout", form(s.signOut))
+	handle("GET "+authorizePath, s.authorize)
+	handle("POST "+authorizePath, form(s.decide))
+	handle("POST "+tokenPath, s.giveToken)
+	handle("POST /login/oauth/tokeninfo", s.tellToken)
+	handle("GET /.well-known/oauth-authorization-server", s.describe)
+	if o.Provider != nil {
+		handle("GET /login/oidc", s.askProvider)
+		handle("GET "+callbackPath, s.providerAnswered)
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { o.Missing(w) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Cache-Control", "no-store")
+		h.Set("Referrer-Policy", "no-referrer") // addresses here may hold codes
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY") // for browsers that know no frame-ancestors
+		h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// maxForm bounds what is sent here, in bytes.
+const maxForm = 64 << 10
+
+// onward gives the address to go on to after signing in: that of a question of an application, and nothing else that a link could name.
+func (s *site) onward(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || strings.TrimSuffix(u.Path, "/") != authorizePath {
+		return s.BaseURL + loginPath
+	}
+	return s.BaseURL + authorizePath + "?" + u.RawQuery
+}
+
+// signInFirst sends a browser to sign in and back again.
+func (s *site) signInFirst(w http.ResponseWriter, r *http.Request, question url.Values) {
+	next := url.Values{"next": {authorizePath + "?" + question.Encode()}}
+	http.Redirect(w, r, s.BaseURL+loginPath+"?"+next.Encode(), http.StatusSeeOther)
+}

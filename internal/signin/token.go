@@ -1,0 +1,148 @@
+package signin
+
+import (
+	"encoding/json"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/oauth"
+)
+
+// giveToken turns a code, or an application's own secret, into a token: RFC 6749 sections 4.1.3 and 4.4.2. Parameters come in the query, urlencoded or
+// multipart, as old programs send them; the answer is text unless JSON is asked for.
+func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
+	given, ok := parameters(w, r)
+	if !ok {
+		return
+	}
+	for name, values := range given {
+		for _, v := range values[1:] {
+			if v != values[0] {
+				refuseToken(w, http.StatusBadRequest, "invalid_request", name+" stands there twice")
+				return
+			}
+		}
+	}
+	id, secret := given.Get("client_id"), given.Get("client_secret")
+	user, password, basic := r.BasicAuth()
+	if basic {
+		user, err := url.QueryUnescape(user)
+		password, err2 := url.QueryUnescape(password)
+		if err != nil || err2 != nil || secret != "" || id != "" && id != user {
+			refuseToken(w, http.StatusBadRequest, "invalid_request", "the application proves itself in two ways, or in none that is well formed")
+			return
+		}
+		id, secret = user, password
+	}
+	a, err := s.Store.AuthenticateApplication(r.Context(), id, secret)
+	if err != nil {
+		if basic {
+			w.Header().Set("WWW-Authenticate", `Basic realm="applications"`)
+		}
+		s.failToken(w, r, err, http.StatusUnauthorized, "invalid_client")
+		return
+	}
+	var token *oauth.Token
+	switch given.Get("grant_type") {
+	case "authorization_code", "": // old programs do not say
+		token, err = s.Store.Redeem(r.Context(), a, given.Get("code"), given.Get("redirect_uri"), given.Get("code_verifier"))
+	case "client_credentials":
+		switch scope := given.Get("scope"); {
+		case a.Public:
+			refuseToken(w, http.StatusBadRequest, "unauthorized_client", "an application that keeps no secret has no token of its own")
+			return
+		case scope != "" && scope != "read":
+			refuseToken(w, http.StatusBadRequest, "invalid_scope", "an application's own token reads")
+			return
+		}
+		token, err = s.Store.IssueOwn(r.Context(), a)
+	default:
+		refuseToken(w, http.StatusBadRequest, "unsupported_grant_type", "want authorization_code or client_credentials")
+		return
+	}
+	if err != nil {
+		s.failToken(w, r, err, http.StatusBadRequest, "invalid_grant")
+		return
+	}
+	if !wantsJSON(r) {
+		w.Header().Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
+		_, _ = w.Write([]byte("access_token=" + token.Text + "&token_type=Bearer")) // nothing in it needs an escape
+		return
+	}
+	answer := map[string]any{"access_token": token.Text, "token_type": "Bearer", "scope": token.Scopes.String()}
+	if token.ExpiresAt != nil {
+		answer["expires_in"] = int(time.Until(*token.ExpiresAt).Seconds())
+	}
+	writeJSON(w, http.StatusOK, answer)
+}
+
+// tellToken tells whose a token is.
+func (s *site) tellToken(w http.ResponseWriter, r *http.Request) {
+	given, ok := parameters(w, r)
+	if !ok {
+		return
+	}
+	clientID, userID, err := s.Store.TokenInfo(r.Context(), given.Get("access_token"))
+	if err != nil {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		s.failToken(w, r, err, http.StatusUnauthorized, "invalid_token")
+		return
+	}
+	answer := map[string]string{"audience": clientID, "user_id": ""}
+	if userID != 0 {
+		answer["user_id"] = strconv.FormatInt(userID, 10)
+	}
+	writeJSON(w, http.StatusOK, answer)
+}
+
+// parameters reads what was sent in the query and in the body.
+func parameters(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
+	err := r.ParseForm()
+	if mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && mediaType == "multipart/form-data" {
+		err = r.ParseMultipartForm(maxForm)
+	}
+	if err != nil {
+		refuseToken(w, http.StatusBadRequest, "invalid_request", "the parameters cannot be read")
+		return nil, false
+	}
+	return r.Form, true
+}
+
+// wantsJSON tells whether a program asks for JSON, and not for just anything.
+func wantsJSON(r *http.Request) bool {
+	for _, accept := range r.Header.Values("Accept") {
+		for one := range strings.SplitSeq(accept, ",") {
+			mediaType, params, err := mime.ParseMediaType(one)
+			if q, bad := strconv.ParseFloat(params["q"], 64); err == nil && mediaType == "application/json" && (bad != nil || q > 0) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// failToken answers with an error that came from below, which is of that kind unless it is our own.
+func (s *site) failToken(w http.ResponseWriter, r *http.Request, err error, status int, code string) {
+	if is, message := s.Explain(r.Context(), err); is < http.StatusInternalServerError {
+		refuseToken(w, status, code, message)
+		return
+	}
+	refuseToken(w, http.StatusInternalServerError, "server_error", "something went wrong on the server; it has been logged")
+}
+
+// refuseToken answers with an error as RFC 6749 section 5.2 has it, which old programs find in X-Error too.
+func refuseToken(w http.ResponseWriter, status int, code, description string) {
+	w.Header().Set("X-Error", code)
+	writeJSON(w, status, map[string]string{"error": code, "error_description": description})
+}
+
+func writeJSON(w http.ResponseWriter, status int, answer any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Pragma", "no-cache") // RFC 6749 section 5.1
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(answer) // a client that is gone reads no error
+}

@@ -1,0 +1,171 @@
+package models
+
+import (
+	"context"
+	"crypto/subtle"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/oauth"
+)
+
+// Application is a program that may ask users to let it in.
+type Application struct {
+	bun.BaseModel `bun:"table:applications,alias:ap"`
+
+	ID             int64 `bun:",pk,autoincrement"`
+	ClientID       string
+	Name           string
+	SecretSHA256   string `bun:"secret_sha256"` // empty: a public client, which can keep no secret
+	Redirects      string // one a line
+	AllowsImplicit bool
+	CreatedAt      time.Time
+}
+
+// RedirectURIs gives the addresses at which the application is answered.
+func (a *Application) RedirectURIs() []string { return strings.Fields(a.Redirects) }
+
+// IsPublic tells whether the application can keep no secret.
+func (a *Application) IsPublic() bool { return a.SecretSHA256 == "" }
+
+func (a *Application) oauth() *oauth.Application {
+	return &oauth.Application{ID: a.ID, ClientID: a.ClientID, Name: a.Name, Redirects: a.RedirectURIs(), Public: a.IsPublic(), Implicit: a.AllowsImplicit}
+}
+
+// NewApplication is what an application is made of.
+type NewApplication struct {
+	Name           string
+	RedirectURIs   []string
+	IsPublic       bool // can keep no secret
+	AllowsImplicit bool // may have tokens in an address
+}
+
+const maxRedirects = 20
+
+// CreateApplication registers an application for an administrator.
+func (s *Store) CreateApplication(ctx context.Context, caller auth.Caller, n NewApplication) (secret string, a *Application, err error) {
+	if err := administers(caller); err != nil {
+		return "", nil, err
+	}
+	return s.RegisterApplication(ctx, n)
+}
+
+func administers(caller auth.Caller) error {
+	if !caller.Administers() {
+		return fail(Forbidden, "this is for administrators")
+	}
+	return nil
+}
+
+// RegisterApplication registers an application, for whoever runs the server, and gives its secret, the only time that it can be seen; a public client has none.
+func (s *Store) RegisterApplication(ctx context.Context, n NewApplication) (secret string, a *Application, err error) {
+	name := strings.TrimSpace(n.Name)
+	if err := text("name", name, maxName); err != nil {
+		return "", nil, err
+	}
+	if name == "" || cleanText(name, maxName) != name {
+		return "", nil, badInput("name", "name: must not be blank, and holds no control characters")
+	}
+	if len(n.RedirectURIs) > maxRedirects {
+		e := badInput("redirectUris", "redirectUris: %d addresses, at most %d are taken", len(n.RedirectURIs), maxRedirects)
+		e.Limit = maxRedirects
+		return "", nil, e
+	}
+	for _, address := range n.RedirectURIs {
+		if err := oauth.CheckRedirect(address); err != nil {
+			return "", nil, badInput("redirectUris", "%s", err)
+		}
+	}
+	if n.IsPublic && len(n.RedirectURIs) == 0 {
+		return "", nil, badInput("redirectUris", "redirectUris: a public client needs one, for it has no other way to a token")
+	}
+	a = &Application{
+		ClientID: auth.HashSecret(auth.NewSecret())[:20], Name: name, Redirects: strings.Join(slices.Compact(slices.Clone(n.RedirectURIs)), "\n"), AllowsImplicit: n.AllowsImplicit, CreatedAt: now(),
+	}
+	if !n.IsPublic {
+		secret = auth.NewSecret()
+		a.SecretSHA256 = auth.HashSecret(secret)
+	}
+	_, err = s.db.write.NewInsert().Model(a).Exec(ctx)
+	return secret, a, err
+}
+
+// Applications gives all applications by name, for an administrator.
+func (s *Store) Applications(ctx context.Context, caller auth.Caller) ([]*Application, error) {
+	if err := administers(caller); err != nil {
+		return nil, err
+	}
+	return s.AllApplications(ctx)
+}
+
+// AllApplications gives all applications by name, for whoever runs the server.
+func (s *Store) AllApplications(ctx context.Context) (all []*Application, err error) {
+	err = s.db.read.NewSelect().Model(&all).Order("ap.name", "ap.id").Scan(ctx)
+	return all, err
+}
+
+// ApplicationsByID gives the applications of those ids.
+func (s *Store) ApplicationsByID(ctx context.Context, ids []int64) (map[int64]*Application, error) {
+	return byID(ctx, s.db, ids, func(rows *[]*Application) *bun.SelectQuery { return s.db.read.NewSelect().Model(rows) }, "ap.id", func(a *Application) int64 { return a.ID })
+}
+
+// DeleteApplication forgets an application with all tokens that it was given, for an administrator.
+func (s *Store) DeleteApplication(ctx context.Context, caller auth.Caller, clientID string) error {
+	if err := administers(caller); err != nil {
+		return err
+	}
+	return s.ForgetApplication(ctx, clientID)
+}
+
+// ForgetApplication forgets an application with all tokens that it was given, for whoever runs the server.
+func (s *Store) ForgetApplication(ctx context.Context, clientID string) error {
+	done, err := s.db.write.NewDelete().Model((*Application)(nil)).Where("client_id = ?", cleanText(clientID, maxName)).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, fail(NotFound, "application %.60q does not exist", clientID))
+	}
+	s.tokens.forget()
+	return nil
+}
+
+// Application gives the application of that client id.
+func (s *Store) Application(ctx context.Context, clientID string) (*oauth.Application, error) {
+	a, err := s.application(ctx, clientID)
+	if err != nil {
+		return nil, err
+	}
+	return a.oauth(), nil
+}
+
+func (s *Store) application(ctx context.Context, clientID string) (*Application, error) {
+	a := new(Application)
+	err := s.db.read.NewSelect().Model(a).Where("ap.client_id = ?", cleanText(clientID, maxName)).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, fail(NotFound, "there is no application with this client_id")
+	}
+	return a, err
+}
+
+// AuthenticateApplication gives the application whose client id and secret these are; a public client has no secret. In any other case it is Unauthenticated.
+func (s *Store) AuthenticateApplication(ctx context.Context, clientID, secret string) (*oauth.Application, error) {
+	a, err := s.application(ctx, clientID)
+	if err != nil && CodeOf(err) != NotFound {
+		return nil, err
+	}
+	given := ""
+	if secret != "" {
+		given = auth.HashSecret(secret)
+	}
+	if err != nil || subtle.ConstantTimeCompare([]byte(given), []byte(a.SecretSHA256)) != 1 {
+		return nil, fail(Unauthenticated, "client_id and client_secret are not those of an application")
+	}
+	return a.oauth(), nil
+}

@@ -1,0 +1,124 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/oauth"
+)
+
+// grant is what is kept of an authorization code: what a user allowed an application, until that turns the code into a token.
+type grant struct {
+	bun.BaseModel `bun:"table:grants,alias:gr"`
+
+	SHA256        string `bun:"sha256,pk"`
+	ApplicationID int64
+	UserID        int64
+	Redirect      string
+	Scopes        string
+	Challenge     string
+	CreatedAt     time.Time
+	ExpiresAt     time.Time
+	TokenID       int64 `bun:",nullzero"` // of the token that was made from it; 0: none yet
+}
+
+// grantsKept is how long a code is remembered: one that comes again within that tells that it leaked.
+const grantsKept = 24 * time.Hour
+
+// Authorize keeps what a user allowed, and gives the code for it.
+func (s *Store) Authorize(ctx context.Context, g oauth.Grant) (code string, err error) {
+	code = auth.NewSecret()
+	at := now()
+	row := &grant{
+		SHA256: auth.HashSecret(code), ApplicationID: g.Application.ID, UserID: g.UserID, Redirect: g.Redirect, Scopes: g.Scopes.String(), Challenge: g.Challenge,
+		CreatedAt: at, ExpiresAt: at.Add(oauth.CodeLifetime),
+	}
+	_, err = s.db.write.NewInsert().Model(row).Exec(ctx)
+	return code, err
+}
+
+// AuthorizeImplicitly gives at once the token that a user allowed.
+func (s *Store) AuthorizeImplicitly(ctx context.Context, g oauth.Grant) (*oauth.Token, error) {
+	expires := now().Add(oauth.ImplicitLifetime)
+	return s.issue(ctx, s.db.write, &Token{UserID: g.UserID, ApplicationID: g.Application.ID, Name: g.Application.Name, Scopes: g.Scopes.String(), ExpiresAt: &expires})
+}
+
+// IssueOwn gives an application a token of its own, which reads what is public.
+func (s *Store) IssueOwn(ctx context.Context, a *oauth.Application) (*oauth.Token, error) {
+	expires := now().Add(oauth.ApplicationLifetime)
+	return s.issue(ctx, s.db.write, &Token{ApplicationID: a.ID, Name: a.Name, Scopes: string(auth.Read), ExpiresAt: &expires})
+}
+
+func (s *Store) issue(ctx context.Context, db bun.IDB, row *Token) (*oauth.Token, error) {
+	token, err := insertToken(ctx, db, row)
+	if err != nil {
+		return nil, err
+	}
+	return &oauth.Token{Text: token, Scopes: row.ScopeList(), ExpiresAt: row.ExpiresAt}, nil
+}
+
+// Redeem turns a code into a token, once, for the application that it was made for. redirect is the address that the code went to; an application that keeps
+// a secret may leave it out. verifier is the key behind the challenge. A code that comes a second time has leaked: the token that was made from it ends.
+func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect, verifier string) (token *oauth.Token, err error) {
+	refused := fail(BadInput, "the code is unknown, expired or used, or it is not for this client_id, redirect_uri and code_verifier")
+	leaked := false
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		token, leaked = nil, false
+		row := new(grant)
+		err := s.db.forUpdate(tx.NewSelect().Model(row).Where("gr.sha256 = ?", auth.HashSecret(code))).Scan(ctx)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return refused
+		case err != nil:
+			return err
+		case row.ApplicationID != a.ID:
+			return refused
+		case row.TokenID != 0:
+			leaked = true
+			_, err := tx.NewUpdate().Model((*Token)(nil)).Set("revoked_at = coalesce(revoked_at, ?)", now()).Where("id = ?", row.TokenID).Exec(ctx)
+			return err
+		case !now().Before(row.ExpiresAt), redirect != row.Redirect && (redirect != "" || a.Public), !oauth.Proves(verifier, row.Challenge), a.Public && row.Challenge == "":
+			return refused
+		}
+		made := &Token{UserID: row.UserID, ApplicationID: a.ID, Name: a.Name, Scopes: row.Scopes}
+		if token, err = s.issue(ctx, tx, made); err != nil {
+			return err
+		}
+		row.TokenID = made.ID
+		_, err = tx.NewUpdate().Model(row).Column("token_id").WherePK().Exec(ctx)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case leaked:
+		s.tokens.forget()
+		return nil, refused
+	}
+	return token, nil
+}
+
+// TokenInfo tells which application a token that works was given to, "" for none, and whose it is, 0 for nobody's.
+func (s *Store) TokenInfo(ctx context.Context, token string) (clientID string, userID int64, err error) {
+	caller, err := s.Authenticate(ctx, token)
+	if err != nil || caller.ApplicationID == 0 {
+		return "", caller.UserID, err
+	}
+	found, err := s.ApplicationsByID(ctx, []int64{caller.ApplicationID})
+	if err != nil || found[caller.ApplicationID] == nil {
+		return "", 0, errors.Join(err, fail(Unauthenticated, "the access token is unknown"))
+	}
+	return found[caller.ApplicationID].ClientID, caller.UserID, nil
+}
+
+// forgetSignIns removes sessions and codes whose time is over.
+func (s *Store) forgetSignIns(ctx context.Context) error {
+	_, err := s.db.write.NewDelete().Model((*session)(nil)).Where("expires_at <= ?", now()).Exec(ctx)
+	_, err2 := s.db.write.NewDelete().Model((*grant)(nil)).Where("created_at <= ?", now().Add(-grantsKept)).Exec(ctx)
+	return errors.Join(err, err2)
+}

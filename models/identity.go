@@ -1,0 +1,114 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// identity ties a user to what an OpenID provider calls him.
+type identity struct {
+	bun.BaseModel `bun:"table:identities,alias:idn"`
+
+	Issuer    string `bun:",pk"`
+	Subject   string `bun:",pk"`
+	UserID    int64
+	CreatedAt time.Time
+}
+
+// Identify gives the id of the user behind an identity. At first sight it makes him, with a name like the one he would like; he is never taken for somebody
+// who was here before, whatever that one is called.
+func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, err error) {
+	if err := errors.Join(text("issuer", id.Issuer, maxName), text("subject", id.Subject, maxName)); err != nil || id.Subject == "" {
+		return 0, fail(Unauthenticated, "the provider names nobody")
+	}
+	known := func(db bun.IDB) error {
+		err := db.NewSelect().Model((*identity)(nil)).Column("idn.user_id").Where("idn.issuer = ? AND idn.subject = ?", id.Issuer, id.Subject).Scan(ctx, &userID)
+		return err
+	}
+	if err := known(s.db.read); !errors.Is(err, sql.ErrNoRows) {
+		return userID, err
+	}
+	for range 5 { // another request may take the name, or make the user, at the same time
+		err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			if err := known(tx); !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
+			name, err := freeName(ctx, tx, id.Username)
+			if err != nil {
+				return err
+			}
+			u := &User{
+				Username: name, FirstName: cleanText(id.FirstName, maxName), LastName: cleanText(id.LastName, maxName), Email: cleanText(id.Email, maxName),
+				DefaultLicense: CC, CreatedAt: now(),
+			}
+			if err := s.insertUser(ctx, tx, u); err != nil {
+				return err
+			}
+			userID = u.ID
+			_, err = tx.NewInsert().Model(&identity{Issuer: id.Issuer, Subject: id.Subject, UserID: u.ID, CreatedAt: u.CreatedAt}).Exec(ctx)
+			return err
+		})
+		if !isUnique(err) {
+			break
+		}
+	}
+	return userID, err
+}
+
+// freeName gives a user name that is free, as like to a wanted one as may be.
+func freeName(ctx context.Context, tx bun.Tx, wanted string) (string, error) {
+	wanted, _, _ = strings.Cut(wanted, "@") // some providers prefer an address
+	wanted = strings.Map(func(r rune) rune {
+		if r < 128 && username.MatchString("a"+string(r)) {
+			return r
+		}
+		return '-'
+	}, wanted)
+	wanted = strings.Trim(wanted[:min(len(wanted), 50)], "-_.")
+	if !username.MatchString(wanted) || usernameTaken.MatchString(wanted) {
+		wanted = strings.TrimSuffix("user-"+wanted, "-")
+	}
+	name := wanted
+	for n := 2; n < 1_000; n++ {
+		taken, err := tx.NewSelect().Model((*User)(nil)).Where("lower(u.username) = lower(?)", name).Exists(ctx)
+		if err != nil || !taken {
+			return name, err
+		}
+		name = fmt.Sprintf("%s-%d", wanted, n)
+	}
+	return wanted + "-" + strings.ToLower(auth.NewSecret()[:10]), nil
+}
+
+// AuthenticateBearer gives the caller that a token of the operator's OpenID provider stands for, which reads and writes. verify tells whose it is. A good
+// verdict is remembered as those of Authenticate are.
+func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify func(context.Context, string) (auth.Identity, error)) (auth.Caller, error) {
+	hash := auth.HashSecret(token)
+	caller, ok, age := s.tokens.get(hash)
+	if ok {
+		return caller, nil
+	}
+	id, err := verify(ctx, token)
+	if err != nil {
+		return auth.Caller{}, err
+	}
+	userID, err := s.Identify(ctx, id)
+	if err != nil {
+		return auth.Caller{}, err
+	}
+	var of privileges
+	err = selectPrivileges(s.db.read.NewSelect().TableExpr("users AS u")).Where("u.id = ?", userID).Scan(ctx, &of.isAdmin, &of.isModerator, &of.suspended)
+	if err != nil {
+		return auth.Caller{}, err
+	}
+	caller = of.caller(userID, auth.Scopes{auth.Read, auth.Write})
+	s.tokens.put(hash, caller, id.ExpiresAt, age)
+	return caller, nil
+}

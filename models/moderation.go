@@ -1,0 +1,135 @@
+package models
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// Action is a decision of a moderator.
+type Action string
+
+// The actions.
+const (
+	SuspendedUser Action = "suspend_user"
+	RestoredUser  Action = "restore_user"
+	SetUserRole   Action = "set_user_role"
+	TookDownThing Action = "take_down_thing"
+	RestoredThing Action = "restore_thing"
+)
+
+const maxReason = 2_000
+
+// ModerationEntry is what is kept of a decision, for ever.
+type ModerationEntry struct {
+	bun.BaseModel `bun:"table:moderation_log,alias:ml"`
+
+	ID        int64 `bun:",pk,autoincrement"`
+	ActorID   int64
+	Action    Action
+	UserID    int64     // whom it concerns; for a thing, its owner
+	ThingID   int64     `bun:",nullzero"` // 0: no thing. It stays when the thing is gone
+	Role      auth.Role // that was given; empty where none was
+	Reason    string
+	CreatedAt time.Time
+}
+
+// record keeps a decision in the transaction that carries it out.
+func record(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
+	e.ActorID, e.CreatedAt = caller.UserID, now()
+	_, err := tx.NewInsert().Model(&e).Exec(ctx)
+	return err
+}
+
+// ModerationLog lists all decisions for the staff, the latest first.
+func (s *Store) ModerationLog(caller auth.Caller) (List, error) {
+	if !caller.Staff() {
+		return List{}, fail(Forbidden, "only the staff sees what was decided")
+	}
+	return List{db: s.db, by: order{id: "ml.id"}, rows: func(int64) *bun.SelectQuery { return s.db.read.NewSelect().TableExpr("moderation_log AS ml") }}, nil
+}
+
+// ModerationEntriesByID gives the decisions of those ids, for the staff.
+func (s *Store) ModerationEntriesByID(ctx context.Context, ids []int64) (map[int64]*ModerationEntry, error) {
+	return byID(ctx, s.db, ids, func(rows *[]*ModerationEntry) *bun.SelectQuery { return s.db.read.NewSelect().Model(rows) }, "ml.id", func(e *ModerationEntry) int64 { return e.ID })
+}
+
+// checkDecision sees that the caller is of the staff and says why.
+func checkDecision(caller auth.Caller, reason string) error {
+	if !caller.Staff() {
+		return fail(Forbidden, "this is for the staff")
+	}
+	if strings.TrimSpace(reason) == "" {
+		return badInput("reason", "reason: must not be blank")
+	}
+	return text("reason", reason, maxReason)
+}
+
+// decideOnUser locks another user, changes the columns, and records why. Moderators decide on members alone.
+func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reason string, action Action, change func(u *User), columns ...string) (*User, error) {
+	if err := checkDecision(caller, reason); err != nil {
+		return nil, err
+	}
+	found, err := s.User(ctx, caller, name)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u := new(User)
+		if err := s.db.forUpdate(tx.NewSelect().Model(u).Where("u.id = ?", found.ID)).Scan(ctx); err != nil {
+			return gone(err, "user", found.ID)
+		}
+		switch {
+		case u.ID == caller.UserID:
+			return badInput("username", "username: nobody decides on himself")
+		case u.Role() != auth.Member && !caller.Administers():
+			return fail(Forbidden, "%s is of the staff: administrators decide on those", u.Username)
+		}
+		change(u)
+		if _, err := tx.NewUpdate().Model(u).Column(columns...).WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		if u.SuspendedAt != nil {
+			if err := endSessions(ctx, tx, u.ID); err != nil {
+				return err
+			}
+		}
+		e := ModerationEntry{Action: action, UserID: u.ID, Reason: reason}
+		if action == SetUserRole {
+			e.Role = u.Role()
+		}
+		return record(ctx, tx, caller, e)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.tokens.forget()
+	return s.User(ctx, caller, found.Username)
+}
+
+// SuspendUser lets a user only read from now on, and signs him out. Administrators and moderators are suspended by administrators alone.
+func (s *Store) SuspendUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
+	return s.decideOnUser(ctx, caller, name, reason, SuspendedUser, func(u *User) {
+		at := now()
+		u.SuspendedAt, u.SuspensionReason = &at, reason
+	}, "suspended_at", "suspension_reason")
+}
+
+// RestoreUser ends the suspension of a user.
+func (s *Store) RestoreUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
+	return s.decideOnUser(ctx, caller, name, reason, RestoredUser, func(u *User) { u.SuspendedAt, u.SuspensionReason = nil, "" }, "suspended_at", "suspension_reason")
+}
+
+// SetUserRole gives a user another role, for an administrator.
+func (s *Store) SetUserRole(ctx context.Context, caller auth.Caller, name string, role auth.Role, reason string) (*User, error) {
+	if err := administers(caller); err != nil {
+		return nil, err
+	}
+	return s.decideOnUser(ctx, caller, name, reason, SetUserRole, func(u *User) {
+		u.IsAdmin, u.IsModerator = role == auth.Administrator, role == auth.Moderator
+	}, "is_admin", "is_moderator")
+}

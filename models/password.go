@@ -1,0 +1,62 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+	"unicode/utf8"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// password is what is kept of a user's password, apart from users so that no list reads it.
+type password struct {
+	bun.BaseModel `bun:"table:passwords,alias:pw"`
+
+	UserID    int64 `bun:",pk"`
+	Hash      string
+	ChangedAt time.Time
+}
+
+// SetPassword gives the user of that name a password, for whoever runs the server, and signs him out everywhere. His tokens go on working.
+func (s *Store) SetPassword(ctx context.Context, username, text string) error {
+	if len(text) < auth.MinPassword || len(text) > auth.MaxPassword || !utf8.ValidString(text) {
+		return badInput("password", "password: want %d to %d bytes of UTF-8", auth.MinPassword, auth.MaxPassword)
+	}
+	u, err := s.User(ctx, auth.Caller{}, username)
+	if err != nil {
+		return err
+	}
+	hash, err := auth.HashPassword(ctx, text)
+	if err != nil {
+		return err
+	}
+	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		row := &password{UserID: u.ID, Hash: hash, ChangedAt: now()}
+		_, err := tx.NewInsert().Model(row).On("CONFLICT (user_id) DO UPDATE").Set("hash = EXCLUDED.hash").Set("changed_at = EXCLUDED.changed_at").Exec(ctx)
+		return errors.Join(err, endSessions(ctx, tx, u.ID))
+	})
+}
+
+// CheckPassword gives the id of the user whose name and password these are. Anything else is Unauthenticated, in the same words and after the same time.
+func (s *Store) CheckPassword(ctx context.Context, username, text string) (userID int64, err error) {
+	row := new(password)
+	if len(text) > auth.MaxPassword {
+		text = ""
+	}
+	err = s.db.read.NewSelect().Model(row).Join("JOIN users AS u ON u.id = pw.user_id").Where("lower(u.username) = lower(?)", cleanText(username, maxName)).Scan(ctx)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, err
+	}
+	good, err := auth.CheckPassword(ctx, text, row.Hash)
+	if err != nil {
+		return 0, err
+	}
+	if !good {
+		return 0, fail(Unauthenticated, "name or password are wrong")
+	}
+	return row.UserID, nil
+}

@@ -1,0 +1,70 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// session is what is kept of somebody's being signed in in a browser: never the secret that the browser holds.
+type session struct {
+	bun.BaseModel `bun:"table:sessions,alias:se"`
+
+	ID        int64 `bun:",pk,autoincrement"`
+	UserID    int64
+	SHA256    string `bun:"sha256"`
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+// SessionLifetime is how long somebody stays signed in.
+const SessionLifetime = 14 * 24 * time.Hour
+
+// SignIn begins a session of a user and gives the secret for the browser. Who is suspended is Forbidden.
+func (s *Store) SignIn(ctx context.Context, userID int64) (secret string, err error) {
+	secret = auth.NewSecret()
+	at := now()
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u := new(User)
+		if err := s.db.forShare(tx.NewSelect().Model(u).Column("u.id", "u.suspended_at", "u.suspension_reason").Where("u.id = ?", userID)).Scan(ctx); err != nil {
+			return gone(err, "user", userID)
+		}
+		if u.SuspendedAt != nil {
+			return fail(Forbidden, "this account is suspended: %s", u.SuspensionReason)
+		}
+		row := &session{UserID: userID, SHA256: auth.HashSecret(secret), CreatedAt: at, ExpiresAt: at.Add(SessionLifetime)}
+		_, err := tx.NewInsert().Model(row).Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return secret, nil
+}
+
+// Session tells who is signed in with a secret; ok is false where nobody is.
+func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, ok bool, err error) {
+	err = s.db.read.NewSelect().TableExpr("sessions AS se").ColumnExpr("u.id, u.username").Join("JOIN users AS u ON u.id = se.user_id").
+		Where("se.sha256 = ? AND se.expires_at > ? AND u.suspended_at IS NULL", auth.HashSecret(secret), now()).Scan(ctx, &who.UserID, &who.Username)
+	if errors.Is(err, sql.ErrNoRows) {
+		return who, false, nil
+	}
+	return who, err == nil, err
+}
+
+// SignOut ends the session of a secret.
+func (s *Store) SignOut(ctx context.Context, secret string) error {
+	_, err := s.db.write.NewDelete().Model((*session)(nil)).Where("sha256 = ?", auth.HashSecret(secret)).Exec(ctx)
+	return err
+}
+
+// endSessions signs a user out everywhere.
+func endSessions(ctx context.Context, tx bun.Tx, userID int64) error {
+	_, err := tx.NewDelete().Model((*session)(nil)).Where("user_id = ?", userID).Exec(ctx)
+	return err
+}

@@ -1,0 +1,70 @@
+package models
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// A thing that is taken down is a draft that cannot be published, so whatever hides drafts hides it: lists, search, counts. Its owner and the staff see it, with
+// the reason; its bytes nobody gets, by no address.
+
+// IsTakenDown tells whether a moderator took the thing down.
+func (t *Thing) IsTakenDown() bool { return t.TakenDownAt != nil }
+
+// TakeDownThing hides a thing of anybody, for the staff. One that is down already stays so, for the new reason.
+func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
+	return s.decideOnThing(ctx, caller, id, reason, TookDownThing, func(ctx context.Context, tx bun.Tx, t *Thing) error {
+		at := now()
+		t.TakenDownAt, t.TakedownReason, t.FeaturedAt = &at, reason, nil
+		if t.State != Published {
+			return nil
+		}
+		t.State = Draft
+		return countPublished(ctx, tx, t, -1)
+	})
+}
+
+// RestoreThing shows a thing again that was taken down, as it was before, for the staff. One that is not down stays as it is.
+func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
+	return s.decideOnThing(ctx, caller, id, reason, RestoredThing, func(ctx context.Context, tx bun.Tx, t *Thing) error {
+		if !t.IsTakenDown() {
+			return nil
+		}
+		t.TakenDownAt, t.TakedownReason = nil, ""
+		if t.PublishedAt == nil { // it was a draft before
+			return nil
+		}
+		t.State = Published
+		return countPublished(ctx, tx, t, 1)
+	})
+}
+
+// decideOnThing locks a thing, changes it, and records why.
+func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64, reason string, action Action, change func(context.Context, bun.Tx, *Thing) error) (*Thing, error) {
+	if err := checkDecision(caller, reason); err != nil {
+		return nil, err
+	}
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		t, err := s.lockThing(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if err := change(ctx, tx, t); err != nil {
+			return err
+		}
+		if _, err := tx.NewUpdate().Model(t).Column("state", "featured_at", "taken_down_at", "takedown_reason").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		if err := s.db.index(ctx, tx, thingIndex, id); err != nil {
+			return err
+		}
+		return record(ctx, tx, caller, ModerationEntry{Action: action, UserID: t.OwnerID, ThingID: id, Reason: reason})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Thing(ctx, caller, id)
+}

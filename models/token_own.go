@@ -1,0 +1,132 @@
+package models
+
+import (
+	"context"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// CreateToken makes an access token of the user of that name, for whoever runs the server, and gives it, the only time that it can be seen.
+// lifetime 0 is for ever.
+func (s *Store) CreateToken(ctx context.Context, username, name string, scopes auth.Scopes, lifetime time.Duration) (string, error) {
+	if err := text("name", name, maxName); err != nil {
+		return "", err
+	}
+	u, err := s.User(ctx, auth.Caller{}, username)
+	if err != nil {
+		return "", err
+	}
+	if scopes.Has(auth.Admin) && u.Role() == auth.Member {
+		return "", badInput("scopes", "scope admin: %s is not an administrator or moderator", u.Username)
+	}
+	row := &Token{UserID: u.ID, Name: name, Scopes: scopes.String()}
+	if lifetime > 0 {
+		expires := now().Add(lifetime)
+		row.ExpiresAt = &expires
+	}
+	return insertToken(ctx, s.db.write, row)
+}
+
+// NewToken is what a token is made of that a user makes for himself.
+type NewToken struct {
+	Name      string
+	Scopes    []auth.Scope
+	ExpiresAt *time.Time // nil: as the token that makes it
+}
+
+// MakeToken makes an access token of the caller's user and gives it, the only time that it can be seen. It allows no more, and lives no longer, than
+// the token that makes it. Tokens of applications make none: their users could not take back what such a one makes.
+func (s *Store) MakeToken(ctx context.Context, caller auth.Caller, n NewToken) (string, *Token, error) {
+	if err := text("name", n.Name, maxName); err != nil {
+		return "", nil, err
+	}
+	if caller.ApplicationID != 0 {
+		return "", nil, fail(Forbidden, "an application makes no tokens")
+	}
+	names := make([]string, len(n.Scopes))
+	for i, scope := range n.Scopes {
+		if !caller.Scopes.Has(scope) {
+			return "", nil, fail(Forbidden, "the access token lacks the scope %s, so it cannot give it", scope)
+		}
+		names[i] = string(scope)
+	}
+	scopes, err := auth.ParseScopes(names)
+	if err != nil {
+		return "", nil, badInput("scopes", "%s", err)
+	}
+	row := &Token{UserID: caller.UserID, Name: n.Name, Scopes: scopes.String()}
+	if n.ExpiresAt != nil {
+		at := n.ExpiresAt.UTC().Truncate(time.Microsecond)
+		if !now().Before(at) || at.Year() > 9999 {
+			return "", nil, badInput("expiresAt", "expiresAt: must be a time to come")
+		}
+		row.ExpiresAt = &at
+	}
+	if limit := caller.ExpiresAt; !limit.IsZero() {
+		switch {
+		case row.ExpiresAt == nil:
+			row.ExpiresAt = &limit
+		case row.ExpiresAt.After(limit):
+			return "", nil, badInput("expiresAt", "expiresAt: the access token that makes it ends at %s, and what it makes no later", limit.Format(time.RFC3339))
+		}
+	}
+	token, err := insertToken(ctx, s.db.write, row)
+	return token, row, err
+}
+
+// Tokens lists the access tokens of the caller's user that are not revoked, the latest first.
+func (s *Store) Tokens(caller auth.Caller) (List, error) {
+	if caller.UserID == 0 {
+		return List{}, fail(Forbidden, "the access token is an application's own: it stands for no user")
+	}
+	return List{db: s.db, by: order{id: "tk.id"}, rows: func(int64) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("tokens AS tk").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID)
+	}}, nil
+}
+
+// TokensByID gives the tokens of those ids, for their user.
+func (s *Store) TokensByID(ctx context.Context, ids []int64) (map[int64]*Token, error) {
+	return byID(ctx, s.db, ids, func(rows *[]*Token) *bun.SelectQuery {
+		return s.db.read.NewSelect().Model(rows).ExcludeColumn("sha256")
+	}, "tk.id", func(t *Token) int64 { return t.ID })
+}
+
+// TokensOf gives the access tokens of the user of that name that are not revoked, the latest first, for whoever runs the server.
+func (s *Store) TokensOf(ctx context.Context, username string) (tokens []*Token, err error) {
+	u, err := s.User(ctx, auth.Caller{}, username)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.read.NewSelect().Model(&tokens).ExcludeColumn("sha256").Where("tk.user_id = ? AND tk.revoked_at IS NULL", u.ID).Order("tk.id DESC").Scan(ctx)
+	return tokens, err
+}
+
+// RevokeToken ends an access token of the caller's user. One that is somebody else's is missing; an application ends its own alone.
+func (s *Store) RevokeToken(ctx context.Context, caller auth.Caller, id int64) (*Token, error) {
+	if caller.ApplicationID != 0 && caller.TokenID != id {
+		return nil, fail(Forbidden, "an application revokes no token but its own")
+	}
+	return s.revoke(ctx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Where("user_id = ?", caller.UserID) })
+}
+
+// RevokeAnyToken ends an access token of anybody, for whoever runs the server.
+func (s *Store) RevokeAnyToken(ctx context.Context, id int64) (*Token, error) {
+	return s.revoke(ctx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q })
+}
+
+// revoke ends a token at once on this node. One that was revoked before stays as it is.
+func (s *Store) revoke(ctx context.Context, id int64, whose func(*bun.UpdateQuery) *bun.UpdateQuery) (*Token, error) {
+	t := new(Token)
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		q := tx.NewUpdate().Model(t).Set("revoked_at = coalesce(revoked_at, ?)", now()).Where("id = ?", id)
+		return whose(q).Returning("*").Scan(ctx)
+	})
+	if err != nil {
+		return nil, gone(err, "token", id)
+	}
+	s.tokens.forget()
+	return t, nil
+}
