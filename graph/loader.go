@@ -94,6 +94,7 @@ type readers struct {
 	tokens      loader[*models.Token]
 	apps        loader[*models.Application]
 	decisions   loader[*models.ModerationEntry]
+	actors      loader[*models.User] // beside users, since a cohort reads by one loader what one field refers to
 	tagsOf      loader[[]*models.Tag]
 	fileCounts  loader[int64]
 	popularity  loader[[]models.PopularityDay]
@@ -119,6 +120,7 @@ func newReaders(s *models.Store) *readers {
 		tokens:      pointers(s.TokensByID),
 		apps:        pointers(s.ApplicationsByID),
 		decisions:   pointers(s.ModerationEntriesByID),
+		actors:      pointers(s.UsersByID),
 		tagsOf:      lists(s.TagsOf),
 		fileCounts:  loader[int64]{read: s.FileCounts},
 		popularity:  loader[[]models.PopularityDay]{read: s.Popularity},

@@ -14,7 +14,7 @@ import (
 
 // Actor is the batch resolver for the actor field.
 func (r *moderationEntryResolver) Actor(ctx context.Context, objs []*models.ModerationEntry) ([]*models.User, error) {
-	return each(ctx, objs, &loadersOf(ctx).users, func(e *models.ModerationEntry) int64 { return e.ActorID }, same)
+	return each(ctx, objs, &loadersOf(ctx).actors, func(e *models.ModerationEntry) int64 { return e.ActorID }, same)
 }
 
 // User is the batch resolver for the user field.

@@ -27,9 +27,14 @@ type Provider struct {
 	ClientSecret string
 	RedirectURL  string // where it answers
 
-	mu    sync.Mutex
-	found *oidc.Provider
+	mu      sync.Mutex
+	found   *oidc.Provider
+	failure error // of the last attempt to find it
+	again   time.Time
 }
+
+// retryAfter is how long a provider that could not be found is left alone, so that who asks meanwhile need not wait.
+const retryAfter = 5 * time.Second
 
 // client talks to the provider. Its answers are small.
 var client = &http.Client{Timeout: 10 * time.Second}
@@ -41,11 +46,15 @@ func (p *Provider) provider(ctx context.Context) (*oidc.Provider, error) {
 	if p.found != nil {
 		return p.found, nil
 	}
-	found, err := oidc.NewProvider(oidc.ClientContext(ctx, client), p.Issuer)
-	if err != nil {
-		return nil, fmt.Errorf("the OpenID provider %s cannot be asked: %w", p.Issuer, err)
+	if p.failure != nil && time.Now().Before(p.again) {
+		return nil, p.failure
 	}
-	p.found = found
+	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), client), p.Issuer) // one who waits may go, and the others not
+	if err != nil {
+		p.failure, p.again = fmt.Errorf("the OpenID provider %s cannot be asked: %w", p.Issuer, err), time.Now().Add(retryAfter)
+		return nil, p.failure
+	}
+	p.found, p.failure = found, nil
 	return found, nil
 }
 

@@ -58,6 +58,13 @@ func (l *Limiter) Allow(caller string, now time.Time) (wait time.Duration, ok bo
 	return whole(ends.Sub(now)), left >= 0
 }
 
+// Forgive forgets what a caller did.
+func (l *Limiter) Forgive(caller string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.callers, caller)
+}
+
 // forget makes room: it drops those whose window is over and, where that is not enough, all.
 func (l *Limiter) forget(now time.Time) {
 	for caller, w := range l.callers {

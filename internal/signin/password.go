@@ -30,18 +30,21 @@ func newAttempts() attempts {
 // take counts an attempt; wait is how long to wait where it is one too many.
 func (a attempts) take(account, address string) (wait time.Duration, ok bool) {
 	now := time.Now()
-	account = strings.ToLower(account)
-	ok = true
 	for _, of := range []struct {
 		limiter *ratelimit.Limiter
 		key     string
-	}{{a.address, address}, {a.pair, account + " " + address}, {a.account, account}} {
-		if w, allowed := of.limiter.Allow(of.key, now); !allowed {
-			return w, false
+	}{{a.address, address}, {a.pair, pairOf(account, address)}, {a.account, strings.ToLower(account)}} {
+		if wait, ok = of.limiter.Allow(of.key, now); !ok {
+			return wait, false
 		}
 	}
-	return 0, ok
+	return 0, true
 }
+
+// succeeded lets somebody who knows the password sign in as often as he likes.
+func (a attempts) succeeded(account, address string) { a.pair.Forgive(pairOf(account, address)) }
+
+func pairOf(account, address string) string { return strings.ToLower(account) + " " + address }
 
 // network is who asks as far as an address tells: of IPv6 the 64 bits that one customer has.
 func network(r *http.Request) string {
@@ -96,5 +99,6 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusInternalServerError, "Something went wrong on the server.")
 		return
 	}
+	s.attempts.succeeded(name, network(r))
 	s.signIn(w, r, userID, next)
 }

@@ -68,13 +68,19 @@ func Start(t testing.TB, engine string, change ...func(*config.Settings)) *Serve
 // Run runs a server on settings until the test ends.
 func Run(t testing.TB, settings config.Settings) *Server {
 	t.Helper()
+	return RunLogging(t, settings, slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// RunLogging runs a server that logs to a handler.
+func RunLogging(t testing.TB, settings config.Settings, log slog.Handler) *Server {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	settings.BaseURL = "http://" + listener.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
-	a, err := app.Open(ctx, settings, slog.New(slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	a, err := app.Open(ctx, settings, slog.New(log))
 	if err != nil {
 		cancel()
 		t.Fatal(err)

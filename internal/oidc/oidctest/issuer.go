@@ -1,0 +1,127 @@
+// Package oidctest is an OpenID provider for tests: it answers over a real connection, checks what it is asked, and signs for real.
+package oidctest
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/oauth"
+)
+
+// Claims are what a token says.
+type Claims map[string]any
+
+// Issuer is a provider that lets in whoever comes, as the person that it is told.
+type Issuer struct {
+	URL      string
+	ClientID string
+	Secret   string
+
+	mu     sync.Mutex
+	person Claims
+	key    *rsa.PrivateKey
+	codes  map[string]url.Values // what was asked, by code
+}
+
+const keyID = "test"
+
+// New starts a provider, until the test ends, that knows one client.
+func New(t testing.TB) *Issuer {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := &Issuer{ClientID: "meshyard", Secret: "secret of " + rand.Text(), key: key, codes: make(map[string]url.Values)}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /.well-known/openid-configuration", i.describe)
+	mux.HandleFunc("GET /keys", i.keys)
+	mux.HandleFunc("GET /authorize", i.authorize)
+	mux.HandleFunc("POST /token", i.token)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	i.URL = server.URL
+	return i
+}
+
+// SignsIn says who comes next.
+func (i *Issuer) SignsIn(person Claims) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.person = person
+}
+
+func (i *Issuer) describe(w http.ResponseWriter, _ *http.Request) {
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token", "jwks_uri": i.URL + "/keys",
+		"id_token_signing_alg_values_supported": []string{"RS256"}, "response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
+	})
+}
+
+func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
+	_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{map[string]string{
+		"kty": "RSA", "alg": "RS256", "use": "sig", "kid": keyID,
+		"n": base64.RawURLEncoding.EncodeToString(i.key.N.Bytes()), "e": base64.RawURLEncoding.EncodeToString(big.NewInt(int64(i.key.E)).Bytes()),
+	}}})
+}
+
+func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	if q.Get("client_id") != i.ClientID || q.Get("state") == "" || q.Get("nonce") == "" || q.Get("code_challenge_method") != "S256" || q.Get("response_type") != "code" {
+		http.Error(w, "not as it should be asked", http.StatusBadRequest)
+		return
+	}
+	code := rand.Text()
+	i.mu.Lock()
+	i.codes[code] = q
+	i.mu.Unlock()
+	http.Redirect(w, r, oauth.Answer(q.Get("redirect_uri"), false, [2]string{"code", code}, [2]string{"state", q.Get("state")}), http.StatusFound)
+}
+
+func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
+	i.mu.Lock()
+	asked := i.codes[r.FormValue("code")]
+	delete(i.codes, r.FormValue("code"))
+	claims := maps.Clone(i.person)
+	i.mu.Unlock()
+	id, secret, _ := r.BasicAuth()
+	secret, _ = url.QueryUnescape(secret)
+	if asked == nil || id != i.ClientID || secret != i.Secret || !oauth.Proves(r.FormValue("code_verifier"), asked.Get("code_challenge")) || r.FormValue("redirect_uri") != asked.Get("redirect_uri") {
+		http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
+		return
+	}
+	if _, told := claims["nonce"]; !told {
+		claims["nonce"] = asked.Get("nonce")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"access_token": rand.Text(), "token_type": "Bearer", "id_token": i.Sign(claims)})
+}
+
+// Sign gives a token that says the claims, of this provider, for its client and for an hour unless they say otherwise.
+func (i *Issuer) Sign(claims Claims) string {
+	all := Claims{"iss": i.URL, "aud": i.ClientID, "iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix()}
+	maps.Copy(all, claims)
+	encode := func(v any) string {
+		text, _ := json.Marshal(v)
+		return base64.RawURLEncoding.EncodeToString(text)
+	}
+	signed := encode(map[string]string{"alg": "RS256", "typ": "JWT", "kid": keyID}) + "." + encode(all)
+	sum := sha256.Sum256([]byte(signed))
+	signature, err := rsa.SignPKCS1v15(rand.Reader, i.key, crypto.SHA256, sum[:])
+	if err != nil {
+		panic(err) // of a key that was just made
+	}
+	return signed + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
