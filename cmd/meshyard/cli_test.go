@@ -56,6 +56,46 @@ func TestCommands(t *testing.T) {
 				}
 			}
 
+			// Tokens and applications.
+			list := c.run("token", "list", "ada")
+			id := regexp.MustCompile(`(?m)^(\d+) .*read +\d{4}-.*  \d{4}-`).FindStringSubmatch(list)
+			if id == nil || strings.Contains(list, strings.TrimSpace(token)) {
+				t.Fatalf("token list said %q", list)
+			}
+			if out := c.run("token", "revoke", id[1]); out != "token "+id[1]+" is revoked\n" {
+				t.Errorf("token revoke said %q", out)
+			}
+			if out := c.run("token", "list", "ada"); strings.Contains(out, "\n"+id[1]+" ") {
+				t.Errorf("after revoking, token list said %q", out)
+			}
+			application := regexp.MustCompile(`^client_id ([0-9a-f]{20})\nclient_secret [\w-]{43}\n$`).FindStringSubmatch(c.run("app", "create", "Slicer", "--redirect", "https://app.example/cb?a,b", "--redirect", "http://127.0.0.1/cb"))
+			if application == nil {
+				t.Fatal("app create says neither id nor secret")
+			}
+			if out := c.run("app", "create", "Phone", "--redirect", "org.example.app:/cb", "--public"); strings.Contains(out, "secret") {
+				t.Errorf("app create --public said %q", out)
+			}
+			if out := c.run("app", "list"); !strings.Contains(out, application[1]+"  confidential  Slicer  https://app.example/cb?a,b http://127.0.0.1/cb\n") || !strings.Contains(out, "  public        Phone ") {
+				t.Errorf("app list said %q", out)
+			}
+			c.run("app", "delete", application[1])
+			for wrong, says := range map[string]string{
+				"token list bob": "does not exist", "token revoke 999": "does not exist", "app delete " + application[1]: "does not exist", "app create X --redirect http://app.example/": "want https", "app create X --public": "redirect",
+			} {
+				if _, stderr, err := c.try(strings.Fields(wrong)...); err == nil || !strings.Contains(stderr, says) {
+					t.Errorf("meshyard %s: %v, %q; want an error that says %q", wrong, err, stderr, says)
+				}
+			}
+			// A password comes from standard input, and is not repeated.
+			for input, good := range map[string]bool{"correct horse battery\n": true, "correct horse battery": true, "short\n": false, "two lines of\nwords\n": false, "": false, strings.Repeat("x", 5000): false} {
+				set := c.command("user", "password", "ada")
+				set.Stdin = strings.NewReader(input)
+				out, err := set.CombinedOutput()
+				if (err == nil) != good || input != "" && strings.Contains(string(out), strings.TrimSpace(input)) {
+					t.Errorf("user password of %.30q: %v, %q", input, err, out)
+				}
+			}
+
 			if _, stderr, err := newCatalogue(t, binary, "mysql://x").try("fsck"); err == nil || !strings.Contains(stderr, "sqlite:PATH or postgres://") {
 				t.Errorf("with a database of another kind: %v, %q", err, stderr)
 			}
