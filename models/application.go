@@ -86,7 +86,8 @@ func (s *Store) RegisterApplication(ctx context.Context, n NewApplication) (secr
 		return "", nil, badInput("redirectUris", "redirectUris: a public client needs one, for it has no other way to a token")
 	}
 	a = &Application{
-		ClientID: auth.HashSecret(auth.NewSecret())[:20], Name: name, Redirects: strings.Join(slices.Compact(slices.Clone(n.RedirectURIs)), "\n"), AllowsImplicit: n.AllowsImplicit, CreatedAt: now(),
+		ClientID: auth.HashSecret(auth.NewSecret())[:20], Name: name, Redirects: strings.Join(slices.Compact(slices.Clone(n.RedirectURIs)), "\n"),
+		AllowsImplicit: n.AllowsImplicit, CreatedAt: now(),
 	}
 	if !n.IsPublic {
 		secret = auth.NewSecret()

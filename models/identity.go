@@ -23,10 +23,12 @@ type identity struct {
 	CreatedAt time.Time
 }
 
+const maxSubject = 255 // OpenID Connect Core 1.0, section 2
+
 // Identify gives the id of the user behind an identity. At first sight it makes him, with a name like the one he would like; he is never taken for somebody
 // who was here before, whatever that one is called.
 func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, err error) {
-	if err := errors.Join(text("issuer", id.Issuer, maxName), text("subject", id.Subject, maxName)); err != nil || id.Subject == "" {
+	if err := errors.Join(text("issuer", id.Issuer, maxName), text("subject", id.Subject, maxSubject)); err != nil || id.Subject == "" {
 		return 0, fail(Unauthenticated, "the provider names nobody")
 	}
 	known := func(db bun.IDB) error {

@@ -58,7 +58,8 @@ func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, er
 	var row Token
 	var of privileges
 	err := selectPrivileges(s.db.read.NewSelect().Model(&row)).
-		Column("tk.id", "tk.scopes", "tk.expires_at", "tk.revoked_at", "tk.last_used_at").ColumnExpr("coalesce(tk.user_id, 0) AS user_id, coalesce(tk.application_id, 0) AS application_id").
+		Column("tk.id", "tk.scopes", "tk.expires_at", "tk.revoked_at", "tk.last_used_at").
+		ColumnExpr("coalesce(tk.user_id, 0) AS user_id, coalesce(tk.application_id, 0) AS application_id").
 		Join("LEFT JOIN users AS u ON u.id = tk.user_id").Where("tk.sha256 = ?", hash).
 		Scan(ctx, &of.isAdmin, &of.isModerator, &of.suspended, &row.ID, &row.Scopes, &row.ExpiresAt, &row.RevokedAt, &row.LastUsedAt, &row.UserID, &row.ApplicationID)
 	at := now()

@@ -71,11 +71,14 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	api.Handle("/graphql", queries)
-	signIn := a.signIn(addresses.Key)
-	for _, pattern := range signin.Patterns {
-		api.Handle(pattern, signIn)
-	}
 	api.Handle("/", face)
+
+	calls := http.NewServeMux()
+	calls.Handle("/", compressed(api))
+	signIn := a.signIn(addresses.Key) // not compressed: the length of a page that holds secrets beside what a link says would tell of them
+	for _, pattern := range signin.Patterns {
+		calls.Handle(pattern, signIn)
+	}
 
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", telemetry.Healthz)
@@ -95,7 +98,7 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	}
 	mux.Handle("GET /schema.graphql", document("text/plain; charset=utf-8", sdl))
 	mux.Handle("GET /openapi.json", document("application/json; charset=utf-8", openAPI))
-	mux.Handle("/", a.limited(compressed(api)))
+	mux.Handle("/", a.limited(calls))
 
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
