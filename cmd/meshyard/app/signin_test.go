@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,19 +118,17 @@ func TestNoNameIsToldByTime(t *testing.T) {
 	s.User("ada")
 	s.Password("ada", pass)
 	ctx := context.Background()
-	least := func(name string) time.Duration {
-		var times []time.Duration
-		for range 15 {
+	least := map[string]time.Duration{"ada": time.Minute, "nobody": time.Minute}
+	for range 40 { // by turns, for other work on the machine makes both slower
+		for name := range least {
 			begin := time.Now()
 			if _, err := s.Store.CheckPassword(ctx, name, "wrong horse"); models.CodeOf(err) != models.Unauthenticated {
 				t.Fatal(err)
 			}
-			times = append(times, time.Since(begin))
+			least[name] = min(least[name], time.Since(begin))
 		}
-		return slices.Min(times)
 	}
-	least("nobody") // the first makes the hash that nobody's password is compared with
-	known, unknown := least("ada"), least("nobody")
+	known, unknown := least["ada"], least["nobody"]
 	if ratio := float64(known) / float64(unknown); ratio < 0.5 || ratio > 2 || unknown < time.Millisecond {
 		t.Errorf("a wrong password takes %s, a wrong name %s", known, unknown)
 	}
