@@ -129,6 +129,30 @@ func (*schemaCmd) Run() error {
 	return nil
 }
 
+type documentsCmd struct {
+	Document string `arg:"" optional:"" help:"The name or the SHA-256 of one."`
+}
+
+func (c *documentsCmd) Run(s config.Settings) error {
+	documents, err := app.Documents(s, graph.New(nil))
+	if err != nil {
+		return err
+	}
+	for _, d := range documents {
+		switch c.Document {
+		case "":
+			fmt.Println(d.ID(), d.Name)
+		case d.ID(), d.Name:
+			fmt.Print(d.Text)
+			return nil
+		}
+	}
+	if c.Document != "" {
+		return fmt.Errorf("no document %s is registered", c.Document)
+	}
+	return nil
+}
+
 type openAPICmd struct{}
 
 func (*openAPICmd) Run(s config.Settings) error {

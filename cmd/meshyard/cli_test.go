@@ -49,6 +49,7 @@ func TestCommands(t *testing.T) {
 				"user create ada": "taken", "user create ADA": "taken", "user create a/b": "letters", "user create me": "username", "token create bob": "does not exist",
 				"token create ada --scope everything": "want read, write or admin", "token create ada --scope admin": "not an administrator", "token create ada --expires never": "lifetime",
 				"serve --listen nowhere": "--listen", "gc --upload-limit much": "size", "frobnicate": "unexpected argument",
+				"documents get_nothing": "no document", "documents --documents nowhere": "--documents",
 			} {
 				_, stderr, err := c.try(strings.Fields(wrong)...)
 				if err == nil || !strings.Contains(stderr, says) {

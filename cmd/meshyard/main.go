@@ -41,11 +41,12 @@ type cli struct {
 		Catalogue importCatalogueCmd `cmd:"" help:"Load the tables of a catalogue: things.csv, files.csv, tags.csv and licences.csv in a folder. Ids stay; what is there already is left as it is."`
 		Things    importThingsCmd    `cmd:"" help:"Load things from a file of your own, CSV with a header line or JSON Lines: all of them, or none where a row is wrong. Columns: name, creator, license, category, subcategory, description, tags, date, id; the first two are needed."`
 	} `cmd:"" help:"Bring things in."`
-	Derive  deriveCmd  `cmd:"" help:"Ask for the previews that files lack, or that an older version made: servers make them."`
-	Recount recountCmd `cmd:"" help:"Find all counts and the popularity of all things anew from the rows they follow from."`
-	Doctor  doctorCmd  `cmd:"" help:"Tell what the database is in need of: statistics, a vacuum, an import that was cut short. Exit status 1 where there is something."`
-	Schema  schemaCmd  `cmd:"" help:"Print the GraphQL schema."`
-	OpenAPI openAPICmd `cmd:"" name:"openapi" help:"Print the OpenAPI description of the REST face."`
+	Derive    deriveCmd    `cmd:"" help:"Ask for the previews that files lack, or that an older version made: servers make them."`
+	Recount   recountCmd   `cmd:"" help:"Find all counts and the popularity of all things anew from the rows they follow from."`
+	Doctor    doctorCmd    `cmd:"" help:"Tell what the database is in need of: statistics, a vacuum, an import that was cut short. Exit status 1 where there is something."`
+	Schema    schemaCmd    `cmd:"" help:"Print the GraphQL schema."`
+	Documents documentsCmd `cmd:"" help:"List the registered GraphQL documents, each with the SHA-256 by which clients may ask for it, or print one as it is to be sent."`
+	OpenAPI   openAPICmd   `cmd:"" name:"openapi" help:"Print the OpenAPI description of the REST face."`
 }
 
 func main() {

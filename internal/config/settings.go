@@ -22,7 +22,7 @@ type Settings struct {
 	RateLimit      int           `help:"Requests to the API that one token, or one address without a token, may make in 5 minutes; 0 is no limit. Default: ${default}." default:"300" env:"MESHYARD_RATE_LIMIT" placeholder:"N"`
 	PreviewWorkers int           `help:"How many previews this server makes at once, each on one processor and in some hundred MiB; 0: it leaves them to others. Default: ${default}." default:"1" env:"MESHYARD_PREVIEW_WORKERS" placeholder:"N"`
 	Sunset         Day           `help:"Day on which deprecated operations end, 2027-06-30: their answers announce it. Default: none is announced." env:"MESHYARD_SUNSET" placeholder:"DATE"`
-	Hardened       bool          `help:"Run registered GraphQL documents only, and close what helps explorers: GraphiQL, introspection and GraphQL by GET." env:"MESHYARD_HARDENED"`
+	Hardened       bool          `help:"Run registered GraphQL documents only, and close what helps explorers: GraphiQL, introspection, the schema and GraphQL by GET." env:"MESHYARD_HARDENED"`
 	Documents      string        `help:"Folder of .graphql files, each one document, which are registered: clients may ask for them by their SHA-256, and --hardened runs them. Default: the server's own alone." env:"MESHYARD_DOCUMENTS" placeholder:"DIR"`
 
 	OIDCIssuer       string `name:"oidc-issuer" help:"OpenID Connect: address of the provider through which people sign in, and whose ID tokens are taken as bearer tokens. Default: none." env:"MESHYARD_OIDC_ISSUER" placeholder:"URL"`

@@ -18,12 +18,15 @@ import (
 type Options struct {
 	// BaseURL is the address that clients see, with no slash at the end. A path in it is put before every link.
 	BaseURL string
-	// Hardened leaves GraphiQL out.
+	// Hardened leaves GraphiQL and the schema out.
 	Hardened bool
 	// Guide returns the migration guide in Markdown, written by us and not by users. It is asked once, by the first visitor. Nil leaves the
 	// guide out.
 	Guide func() string
 }
+
+// Asked is the GraphQL document by which the front page asks whose token it has, and shows how to ask.
+const Asked = "{ me { username isAdmin } }"
 
 //go:embed pages/*.html
 var pageFiles embed.FS

@@ -62,12 +62,17 @@ func TestLeftOut(t *testing.T) {
 	}{
 		{"open", options, "graphiql", true},
 		{"hardened", Options{BaseURL: base, Hardened: true, Guide: options.Guide}, "graphiql", false},
+		{"open", options, "schema.graphql", true},
+		{"hardened", Options{BaseURL: base, Hardened: true, Guide: options.Guide}, "schema.graphql", false},
 		{"guided", options, "migration", true},
 		{"no guide", Options{BaseURL: base}, "migration", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			for _, target := range []string{"/", "/reference"} {
+				if target == "/reference" && tc.absent == "schema.graphql" {
+					continue // only the front page tells of it
+				}
 				page := strings.ToLower(serve(t, tc.o, "GET", target, nil).Body.String())
 				if got := strings.Contains(page, tc.absent); got != tc.presents {
 					t.Errorf("%s: names %s: got %t, want %t", target, tc.absent, got, tc.presents)
@@ -91,5 +96,17 @@ func TestHomeTells(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("want %s in\n%s", want, page)
 		}
+	}
+}
+
+// The front page asks the document that the server takes from it even where it takes few.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	script, err := assetFiles.ReadFile("assets/who.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page := serve(t, options, "GET", "/", nil).Body.String(); !strings.Contains(string(script), "'"+Asked+"'") || !strings.Contains(page, `"query": "`+Asked+`"`) {
+		t.Error("the page asks something else")
 	}
 }

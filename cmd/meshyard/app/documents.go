@@ -7,23 +7,27 @@ import (
 	"strings"
 
 	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/graphiql"
+	"github.com/meshyard/meshyard/internal/home"
 	"github.com/meshyard/meshyard/rest"
 )
 
-// documents are the registered documents: those that the server shows to its clients, in the guide and in GraphiQL, and the operator's own.
-func (a *App) documents(g *graph.Graph) ([]graph.Document, error) {
+// Documents are the registered documents: those that the server shows to its clients, in the guide, in GraphiQL and on the front page, and the
+// operator's own.
+func Documents(s config.Settings, g *graph.Graph) ([]graph.Document, error) {
 	all, err := rest.Stored(g)
 	if err != nil {
 		return nil, err
 	}
+	all = append(all, graph.Document{Name: "front-page", Text: home.Asked})
 	for _, example := range graphiql.Examples() {
-		all = append(all, graph.Document{Name: "of the example «" + example.Title + "»", Text: example.Query})
+		all = append(all, graph.Document{Name: "GraphiQL, " + example.Title, Text: example.Query})
 	}
-	if a.Settings.Documents == "" {
+	if s.Documents == "" {
 		return all, nil
 	}
-	files, err := os.ReadDir(a.Settings.Documents)
+	files, err := os.ReadDir(s.Documents)
 	if err != nil {
 		return nil, fmt.Errorf("--documents: %w", err)
 	}
@@ -31,7 +35,7 @@ func (a *App) documents(g *graph.Graph) ([]graph.Document, error) {
 		if file.IsDir() || !strings.HasSuffix(file.Name(), ".graphql") {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(a.Settings.Documents, file.Name()))
+		text, err := os.ReadFile(filepath.Join(s.Documents, file.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("--documents: %w", err)
 		}

@@ -50,7 +50,6 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	bytes := a.blobs(addresses)
-	sdl := []byte(g.SDL())
 	openAPI, err := rest.OpenAPI(g, a.Settings.BaseURL)
 	if err != nil {
 		return nil, err
@@ -62,7 +61,7 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	pages := compressed(home.Handler(home.Options{BaseURL: a.Settings.BaseURL, Hardened: a.Settings.Hardened, Guide: func() string { return string(guide) }}))
 
 	api := http.NewServeMux()
-	documents, err := a.documents(g)
+	documents, err := Documents(a.Settings, g)
 	if err != nil {
 		return nil, err
 	}
@@ -92,11 +91,11 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	if !a.Settings.Hardened {
 		mux.Handle("/graphiql", compressed(graphiql.Handler(graphiql.Options{})))
 		mux.Handle("/graphiql/", compressed(graphiql.Handler(graphiql.Options{})))
+		mux.Handle("GET /schema.graphql", document("text/plain; charset=utf-8", []byte(g.SDL())))
 	}
 	for _, pattern := range []string{"GET /{$}", "GET /reference", "GET /reference/", "GET /migration"} {
 		mux.Handle(pattern, pages)
 	}
-	mux.Handle("GET /schema.graphql", document("text/plain; charset=utf-8", sdl))
 	mux.Handle("GET /openapi.json", document("application/json; charset=utf-8", openAPI))
 	mux.Handle("/", a.limited(calls))
 
