@@ -110,3 +110,24 @@ func TestParseDate(t *testing.T) {
 		}
 	}
 }
+
+// Whatever text comes, it is a date that the database keeps, or refused.
+func FuzzParseDate(f *testing.F) {
+	for _, text := range []string{"now", "now-7d", "now-1M/M", "2026-01-31||+1w/d", "2026-01-31T10:00:00+02:00", "0001-01-01||-1s", "9999-12-31||+1d", "now/w", "now+9999y-9999y", " now"} {
+		f.Add(text, int64(1_774_969_445))
+	}
+	f.Fuzz(func(t *testing.T, text string, seconds int64) {
+		now := time.Unix(seconds%(1<<36), 0)
+		at, ok := parseDate(text, now)
+		if ok && (at.Year() < 1 || at.Year() > 9999) {
+			t.Errorf("%q at %s is %s", text, now, at)
+		}
+		again, ok2 := parseDate(text, now)
+		if ok != ok2 || ok && !at.Equal(again) {
+			t.Errorf("%q at %s is %s, and then %s", text, now, at, again)
+		}
+		if ok && strings.HasSuffix(strings.TrimSpace(text), "/d") && (at.Hour() != 0 || at.Minute() != 0 || at.Second() != 0 || at.Nanosecond() != 0) {
+			t.Errorf("%q at %s is %s, which begins no day", text, now, at)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 var (
@@ -76,6 +77,36 @@ func FuzzCheckForm(f *testing.F) {
 		got, err := key.CheckForm(map[string]string{"policy": encoded, "signature": key.Sign("form", encoded), "key": object, "acl": field}, time.Unix(0, 0))
 		if err == nil && !strings.Contains(policy, "key") {
 			t.Errorf("policy %q is taken as %+v", policy, got)
+		}
+	})
+}
+
+// A form that comes back as it went out stands for what it was made for, and one in which anything is changed for nothing.
+func FuzzForm(f *testing.F) {
+	f.Add(int64(5), "fox.stl", "http://localhost/files/5", int64(1000), uint8(2), "x")
+	f.Add(int64(-1), "a\"\\;\x00\xff.stl", "", int64(1)<<60, uint8(7), "")
+	f.Fuzz(func(t *testing.T, id int64, name, redirect string, limit int64, field uint8, value string) {
+		now := time.Unix(1_774_969_445, 0)
+		limit &= 1<<50 - 1 // in a policy as in JavaScript: no upload is as large
+		fields, err := key.Fields(Form{FileID: id, Name: name, Redirect: redirect, Limit: limit, Expires: now.Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := make(map[string]string)
+		for _, field := range fields {
+			sent[field.Name] = field.Value
+		}
+		got, err := key.CheckForm(sent, now)
+		if utf8.ValidString(redirect) && (err != nil || got.FileID != id || got.Redirect != redirect || got.Limit != limit) {
+			t.Errorf("%v: %+v, %v", sent, got, err)
+		}
+		changed := fields[int(field)%len(fields)]
+		if sent[changed.Name] == value {
+			return
+		}
+		sent[changed.Name] = value
+		if got, err := key.CheckForm(sent, now); err == nil {
+			t.Errorf("%s is %q, and it is taken as %+v", changed.Name, value, got)
 		}
 	})
 }

@@ -309,3 +309,33 @@ func BenchmarkOf(b *testing.B) {
 		words.Of(text)
 	}
 }
+
+// Whatever is searched for, it comes to a few words, and what they mark lies in the text.
+func FuzzQuery(f *testing.F) {
+	f.Add("benchy -torture \"jolly printing\" OR (3d*)", "#3DBenchy - The jolly 3D printing torture-test")
+	f.Add("étagère:* & !x | <->", "Étagère")
+	f.Add("a\x00b\xff", "竜の像")
+	f.Fuzz(func(t *testing.T, query, text string) {
+		asked := words.Query(query)
+		if len(asked) > 10 {
+			t.Errorf("%q asks for %d words", query, len(asked))
+		}
+		for _, w := range asked {
+			for _, part := range append([]string{w.Text, w.Stem}, w.Parts...) {
+				// What is asked for goes into the search expressions of two engines: no character of it may mean something there.
+				if part == "" || strings.ContainsFunc(part, func(r rune) bool {
+					return strings.ContainsRune(" \t\n\"'*&|!:()<>\\^+-{}%\x00", r) || r == utf8.RuneError
+				}) {
+					t.Errorf("%q asks for %q", query, part)
+				}
+			}
+		}
+		at := 0
+		for _, m := range words.Marks(text, asked) {
+			if m.Start < at || m.End <= m.Start || m.End > len(text) {
+				t.Errorf("%q in %q: marks %+v", query, text, m)
+			}
+			at = m.End
+		}
+	})
+}

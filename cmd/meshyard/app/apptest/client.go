@@ -20,6 +20,9 @@ type Client struct {
 	t testing.TB
 }
 
+// For gives the same client to another test, such as one input of a fuzz test.
+func (c *Client) For(t testing.TB) *Client { return &Client{c.URL, c.Token, t} }
+
 // Response is an answer, read to its end.
 type Response struct {
 	*http.Response
