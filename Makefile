@@ -5,7 +5,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 with-postgres := go run ./internal/pgtest/with --
 
-.PHONY: help run build test check generate bench bench-million fuzz test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
+.PHONY: contact-sheet help run build test check generate bench bench-million fuzz test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ test-graphql-http: ## Run the audits of GraphQL over HTTP; needs npm
 
 fuzz: ## Run each fuzz target for FUZZTIME, a minute where that is not set
 	./.ci/fuzz $(FUZZTIME)
+
+contact-sheet: ## Draw all meshes of the test data into bin/contact-sheet.png, to be looked at
+	go run ./internal/mesh/contactsheet testdata/meshes $(wildcard ../shared/data/meshes)
 
 test-formats: node-modules ## Give three.js and the glTF validator what is written of every model in the test data; needs node and npm
 	go test -count=1 -tags npm -run Programs -v ./internal/mesh/threejs

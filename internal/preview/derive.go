@@ -99,7 +99,7 @@ func deriveMesh(ctx context.Context, src Source, subject Subject, put Put, progr
 		return Result{}, err
 	}
 	r.Mesh = &Mesh{
-		Format: m.Format, Triangles: int64(found.Triangles), Vertices: int64(found.Vertices), Components: int64(found.Components),
+		Format: m.Format, Up: m.Up.String(), Triangles: int64(found.Triangles), Vertices: int64(found.Vertices), Components: int64(found.Components),
 		Min: found.Box.Min, Max: found.Box.Max, Size: found.Size, Volume: found.Volume, Area: found.Area, Watertight: found.Watertight,
 		Manifold: found.Manifold, Fingerprint: found.Fingerprint, Keys: found.Keys, Descriptor: found.Descriptor,
 	}

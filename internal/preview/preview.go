@@ -67,6 +67,7 @@ type Result struct {
 // Mesh is what is known of a mesh.
 type Mesh struct {
 	Format     mesh.Format `json:"format"`
+	Up         string      `json:"up"` // the axis that points up, X, Y or Z
 	Triangles  int64       `json:"triangles"`
 	Vertices   int64       `json:"vertices"` // different places
 	Components int64       `json:"components"`

@@ -87,6 +87,7 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	mux.Handle("GET /renders/{file_id}/{tag}/{name}", derived)
 	mux.Handle("GET /glb/{file_id}/{tag}/{name}", derived)
 	mux.Handle("GET /threejs/{file_id}/{tag}/{name}", compressed(derived))
+	mux.Handle("GET /view/", compressed(a.viewer(addresses)))
 	mux.Handle("GET /renders/default/{name}", pictures.Handler(func(w http.ResponseWriter) { missing(w) }))
 	if !a.Settings.Hardened {
 		mux.Handle("/graphiql", compressed(graphiql.Handler(graphiql.Options{})))
@@ -196,6 +197,16 @@ func (a *App) derived(bytes blobs.Handler) http.Handler {
 			return blobs.Blob{}, refused(err, by)
 		}
 		return blobs.Blob{Key: key, Name: part.Name, ContentType: part.ContentType, ETag: tag + "-" + part.Name, Fixed: true}, nil
+	}
+	// Not by a redirect to S3: pages of this server may load from this server alone.
+	bytes.Serve = func(w http.ResponseWriter, r *http.Request, key string) error {
+		object, _, err := a.bucket.Reader(r.Context(), key)
+		if err != nil {
+			return err
+		}
+		defer object.Close()
+		http.ServeContent(w, r, "", time.Time{}, object)
+		return nil
 	}
 	return bytes
 }

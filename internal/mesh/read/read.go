@@ -33,6 +33,10 @@ func Read(ctx context.Context, src Source, limits mesh.Limits, progress func(don
 	if err := check(m, title(format), limits); err != nil {
 		return nil, err
 	}
+	switch format {
+	case mesh.OBJ, mesh.OFF, mesh.PLY:
+		m.Up = upOf(m)
+	}
 	tell(1)
 	return m, nil
 }
