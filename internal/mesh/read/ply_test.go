@@ -76,9 +76,9 @@ func TestPLY(t *testing.T) {
 }
 
 func TestPLYStrips(t *testing.T) {
-	m, err := readNamed(t, "a.ply", []byte(headerText+vertexHeader+"element tristrips 2\nproperty list int int vertex_indices\nend_header\n"+vertexText+
-		"8 0 1 2 3 -1 -1 3 2\n6 3 2 1 0 -1 0"), mesh.DefaultLimits)
-	if want := []uint32{0, 1, 2, 2, 1, 3, 3, 2, 1, 1, 2, 0}; err != nil || !slices.Equal(m.Indices, want) {
+	m, err := readNamed(t, "a.ply", []byte(headerText+vertexHeader+"element tristrips 3\nproperty list int int vertex_indices\nend_header\n"+vertexText+
+		"8 0 1 2 3 -1 -1 3 2\n6 3 2 1 0 -1 0\n5 -1 0 1 2 3"), mesh.DefaultLimits)
+	if want := []uint32{0, 1, 2, 2, 1, 3, 3, 2, 1, 1, 2, 0, 0, 1, 2, 2, 1, 3}; err != nil || !slices.Equal(m.Indices, want) {
 		t.Errorf("got %+v and the error %v, want %v", m, err, want)
 	}
 }
@@ -95,7 +95,7 @@ func TestPLYColors(t *testing.T) {
 		{"alpha", three + rgb("uchar") + "property uchar alpha\n" + face + "end_header\n0 0 0 255 0 0 255\n1 0 0 128 128 128 128\n0 1 0 255 0 0 255\n3 0 1 2", red + half + red},
 		{"fractions", three + rgb("float") + "property float alpha\n" + face + "end_header\n0 0 0 1 0 0 1\n1 0 0 .5 .5 .5 .5\n0 1 0 1.001 -1 0 7e9\n3 0 1 2", red + half + red},
 		{"bytes as floats", three + rgb("double") + face + "end_header\n0 0 0 255 0 0\n1 0 0 255 0 0\n0 1 0 nan 0 0\n3 0 1 2", red + red + plainColor},
-		{"16 bits", three + rgb("ushort") + face + "end_header\n0 0 0 65535 0 0\n1 0 0 65535 0 0\n0 1 0 65535 1 1\n3 0 1 2", red + red + red},
+		{"16 bits", three + rgb("ushort") + face + "end_header\n0 0 0 65535 0 0\n1 0 0 65535 0 0\n0 1 0 32896 32896 32896\n3 0 1 2", red + red + "\x80\x80\x80\xFF"},
 		{"older names", three + strings.ReplaceAll(rgb("uchar"), "uchar ", "uchar diffuse_") + face + "end_header\n0 0 0 255 0 0\n1 0 0 255 0 0\n0 1 0 255 0 0\n3 0 1 2", red + red + red},
 		{"a cloud", three + rgb("uchar") + "end_header\n0 0 0 255 0 0\n1 0 0 255 0 0\n0 1 0 255 0 0\n", red + red + red},
 		{"no blue", three + "property uchar red\nproperty uchar green\n" + face + "end_header\n0 0 0 255 0\n1 0 0 255 0\n0 1 0 255 255\n3 0 1 2", ""},
@@ -149,6 +149,7 @@ func TestPLYMalformed(t *testing.T) {
 		{"a count that is none", replaced("vertex 4", "vertex -4"), mesh.Malformed, `has "-4" where the number of elements`},
 		{"a count too large for any number", replaced("vertex 4", "vertex 44444444444444444444"), mesh.Malformed, "where the number of elements"},
 		{"a huge count", replaced("vertex 4", "vertex 999999999999999999"), mesh.Malformed, `promises 999999999999999999 of the element "vertex", but only 40 bytes`},
+		{"a count that only bytes without blanks could hold", replaced("vertex 4", "vertex 20"), mesh.Malformed, `promises 20 of the element "vertex"`},
 		{"a huge count of faces", replaced("face 2", "face 999999999999999999"), mesh.Malformed, `of the element "face"`},
 		{"no vertices", replaced("element vertex", "element vortex"), mesh.Malformed, "no element vertex"},
 		{"no z", replaced("float z", "float w"), mesh.Malformed, "no property z"},

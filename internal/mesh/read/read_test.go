@@ -202,6 +202,31 @@ func TestReadLimits(t *testing.T) {
 	}
 }
 
+// TestCheck sees that no mesh that breaks a promise of Read is given, whatever a reader made.
+func TestCheck(t *testing.T) {
+	nan := float32(math.NaN())
+	limits := mesh.DefaultLimits
+	limits.Triangles = 1
+	for _, c := range []struct {
+		m       mesh.Mesh
+		reason  mesh.Reason
+		message string
+	}{
+		{mesh.Mesh{}, mesh.Empty, "The STL file is sound but holds no triangle."},
+		{mesh.Mesh{Cloud: true}, mesh.Empty, "neither a triangle nor a point"},
+		{mesh.Mesh{Positions: make([]float32, 18)}, mesh.TooLarge, "2 triangles, and at most 1"},
+		{mesh.Mesh{Positions: make([]float32, 12), Cloud: true}, mesh.TooLarge, "4 points, and at most 3"},
+		{mesh.Mesh{Positions: []float32{0, 0, nan, 0, 0, 0, 0, 0, 0}}, mesh.Malformed, "a coordinate that is no number"},
+		{mesh.Mesh{Positions: make([]float32, 9), Origin: [3]float64{0, math.Inf(1), 0}}, mesh.Malformed, "a coordinate that is no number"},
+		{mesh.Mesh{Positions: make([]float32, 9), Indices: []uint32{0, 3, 2}}, mesh.Malformed, "a triangle with vertex 3, counted from 0, where there are 3"},
+	} {
+		checkReason(t, check(&c.m, "STL", limits), c.reason, c.message)
+	}
+	if err := check(&mesh.Mesh{Positions: make([]float32, 9), Indices: []uint32{0, 1, 2}}, "STL", limits); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestReadCancelled cancels in the midst of reading.
 func TestReadCancelled(t *testing.T) {
 	for name, b := range large() {

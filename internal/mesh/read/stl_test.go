@@ -193,6 +193,10 @@ func TestSTLText(t *testing.T) {
 		_, err := readNamed(t, "a.stl", []byte(c.text), mesh.DefaultLimits)
 		checkReason(t, err, c.reason, c.message)
 	}
+	for _, ending := range []string{"\n", "\r\n", "\r"} {
+		_, err := readNamed(t, "a.stl", []byte(strings.ReplaceAll("solid a\n\n\nvertex", "\n", ending)), mesh.DefaultLimits)
+		checkReason(t, err, mesh.Malformed, "Line 4 of the STL file")
+	}
 	limits := mesh.DefaultLimits
 	limits.Triangles = 1
 	_, err := readNamed(t, "a.stl", []byte(whole+whole), limits)
