@@ -78,8 +78,10 @@ func (t *textSTL) read() error {
 func (t *textSTL) keyword(lower string, word []byte) error {
 	inside := lower != "solid" && lower != "endsolid" && lower != "facet" // words that stand inside of a facet
 	switch {
-	case inside != t.facet:
-		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s %s a facet.", t.line, quote(word), map[bool]string{true: "outside of", false: "inside of"}[inside])
+	case inside && !t.facet:
+		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s outside of a facet.", t.line, quote(word))
+	case !inside && t.facet:
+		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s inside of a facet.", t.line, quote(word))
 	case lower == "solid", lower == "endsolid":
 		t.solid = lower == "solid"
 		return t.skipLine() // the name
