@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -60,6 +61,16 @@ func TestShaded(t *testing.T) {
 				t.Errorf("with %v degrees the normal %v at %v points inwards", c.angle, n, p)
 			}
 		}
+	}
+}
+
+// TestShadedLeaves sees that what is shaded stays as it was.
+func TestShadedLeaves(t *testing.T) {
+	w := box().Weld()
+	before := slices.Clone(w.Indices)
+	a, b := w.Shaded(40), w.Shaded(40)
+	if !slices.Equal(w.Indices, before) || !slices.Equal(a.Indices, b.Indices) {
+		t.Errorf("the indices are %v, and were %v", w.Indices, before)
 	}
 }
 

@@ -97,7 +97,7 @@ func (f *gltfFile) open(src Source) error {
 		case kind == chunkBIN && f.chunk == nil:
 			f.chunk = part
 		}
-		at += (length + 3) &^ 3 // what forgot to pad its last chunk is read none the worse
+		at += length
 	}
 	if f.text.Size == src.Size {
 		return mesh.Errorf(mesh.Malformed, "The GLB file ends before its JSON.")

@@ -44,8 +44,8 @@ type gltfMesh struct {
 	solids            []*solid
 }
 
-// mesh reads the primitives of a mesh and sees that what they refer to is there. Nothing is made of it yet. The primitives of all meshes are
-// counted.
+// mesh reads the primitives of a mesh and sees that what they refer to is there. Nothing is made of it yet. It counts the primitives of all
+// meshes.
 func (f *gltfFile) mesh(i int, primitives *int64) (*gltfMesh, error) {
 	m := &gltfMesh{}
 	var all []gltfPrimitive

@@ -2,6 +2,7 @@ package read
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"math"
 	"os"
@@ -49,6 +50,7 @@ func TestGLTFRefused(t *testing.T) {
 			gltfOf(`"scenes":[{"nodes":[3]}],"nodes":[{"children":[1]},{"children":[2]},{"children":[1]},{}]`),
 			mesh.Malformed, "",
 		},
+		"a circle":     {gltfOf(`"nodes":[{"children":[1]},{"children":[2]},{"children":[0]}]`), mesh.Malformed, "Node 0 of the glTF file contains itself"},
 		"a root twice": {gltfOf(`"scenes":[{"nodes":[0,0]}],"nodes":[{}]`), mesh.Malformed, "node 0 twice"},
 		"deep": {
 			gltfOf(`"nodes":[`+strings.Join(deep, ",")+`,{}]`, oneMesh, one, gltfBytes(corner)),
@@ -64,8 +66,44 @@ func TestGLTFRefused(t *testing.T) {
 			gltfOf(oneNode, `"meshes":[{"primitives":[`+strings.Repeat("{},", 100_001)+`{}]}]`),
 			mesh.TooLarge, "primitives",
 		},
-		"no mesh":  {gltfOf(oneNode), mesh.Malformed, "mesh 0, where there are 0"},
-		"no scene": {gltfOf(`"scene":3`, oneNode), mesh.Malformed, "scene 3"},
+		"no mesh":          {gltfOf(oneNode), mesh.Malformed, "mesh 0, where there are 0"},
+		"an index below 0": {gltfOf(`"nodes":[{"mesh":-1}]`), mesh.Malformed, `in nodes 0 "-1" where`},
+		"half a scene":     {gltfOf(`"scene":0.5`), mesh.Malformed, `in scene "0.5" where a whole number`},
+		"a wrong kind":     {gltfOf(`"nodes":[{"scale":"large"}]`), mesh.Malformed, `in nodes 0 a value of the wrong kind, at "Scale"`},
+		"a short matrix":   {gltfOf(`"nodes":[{"matrix":[1,0,0]}]`), mesh.Malformed, "Node 0 of the glTF file has a transform of the wrong length"},
+		"a later version":  {[]byte(`{"asset":{"version":"2.0","minVersion":"2.1"}}`), mesh.Unsupported, `requires glTF "2.1"`},
+		"points": {
+			gltfOf(`"nodes":[`+strings.Join(many, ",")+`]`, `"meshes":[{"primitives":[{"attributes":{"POSITION":0},"mode":0}]}]`,
+				`"accessors":[{"bufferView":0,"componentType":5126,"count":3000,"type":"VEC3"}]`, gltfBytes(long)),
+			mesh.TooLarge, "shows 270000000 points",
+		},
+		"one too far": {
+			gltfOf(oneNode, oneMesh, `"accessors":[{"bufferView":0,"componentType":5126,"count":1,"type":"VEC3"}]`, gltfBytes([]float32{0, 0})),
+			mesh.Malformed, "1 elements of 12 bytes, 12 apart, from byte 0 of a buffer view of 8",
+		},
+		"one apart too far": {
+			gltfOf(oneNode, oneMesh, one, `"bufferViews":[{"buffer":0,"byteLength":36,"byteStride":13}]`,
+				`"buffers":[{"byteLength":36,"uri":"data:;base64,`+base64.StdEncoding.EncodeToString(floatBytes(corner))+`"}]`),
+			mesh.Malformed, "13 apart",
+		},
+		"a sparse index": {
+			gltfOf(oneNode, oneMesh, `"accessors":[{"componentType":5126,"count":3,"type":"VEC3","sparse":{"count":1,`+
+				`"indices":{"bufferView":0,"componentType":5121},"values":{"bufferView":1}}}]`, gltfBytes([]uint8{3}, []float32{1, 0, 0})),
+			mesh.Malformed, "sparse index 3, where it has 3",
+		},
+		"few colours": {
+			gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0,"COLOR_0":1}}]}]`,
+				accessors(`"componentType":5121,"normalized":true,"count":2,"type":"VEC4"`), gltfBytes(corner, make([]uint8, 8))),
+			mesh.Malformed, "2 colours for 3 vertices in primitive 0 of mesh 0",
+		},
+		"few texture coordinates": {
+			gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0,"TEXCOORD_0":1},"material":0}]}]`,
+				`"materials":[{"pbrMetallicRoughness":{"baseColorTexture":{"index":0}}}]`,
+				accessors(`"componentType":5126,"count":2,"type":"VEC2"`), gltfBytes(corner, make([]float32, 4))),
+			mesh.Malformed, "2 texture coordinates for 3 vertices",
+		},
+		"GLB with more behind": {append(glbOf(good, nil), 0, 0, 0, 0), mesh.Malformed, "bytes long, and is"},
+		"no scene":             {gltfOf(`"scene":3`, oneNode), mesh.Malformed, "scene 3"},
 		"an index too many": {
 			gltfOf(oneNode, indexed, accessors(`"componentType":5121,"count":3,"type":"SCALAR"`), gltfBytes(corner, []uint8{0, 1, 3})),
 			mesh.Malformed, "index 3 in primitive 0 of mesh 0, where there are 3",

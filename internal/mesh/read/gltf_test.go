@@ -2,13 +2,11 @@ package read
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"image"
-	"image/color"
-	"image/png"
 	"math"
 	"os"
 	"path/filepath"
@@ -41,7 +39,7 @@ func gltfBytes(parts ...any) string {
 }
 
 // glbOf packs a file.
-func glbOf(text, bin []byte) []byte {
+func glbOf(text, bin []byte, more ...[]byte) []byte {
 	chunk := func(b []byte, kind uint32, pad byte) []byte {
 		b = append(slices.Clone(b), bytes.Repeat([]byte{pad}, (4-len(b)%4)%4)...)
 		return append(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), kind), b...)
@@ -49,6 +47,9 @@ func glbOf(text, bin []byte) []byte {
 	body := chunk(text, chunkJSON, ' ')
 	if bin != nil {
 		body = append(body, chunk(bin, chunkBIN, 0)...)
+	}
+	for _, b := range more {
+		body = append(body, chunk(b, 0x12345678, 0)...)
 	}
 	head := binary.LittleEndian.AppendUint32([]byte(magicGLB), 2)
 	return append(binary.LittleEndian.AppendUint32(head, uint32(12+len(body))), body...)
@@ -133,7 +134,10 @@ func TestGLTFManifest(t *testing.T) {
 // TestGLTFShapes sees the triangles that come of what a file may say.
 func TestGLTFShapes(t *testing.T) {
 	square := []float32{0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0}
-	four := `"accessors":[{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3"},{"bufferView":1,"componentType":%d,"count":%d,"type":"SCALAR"}]`
+	const positions4 = `{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3"}`
+	indices := func(kind, count int) string {
+		return fmt.Sprintf(`"accessors":[%s,{"bufferView":1,"componentType":%d,"count":%d,"type":"SCALAR"}]`, positions4, kind, count)
+	}
 	primitive := func(more string) string {
 		return `"meshes":[{"primitives":[{"attributes":{"POSITION":0}` + more + `}]}]`
 	}
@@ -144,16 +148,28 @@ func TestGLTFShapes(t *testing.T) {
 		want string // corners of each triangle
 	}{
 		"no indices": {gltfOf(oneNode, oneMesh, one, gltfBytes(corner)), "000 100 010"},
-		"strip": {gltfOf(oneNode, primitive(`,"mode":5`), `"accessors":[{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3"}]`, gltfBytes(square)),
+		"strip": {gltfOf(oneNode, primitive(`,"mode":5`), `"accessors":[`+positions4+`]`, gltfBytes(square)),
 			"000 100 010, 100 110 010"},
-		"fan of bytes": {gltfOf(oneNode, primitive(`,"mode":6,"indices":1`), fmt.Sprintf(four, 5121, 4), gltfBytes(square, []uint8{0, 1, 3, 2})),
+		"fan of bytes": {gltfOf(oneNode, primitive(`,"mode":6,"indices":1`), indices(5121, 4), gltfBytes(square, []uint8{0, 1, 3, 2})),
 			"100 110 000, 110 010 000"},
-		"shorts, one left over": {gltfOf(oneNode, primitive(`,"indices":1`), fmt.Sprintf(four, 5123, 4), gltfBytes(square, []uint16{3, 2, 1, 0})), "110 010 100"},
-		"ints":                  {gltfOf(oneNode, primitive(`,"indices":1`), fmt.Sprintf(four, 5125, 3), gltfBytes(square, []uint32{3, 2, 1})), "110 010 100"},
-		"mirrored":              {gltfOf(`"nodes":[{"mesh":0,"scale":[-1,1,1]}]`, oneMesh, one, gltfBytes(corner)), "010 -100 000"},
-		"nested":                {gltfOf(turned, oneMesh, one, gltfBytes(corner)), "1000 1020 800"},
-		"matrix":                {gltfOf(`"nodes":[{"mesh":0,"matrix":[0,1,0,0, -1,0,0,0, 0,0,1,0, 5,6,7,1]}]`, oneMesh, one, gltfBytes(corner)), "567 577 467"},
-		"reused":                {gltfOf(`"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`, oneMesh, one, gltfBytes(corner)), "000 100 010, 001 101 011"},
+		"shorts, one left over": {
+			gltfOf(oneNode, primitive(`,"indices":1`), indices(5123, 4), gltfBytes(square, []uint16{3, 2, 1, 0})),
+			"110 010 100",
+		},
+		"ints": {
+			gltfOf(oneNode, primitive(`,"indices":1`), indices(5125, 3), gltfBytes(square, []uint32{3, 2, 1})),
+			"110 010 100",
+		},
+		"mirrored": {gltfOf(`"nodes":[{"mesh":0,"scale":[-1,1,1]}]`, oneMesh, one, gltfBytes(corner)), "010 -100 000"},
+		"nested":   {gltfOf(turned, oneMesh, one, gltfBytes(corner)), "1000 1020 800"},
+		"matrix": {
+			gltfOf(`"nodes":[{"mesh":0,"matrix":[0,1,0,0, -1,0,0,0, 0,0,1,0, 5,6,7,1]}]`, oneMesh, one, gltfBytes(corner)),
+			"567 577 467",
+		},
+		"reused": {
+			gltfOf(`"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`, oneMesh, one, gltfBytes(corner)),
+			"000 100 010, 001 101 011",
+		},
 		"the scene that is said": {gltfOf(`"scene":1,"scenes":[{"nodes":[0]},{"nodes":[1]}],"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,
 			oneMesh, one, gltfBytes(corner)), "001 101 011"},
 		"the first scene": {gltfOf(`"scenes":[{"nodes":[1]},{"nodes":[0]}],"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,
@@ -166,6 +182,12 @@ func TestGLTFShapes(t *testing.T) {
 				base64.RawStdEncoding.EncodeToString(shorts(9, 0, 0, 0, 9, 9, 9, 32767, 0, 0, 9, 9, 9, 0, 32767, 0))+`"}]`), "000 200 020"},
 		"numbers of floats, escapes": {bytes.ReplaceAll(bytes.ReplaceAll(gltfOf(oneNode, oneMesh, one, gltfBytes(corner)), []byte(`"count":3`), []byte(`"count":3.0`)),
 			[]byte("/octet"), []byte(`\/octet`)), "000 100 010"},
+		"escapes in base64": {bytes.Replace(gltfOf(oneNode, oneMesh, one, gltfBytes([]float32{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0})), []byte("=="),
+			[]byte(`\u003d\u003D`), 1), "000 100 010"},
+		"a chunk of another kind": {glbOf(append(gltfOf(oneNode, oneMesh, one, `"bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36}]`),
+			"  "...), floatBytes(corner), []byte("later")), "000 100 010"},
+		"two of the same vertices": {gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0}},{"attributes":{"POSITION":0}}]}]`, one,
+			gltfBytes(corner)), "000 100 010, 000 100 010"},
 		"byte-order mark": {append([]byte("\xEF\xBB\xBF"), gltfOf(oneNode, oneMesh, one, gltfBytes(corner))...), "000 100 010"},
 		"glb": {glbOf(gltfOf(oneNode, oneMesh, one, `"bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36}]`), floatBytes(corner)),
 			"000 100 010"},
@@ -176,6 +198,9 @@ func TestGLTFShapes(t *testing.T) {
 			m, err := readBytes(t, readGLTF, c.file)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if m.Vertices() != 3*m.Triangles() && m.Triangles() < 2 {
+				t.Errorf("got %d vertices", m.Vertices())
 			}
 			var got []string
 			for i := range m.Triangles() {
@@ -210,59 +235,6 @@ func floatBytes(n []float32) []byte {
 	return b
 }
 
-func TestGLTFColors(t *testing.T) {
-	checker := image.NewNRGBA(image.Rect(0, 0, 2, 1))
-	checker.SetNRGBA(0, 0, color.NRGBA{255, 0, 0, 255})
-	checker.SetNRGBA(1, 0, color.NRGBA{0, 0, 255, 128})
-	var picture bytes.Buffer
-	if err := png.Encode(&picture, checker); err != nil {
-		t.Fatal(err)
-	}
-	textured := `"textures":[{"source":0}],"images":[{"uri":"data:image/png;base64,` + base64.StdEncoding.EncodeToString(picture.Bytes()) + `"}]`
-	material := func(pbr, more string) string {
-		return `"materials":[{"pbrMetallicRoughness":{` + pbr + `}` + more + `}]`
-	}
-	with := func(attributes string) string {
-		return `"meshes":[{"primitives":[{"attributes":{"POSITION":0` + attributes + `},"material":0}]}]`
-	}
-	const uv = `,{"bufferView":1,"componentType":5126,"count":3,"type":"VEC2"}]`
-	for name, c := range map[string]struct {
-		file []byte
-		want [3]color.NRGBA
-	}{
-		"factor, opaque": {gltfOf(oneNode, with(""), `"accessors":[`+floats3+`]`, material(`"baseColorFactor":[0.2140411,0,1,0.5]`, ""), gltfBytes(corner)),
-			[3]color.NRGBA{{127, 0, 255, 255}, {127, 0, 255, 255}, {127, 0, 255, 255}}},
-		"bytes with alpha": {gltfOf(oneNode, with(`,"COLOR_0":1`), `"accessors":[`+floats3+`,{"bufferView":1,"componentType":5121,"normalized":true,"count":3,"type":"VEC4"}]`,
-			material(`"baseColorFactor":[1,1,1,0.5]`, `,"alphaMode":"BLEND"`), gltfBytes(corner, []uint8{255, 0, 0, 255, 55, 55, 55, 255, 0, 0, 0, 0})),
-			[3]color.NRGBA{{255, 0, 0, 128}, {128, 128, 128, 128}, {0, 0, 0, 0}}},
-		"shorts": {gltfOf(oneNode, with(`,"COLOR_0":1`), `"accessors":[`+floats3+`,{"bufferView":1,"componentType":5123,"normalized":true,"count":3,"type":"VEC3"}]`,
-			material("", ""), gltfBytes(corner, []uint16{65535, 0, 0, 0, 65535, 0, 0, 0, 14027})), [3]color.NRGBA{{255, 0, 0, 255}, {0, 255, 0, 255}, {0, 0, 127, 255}}},
-		"texture": {gltfOf(oneNode, with(`,"TEXCOORD_0":1`), `"accessors":[`+floats3+uv, material(`"baseColorTexture":{"index":0}`, `,"alphaMode":"BLEND"`), textured,
-			gltfBytes(corner, []float32{0.25, 0, 0.75, 1, -1.75, 0.5})), [3]color.NRGBA{{255, 0, 0, 255}, {0, 0, 255, 128}, {255, 0, 0, 255}}},
-		"moved texture": {gltfOf(oneNode, with(`,"TEXCOORD_0":1`), `"accessors":[`+floats3+uv,
-			material(`"baseColorTexture":{"index":0,"extensions":{"KHR_texture_transform":{"offset":[0.5,0]}}}`, ""), textured,
-			gltfBytes(corner, []float32{0.25, 0, 0.75, 1, 0.25, 0.5})), [3]color.NRGBA{{0, 0, 255, 255}, {255, 0, 0, 255}, {0, 0, 255, 255}}},
-		"texture elsewhere": {gltfOf(oneNode, with(`,"TEXCOORD_0":1`), `"accessors":[`+floats3+uv, material(`"baseColorFactor":[0,1,0,1],"baseColorTexture":{"index":0}`, ""),
-			`"textures":[{"source":0}],"images":[{"uri":"http://127.0.0.1:9/a.png"}]`, gltfBytes(corner, []float32{0.25, 0, 0.75, 1, -1.75, 0.5})),
-			[3]color.NRGBA{{0, 255, 0, 255}, {0, 255, 0, 255}, {0, 255, 0, 255}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m, err := readBytes(t, readGLTF, c.file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, want := range c.want {
-				if got := m.Colors[4*i:][:4]; color.NRGBA(color.NRGBA{got[0], got[1], got[2], got[3]}) != want {
-					t.Errorf("vertex %d has the colour %v, want %v", i, got, want)
-				}
-			}
-		})
-	}
-	if m, err := readBytes(t, readGLTF, gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`, gltfBytes(corner))); err != nil || m.Colors != nil {
-		t.Errorf("without a material there are the colours %v, %v", m.Colors, err)
-	}
-}
-
 func TestGLTFCloud(t *testing.T) {
 	m, err := readBytes(t, readGLTF, gltfOf(`"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,
 		`"meshes":[{"primitives":[{"attributes":{"POSITION":0},"mode":0}]}]`, `"accessors":[`+floats3+`]`, gltfBytes(corner)))
@@ -281,6 +253,27 @@ func TestGLTFFar(t *testing.T) {
 	}
 	if b := m.Box(); b.Min != [3]float64{1e9, 0, 0.5} || b.Max != [3]float64{1e9 + 1, 1, 0.5} {
 		t.Errorf("got the box %v", b)
+	}
+}
+
+// TestGLTFLong reads what is longer than what is read at once.
+func TestGLTFLong(t *testing.T) {
+	many := slices.Repeat(corner, 20_000)
+	m, err := readBytes(t, readGLTF, gltfOf(oneNode, oneMesh, strings.Replace(`"accessors":[`+floats3+`]`, ":3,", ":60000,", 1), gltfBytes(many)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(m.Positions, many) {
+		t.Errorf("got %d positions, not the same as the %d that were written", len(m.Positions), len(many))
+	}
+}
+
+func TestGLTFCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	file := gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`, gltfBytes(corner))
+	if _, err := readGLTF(ctx, source(file), mesh.DefaultLimits, nil); err != context.Canceled {
+		t.Errorf("got the error %v, want that of the context", err)
 	}
 }
 

@@ -28,8 +28,9 @@ var ErrNotFinite = errors.New("the mesh has a number that is not finite")
 
 // Write writes a mesh as one Mesh, or Points where it is a cloud, in the coordinates and the unit of its file; its matrix adds the origin.
 // Normals are written where the mesh has them (see mesh.Shaded), with four decimals; positions as the shortest decimals that give the same
-// single-precision numbers; colours as light. The userData of the object tell millimetersPerUnit, upAxis ("Y" or "Z"), format, decimated and
-// triangles. The same mesh gives the same bytes. It needs little memory beside the mesh.
+// single-precision numbers; colours as light. The userData of the object tell millimetersPerUnit, upAxis ("Y" or "Z"), format, decimated
+// and triangles. The same mesh gives the same bytes. It needs little memory beside the mesh. What was written before an error is no
+// document.
 func Write(w io.Writer, m *mesh.Mesh, o Options) error {
 	e := &encoder{w: w, b: make([]byte, 0, bufferSize)}
 	e.text(`{"metadata":{"version":4.6,"type":"Object","generator":"Meshyard"},"geometries":[{"uuid":"` + geometryID +
@@ -106,7 +107,8 @@ func (e *encoder) object(m *mesh.Mesh, o Options) {
 	}
 	e.text(`,1],"userData":{"format":` + strconv.Quote(string(m.Format)) + `,"millimetersPerUnit":`)
 	e.number(m.Unit)
-	e.text(`,"upAxis":"` + m.Up.String() + `","decimated":` + strconv.FormatBool(o.Decimated) + `,"triangles":` + strconv.Itoa(o.Triangles) + `}}}`)
+	e.text(`,"upAxis":"` + m.Up.String() + `","decimated":` + strconv.FormatBool(o.Decimated))
+	e.text(`,"triangles":` + strconv.Itoa(o.Triangles) + `}}}`)
 }
 
 // translucent tells whether something shines through a colour.

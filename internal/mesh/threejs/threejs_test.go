@@ -128,7 +128,8 @@ func TestWriteLarge(t *testing.T) {
 	w := write(t, m, Options{})
 	g := w.Geometries[0].Data
 	if g.Index.Type != "Uint32Array" || len(g.Index.Array) != 3*n || len(g.Attributes.Color.Array) != 4*n || len(g.Attributes.Normal.Array) != 3*n {
-		t.Fatalf("got %d indices of %s, %d colours, %d normals", len(g.Index.Array), g.Index.Type, len(g.Attributes.Color.Array), len(g.Attributes.Normal.Array))
+		t.Fatalf("got %d indices of %s, %d colours, %d normals", len(g.Index.Array), g.Index.Type, len(g.Attributes.Color.Array),
+			len(g.Attributes.Normal.Array))
 	}
 	for i, x := range m.Positions {
 		if got := float32(g.Attributes.Position.Array[i]); got != x {
@@ -150,12 +151,16 @@ func TestNormals(t *testing.T) {
 	}
 	e := &encoder{w: io.Discard, b: make([]byte, 0, 1<<20)}
 	e.normals(xs)
+	if bytes.Contains(e.b, []byte("-0,")) {
+		t.Error("a zero has a sign")
+	}
 	var got []float64
 	if err := json.Unmarshal([]byte("["+string(e.b)+"]"), &got); err != nil {
 		t.Fatal(err)
 	}
 	for i, x := range xs {
-		if want := max(-1, min(1, float64(x))); math.Abs(got[i]-want) > 0.501/decimals || got[i] != math.Round(got[i]*decimals)/decimals {
+		want := max(-1, min(1, float64(x)))
+		if math.Abs(got[i]-want) > 0.501/decimals || got[i] != math.Round(got[i]*decimals)/decimals {
 			t.Fatalf("%v is written as %v", x, got[i])
 		}
 	}
