@@ -9,11 +9,13 @@ import (
 )
 
 // bumpy is a bumpy ball of about n triangles, as STL has them: no corner is shared.
-func bumpy(n int) *mesh.Mesh {
+func bumpy(n int) *mesh.Mesh { return ball(n, 0.3) }
+
+func ball(n int, bumps float64) *mesh.Mesh {
 	rows := int(math.Sqrt(float64(n) / 4))
 	at := func(i, j int) [3]float32 {
 		theta, phi := math.Pi*float64(i)/float64(rows), math.Pi*float64(j)/float64(rows)
-		r := 10 + 0.3*math.Sin(12*theta)*math.Cos(9*phi)
+		r := 10 + bumps*math.Sin(12*theta)*math.Cos(9*phi)
 		return [3]float32{float32(r * math.Sin(theta) * math.Cos(phi)), float32(r * math.Sin(theta) * math.Sin(phi)), float32(r * math.Cos(theta))}
 	}
 	m := &mesh.Mesh{Format: mesh.STL, Unit: 1}

@@ -37,15 +37,8 @@ func Render(ctx context.Context, m *mesh.Mesh, o Options) (*image.NRGBA, error) 
 	}
 	progress(0.1)
 	c := look(m, o.Width*samples, o.Height*samples)
-	r := newRaster(o.Width*samples, o.Height*samples, m.Colors != nil)
 	ground := newGround(c)
-	told := func(done float64) { progress(0.1 + 0.6*done) }
-	var err error
-	if m.Cloud {
-		err = r.points(ctx, m, c, ground, told)
-	} else {
-		err = r.triangles(ctx, m, c, ground, told)
-	}
+	r, err := rasterize(ctx, m, c, ground, func(done float64) { progress(0.1 + 0.6*done) })
 	if err != nil {
 		return nil, err
 	}
@@ -54,4 +47,16 @@ func Render(ctx context.Context, m *mesh.Mesh, o Options) (*image.NRGBA, error) 
 	img, err := r.resolve(ctx, c, ground)
 	progress(1)
 	return img, err
+}
+
+// rasterize finds what is seen of a mesh.
+func rasterize(ctx context.Context, m *mesh.Mesh, c *camera, g *ground, progress func(float64)) (*raster, error) {
+	r := newRaster(int(c.width), int(c.height), m.Colors != nil)
+	if m.Cloud {
+		return r, r.points(ctx, m, c, g, progress)
+	}
+	if err := r.triangles(ctx, m, c, g, progress); err != nil {
+		return nil, err
+	}
+	return r, r.lines(ctx, m, c)
 }
