@@ -288,3 +288,29 @@ func FuzzGLTF(f *testing.F) {
 	f.Add(glbOf(gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`, `"bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36}]`), floatBytes(corner)))
 	fuzz(f, "gltf", readGLTF)
 }
+
+// BenchmarkGLTF reads a million triangles of a GLB, with half as many vertices. It is to be compared with what the disk gives.
+func BenchmarkGLTF(b *testing.B) {
+	const side = 707
+	var positions []float32
+	var indices []uint32
+	for y := range uint32(side + 1) {
+		for x := range uint32(side + 1) {
+			positions = append(positions, float32(x)/7, float32(y)/7, float32(math.Sin(float64(x*y)/1000)))
+			if a := y*(side+1) + x; x < side && y < side {
+				indices = append(indices, a, a+1, a+side+2, a, a+side+2, a+side+1)
+			}
+		}
+	}
+	bin := floatBytes(positions)
+	at := len(bin)
+	for _, i := range indices {
+		bin = binary.LittleEndian.AppendUint32(bin, i)
+	}
+	file := glbOf(gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0},"indices":1}]}]`,
+		fmt.Sprintf(`"accessors":[{"bufferView":0,"componentType":5126,"count":%d,"type":"VEC3"},`+
+			`{"bufferView":1,"componentType":5125,"count":%d,"type":"SCALAR"}]`, len(positions)/3, len(indices)),
+		fmt.Sprintf(`"bufferViews":[{"buffer":0,"byteLength":%d},{"buffer":0,"byteOffset":%d,"byteLength":%d}],"buffers":[{"byteLength":%d}]`,
+			at, at, len(bin)-at, len(bin))), bin)
+	bench(b, readGLTF, file, len(file))
+}
