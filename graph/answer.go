@@ -146,7 +146,7 @@ func (boundedAnswer) InterceptRootField(ctx context.Context, next graphql.RootRe
 	}
 	return graphql.WriterFunc(func(w io.Writer) {
 		defer func() {
-			if cause := recover(); cause != nil && cause != errAnswerTooLarge {
+			if cause := recover(); cause != nil && cause != any(errAnswerTooLarge) {
 				panic(cause)
 			}
 		}()
@@ -154,8 +154,8 @@ func (boundedAnswer) InterceptRootField(ctx context.Context, next graphql.RootRe
 	})
 }
 
-// errAnswerTooLarge ends a Marshaler, which looks at no error.
-var errAnswerTooLarge = &models.Error{Code: models.TooLarge, Message: "the answer is too large"}
+// errAnswerTooLarge also ends a Marshaler, by a panic: it looks at no error.
+var errAnswerTooLarge = &models.Error{Code: models.TooLarge, Limit: maxAnswer, Message: "the answer is larger than 16 MiB: ask for less at a time"}
 
 type boundedWriter struct {
 	io.Writer

@@ -112,11 +112,11 @@ func (t *overHTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t.noteDeprecated(ctx, op)
-	if wantsEvents(r) {
-		t.stream(ctx, w, op)
+	switch subscription := op.Operation.Operation == ast.Subscription; {
+	case wantsEvents(r):
+		t.stream(ctx, w, params, op)
 		return
-	}
-	if op.Operation.Operation == ast.Subscription {
+	case subscription:
 		t.refuse(ctx, answer, http.StatusNotAcceptable, BadInput("", "a subscription is answered by server-sent events, for who accepts text/event-stream, and over WebSocket"))
 		return
 	}
@@ -180,18 +180,29 @@ func (t *overHTTP) run(ctx context.Context, op *graphql.OperationContext, long t
 		ctx, cancel = context.WithTimeoutCause(ctx, long, errTookLong)
 		defer cancel()
 	}
-	size := new(answerSize)
-	next, within := t.exec.DispatchOperation(context.WithValue(ctx, boundedAnswer{}, size), op)
+	next, within := t.dispatch(ctx, op)
 	response := next(within)
 	switch {
-	case size.over:
-		response = &graphql.Response{Data: []byte("null"), Errors: t.present(ctx, op, &models.Error{Code: models.TooLarge, Limit: maxAnswer, Message: "the answer is larger than 16 MiB: ask for less at a time"})}
 	case response == nil && context.Cause(ctx) == error(errTookLong):
 		response = &graphql.Response{Data: []byte("null"), Errors: t.present(ctx, op, errTookLong)}
 	case response == nil:
 		return nil
 	}
 	return encode(response)
+}
+
+// dispatch begins an operation. Each of its responses is bounded.
+func (t *overHTTP) dispatch(ctx context.Context, op *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
+	size := new(answerSize)
+	next, within := t.exec.DispatchOperation(context.WithValue(ctx, boundedAnswer{}, size), op)
+	return func(ctx context.Context) *graphql.Response {
+		*size = answerSize{}
+		response := next(ctx)
+		if size.over || response != nil && len(response.Data) > maxAnswer { // events of subscriptions are told whole
+			response = &graphql.Response{Data: []byte("null"), Errors: t.present(ctx, op, errAnswerTooLarge)}
+		}
+		return response
+	}, within
 }
 
 func (t *overHTTP) present(ctx context.Context, op *graphql.OperationContext, err error) gqlerror.List {

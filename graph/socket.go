@@ -15,6 +15,9 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
+// perMessage is what a message over WebSocket costs besides its operation.
+const perMessage = 1_000
+
 // wantsSocket tells whether a request asks for a WebSocket.
 func wantsSocket(r *http.Request) bool {
 	return strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
@@ -23,7 +26,7 @@ func wantsSocket(r *http.Request) bool {
 // socket is GraphQL over WebSocket, by graphql-transport-ws, for subscriptions. Browsers can give a WebSocket no header: the token may come as
 // Authorization in the payload of connection_init. Pages of any origin may connect, for no cookie is read.
 func (t *overHTTP) socket(w http.ResponseWriter, r *http.Request) {
-	limit := int64(maxBody)
+	limit := int64(maxDocument)
 	socket := transport.Websocket{
 		Implementation:        transport.CoderWebsocketImplementation{AcceptOptions: websocket.AcceptOptions{InsecureSkipVerify: true}},
 		KeepAlivePingInterval: pingEvery,
@@ -53,21 +56,38 @@ type socketExecutor struct {
 }
 
 func (e socketExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
+	if err := e.charge(ctx); err != nil {
+		return new(graphql.OperationContext), e.told(ctx, gqlerror.List{gqlerror.Wrap(err)})
+	}
 	op, errs := e.understand(ctx, params)
 	if errs != nil {
-		return op, errs
+		return op, e.told(ctx, errs)
 	}
 	if op.Operation.Operation != ast.Subscription {
-		return op, gqlerror.List{gqlerror.Wrap(BadInput("", "a WebSocket takes subscriptions; queries and mutations go by POST"))}
+		return op, e.told(ctx, gqlerror.List{gqlerror.Wrap(BadInput("", "a WebSocket takes subscriptions; queries and mutations go by POST"))})
 	}
 	if _, _, err := e.admit(ctx, e.r.WithContext(ctx), op); err != nil {
-		return op, gqlerror.List{gqlerror.Wrap(err)}
+		return op, e.told(ctx, gqlerror.List{gqlerror.Wrap(err)})
 	}
 	return op, nil
 }
 
+// charge takes what a message costs before it is looked at: the limit of requests knows only of the one that opened the socket.
+func (e socketExecutor) charge(ctx context.Context) error {
+	if e.Spend == nil {
+		return nil
+	}
+	return e.Spend(e.r.WithContext(ctx), perMessage).Spent
+}
+
+// told are errors as clients see them: the transport sends them as they are.
+func (e socketExecutor) told(ctx context.Context, errs gqlerror.List) gqlerror.List {
+	response := e.exec.DispatchError(graphql.WithOperationContext(ctx, new(graphql.OperationContext)), errs[:min(len(errs), maxErrors)])
+	return shorten(response.Errors)
+}
+
 func (e socketExecutor) DispatchOperation(ctx context.Context, op *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
-	return e.exec.DispatchOperation(context.WithValue(ctx, boundedAnswer{}, new(answerSize)), op)
+	return e.dispatch(ctx, op)
 }
 
 func (e socketExecutor) DispatchError(ctx context.Context, errs gqlerror.List) *graphql.Response {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/klauspost/compress/gzhttp"
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // pingEvery keeps proxies from ending a stream on which nothing happens.
@@ -23,7 +24,7 @@ func wantsEvents(r *http.Request) bool {
 }
 
 // stream runs an operation and sends what it answers, each time, as an event.
-func (t *overHTTP) stream(ctx context.Context, w http.ResponseWriter, op *graphql.OperationContext) {
+func (t *overHTTP) stream(ctx context.Context, w http.ResponseWriter, params *graphql.RawParams, op *graphql.OperationContext) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
@@ -34,9 +35,13 @@ func (t *overHTTP) stream(ctx context.Context, w http.ResponseWriter, op *graphq
 	defer stop()
 	s.send(":")
 	go s.ping(ctx)
-	next, ctx := t.exec.DispatchOperation(context.WithValue(ctx, boundedAnswer{}, new(answerSize)), op)
-	for response := next(ctx); response != nil; response = next(ctx) {
-		s.send(fmt.Sprintf("event: next\ndata: %s", bytes.TrimSpace(encode(response))))
+	if op.Operation.Operation == ast.Subscription {
+		next, ctx := t.dispatch(ctx, op)
+		for response := next(ctx); response != nil; response = next(ctx) {
+			s.next(encode(response))
+		}
+	} else if body, err := t.answer(ctx, params, op, false); err == nil && len(body) > 0 {
+		s.next(body)
 	}
 	s.send("event: complete\ndata:")
 }
@@ -47,6 +52,10 @@ type events struct {
 	w     http.ResponseWriter
 	flush func() error
 	ended bool
+}
+
+func (s *events) next(body []byte) {
+	s.send(fmt.Sprintf("event: next\ndata: %s", bytes.TrimSpace(body)))
 }
 
 func (s *events) send(event string) {

@@ -56,6 +56,9 @@ func FuzzREST(f *testing.F) {
 			r.Header.Set("Content-Type", "application/json")
 		}
 		answer := c.Send(r)
+		if t.Failed() {
+			t.Logf("%s %s %q: %d %s", op.method, path, body, answer.StatusCode, answer.Bytes)
+		}
 		if answer.StatusCode >= 500 || answer.StatusCode >= 400 && answer.Header.Get("X-Error") == "" {
 			t.Errorf("%s %s %q: %d %.300s", op.method, path+"?"+query.Encode(), body, answer.StatusCode, answer.Bytes)
 		}

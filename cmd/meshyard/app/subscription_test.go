@@ -15,6 +15,7 @@ import (
 	"github.com/coder/websocket/wsjson"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/app/apptest"
+	"github.com/meshyard/meshyard/internal/config"
 )
 
 const watching = `subscription ($id: ID!) { fileProcessing(id: $id) { state progress error } }`
@@ -65,6 +66,35 @@ func stream(t *testing.T, c *apptest.Client, id int64) (told []watched) {
 // socket subscribes over WebSocket with the token in the payload, as browsers do, and gives what came until it was complete.
 func socket(t *testing.T, url, token, query string, id int64) (told []watched) {
 	t.Helper()
+	for _, payload := range overSocket(t, url, token, query, map[string]any{"id": apptest.ID(id)}) {
+		var one watched
+		if err := json.Unmarshal(payload, &one); err != nil {
+			t.Fatalf("%s: %v", payload, err)
+		}
+		told = append(told, one)
+	}
+	return told
+}
+
+// refusedBySocket gives the code of the first error, and how much was said.
+func refusedBySocket(t *testing.T, url, token, query string) (code string, size int) {
+	t.Helper()
+	for _, payload := range overSocket(t, url, token, query, nil) {
+		var one watched
+		if err := json.Unmarshal(payload, &one); err != nil {
+			t.Fatalf("%s: %v", payload, err)
+		}
+		if len(one.Errors) > 0 {
+			code = one.Errors[0].Extensions.Code
+		}
+		size += len(payload)
+	}
+	return code, size
+}
+
+// overSocket gives the payloads that came for an operation until it was complete.
+func overSocket(t *testing.T, url, token, query string, variables map[string]any) (told []json.RawMessage) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	conn, _, err := websocket.Dial(ctx, url+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
@@ -83,21 +113,17 @@ func socket(t *testing.T, url, token, query string, id int64) (told []watched) {
 		}
 	}
 	send(message{Type: "connection_init", Payload: json.RawMessage(fmt.Sprintf(`{"Authorization":"Bearer %s"}`, token))})
-	body, _ := json.Marshal(map[string]any{"query": query, "variables": map[string]any{"id": apptest.ID(id)}})
+	body, _ := json.Marshal(map[string]any{"query": query, "variables": variables})
 	for {
 		var m message
 		if err := wsjson.Read(ctx, conn, &m); err != nil {
-			t.Fatalf("after %+v: %v", told, err)
+			t.Fatalf("after %s: %v", told, err)
 		}
 		switch m.Type {
 		case "connection_ack":
 			send(message{ID: "1", Type: "subscribe", Payload: body})
 		case "next":
-			var one watched
-			if err := json.Unmarshal(m.Payload, &one); err != nil {
-				t.Fatalf("%s: %v", m.Payload, err)
-			}
-			told = append(told, one)
+			told = append(told, m.Payload)
 		case "error", "complete":
 			return told
 		}
@@ -132,4 +158,28 @@ func TestSubscription(t *testing.T) {
 			t.Errorf("a query over WebSocket: %+v", told)
 		}
 	}, derives)
+}
+
+// What is refused over WebSocket is refused as it is over HTTP: with a code, and in short. A message is charged before it is looked at.
+func TestHostileSocket(t *testing.T) {
+	s := apptest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 20 }) // and so a cost of 200,000
+	s.User("ada")
+	var long strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&long, "unknown%d ", i)
+	}
+	for i, text := range []string{"{", "subscription {" + long.String() + "}", "subscription {" + strings.Repeat("__typename ", 100_000/11) + "}", `{ me { id } }`, `subscription { a: __typename b: __typename }`} {
+		if code, size := refusedBySocket(t, s.URL, s.Token("ada", "read"), text); code != "BAD_USER_INPUT" || size > 16<<10 {
+			t.Errorf("%d: %s, %d bytes", i, code, size)
+		}
+	}
+	token := s.Token("ada", "read")
+	for i := range 7 { // 6 times 30,301, and 15,301, which leaves 2,893
+		ask(s.Client(token), query(fmt.Sprintf("{things(first:100){nodes{creator{things(first:%d){nodes{id name}}}}}}", map[bool]int{true: 100, false: 50}[i < 6])))
+	}
+	for i, want := range []string{"BAD_USER_INPUT", "BAD_USER_INPUT", "RATE_LIMITED"} {
+		if code, _ := refusedBySocket(t, s.URL, token, "{"); code != want {
+			t.Errorf("message %d: %s, want %s", i, code, want)
+		}
+	}
 }
