@@ -35,6 +35,8 @@ type Options struct {
 	Documents []Document
 	// Spend takes a cost from what the caller may still run. nil: it is not counted, and no budget is told.
 	Spend func(r *http.Request, cost int) Budget
+	// Authenticate finds out who calls by a token that came over a WebSocket, as that of a request was found out. nil: the store's own tokens are known alone.
+	Authenticate func(ctx context.Context, token string) (auth.Caller, error)
 }
 
 // overHTTP is GraphQL over HTTP, as its specification says: POST with JSON or, for a file, as a multipart request, and GET for queries. It
@@ -47,12 +49,14 @@ type overHTTP struct {
 	costing        *costing
 	queries        collapse.Group[[]byte]
 	noteDeprecated func(context.Context, *graphql.OperationContext)
-	authenticate   func(ctx context.Context, token string) (auth.Caller, error)
 }
 
 // Handler answers GraphQL over HTTP. It fails where a registered document does not fit the schema or the limits.
 func (g *Graph) Handler(o Options) (http.Handler, error) {
-	t := &overHTTP{Options: o, exec: g.Executor(found{}), noteDeprecated: g.noteDeprecated, authenticate: g.resolver.Store.Authenticate}
+	t := &overHTTP{Options: o, exec: g.Executor(found{}), noteDeprecated: g.noteDeprecated}
+	if o.Authenticate == nil {
+		t.Authenticate = g.resolver.Store.Authenticate
+	}
 	if !o.Hardened {
 		t.exec.Use(extension.Introspection{})
 	}

@@ -42,7 +42,7 @@ func (t *overHTTP) socket(w http.ResponseWriter, r *http.Request) {
 			if !strings.EqualFold(scheme, "Bearer") {
 				token = ""
 			}
-			caller, err := t.authenticate(ctx, strings.TrimSpace(token))
+			caller, err := t.Authenticate(ctx, strings.TrimSpace(token))
 			return auth.WithCaller(ctx, caller, err), nil, nil
 		},
 	}

@@ -65,7 +65,7 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries, err := g.Handler(graph.Options{Hardened: a.Settings.Hardened, Documents: documents, Spend: a.budget()})
+	queries, err := g.Handler(graph.Options{Hardened: a.Settings.Hardened, Documents: documents, Spend: a.budget(), Authenticate: a.authenticate})
 	if err != nil {
 		return nil, err
 	}

@@ -173,6 +173,12 @@ func TestBearerOfTheProvider(t *testing.T) {
 		ada.Query(`mutation { createToken(input: {name: "laptop", scopes: [READ, WRITE]}) { secret } }`, nil, &made)
 		s.Client(made.CreateToken.Secret).Get(fmt.Sprintf("/things/%d", thing)).Want(t, 200)
 
+		for given, want := range map[string]string{token: "NOT_FOUND", token + "x": "UNAUTHENTICATED"} {
+			if told := socket(t, s.URL, given, watching, 999); len(told) != 1 || len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != want {
+				t.Errorf("over a WebSocket: %+v, want %s", told, want)
+			}
+		}
+
 		other := oidctest.New(t)
 		for name, bad := range map[string]string{
 			"another audience": issuer.Sign(oidctest.Claims{"sub": "1", "aud": "x"}), "expired": issuer.Sign(oidctest.Claims{"sub": "1", "exp": time.Now().Add(-time.Minute).Unix()}),
