@@ -47,7 +47,7 @@ func main() {
 	flag.DurationVar(&o.round, "round", 4*time.Second, "how long one turn of requests lasts")
 	flag.IntVar(&o.conns, "conns", 16, "keep-alive connections that ask at the same time")
 	flag.IntVar(&o.files, "files", 10_000, "files among which requests choose")
-	flag.StringVar(&only, "only", "", "one of: upload, postgres, sqlite, listing-postgres, listing-sqlite, beside-postgres, beside-sqlite, hostile, rendering, million-postgres, million-sqlite, million for the last two; default all but those")
+	flag.StringVar(&only, "only", "", "one of: upload, postgres, sqlite, listing-postgres, listing-sqlite, beside-postgres, beside-sqlite, hostile, rendering, previews-postgres, previews-sqlite, million-postgres, million-sqlite, million for the last two; default all but those")
 	flag.IntVar(&o.things, "things", 0, "things in the large catalogue; default a million on PostgreSQL, 100,000 on SQLite")
 	flag.StringVar(&o.server, "server", "", "`file` of a built meshyard; default: it is built")
 	flag.StringVar(&place, "dir", defaultPlace(), "`folder` on a disk, for files and databases; what is made there is removed")
@@ -96,6 +96,8 @@ func run(ctx context.Context, o options, place, only string) (err error) {
 		{"beside-sqlite", func(ctx context.Context, o options) error { return compareBeside(ctx, o, sqlite) }},
 		{"hostile", sufferHostile},
 		{"rendering", compareRendering},
+		{"previews-postgres", func(ctx context.Context, o options) error { return comparePreviews(ctx, o, postgres) }},
+		{"previews-sqlite", func(ctx context.Context, o options) error { return comparePreviews(ctx, o, sqlite) }},
 		{"million-postgres", func(ctx context.Context, o options) error {
 			return compareSizes(ctx, o, postgres, 10_000, cmp.Or(o.things, 1_000_000))
 		}},

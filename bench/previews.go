@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+	"github.com/meshyard/meshyard/internal/preview"
+	"github.com/meshyard/meshyard/models"
+)
+
+const (
+	previewTriangles = 10_000
+	previewsAlone    = 15  // one after the other
+	previewsAtOnce   = 200 // finalized together
+	previewWaitMS    = 300
+)
+
+// comparePreviews measures how long after finalize's answer a preview is there, beside what deriving it takes alone, and then how much longer
+// requests take while two hundred are made.
+func comparePreviews(ctx context.Context, o options, e engine) (err error) {
+	address, drop, err := newDatabase(ctx, o, e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, drop()) }()
+	a, _, err := openCatalogue(ctx, o, address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	user, err := a.Store.CreateUser(ctx, "maker", false)
+	if err != nil {
+		return err
+	}
+	caller := auth.Caller{UserID: user.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}
+	token, err := a.Store.CreateToken(ctx, "maker", "bench", caller.Scopes, 0)
+	if err != nil {
+		return err
+	}
+	thing, err := a.Store.CreateThing(ctx, caller, models.NewThing{Name: "Balls", License: models.CC, Category: "other"})
+	if err != nil {
+		return err
+	}
+	ball := meshtest.SphereSTL(previewTriangles)
+	var files []int64
+	for i := range previewsAlone + previewsAtOnce {
+		binary.LittleEndian.PutUint32(ball, uint32(i)) // the header tells them apart
+		f, err := a.Store.Upload(ctx, caller, models.NewUpload{Name: "ball.stl", Bytes: bytes.NewReader(ball)})
+		if err != nil {
+			return err
+		}
+		files = append(files, f.ID)
+	}
+	server, err := startServer(ctx, o, "--database-url", address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+
+	var alone, waited series
+	put := func(_ preview.Part, write func(io.Writer) error) error { return write(io.Discard) }
+	for _, id := range files[:previewsAlone] {
+		began := time.Now()
+		if _, err := preview.Derive(ctx, preview.Source{ReaderAt: bytes.NewReader(ball), Size: int64(len(ball))}, "stl", put, func(string, float64) {}); err != nil {
+			return err
+		}
+		alone = append(alone, time.Since(began).Seconds()*1000)
+		took, err := server.finalizeAndWait(ctx, token, thing.ID, id)
+		if err != nil {
+			return err
+		}
+		waited = append(waited, took.Seconds()*1000)
+	}
+	t := newTable("a preview of %d triangles on %s, on a server that does nothing else; %d times", previewTriangles, e, previewsAlone)
+	t.row("deriving alone, ms", "%.0f", alone)
+	t.row("from finalize's answer to the preview, ms", "%.0f", waited)
+	t.atMost("the difference, ms", "%.0f", waited.minus(alone), previewWaitMS)
+	t.print()
+
+	asker, err := newAsker(server.address, 2, func(int) []byte {
+		return request{http.MethodGet, fmt.Sprintf("/files/%d", files[0]), ""}.text(server.address, token)
+	})
+	if err != nil {
+		return err
+	}
+	defer asker.close()
+	if _, err := asker.ask(ctx, o.round/2); err != nil { // warm up
+		return err
+	}
+	before, err := asker.ask(ctx, o.round)
+	if err != nil {
+		return err
+	}
+	if err := server.finalize(ctx, token, thing.ID, files[previewsAlone:]...); err != nil {
+		return err
+	}
+	meanwhile, err := asker.ask(ctx, o.round)
+	if err != nil {
+		return err
+	}
+	left := 0
+	for _, id := range files[previewsAlone:] {
+		if ready, err := server.ready(ctx, token, id); err != nil {
+			return err
+		} else if !ready {
+			left++
+		}
+	}
+	t = newTable("GET /files/{id} by 2 connections while %d previews are made on %s, of which %d were still to be made at the end", previewsAtOnce, e, left)
+	t.row("median alone, ms", "%.2f", series{before.median.Seconds() * 1000})
+	t.row("median meanwhile, ms", "%.2f", series{meanwhile.median.Seconds() * 1000})
+	t.atMost("meanwhile in alone", "%.2f", series{meanwhile.median.Seconds() / before.median.Seconds()}, 2)
+	t.row("99 of 100 alone, ms", "%.2f", series{before.p99.Seconds() * 1000})
+	t.row("99 of 100 meanwhile, ms", "%.2f", series{meanwhile.p99.Seconds() * 1000})
+	t.print()
+	return nil
+}
+
+// finalize finalizes files onto a thing.
+func (p *process) finalize(ctx context.Context, token string, thing int64, files ...int64) error {
+	pending := make([]map[string]int64, len(files))
+	for i, id := range files {
+		pending[i] = map[string]int64{"id": id}
+	}
+	body, err := json.Marshal(map[string]any{"pending_uploads": pending, "target_id": thing, "target_type": "thing"})
+	if err != nil {
+		return err
+	}
+	_, _, err = request{http.MethodPost, "/files/0/FinalizeFiles", string(body)}.send(ctx, p.address, token)
+	return err
+}
+
+// ready tells whether the preview of a file is there.
+func (p *process) ready(ctx context.Context, token string, file int64) (bool, error) {
+	_, body, err := request{http.MethodGet, fmt.Sprintf("/files/%d", file), ""}.send(ctx, p.address, token)
+	if err != nil {
+		return false, err
+	}
+	var f struct {
+		ThreejsURL string `json:"threejs_url"`
+	}
+	err = json.Unmarshal(body, &f)
+	return f.ThreejsURL != "", err
+}
+
+// finalizeAndWait gives how long after finalize's answer the preview is there.
+func (p *process) finalizeAndWait(ctx context.Context, token string, thing, file int64) (time.Duration, error) {
+	if err := p.finalize(ctx, token, thing, file); err != nil {
+		return 0, err
+	}
+	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		ready, err := p.ready(ctx, token, file)
+		if ready || err != nil {
+			return time.Since(began), err
+		}
+		if time.Since(began) > time.Minute {
+			return 0, fmt.Errorf("file %d has no preview after a minute", file)
+		}
+	}
+}
