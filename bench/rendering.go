@@ -110,7 +110,7 @@ func startDisplay(ctx context.Context) (name string, stop func(), err error) {
 	number := ""
 	if _, err := fmt.Fscan(out, &number); err != nil {
 		stop()
-		return "", nil, fmt.Errorf("Xvfb: %w", err)
+		return "", nil, fmt.Errorf("start the display: %w", err)
 	}
 	return ":" + number, stop, nil
 }
