@@ -268,6 +268,9 @@ func TestPreviewOfPoisonedFile(t *testing.T) {
 
 // The same content gives the same bytes, on both engines and whoever makes them.
 func TestPreviewsAreTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drawing takes long under the race detector")
+	}
 	var all []map[string]string
 	for i, engine := range []string{"sqlite", "postgres"} {
 		s := apptest.Start(t, engine, func(s *config.Settings) { s.PreviewWorkers = 1 + i })
@@ -310,6 +313,9 @@ func TestPreviewsAreTheSame(t *testing.T) {
 
 // Each real mesh has the triangles and the box that its manifest says, and each malformed one ends in words, all by way of the server.
 func TestPreviewsOfRealFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drawing takes long under the race detector")
+	}
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.User("ada")
 		thing := ada.Thing("Real")
