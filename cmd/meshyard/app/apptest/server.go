@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
 	"path/filepath"
 	"testing"
 	"time"
@@ -93,6 +94,12 @@ func RunLogging(t testing.TB, settings config.Settings, log slog.Handler) *Serve
 			t.Errorf("the server ended with: %v", err)
 		}
 	})
+	// Jobs run by the time it answers: a test that writes for long must not keep them from beginning.
+	answer, err := http.Get(settings.BaseURL + "/healthz")
+	if err != nil {
+		t.Fatalf("the server does not answer: %v", err)
+	}
+	answer.Body.Close()
 	return &Server{App: a, URL: settings.BaseURL, t: t}
 }
 
