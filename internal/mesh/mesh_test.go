@@ -74,6 +74,22 @@ func TestShadedLeaves(t *testing.T) {
 	}
 }
 
+func TestShadedScales(t *testing.T) {
+	want := box().Shaded(CreaseAngle).Normals
+	for _, scale := range []float32{1e-40, 1e-30, 1e30, 1e38} {
+		m := box()
+		for i := range m.Positions {
+			m.Positions[i] *= scale
+		}
+		got := m.Shaded(CreaseAngle).Normals
+		for i := range want {
+			if len(got) != len(want) || math.Abs(float64(got[i]-want[i])) > 1e-4 {
+				t.Fatalf("a box with sides of %g has the normals %v, want %v", scale, got, want)
+			}
+		}
+	}
+}
+
 func TestBox(t *testing.T) {
 	m := box()
 	m.Origin = [3]float64{1e6, 0, -1}

@@ -77,12 +77,15 @@ func nearest(groups []group, n [3]float32, sharp float32) int {
 	return -1
 }
 
-// faceNormals gives of each triangle the cross product of two edges: its normal, twice its area long.
+// faceNormals gives of each triangle the cross product of two edges: its normal, twice its area long. The unit of length is a power of two
+// that is about as long as the mesh, for the areas of huge and tiny meshes are beyond single precision.
 func (m *Mesh) faceNormals() [][3]float32 {
 	normals := make([][3]float32, m.Triangles())
+	_, exponent := math.Frexp((&Mesh{Positions: m.Positions}).Box().Diagonal())
+	scale := math.Ldexp(1, -exponent)
 	for t := range normals {
 		a, b, c := m.Corners(t)
-		normals[t] = cross(m.At(a), m.At(b), m.At(c))
+		normals[t] = cross(m.At(a), m.At(b), m.At(c), scale)
 	}
 	return normals
 }
@@ -98,9 +101,9 @@ func (m *Mesh) incidence() (first []uint32) {
 	return first
 }
 
-func cross(a, b, c [3]float32) [3]float32 {
-	ux, uy, uz := float64(b[0])-float64(a[0]), float64(b[1])-float64(a[1]), float64(b[2])-float64(a[2])
-	vx, vy, vz := float64(c[0])-float64(a[0]), float64(c[1])-float64(a[1]), float64(c[2])-float64(a[2])
+func cross(a, b, c [3]float32, scale float64) [3]float32 {
+	ux, uy, uz := (float64(b[0])-float64(a[0]))*scale, (float64(b[1])-float64(a[1]))*scale, (float64(b[2])-float64(a[2]))*scale
+	vx, vy, vz := (float64(c[0])-float64(a[0]))*scale, (float64(c[1])-float64(a[1]))*scale, (float64(c[2])-float64(a[2]))*scale
 	return [3]float32{float32(uy*vz - uz*vy), float32(uz*vx - ux*vz), float32(ux*vy - uy*vx)}
 }
 

@@ -1,11 +1,7 @@
 package pictures
 
 import (
-	"fmt"
 	"image"
-	"image/jpeg"
-	"image/png"
-	"io"
 
 	"golang.org/x/image/draw"
 )
@@ -26,23 +22,4 @@ func Cut(img image.Image, s Size) image.Image {
 	to := image.NewRGBA(image.Rect(0, 0, width, height))
 	draw.CatmullRom.Scale(to, to.Bounds(), img, from, draw.Src, nil)
 	return to
-}
-
-// The ways in which pictures are written.
-const (
-	PNG  = "png"
-	JPEG = "jpg"
-)
-
-const jpegQuality = 85
-
-// Encode writes a picture as png or jpg.
-func Encode(w io.Writer, img image.Image, as string) error {
-	switch as {
-	case PNG:
-		return (&png.Encoder{CompressionLevel: png.DefaultCompression}).Encode(w, img)
-	case JPEG:
-		return jpeg.Encode(w, img, &jpeg.Options{Quality: jpegQuality})
-	}
-	return fmt.Errorf("pictures are not written as %q", as)
 }

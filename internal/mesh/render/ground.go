@@ -5,76 +5,99 @@ import "math"
 // ground is the floor that the mesh stands on, and the shadow there of what is above it, as under an overcast sky.
 type ground struct {
 	c *camera
-	// Two directions along the floor, in camera space, and the place there where the grid begins.
+	// Two directions along the floor, in camera space.
 	along, across [3]float64
-	cell          float64
-	shade         []float32 // of each cell, 0 to 1
+	// From a position of the mesh to its place on the grid, and to its height above the floor.
+	u, v, height row
+	low          []float32 // of each cell: how high above it the lowest thing is
+	shade        []float32 // of each cell, 0 to 1, once it is softened
 }
 
 const (
 	cells  = 128 // of the grid, along each side
 	spread = 1.9 // half of the grid's side, in units of camera space
+	cell   = 2 * spread / cells
 )
 
 func newGround(c *camera) *ground {
 	// Any two directions at right angles to up.
 	along := unit(cross(c.up, [3]float64{0, 0, 1}))
-	return &ground{c: c, along: along, across: cross(c.up, along), cell: 2 * spread / cells, shade: make([]float32, cells*cells)}
+	g := &ground{c: c, along: along, across: cross(c.up, along), low: make([]float32, cells*cells)}
+	for i := range g.low {
+		g.low[i] = math.MaxFloat32
+	}
+	g.u, g.v, g.height = c.toView.along(g.along), c.toView.along(g.across), c.toView.along(c.up)
+	for i := range g.u {
+		g.u[i], g.v[i] = g.u[i]/cell, g.v[i]/cell
+	}
+	g.u[3], g.v[3], g.height[3] = g.u[3]+cells/2, g.v[3]+cells/2, g.height[3]-c.floor
+	return g
 }
 
-// place gives the cell under a point, as fractions.
-func (g *ground) place(p *[3]float64) (u, v float64) {
-	return (dot(*p, g.along) + spread) / g.cell, (dot(*p, g.across) + spread) / g.cell
-}
-
-// dot lets a place shade the cell under it.
-func (g *ground) dot(p *[3]float64) {
-	u, v := g.place(p)
-	i, j := int(u), int(v)
-	if u < 0 || v < 0 || i >= cells || j >= cells {
+// dot lets a position shade the cell under it.
+func (g *ground) dot(x, y, z float64) {
+	i, j := int(g.u.of(x, y, z)), int(g.v.of(x, y, z))
+	if uint(i) >= cells || uint(j) >= cells {
 		return // never: the grid holds the mesh
 	}
-	dark := float32(1 / (1 + 1.5*math.Max(0, dot(*p, g.c.up)-g.c.floor)))
-	g.shade[j*cells+i] = max(g.shade[j*cells+i], dark)
+	if k, height := j*cells+i, float32(g.height.of(x, y, z)); height < g.low[k] {
+		g.low[k] = height
+	}
 }
 
-// add lets a triangle shade the cells under it.
-func (g *ground) add(t *[3][3]float64) {
-	u0, v0 := g.place(&t[0])
-	u1, v1 := g.place(&t[1])
-	u2, v2 := g.place(&t[2])
-	lowU, highU, lowV, highV := min(u0, u1, u2), max(u0, u1, u2), min(v0, v1, v2), max(v0, v1, v2)
-	// What is near the floor shades it more.
-	height := (dot(t[0], g.c.up) + dot(t[1], g.c.up) + dot(t[2], g.c.up)) / 3
-	dark := float32(1 / (1 + 1.5*math.Max(0, height-g.c.floor)))
-	i0, i1, j0, j1 := int(lowU), int(highU), int(lowV), int(highV)
-	if i0 < 0 || j0 < 0 || i1 >= cells || j1 >= cells {
-		return // never: the grid holds the mesh
+// add lets triangle i shade the cells under it, and tells how much work that was. Of small ones, of which many are above a cell, one corner
+// of every fourth is enough.
+func (g *ground) add(t *face, i int) (work int) {
+	p := &t.at
+	if t.small() {
+		if i%4 == 0 {
+			g.dot(p[0][0], p[0][1], p[0][2])
+		}
+		return 0
 	}
-	if i0 == i1 && j0 == j1 {
-		g.shade[j0*cells+i0] = max(g.shade[j0*cells+i0], dark)
-		return
+	var u, v [3]float64
+	var height float64
+	for k, at := range p {
+		u[k], v[k] = g.u.of(at[0], at[1], at[2]), g.v.of(at[0], at[1], at[2])
+		height += g.height.of(at[0], at[1], at[2]) / 3
 	}
-	// A cell is under the triangle where its middle is, within a little.
-	area := (u1-u0)*(v2-v0) - (v1-v0)*(u2-u0)
-	if area == 0 {
-		return
-	}
-	slack := 0.7 * (math.Abs(u1-u0) + math.Abs(v1-v0) + math.Abs(u2-u0) + math.Abs(v2-v0)) / math.Abs(area)
+	i0, i1 := max(0, int(min(u[0], u[1], u[2]))), min(cells-1, int(max(u[0], u[1], u[2])))
+	j0, j1 := max(0, int(min(v[0], v[1], v[2]))), min(cells-1, int(max(v[0], v[1], v[2])))
+	// A cell is under the triangle where its middle is, within a little: inside of each edge, a·x + b·y + c ≥ 0.
+	area := (u[1]-u[0])*(v[2]-v[0]) - (v[1]-v[0])*(u[2]-u[0])
+	turned := math.Copysign(1, area)
+	lowest := float32(height)
 	for j := j0; j <= j1; j++ {
-		for i := i0; i <= i1; i++ {
-			x, y := float64(i)+0.5, float64(j)+0.5
-			b := ((x-u0)*(v2-v0) - (y-v0)*(u2-u0)) / area
-			c := ((u1-u0)*(y-v0) - (v1-v0)*(x-u0)) / area
-			if b >= -slack && c >= -slack && b+c <= 1+slack {
-				g.shade[j*cells+i] = max(g.shade[j*cells+i], dark)
+		low, high := float64(i0), float64(i1)
+		for k := range 3 {
+			n := (k + 1) % 3
+			a, b := -(v[n]-v[k])*turned, (u[n]-u[k])*turned
+			rest := b*(float64(j)+0.5-v[k]) + a*(0.5-u[k]) + 0.7*(math.Abs(a)+math.Abs(b)) // of cell 0
+			switch {
+			case a > 0:
+				low = max(low, math.Ceil(-rest/a))
+			case a < 0:
+				high = min(high, math.Floor(-rest/a))
+			case rest < 0:
+				high = -1
 			}
 		}
+		for i := int(low); i <= int(high); i++ {
+			g.low[j*cells+i] = min(g.low[j*cells+i], lowest)
+		}
+		work += 16
 	}
+	return work
 }
 
-// soften blurs the shadow: three times a box is near enough to a bell.
+// soften makes of what is above the cells a shadow, the darker the lower, and blurs it: three times a box is near enough to a bell.
 func (g *ground) soften() {
+	g.shade = make([]float32, cells*cells)
+	for i, height := range g.low {
+		if height < math.MaxFloat32 {
+			g.shade[i] = 1 / (1 + 1.5*max(0, height))
+		}
+	}
 	const reach = 5
 	line := make([]float32, cells)
 	blur := func(first, step int) {
@@ -111,15 +134,14 @@ func (g *ground) under(x, y float64) float64 {
 	if falls >= 0 {
 		return 0
 	}
-	viewer := [3]float64{0, 0, c.distance}
-	far := (c.floor - dot(viewer, c.up)) / falls
-	u, v := g.place(&[3]float64{ray[0] * far, ray[1] * far, c.distance + ray[2]*far})
-	u, v = u-0.5, v-0.5
-	i, j := math.Floor(u), math.Floor(v)
-	if !(i >= 0 && j >= 0 && i < cells-1 && j < cells-1) {
+	far := (c.floor - c.distance*c.up[2]) / falls
+	at := [3]float64{ray[0] * far, ray[1] * far, c.distance + ray[2]*far}
+	u, v := dot(at, g.along)/cell+cells/2-0.5, dot(at, g.across)/cell+cells/2-0.5
+	if !(u >= 0 && v >= 0 && u < cells-1 && v < cells-1) {
 		return 0
 	}
-	k, fu, fv := int(j)*cells+int(i), float32(u-i), float32(v-j)
+	i, j := int(u), int(v)
+	k, fu, fv := j*cells+i, float32(u-float64(i)), float32(v-float64(j))
 	above := g.shade[k]*(1-fu) + g.shade[k+1]*fu
 	below := g.shade[k+cells]*(1-fu) + g.shade[k+cells+1]*fu
 	return float64(above*(1-fv) + below*fv)

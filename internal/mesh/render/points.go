@@ -11,26 +11,28 @@ import (
 func (r *raster) points(ctx context.Context, m *mesh.Mesh, c *camera, g *ground, progress func(float64)) error {
 	total := m.Vertices()
 	radius := math.Sqrt(float64(r.width*r.height) / float64(max(total, 1)) / 12)
-	radius = min(max(radius, 1.2), float64(min(r.width, r.height))/60)
-	far := 1 / c.distance
+	radius = min(max(radius, 1.2), float64(min(r.width, r.height))/36)
 	for v := range total {
-		if v%askEvery == 0 {
+		if v%(1<<12) == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			progress(float64(v) / float64(total))
 		}
-		x, y, z := c.view(m.Positions[3*v : 3*v+3])
+		x, y, z := float64(m.Positions[3*v]), float64(m.Positions[3*v+1]), float64(m.Positions[3*v+2])
 		p := c.project(x, y, z)
-		g.dot(&[3]float64{x, y, z})
-		var color uint32
-		if r.color != nil {
-			q := m.Colors[4*v : 4*v+3]
-			color = uint32(q[0]) | uint32(q[1])<<8 | uint32(q[2])<<16
-		}
-		r.disc(float64(p.x)/subsample, float64(p.y)/subsample, radius*float64(p.near)/far, p.near, color)
+		g.dot(x, y, z)
+		r.disc(float64(p.x)/subsample, float64(p.y)/subsample, radius*float64(p.near)*c.distance, p.near, r.colorOf(m, v))
 	}
 	return nil
+}
+
+func (r *raster) colorOf(m *mesh.Mesh, v int) uint32 {
+	if r.color == nil {
+		return 0
+	}
+	q := m.Colors[4*v : 4*v+3]
+	return uint32(q[0]) | uint32(q[1])<<8 | uint32(q[2])<<16
 }
 
 // disc draws a disc, bent like a ball so that it is lit like one.
@@ -44,7 +46,7 @@ func (r *raster) disc(x, y, radius float64, near float32, color uint32) {
 				continue
 			}
 			r.near[k] = near
-			r.facing[k] = pack([3]float64{dx, -dy, math.Sqrt(d) + 0.2})
+			r.facing[k] = direction{float32(dx), float32(-dy), float32(math.Sqrt(d)) + 0.2}.pack()
 			if r.color != nil {
 				r.color[k] = color
 			}

@@ -2,7 +2,6 @@ package render
 
 import (
 	"context"
-	"math"
 
 	"github.com/meshyard/meshyard/internal/mesh"
 )
@@ -23,158 +22,145 @@ func newRaster(width, height int, colored bool) *raster {
 	return r
 }
 
-// triangles draws all triangles, both sides of each.
+// triangles draws all triangles, both sides of each: half of what is printed is not closed.
 func (r *raster) triangles(ctx context.Context, m *mesh.Mesh, c *camera, g *ground, progress func(float64)) error {
 	total := m.Triangles()
-	smooth := m.Normals != nil
-	var t face
+	t := &face{mesh: m, camera: c}
+	work := askEvery // so that the context is asked before the first
 	for i := range total {
-		if i%askEvery == 0 {
+		if work++; work >= askEvery {
+			work = 0
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			progress(float64(i) / float64(total))
 		}
-		corners := [3]uint32{uint32(3 * i), uint32(3*i + 1), uint32(3*i + 2)}
-		if m.Indices != nil {
-			corners = [3]uint32(m.Indices[3*i : 3*i+3])
-		}
-		for k, v := range corners {
-			x, y, z := c.view(m.Positions[3*v : 3*v+3])
-			t.at[k] = [3]float64{x, y, z}
-			t.seen[k] = c.project(x, y, z)
-			if smooth {
-				t.normal[k][0], t.normal[k][1], t.normal[k][2] = c.direction(m.Normals[3*v : 3*v+3])
-			}
-			if r.color != nil {
-				p := m.Colors[4*v : 4*v+3]
-				t.color[k] = [3]float32{float32(p[0]), float32(p[1]), float32(p[2])}
-			}
-		}
-		if r.triangle(&t, smooth) {
-			g.dot(&t.at[0])
-		} else {
-			g.add(&t.at)
-		}
+		t.set(i)
+		work += r.triangle(t)
+		work += g.add(t, i)
 	}
 	return nil
 }
 
-// face is a triangle on its way to the picture.
-type face struct {
-	at     [3][3]float64 // in camera space
-	seen   [3]seen
-	normal [3][3]float64 // of the corners, where they are smooth
-	color  [3][3]float32
-}
-
-// triangle draws a triangle, and tells whether it is small. Places are whole numbers, so of two triangles that share an edge one at least has each sample on it, and no crack is seen between them.
-func (r *raster) triangle(t *face, smooth bool) (small bool) {
-	a, b, c := t.seen[0], t.seen[1], t.seen[2]
-	area := int64(b.x-a.x)*int64(c.y-a.y) - int64(b.y-a.y)*int64(c.x-a.x)
-	small = max(a.x, b.x, c.x)-min(a.x, b.x, c.x) < smallSide && max(a.y, b.y, c.y)-min(a.y, b.y, c.y) < smallSide
-	if area == 0 {
-		return small
-	}
-	ib, ic := 1, 2
-	if area < 0 {
-		b, c, ib, ic, area = c, b, 2, 1, -area
-	}
+// triangle draws a triangle, and tells how much work that was, in samples. Places are whole numbers, so of two triangles that share an edge
+// one at least has each sample on it, and no crack is seen between them.
+func (r *raster) triangle(t *face) (work int) {
+	a, b, c := &t.seen[0], &t.seen[1], &t.seen[2]
 	// The samples whose middles may be inside.
 	const half = subsample / 2
-	x0, x1 := (min(a.x, b.x, c.x)+half-1)>>4, (max(a.x, b.x, c.x)-half)>>4
-	y0, y1 := (min(a.y, b.y, c.y)+half-1)>>4, (max(a.y, b.y, c.y)-half)>>4
-	x0, y0, x1, y1 = max(x0, 0), max(y0, 0), min(x1, int32(r.width)-1), min(y1, int32(r.height)-1)
+	x0, x1 := max((min(a.x, b.x, c.x)+half-1)>>4, 0), min((max(a.x, b.x, c.x)-half)>>4, int32(r.width)-1)
+	y0, y1 := max((min(a.y, b.y, c.y)+half-1)>>4, 0), min((max(a.y, b.y, c.y)-half)>>4, int32(r.height)-1)
 	if x0 > x1 || y0 > y1 {
-		return small
+		return 0
 	}
-	// How far the first sample is inside each edge, and how that changes from one to the next.
 	px, py := x0*subsample+half, y0*subsample+half
-	eA := int64(c.x-b.x)*int64(py-b.y) - int64(c.y-b.y)*int64(px-b.x)
-	eB := int64(a.x-c.x)*int64(py-c.y) - int64(a.y-c.y)*int64(px-c.x)
-	eC := int64(b.x-a.x)*int64(py-a.y) - int64(b.y-a.y)*int64(px-a.x)
-	dxA, dxB, dxC := -int64(c.y-b.y)*subsample, -int64(a.y-c.y)*subsample, -int64(b.y-a.y)*subsample
-	dyA, dyB, dyC := int64(c.x-b.x)*subsample, int64(a.x-c.x)*subsample, int64(b.x-a.x)*subsample
-	scale := 1 / float32(area)
-	facing, flat := uint32(0), !smooth
+	eA, eB, eC := edge(b, c, px, py), edge(c, a, px, py), edge(a, b, px, py)
+	area := eA + eB + eC
+	if x0 == x1 && y0 == y1 {
+		r.speck(t, int(y0)*r.width+int(x0), eA, eB, eC)
+		return 1
+	}
+	if area == 0 {
+		return 0
+	}
+	s := span{
+		face: t, scale: 1 / float32(area),
+		at: [3]int64{eA, eB, eC},
+		dx: [3]int64{int64(b.y-c.y) * subsample, int64(c.y-a.y) * subsample, int64(a.y-b.y) * subsample},
+		dy: [3]int64{int64(c.x-b.x) * subsample, int64(a.x-c.x) * subsample, int64(b.x-a.x) * subsample},
+	}
+	if area < 0 {
+		s.turn()
+	}
 	for y := y0; y <= y1; y++ {
-		fA, fB, fC := eA, eB, eC
-		row := int(y) * r.width
-		for x := x0; x <= x1; x++ {
-			if fA|fB|fC >= 0 {
-				wA, wB, wC := float32(fA)*scale, float32(fB)*scale, float32(fC)*scale
-				near := wA*a.near + wB*b.near + wC*c.near
-				if i := row + int(x); near > r.near[i] {
-					r.near[i] = near
-					if flat {
-						if facing == 0 {
-							facing = t.facing()
-						}
-						r.facing[i] = facing
-					} else {
-						r.facing[i] = t.smooth(float64(wA), float64(wB), float64(wC), ib, ic)
-					}
-					if r.color != nil {
-						r.color[i] = t.colored(wA, wB, wC, ib, ic)
-					}
+		from, to := 0, int(x1-x0)
+		if to >= 8 {
+			from, to = s.inside(to)
+		}
+		r.span(&s, int(y)*r.width+int(x0), from, to)
+		for k := range s.at {
+			s.at[k] += s.dy[k]
+		}
+		work += 4 + max(0, to-from)
+	}
+	return work
+}
+
+// edge tells on which side of a line a place is: how far from it, times the length of the line.
+func edge(from, to *seen, x, y int32) int64 {
+	return int64(to.x-from.x)*int64(y-from.y) - int64(to.y-from.y)*int64(x-from.x)
+}
+
+// speck draws a triangle that covers one sample or none, given what edge says of the sample. Most triangles of large meshes are such.
+func (r *raster) speck(t *face, i int, eA, eB, eC int64) {
+	area := eA + eB + eC
+	if area < 0 {
+		eA, eB, eC = -eA, -eB, -eC
+	}
+	if eA|eB|eC < 0 || area == 0 {
+		return
+	}
+	scale := 1 / float32(eA+eB+eC)
+	wB, wC := float32(eB)*scale, float32(eC)*scale
+	near := t.near(wB, wC)
+	if near <= r.near[i] {
+		return
+	}
+	r.near[i] = near
+	r.facing[i] = t.facing(wB, wC)
+	if r.color != nil {
+		r.color[i] = t.color(wB, wC)
+	}
+}
+
+// span is where a triangle is drawn: a row of samples, and what edge says of the first, how that changes from one sample to the next, and
+// from one row to the next. At samples inside it is not negative.
+type span struct {
+	*face
+	at, dx, dy [3]int64
+	scale      float32 // makes parts of the whole of it
+}
+
+// turn exchanges inside and outside.
+func (s *span) turn() {
+	for k := range s.at {
+		s.at[k], s.dx[k], s.dy[k] = -s.at[k], -s.dx[k], -s.dy[k]
+	}
+	s.scale = -s.scale
+}
+
+// inside gives the first and the last sample of a row that are inside of all edges, of those from 0 to last.
+func (s *span) inside(last int) (from, to int) {
+	low, high := int64(0), int64(last)
+	for k, at := range s.at {
+		switch dx := s.dx[k]; {
+		case dx > 0 && at < 0:
+			low = max(low, (-at+dx-1)/dx)
+		case dx <= 0 && at < 0:
+			return 0, -1
+		case dx < 0 && at < -dx*high:
+			high = min(high, at/-dx)
+		}
+	}
+	return int(low), int(high)
+}
+
+// span draws the samples of a row.
+func (r *raster) span(s *span, i, from, to int) {
+	eA, eB, eC := s.at[0]+int64(from)*s.dx[0], s.at[1]+int64(from)*s.dx[1], s.at[2]+int64(from)*s.dx[2]
+	dA, dB, dC := s.dx[0], s.dx[1], s.dx[2]
+	for i += from; from <= to; from++ {
+		if eA|eB|eC >= 0 {
+			wB, wC := float32(eB)*s.scale, float32(eC)*s.scale
+			if near := s.near(wB, wC); near > r.near[i] {
+				r.near[i] = near
+				r.facing[i] = s.facing(wB, wC)
+				if r.color != nil {
+					r.color[i] = s.color(wB, wC)
 				}
 			}
-			fA, fB, fC = fA+dxA, fB+dxB, fC+dxC
 		}
-		eA, eB, eC = eA+dyA, eB+dyB, eC+dyC
+		i++
+		eA, eB, eC = eA+dA, eB+dB, eC+dC
 	}
-	return small
-}
-
-// smallSide is how long a small triangle is at most, in places: no more than a cell of the ground.
-const smallSide = 4 * subsample
-
-// facing gives where the triangle faces.
-func (t *face) facing() uint32 {
-	a, b, c := &t.at[0], &t.at[1], &t.at[2]
-	n := cross([3]float64{b[0] - a[0], b[1] - a[1], b[2] - a[2]}, [3]float64{c[0] - a[0], c[1] - a[1], c[2] - a[2]})
-	return pack(n)
-}
-
-// smooth gives where the surface faces between the corners.
-func (t *face) smooth(wA, wB, wC float64, ib, ic int) uint32 {
-	nA, nB, nC := &t.normal[0], &t.normal[ib], &t.normal[ic]
-	n := [3]float64{wA*nA[0] + wB*nB[0] + wC*nC[0], wA*nA[1] + wB*nB[1] + wC*nC[1], wA*nA[2] + wB*nB[2] + wC*nC[2]}
-	return pack(n)
-}
-
-func (t *face) colored(wA, wB, wC float32, ib, ic int) uint32 {
-	cA, cB, cC := &t.color[0], &t.color[ib], &t.color[ic]
-	mix := func(i int) uint32 { return uint32(wA*cA[i] + wB*cB[i] + wC*cC[i] + 0.5) }
-	return min(mix(0), 255) | min(mix(1), 255)<<8 | min(mix(2), 255)<<16
-}
-
-// facingBits is how finely directions are told apart, along each of two axes.
-const facingBits = 9
-
-// pack writes a direction in camera space, turned towards the viewer, as a place on the octahedron whose front half is unfolded: never 0.
-func pack(n [3]float64) uint32 {
-	l := math.Abs(n[0]) + math.Abs(n[1]) + math.Abs(n[2])
-	if !(l > 0) || math.IsInf(l, 0) {
-		return 1 << (2 * facingBits) // to the viewer
-	}
-	if n[2] < 0 {
-		l = -l
-	}
-	// x + y and x - y of the octahedron's front half fill a square.
-	const most = 1<<facingBits - 1
-	x, y := n[0]/l, n[1]/l
-	u, v := uint32((x+y+1)/2*most+0.5), uint32((x-y+1)/2*most+0.5)
-	return 1<<(2*facingBits) | min(u, most)<<facingBits | min(v, most)
-}
-
-// unpack gives the unit vector of a direction.
-func unpack(facing uint32) [3]float64 {
-	const most = 1<<facingBits - 1
-	if facing == 1<<(2*facingBits) {
-		return [3]float64{0, 0, 1}
-	}
-	p, q := float64(facing>>facingBits&most)/most*2-1, float64(facing&most)/most*2-1
-	x, y := (p+q)/2, (p-q)/2
-	return unit([3]float64{x, y, math.Max(1e-6, 1-math.Abs(x)-math.Abs(y))})
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image"
 	"math"
 	"runtime"
@@ -11,172 +12,319 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// drawn draws a mesh, whose picture must not be empty, nor full.
-func drawn(t *testing.T, name string, m *mesh.Mesh, width, height int) *image.NRGBA {
+// draw draws a mesh and gives the picture with what is seen in each sample.
+func draw(t *testing.T, m *mesh.Mesh, width, height int) (*image.NRGBA, *raster) {
 	t.Helper()
 	img, err := Render(t.Context(), m, Options{Width: width, Height: height})
 	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	if img.Bounds() != image.Rect(0, 0, width, height) {
-		t.Fatalf("%s: %v, want %d×%d", name, img.Bounds(), width, height)
-	}
-	return img
-}
-
-// covered tells for each sample whether something stands there.
-func covered(t *testing.T, m *mesh.Mesh, width, height int) (all []bool, n int) {
-	t.Helper()
-	c := look(m, width, height)
-	r, err := rasterize(t.Context(), m, c, newGround(c), func(float64) {})
-	if err != nil {
 		t.Fatal(err)
 	}
-	all = make([]bool, len(r.near))
+	if !m.Cloud {
+		m = m.Shaded(mesh.CreaseAngle)
+	}
+	c := look(m, width*samples, height*samples)
+	r := newRaster(width*samples, height*samples, m.Colors != nil)
+	if err := r.draw(t.Context(), m, c, newGround(c), func(float64) {}); err != nil {
+		t.Fatal(err)
+	}
+	return img, r
+}
+
+// covered gives where something is drawn, in samples, and how many samples that is.
+func (r *raster) covered() (box image.Rectangle, count int) {
 	for i, near := range r.near {
-		if all[i] = near > 0; all[i] {
-			n++
+		if near != 0 {
+			x, y := i%r.width, i/r.width
+			box = box.Union(image.Rect(x, y, x+1, y+1))
+			count++
 		}
 	}
-	return all, n
+	return box, count
 }
 
-func scaledBy(m *mesh.Mesh, by, shift float64) *mesh.Mesh {
-	out := *m
-	out.Positions = make([]float32, len(m.Positions))
-	for i, x := range m.Positions {
-		out.Positions[i] = float32(float64(x)*by + shift)
+// soup is a mesh of triangles, as STL has them.
+func soup(corners ...[3]float64) *mesh.Mesh {
+	m := &mesh.Mesh{Format: mesh.STL, Unit: 1}
+	for _, p := range corners {
+		m.Positions = append(m.Positions, float32(p[0]), float32(p[1]), float32(p[2]))
 	}
-	return &out
+	return m
 }
 
-func triangle(p ...float32) *mesh.Mesh { return &mesh.Mesh{Unit: 1, Positions: p} }
-
-// Whatever its shape, size and place, something of a mesh is seen, inside of the margins.
-func TestEverythingIsSeen(t *testing.T) {
-	ball := bumpy(2_000)
-	flat, needle, edge := scaledBy(ball, 1, 0), scaledBy(ball, 1, 0), scaledBy(ball, 1, 0)
-	for i := 0; i < len(ball.Positions); i += 3 {
-		flat.Positions[i+2] *= 1e-4
-		needle.Positions[i] *= 1e-3
-		needle.Positions[i+1] *= 1e-3
-		edge.Positions[i+1] *= 1e-4
+// box is a box of 12 triangles with a corner and sides.
+func box(corner, side [3]float64) *mesh.Mesh {
+	at := func(i int) [3]float64 {
+		return [3]float64{corner[0] + side[0]*float64(i&1), corner[1] + side[1]*float64(i>>1&1), corner[2] + side[2]*float64(i>>2&1)}
 	}
-	for name, c := range map[string]struct {
-		mesh  *mesh.Mesh
-		least int // samples
+	var corners [][3]float64
+	for _, q := range [][4]int{{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}} {
+		corners = append(corners, at(q[0]), at(q[1]), at(q[2]), at(q[0]), at(q[2]), at(q[3]))
+	}
+	return soup(corners...)
+}
+
+func cloud(points ...[3]float64) *mesh.Mesh {
+	m := soup(points...)
+	m.Cloud = true
+	return m
+}
+
+// with gives a box to which something was done.
+func with(change func(m *mesh.Mesh)) *mesh.Mesh {
+	m := box([3]float64{}, [3]float64{1, 1, 1}).Weld()
+	change(m)
+	return m
+}
+
+// Whatever the shape, something is drawn, and it fills the picture but for the margins.
+func TestShapes(t *testing.T) {
+	towards := viewpoint(box([3]float64{}, [3]float64{1, 1, 1}), [3]float64{1, 1, 1})
+	aside := unit(cross(towards, [3]float64{0, 0, 1}))
+	tests := []struct {
+		name string
+		mesh *mesh.Mesh
+		part float64 // of the samples of the box around it that are covered at least
+		tiny bool    // next to nothing: it fills nothing
 	}{
-		"a ball":                             {ball, 8_000},
-		"a plate":                            {flat, 4_000},
-		"a plate that stands":                {edge, 4_000},
-		"a needle":                           {needle, 20},
-		"one triangle":                       {triangle(0, 0, 0, 1, 0, 0, 0, 0, 1), 1_500},
-		"a huge ball":                        {scaledBy(ball, 1e16, 0), 8_000},
-		"a tiny ball":                        {scaledBy(ball, 1e-20, 0), 8_000},
-		"a ball far away":                    {scaledBy(ball, 1, 1e5), 7_000},
-		"a triangle beside one without area": {triangle(0, 0, 0, 1, 0, 0, 0, 0, 1, 5, 5, 5, 5, 5, 5, 5, 5, 5), 10},
+		{"cube", box([3]float64{}, [3]float64{1, 1, 1}), 0.5, false},
+		{"with Y up", with(func(m *mesh.Mesh) { m.Up = mesh.UpY }), 0.5, false},
+		{"turned inside out", with(func(m *mesh.Mesh) {
+			for i := 0; i < len(m.Indices); i += 3 {
+				m.Indices[i], m.Indices[i+1] = m.Indices[i+1], m.Indices[i]
+			}
+		}), 0.5, false},
+		{"plate that lies", box([3]float64{}, [3]float64{100, 80, 0.01}), 0.45, false},
+		{"plate that stands", box([3]float64{}, [3]float64{100, 0.01, 80}), 0.45, false},
+		{"plate that stands sideways", box([3]float64{}, [3]float64{0.01, 100, 80}), 0.45, false},
+		{"square of no thickness", box([3]float64{}, [3]float64{1, 1, 0}), 0.45, false},
+		{"triangle", soup([3]float64{0, 0, 0}, [3]float64{1, 0, 0}, [3]float64{0, 0, 1}), 0.3, false},
+		{"triangle seen on its edge", soup([3]float64{0, 0, 0}, towards, sum(towards, [3]float64{0, 0, 1})), 0.1, false},
+		{"rod", box([3]float64{}, [3]float64{1000, 1, 1}), 0.001, false},
+		{"tower", box([3]float64{}, [3]float64{1, 1, 1000}), 0.1, false},
+		{"needle", box([3]float64{}, [3]float64{0, 0, 1e6}), 0.1, false},
+		{"thread", box([3]float64{}, [3]float64{1, 1e-7, 1e-7}), 0.001, false},
+		{"needle that points to the viewer", soup(scaled(towards, -50), scaled(towards, 50), sum(scaled(towards, 50), scaled(aside, 0.001))), 0.001, false},
+		{"line", soup([3]float64{0, 0, 0}, [3]float64{1, 1, 1}, [3]float64{2, 2, 2}), 0.001, false},
+		{"one place", soup([3]float64{7, 7, 7}, [3]float64{7, 7, 7}, [3]float64{7, 7, 7}), 0.5, true},
+		{"box without size", box([3]float64{3, 4, 5}, [3]float64{}), 0.5, true},
+		{"far away", box([3]float64{1e6, -1e6, 1e6}, [3]float64{100, 100, 100}), 0.5, false},
+		{"farther than single precision tells", with(func(m *mesh.Mesh) { m.Origin = [3]float64{1e17, -1e17, 1e17} }), 0.5, false},
+		{"huge", box([3]float64{-1e30, 0, 0}, [3]float64{2e30, 2e30, 2e30}), 0.5, false},
+		{"tiny", box([3]float64{}, [3]float64{1e-30, 1e-30, 1e-30}), 0.5, false},
+		{"as small as can be", box([3]float64{}, [3]float64{1e-44, 1e-44, 1e-44}), 0.5, false},
+		{"vertex of no triangle", with(func(m *mesh.Mesh) { m.Positions = append(m.Positions, 1e9, 1e9, 1e9) }), 0.5, false},
+		{"degenerate triangles", with(func(m *mesh.Mesh) { m.Indices = append(m.Indices, 0, 0, 0, 1, 2, 1) }), 0.5, false},
+		{"point of a cloud", cloud([3]float64{1, 2, 3}), 0.5, true},
+		{"points in one place", cloud([3]float64{1, 2, 3}, [3]float64{1, 2, 3}), 0.5, true},
+		{"cloud of a plane seen on its edge", cloud([3]float64{0, 0, 0}, towards, [3]float64{0, 0, 1}, sum(towards, [3]float64{0, 0, 1})), 0.001, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			for _, size := range []image.Point{{256, 256}, {320, 120}, {16, 200}} {
+				_, r := draw(t, test.mesh, size.X, size.Y)
+				place, count := r.covered()
+				middle := place.Min.Add(place.Max).Div(2)
+				if test.tiny {
+					if count < 4 || abs(float32(middle.X-size.X)) > 3 || abs(float32(middle.Y-size.Y)) > 3 {
+						t.Fatalf("%v: %d samples are covered, in %v", size, count, place)
+					}
+					continue
+				}
+				filled := max(float64(place.Dx())/float64(r.width), float64(place.Dy())/float64(r.height))
+				slack := 0.02
+				if test.mesh.Cloud || r.thin() || size.X < 100 {
+					slack = 0.16 // the breadth of discs and pens
+				}
+				if math.Abs(filled-(1-2*margin)) > slack {
+					t.Errorf("%v: the mesh is in %v, which fills %.2f of the picture, not %.2f", size, place, filled, 1-2*margin)
+				}
+				if part := float64(count) / float64(place.Dx()*place.Dy()); part < test.part {
+					t.Errorf("%v: %.4f of %v is covered, want %.4f", size, part, place, test.part)
+				}
+			}
+		})
+	}
+}
+
+// A huge cube, a tiny one, and one far away look as any other.
+func TestScales(t *testing.T) {
+	want, _ := draw(t, box([3]float64{}, [3]float64{1, 1, 1}), 96, 96)
+	for name, m := range map[string]*mesh.Mesh{
+		"huge":                  box([3]float64{}, [3]float64{1e30, 1e30, 1e30}),
+		"tiny":                  box([3]float64{}, [3]float64{1e-30, 1e-30, 1e-30}),
+		"far away":              with(func(m *mesh.Mesh) { m.Origin = [3]float64{1e17, -1e17, 1e17} }),
+		"beside a stray vertex": with(func(m *mesh.Mesh) { m.Positions = append(m.Positions, 1e9, 1e9, 1e9) }),
 	} {
-		drawn(t, name, c.mesh, 80, 60)
-		all, n := covered(t, c.mesh, 160, 120)
-		if n < c.least {
-			t.Errorf("%s: %d samples are covered, want %d or more", name, n, c.least)
-		}
-		for i, there := range all {
-			if x, y := i%160, i/160; there && (x < 6 || y < 5 || x >= 154 || y >= 115) {
-				t.Errorf("%s: something stands in the margin, at %d, %d", name, x, y)
+		got, _ := draw(t, m, 96, 96)
+		for i := range want.Pix {
+			if d := int(got.Pix[i]) - int(want.Pix[i]); d < -8 || d > 8 {
+				t.Errorf("%s: at %d, %d: got %d, want %d", name, i/4%96, i/4/96, got.Pix[i], want.Pix[i])
 				break
 			}
 		}
 	}
-	for name, m := range map[string]*mesh.Mesh{
-		"one place":      triangle(3, 3, 3, 3, 3, 3, 3, 3, 3),
-		"one point":      {Unit: 1, Cloud: true, Positions: []float32{1, 2, 3}},
-		"an empty cloud": {Unit: 1, Cloud: true},
-		"nothing":        {Unit: 1},
-	} {
-		drawn(t, name, m, 64, 48)
-	}
-	cloud := scaledBy(ball, 1, 0)
-	cloud.Cloud = true
-	if _, n := covered(t, cloud, 160, 120); n < 3_000 {
-		t.Errorf("of a cloud %d samples are covered", n)
-	}
 }
 
-// A closed body has no holes in its silhouette: triangles that share an edge leave no crack between them.
+// A closed convex body has no crack: what is covered in a row of samples is in one piece.
 func TestNoCracks(t *testing.T) {
-	for _, n := range []int{500, 20_000, 250_000} {
-		const width, height = 300, 300
-		all, _ := covered(t, ball(n, 0), width, height)
-		for y := range height {
-			first, last := -1, -1
-			for x := range width {
-				if all[y*width+x] {
-					if first < 0 {
-						first = x
+	for _, n := range []int{16, 100, 1000, 30_000, 250_000} {
+		for _, smooth := range []bool{true, false} {
+			m := ball(n, 0)
+			if smooth {
+				m = m.Shaded(mesh.CreaseAngle)
+			}
+			c := look(m, 512, 512)
+			r := newRaster(512, 512, false)
+			if err := r.draw(t.Context(), m, c, newGround(c), func(float64) {}); err != nil {
+				t.Fatal(err)
+			}
+			for y := range r.height {
+				pieces := 0
+				for x := 1; x < r.width; x++ {
+					if i := y*r.width + x; r.near[i] > 0 && r.near[i-1] == 0 {
+						pieces++
 					}
-					last = x
+				}
+				if pieces > 1 {
+					t.Errorf("%d triangles, smooth %v: row %d is in %d pieces", n, smooth, y, pieces)
 				}
 			}
-			for x := first; x >= 0 && x <= last; x++ {
-				if !all[y*width+x] {
-					t.Fatalf("a ball of %d triangles has a hole at %d, %d", n, x, y)
-				}
+			if _, count := r.covered(); n >= 1000 && math.Abs(float64(count)/(math.Pi/4*440*440)-1) > 0.03 {
+				t.Errorf("%d triangles: %d samples are covered", n, count)
 			}
 		}
 	}
 }
 
-// The same mesh gives the same picture, on one processor and on more, and both sides of it are drawn.
-func TestSamePicture(t *testing.T) {
-	m := bumpy(5_000)
-	m.Colors = bytes.Repeat([]byte{200, 80, 40, 255}, m.Vertices())
-	first := drawn(t, "first", m, 200, 150)
-	before := runtime.GOMAXPROCS(1)
-	second := drawn(t, "second", m, 200, 150)
-	runtime.GOMAXPROCS(before)
-	if !bytes.Equal(first.Pix, second.Pix) {
-		t.Error("two pictures of the same mesh differ")
-	}
-	p := first.Pix[first.PixOffset(100, 75):]
-	if !(p[0] > p[1] && p[1] > p[2]) {
-		t.Errorf("what is orange is drawn as %v", p[:3])
-	}
-	inside := scaledBy(m, 1, 0)
-	for i := 0; i+9 <= len(inside.Positions); i += 9 {
-		for k := range 3 {
-			inside.Positions[i+k], inside.Positions[i+3+k] = inside.Positions[i+3+k], inside.Positions[i+k]
+// The same bytes come each time, whatever runs beside.
+func TestSameBytes(t *testing.T) {
+	for _, m := range []*mesh.Mesh{ball(2000, 0.3), ball(250_000, 0.3), cloud([3]float64{1, 0, 0}, [3]float64{0, 2, 0}, [3]float64{0, 0, 3})} {
+		first, _ := draw(t, m, 128, 96)
+		for _, procs := range []int{1, 2} {
+			before := runtime.GOMAXPROCS(procs)
+			again, _ := draw(t, m, 128, 96)
+			runtime.GOMAXPROCS(before)
+			if !bytes.Equal(first.Pix, again.Pix) {
+				t.Errorf("%d triangles: another picture on %d processors", m.Triangles(), procs)
+			}
 		}
-	}
-	turned := drawn(t, "inside out", inside, 200, 150)
-	if differ := difference(first, turned); differ > 2 {
-		t.Errorf("inside out it looks different: by %.1f in the mean", differ)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Render(ctx, m, Options{Width: 64, Height: 64}); err != context.Canceled {
-		t.Errorf("cancelled: %v", err)
 	}
 }
 
-func difference(a, b *image.NRGBA) float64 {
-	total := 0.0
+// Both sides of a triangle look alike.
+func TestBothSides(t *testing.T) {
+	m := ball(3000, 0.3)
+	back := *m
+	back.Positions = nil
+	for t := range m.Triangles() {
+		p := m.Positions[9*t : 9*t+9]
+		back.Positions = append(back.Positions, p[0], p[1], p[2], p[6], p[7], p[8], p[3], p[4], p[5])
+	}
+	a, _ := draw(t, m, 128, 128)
+	b, _ := draw(t, &back, 128, 128)
 	for i := range a.Pix {
-		total += math.Abs(float64(a.Pix[i]) - float64(b.Pix[i]))
+		if d := int(a.Pix[i]) - int(b.Pix[i]); d < -3 || d > 3 {
+			t.Fatalf("at %d, %d: %d and %d", i/4%128, i/4/128, a.Pix[i], b.Pix[i])
+		}
 	}
-	return total / float64(len(a.Pix))
 }
 
-// Packed directions come back as they were, within half a degree.
-func TestFacing(t *testing.T) {
+// Colours of vertices are seen, and the top of a thing is brighter than its sides.
+func TestColors(t *testing.T) {
+	m := box([3]float64{}, [3]float64{1, 1, 1})
+	for range m.Vertices() {
+		m.Colors = append(m.Colors, 200, 40, 10, 255)
+	}
+	img, r := draw(t, m, 128, 128)
+	place, _ := r.covered()
+	middle := image.Pt((place.Min.X+place.Max.X)/2/samples, (place.Min.Y+place.Max.Y)/2/samples)
+	top, front := img.NRGBAAt(middle.X, middle.Y-30), img.NRGBAAt(middle.X-20, middle.Y+20)
+	if front.R < 100 || front.R > 220 || front.G > front.R/2 || front.B > front.R/2 || front.A != 255 {
+		t.Errorf("the front is %v", front)
+	}
+	if top.R <= front.R {
+		t.Errorf("the top is %v, the front is %v", top, front)
+	}
+}
+
+// asked counts how often a context is asked, and ends after some times.
+type asked struct {
+	context.Context
+	count, end int
+}
+
+func (a *asked) Err() error {
+	if a.count++; a.count > a.end {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A few triangles that fill the picture are much work: the context is asked between them.
+func TestCancelled(t *testing.T) {
+	var corners [][3]float64
+	for i := range 200 {
+		z := float64(i) / 200
+		corners = append(corners, [3]float64{0, 0, z}, [3]float64{1, 0, z}, [3]float64{0, 1, z})
+	}
+	many := soup(corners...)
+	many.Cloud = true
+	for name, m := range map[string]*mesh.Mesh{"large triangles": soup(corners...), "cloud": many} {
+		for end := range 4 {
+			ctx := &asked{Context: t.Context(), end: end}
+			img, err := Render(ctx, m, Options{Width: 256, Height: 256})
+			if img != nil || !errors.Is(err, context.Canceled) || ctx.count > end+2 {
+				t.Errorf("%s: cancelled at the %d. time it was asked: %v, after it was asked %d times", name, end+1, err, ctx.count)
+			}
+		}
+	}
+	ctx := &asked{Context: t.Context(), end: 1 << 30}
+	if _, err := Render(ctx, soup(corners...), Options{Width: 256, Height: 256}); err != nil || ctx.count < 150 {
+		t.Errorf("%v, after it was asked %d times", err, ctx.count)
+	}
+}
+
+// What is told of progress goes from 0 to 1 and never back.
+func TestProgress(t *testing.T) {
+	last := 0.0
+	_, err := Render(t.Context(), ball(100_000, 0), Options{Width: 64, Height: 64, Progress: func(done float64) {
+		if !(done >= last && done <= 1) {
+			t.Errorf("%v after %v", done, last)
+		}
+		last = done
+	}})
+	if err != nil || last != 1 {
+		t.Errorf("%v, at %v", err, last)
+	}
+}
+
+// Nothing is allocated for a triangle.
+func TestAllocations(t *testing.T) {
+	m := ball(smoothUpTo+10_000, 0)
+	allocations := testing.AllocsPerRun(1, func() {
+		if _, err := Render(t.Context(), m, Options{Width: 64, Height: 64}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocations > 100 {
+		t.Errorf("%d triangles: %.0f allocations", m.Triangles(), allocations)
+	}
+}
+
+// Directions survive being packed, turned to the viewer.
+func TestPack(t *testing.T) {
 	for i := range 1000 {
-		theta, phi := math.Acos(float64(i%37)/37), float64(i)*0.7
-		n := [3]float64{math.Sin(theta) * math.Cos(phi), math.Sin(theta) * math.Sin(phi), math.Cos(theta)}
-		if got := unpack(pack(n)); dot(got, n) < math.Cos(0.7*math.Pi/180) {
-			t.Fatalf("%v became %v", n, got)
+		theta, phi := float64(i)*0.0031, float64(i)*0.7
+		n := direction{float32(math.Sin(theta) * math.Cos(phi)), float32(math.Sin(theta) * math.Sin(phi)), float32(math.Cos(theta))}
+		want := n
+		if want.z < 0 {
+			want = direction{-n.x, -n.y, -n.z}
 		}
-		if back := pack([3]float64{-n[0], -n[1], -n[2]}); n[2] > 0.01 && back != pack(n) {
-			t.Fatalf("the other side of %v faces elsewhere", n)
+		if got := unpack(n.pack()); got.dot(want) < 0.9999 {
+			t.Errorf("%v becomes %v", n, got)
 		}
+	}
+	if got := (direction{}).pack(); got != toViewer {
+		t.Errorf("no direction is packed as %x", got)
 	}
 }

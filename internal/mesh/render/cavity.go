@@ -1,0 +1,88 @@
+package render
+
+import "math"
+
+// depths are how far each pixel's nearest sample is, as camera space's z, with a frame around them; where nothing is they are far below all.
+type depths struct {
+	width, height, frame int
+	z                    []float32
+}
+
+const nothing = -math.MaxFloat32 / 4
+
+func (d *depths) at(x, y int) int { return (y+d.frame)*(d.width+2*d.frame) + x + d.frame }
+
+func (r *raster) depths(c *camera, frame int) *depths {
+	d := &depths{width: r.width / samples, height: r.height / samples, frame: frame}
+	d.z = make([]float32, (d.width+2*frame)*(d.height+2*frame))
+	for i := range d.z {
+		d.z[i] = nothing
+	}
+	distance := float32(c.distance)
+	for y := range d.height {
+		row := d.z[d.at(0, y):][:d.width]
+		for x := range row {
+			i := y*samples*r.width + x*samples
+			if near := max(r.near[i], r.near[i+1], r.near[i+r.width], r.near[i+r.width+1]); near > 0 {
+				row[x] = distance - 1/near
+			}
+		}
+	}
+	return d
+}
+
+// step leads from a pixel to two others, on opposite sides of it.
+type step struct {
+	offset int     // among depths
+	scale  float32 // what differences of depth are multiplied with, for slopes
+}
+
+// rings are how far steps reach, as parts of the picture.
+var rings = []float64{0.006, 0.014, 0.03}
+
+// steps gives those that are taken from each pixel, and the depths they are taken on.
+func (r *raster) steps(c *camera) (d *depths, steps []step) {
+	size := float64(min(r.width, r.height)) / samples
+	d = r.depths(c, int(rings[len(rings)-1]*size)+1)
+	for ring, part := range rings {
+		for k := range 4 {
+			sin, cos := math.Sincos((float64(k) + 0.35*float64(ring)) * math.Pi / 4)
+			dx, dy := math.Round(part*size*cos), math.Round(part*size*sin)
+			if dx == 0 && dy == 0 {
+				continue
+			}
+			// How long the step is on a plane that faces the viewer.
+			length := math.Hypot(dx, dy) * samples * c.distance / c.zoom
+			steps = append(steps, step{int(dy)*(d.width+2*d.frame) + int(dx), float32(0.5 / length)})
+		}
+	}
+	return d, steps
+}
+
+// relief gives a factor of the light of a pixel, by its place among the depths: less than 1 in hollows, where less light comes, and more on
+// edges. A place is hollow as far as those on two opposite sides of it are on average nearer than itself, so a plane is not, however it is
+// turned.
+func (d *depths) relief(at int, steps []step) float32 {
+	z := d.z[at]
+	if z == nothing || len(steps) == 0 {
+		return 1
+	}
+	var hollow, edge float32
+	for _, s := range steps {
+		bend := (d.z[at+s.offset] + d.z[at-s.offset] - 2*z) * s.scale
+		switch {
+		case bend > 4: // another surface, far before this one
+			hollow += 4 / bend
+		case bend > 1:
+			hollow++
+		case bend > 0:
+			hollow += bend
+		case bend > -0.5:
+			edge -= bend
+		case bend > -3: // beyond, the silhouette
+			edge += 0.5
+		}
+	}
+	n := float32(len(steps))
+	return 1 - 0.62*hollow/n + 0.16*edge/n
+}

@@ -1,0 +1,48 @@
+package render
+
+import "math"
+
+// direction is a vector in camera space.
+type direction struct{ x, y, z float32 }
+
+func vector(v [3]float64) direction { return direction{float32(v[0]), float32(v[1]), float32(v[2])} }
+
+func (d direction) dot(e direction) float32 { return d.x*e.x + d.y*e.y + d.z*e.z }
+
+const (
+	// facingBits is how finely directions are told apart, along each of two axes.
+	facingBits = 9
+	mostFacing = 1<<facingBits - 1
+	// toViewer is the direction that faces the viewer.
+	toViewer = 1 << (2 * facingBits)
+)
+
+// pack writes a direction, turned towards the viewer, as a place on the octahedron whose front half is unfolded: never 0. That of what has no
+// direction is to the viewer.
+func (d direction) pack() uint32 {
+	l := abs(d.x) + abs(d.y) + abs(d.z)
+	if !(l > 0 && l <= math.MaxFloat32) {
+		return toViewer
+	}
+	// x + y and x - y of the octahedron's front half fill a square.
+	half := mostFacing / 2.0 / l
+	if d.z < 0 {
+		half = -half
+	}
+	u, v := uint32((d.x+d.y)*half+(mostFacing/2.0+0.5)), uint32((d.x-d.y)*half+(mostFacing/2.0+0.5))
+	return toViewer | min(u, mostFacing)<<facingBits | min(v, mostFacing)
+}
+
+// unpack gives the direction, of length one.
+func unpack(facing uint32) direction {
+	if facing == toViewer {
+		return direction{0, 0, 1}
+	}
+	p, q := float32(facing>>facingBits&mostFacing)*(2.0/mostFacing)-1, float32(facing&mostFacing)*(2.0/mostFacing)-1
+	d := direction{(p + q) / 2, (p - q) / 2, 0}
+	d.z = max(1e-6, 1-abs(d.x)-abs(d.y))
+	l := 1 / float32(math.Sqrt(float64(d.dot(d))))
+	return direction{d.x * l, d.y * l, d.z * l}
+}
+
+func abs(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }

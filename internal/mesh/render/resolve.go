@@ -1,0 +1,63 @@
+package render
+
+import (
+	"context"
+	"image"
+)
+
+// resolve makes pixels of samples.
+func (r *raster) resolve(ctx context.Context, c *camera, g *ground) (*image.NRGBA, error) {
+	img := image.NewNRGBA(image.Rect(0, 0, r.width/samples, r.height/samples))
+	d, steps := r.steps(c)
+	up := vector(c.up)
+	for y := range d.height {
+		if y%64 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		sky := skyAt(float32(y) / float32(d.height))
+		for x := range d.width {
+			at := d.at(x, y)
+			total, bare := r.pixel(y*samples*r.width+x*samples, up, d.relief(at, steps))
+			if bare > 0 {
+				shaded := bare * (1 - 0.42*float32(g.under(float64(x*samples)+1, float64(y*samples)+1)))
+				for k := range total {
+					total[k] += shaded * sky[k]
+				}
+			}
+			p := img.Pix[4*(y*d.width+x):][:4:4]
+			for k, v := range total {
+				p[k] = uint8(v/(samples*samples) + 0.5)
+			}
+			p[3] = 255
+		}
+	}
+	return img, nil
+}
+
+func skyAt(part float32) (sky [3]float32) {
+	for k := range sky {
+		sky[k] = skyTop[k] + (skyLow[k]-skyTop[k])*part
+	}
+	return sky
+}
+
+// pixel adds the light of the samples of a pixel, of which first is the place of the upper left, and counts those where nothing is.
+func (r *raster) pixel(first int, up direction, relief float32) (total [3]float32, bare float32) {
+	for s := range samples * samples {
+		i := first + s/samples*r.width + s%samples
+		if r.near[i] == 0 {
+			bare++
+			continue
+		}
+		base := material
+		if r.color != nil {
+			p := r.color[i]
+			base = [3]float32{float32(p & 255), float32(p >> 8 & 255), float32(p >> 16 & 255)}
+		}
+		factor, gloss := light(unpack(r.facing[i]), up)
+		for k := range total {
+			total[k] += film((base[k]*factor + gloss) * relief)
+		}
+	}
+	return total, bare
+}

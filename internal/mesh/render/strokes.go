@@ -1,0 +1,57 @@
+package render
+
+import (
+	"context"
+	"math"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+)
+
+// thin tells whether next to nothing is drawn: the mesh is a needle, a thread, or all in one place.
+func (r *raster) thin() bool {
+	covered := 0
+	for _, near := range r.near {
+		if near > 0 {
+			covered++
+		}
+	}
+	// In one direction a mesh fills the picture but for the margins. What covers four samples of each line across that can be seen.
+	return float64(covered) < 4*(1-2*margin)*float64(min(r.width, r.height))
+}
+
+// strokes draws the edges of a thin mesh, and its vertices, with a pen of some breadth, so that there is something to see.
+func (r *raster) strokes(ctx context.Context, m *mesh.Mesh, c *camera) error {
+	side := float64(min(r.width, r.height))
+	pen := max(2, side/200)
+	if c.zoom >= maxZoom*side {
+		pen = side / 36 // all in one place: a point
+	}
+	const most = 1 << 22 // discs: more would show nothing else
+	drawn, last := 0, seen{x: -1, y: -1}
+	for t := 0; t < m.Triangles() && drawn < most; t++ {
+		if t%(1<<12) == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		i, j, k := m.Corners(t)
+		var corners [3]seen
+		for n, v := range [3]uint32{i, j, k} {
+			p := m.At(v)
+			corners[n] = c.project(float64(p[0]), float64(p[1]), float64(p[2]))
+		}
+		color := r.colorOf(m, int(i))
+		for n, a := range corners {
+			b := corners[(n+1)%3]
+			steps := math.Ceil(math.Hypot(float64(b.x-a.x), float64(b.y-a.y)) / subsample)
+			for s := 0.0; s <= steps; s++ {
+				part := s / max(1, steps)
+				x, y := float64(a.x)+part*float64(b.x-a.x), float64(a.y)+part*float64(b.y-a.y)
+				if at := (seen{x: int32(x) / subsample, y: int32(y) / subsample}); at != last {
+					last = at
+					drawn++
+					r.disc(x/subsample, y/subsample, pen, a.near+float32(part)*(b.near-a.near), color)
+				}
+			}
+		}
+	}
+	return nil
+}
