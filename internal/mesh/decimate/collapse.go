@@ -36,13 +36,15 @@ const (
 	seam                     // a border or a line between colours
 )
 
-// rules say what a collapse must not do. Each kind is kept until it leaves nothing to collapse.
+// rules say what a collapse must not do, each beside what the next ones say. Those that leave nothing to collapse give way to the next.
 type rules uint8
 
 const (
-	keepColors   rules = iota // nor break lines between colours, nor the next
-	keepTopology              // join what is apart, or close holes, nor the next
+	keepShapes   rules = iota // make needles of faces
+	keepColors                // break lines between colours
+	keepTopology              // join what is apart, or close holes
 	keepSides                 // turn faces over
+	keepNothing
 )
 
 // collapser collapses edges in rounds. Each prices all edges, and collapses the cheapest ones of which no end has moved in that round.
@@ -74,7 +76,7 @@ func collapse(ctx context.Context, s *surface, wanted int, progress func(done fl
 	c.measure()
 	start := c.live
 	reach := 1.0 // how many times more edges are tried than need be
-	for r := keepColors; c.live > wanted; {
+	for r := keepShapes; c.live > wanted; {
 		before := c.live
 		if err := c.gather(ctx, before == start); err != nil {
 			return err
@@ -90,7 +92,7 @@ func collapse(ctx context.Context, s *surface, wanted int, progress func(done fl
 			reach = 1
 		case !all:
 			reach *= 4
-		case r < keepSides:
+		case r < keepNothing:
 			r, reach = r+1, 1
 		default:
 			c.drop()

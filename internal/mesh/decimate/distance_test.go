@@ -7,7 +7,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// near finds the triangle of a mesh that is nearest to a point, by a grid of the boxes of its triangles.
+// nearest finds the triangle of a mesh that is nearest to a point, by a grid of the boxes of its triangles.
 type nearest struct {
 	mesh  *mesh.Mesh
 	low   vector
@@ -56,28 +56,46 @@ func (n *nearest) cell(p vector) (c [3]int) {
 
 func (n *nearest) key(x, y, z int) int { return (z*n.sizes[1]+y)*n.sizes[0] + x }
 
-// to gives the distance of p from the surface, and the triangle it is nearest to.
-func (n *nearest) to(p vector) (float64, int) {
-	best, triangle := math.Inf(1), -1
-	at := n.cell(p)
+// to gives the distance of p from the surface.
+func (n *nearest) to(p vector) float64 {
+	best := math.Inf(1)
 	for ring := 0; ring < 64 && float64(ring-1)*n.side < best; ring++ {
-		for x := max(0, at[0]-ring); x <= min(n.sizes[0]-1, at[0]+ring); x++ {
-			for y := max(0, at[1]-ring); y <= min(n.sizes[1]-1, at[1]+ring); y++ {
-				for z := max(0, at[2]-ring); z <= min(n.sizes[2]-1, at[2]+ring); z++ {
-					if max(x-at[0], at[0]-x, y-at[1], at[1]-y, z-at[2], at[2]-z) != ring {
-						continue
-					}
-					for _, t := range n.in[n.key(x, y, z)] {
-						a, b, c := n.mesh.Corners(t)
-						if d := distance(p, place(n.mesh, a), place(n.mesh, b), place(n.mesh, c)); d < best {
-							best, triangle = d, t
-						}
-					}
+		n.each(p, ring, func(a, b, c vector) {
+			if d := distance(p, a, b, c); d < best { // which is not a number where the triangle is a line
+				best = d
+			}
+		})
+	}
+	return best
+}
+
+// shows tells whether the surface shows the side that normal points from within a distance of p, which is no more than a cell.
+func (n *nearest) shows(p, normal vector, within float64) (ok bool) {
+	for ring := range 2 {
+		n.each(p, ring, func(a, b, c vector) {
+			face := b.minus(a).cross(c.minus(a))
+			ok = ok || face.dot(normal) > -0.5*math.Sqrt(face.dot(face)*normal.dot(normal)) && distance(p, a, b, c) <= within
+		})
+	}
+	return ok
+}
+
+// each gives the triangles in the cells that are so many cells from that of p.
+func (n *nearest) each(p vector, ring int, look func(a, b, c vector)) {
+	at := n.cell(p)
+	for x := max(0, at[0]-ring); x <= min(n.sizes[0]-1, at[0]+ring); x++ {
+		for y := max(0, at[1]-ring); y <= min(n.sizes[1]-1, at[1]+ring); y++ {
+			for z := max(0, at[2]-ring); z <= min(n.sizes[2]-1, at[2]+ring); z++ {
+				if max(x-at[0], at[0]-x, y-at[1], at[1]-y, z-at[2], at[2]-z) != ring {
+					continue
+				}
+				for _, t := range n.in[n.key(x, y, z)] {
+					a, b, c := n.mesh.Corners(t)
+					look(place(n.mesh, a), place(n.mesh, b), place(n.mesh, c))
 				}
 			}
 		}
 	}
-	return best, triangle
 }
 
 // distance gives the distance of p from a triangle (C. Ericson, Real-time collision detection, 2005, 5.1.5).
@@ -141,23 +159,19 @@ func sample(m *mesh.Mesh, rng *rand.Rand, n int) (points, normals []vector) {
 	return points, normals
 }
 
-// apart samples how far two surfaces are apart at most, either way, and which part of the second shows its back where the first shows its
-// front.
+// apart samples how far two surfaces are apart at most, either way, and which part of the second shows a side that the first shows nowhere
+// near.
 func apart(a, b *mesh.Mesh, rng *rand.Rand, n int) (most, turned float64) {
 	toA, toB := newNearest(a), newNearest(b)
 	points, _ := sample(a, rng, n)
 	for _, p := range points {
-		d, _ := toB.to(p)
-		most = max(most, d)
+		most = max(most, toB.to(p))
 	}
 	points, normals := sample(b, rng, n)
 	for i, p := range points {
-		d, t := toA.to(p)
+		d := toA.to(p)
 		most = max(most, d)
-		x, y, z := a.Corners(t)
-		q := place(a, x)
-		face := place(a, y).minus(q).cross(place(a, z).minus(q))
-		if face.dot(normals[i]) < -0.5*math.Sqrt(face.dot(face)*normals[i].dot(normals[i])) {
+		if !toA.shows(p, normals[i], min(2*d+1e-3*a.Box().Diagonal(), toA.side)) {
 			turned += 1 / float64(n)
 		}
 	}

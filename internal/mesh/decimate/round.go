@@ -70,9 +70,11 @@ func (c *collapser) try(a, b uint32, isSeam bool, r rules) {
 		if r <= keepTopology && (l.common != l.shared || l.closed || both&border != 0 && l.shared == 2) {
 			return
 		}
-		around := c.normals(atA).plus(c.normals(atB))
-		if c.turns(a, b, p, around, atA) || c.turns(b, a, p, around, atB) {
-			return
+		if r <= keepSides {
+			around := c.normals(atA).plus(c.normals(atB))
+			if c.turns(a, b, p, around, atA, r) || c.turns(b, a, p, around, atB, r) {
+				return
+			}
 		}
 	}
 	if c.colors != nil {
@@ -178,9 +180,9 @@ const flat = 1e-5
 // thinnest is the height of a triangle in parts of its length below which none may become thinner.
 const thinnest = 1e-2
 
-// turns tells whether a face at v that is not at the other end turns over, or becomes a needle, when v goes to p. Around is the sum of the
-// normals there.
-func (c *collapser) turns(v, other uint32, p, around vector, corners []uint32) bool {
+// turns tells whether a face at v that is not at the other end turns over when v goes to p, or becomes a needle where shapes are kept.
+// Around is the sum of the normals there.
+func (c *collapser) turns(v, other uint32, p, around vector, corners []uint32, r rules) bool {
 	from := c.positions[v]
 	for _, i := range corners {
 		next, last := others(i)
@@ -188,9 +190,9 @@ func (c *collapser) turns(v, other uint32, p, around vector, corners []uint32) b
 		if x == other || y == other || !c.alive(i, next, last) {
 			continue
 		}
-		r := c.positions[x]
-		side := c.positions[y].minus(r)
-		toFrom, toP := from.minus(r), p.minus(r)
+		foot := c.positions[x]
+		side := c.positions[y].minus(foot)
+		toFrom, toP := from.minus(foot), p.minus(foot)
 		before, after := toFrom.cross(side), toP.cross(side)
 		b, a := before.dot(before), after.dot(after)
 		length := side.dot(side)
@@ -204,7 +206,7 @@ func (c *collapser) turns(v, other uint32, p, around vector, corners []uint32) b
 		if before.dot(after) < 0.4*math.Sqrt(a*b) || a <= flat*flat*longA {
 			return true
 		}
-		if thin := a / (longA * longA); thin < thinnest*thinnest && thin < 0.5*b/(longB*longB) {
+		if thin := a / (longA * longA); r <= keepShapes && thin < thinnest*thinnest && thin < 0.5*b/(longB*longB) {
 			return true
 		}
 	}
