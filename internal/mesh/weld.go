@@ -3,6 +3,7 @@ package mesh
 import (
 	"math"
 	"math/bits"
+	"math/rand/v2"
 )
 
 // Weld gives the same triangles with each place (and colour) that several corners share held once, in the order in which they are first
@@ -85,9 +86,13 @@ func (m *Mesh) color(v uint32) uint32 {
 	return uint32(c[0]) | uint32(c[1])<<8 | uint32(c[2])<<16 | uint32(c[3])<<24
 }
 
+// multipliers are chosen anew by each process, so that no file can be made whose vertices all fall into one place of the table. The order in which vertices are
+// met, and so the result, does not depend on them.
+var multipliers = [4]uint64{rand.Uint64() | 1, rand.Uint64() | 1, rand.Uint64() | 1, rand.Uint64() | 1}
+
 func hash(x, y, z float32, color uint32) uint32 {
-	h := uint64(math.Float32bits(x))*0x9E3779B97F4A7C15 ^ uint64(math.Float32bits(y))*0xC2B2AE3D27D4EB4F ^
-		uint64(math.Float32bits(z))*0x165667B19E3779F9 ^ uint64(color)*0x27D4EB2F165667C5
+	h := uint64(math.Float32bits(x))*multipliers[0] ^ uint64(math.Float32bits(y))*multipliers[1] ^
+		uint64(math.Float32bits(z))*multipliers[2] ^ uint64(color)*multipliers[3]
 	h ^= h >> 29
 	h *= 0xBF58476D1CE4E5B9
 	return uint32(h >> 32)
