@@ -179,6 +179,31 @@ func TestExamplesMenu(t *testing.T) {
 	tab.Await(t, "see no second tab of it", tabs+` === 9`)
 }
 
+// An example stays in its tab also when it is opened while GraphiQL still notes, some 100 ms late, what was closed.
+func TestExamplesInHaste(t *testing.T) {
+	base := serve(t, closed)
+	tab := graphiqltest.Open(t, base)
+	tab.Visit(t, base+"/graphiql")
+	tab.Do(t, "close and open examples in haste", chromedp.Evaluate[chromedp.Void](`void (async () => {
+		const sleep = ms => new Promise(done => setTimeout(done, ms));
+		const menu = document.querySelector('#examples');
+		window.haste = [];
+		for (let i = 0; i < 12; i++) {
+			const n = 2 + i % 8; // the closed one comes back as the last
+			document.querySelectorAll('.graphiql-tab-close')[1].click();
+			await sleep(80 + 2 * i);
+			menu.value = n - 1;
+			menu.dispatchEvent(new Event('change'));
+			await sleep(300);
+			window.haste.push(document.querySelector('.graphiql-query-editor .CodeMirror').CodeMirror.getValue().startsWith('# ' + n + '.'));
+		}
+	})()`))
+	tab.Await(t, "see all of them opened", `window.haste.length === 12`)
+	if kept := graphiqltest.Read[[]bool](t, tab, "read what was kept", `window.haste`); slices.Contains(kept, false) {
+		t.Errorf("examples that stayed in the editor: %v, want all", kept)
+	}
+}
+
 // A watcher that sees nothing would make every other test pass.
 func TestTabNotices(t *testing.T) {
 	for _, tc := range []struct{ name, script, want string }{

@@ -215,24 +215,29 @@
   let examples = [];
   let openExample = () => {};
 
+  const NEW_TAB = '# A new operation. Ctrl-Space completes, Ctrl-Enter runs it.\n\n';
+
   // Lives inside GraphiQL, where its editors can be reached, and opens examples for the menu in the bar.
   const ExampleOpener = () => {
-    const { tabs, changeTab, addTab, queryEditor, variableEditor } = GraphiQL.React.useEditorContext({ nonNull: true });
+    const { tabs, activeTabIndex, changeTab, addTab, queryEditor, variableEditor } = GraphiQL.React.useEditorContext({ nonNull: true });
     const waiting = React.useRef(null);
     openExample = example => {
       const open = tabs.findIndex(tab => tab.query === example.query);
       if (open >= 0) return changeTab(open);
-      waiting.current = example;
+      waiting.current = { example, beside: tabs.length };
       addTab();
     };
-    // After the tab was added: what is written into the editors goes to the tab that is shown.
+    // After the tab was added: what is written into the editors goes to the tab that is shown. React may add the tab a second time, when an
+    // older change of the tabs is still on its way, and the editors are empty again then: so this waits until the tab holds the example.
     React.useEffect(() => {
-      const example = waiting.current;
-      if (!example) return;
-      waiting.current = null;
-      queryEditor.setValue(example.query);
-      variableEditor.setValue(example.variables);
-    }, [tabs.length]);
+      if (!waiting.current || tabs.length <= waiting.current.beside) return;
+      if (tabs[activeTabIndex].query !== NEW_TAB) {
+        waiting.current = null;
+        return;
+      }
+      queryEditor.setValue(waiting.current.example.query);
+      variableEditor.setValue(waiting.current.example.variables);
+    }, [tabs]);
     return null;
   };
 
@@ -240,7 +245,7 @@
   const render = () => root.render(React.createElement(GraphiQL, {
     fetcher: (params, options) => fetcher(params, options),
     defaultTabs: examples.length ? examples.map(({ query, variables }) => ({ query, variables })) : undefined,
-    defaultQuery: '# A new operation. Ctrl-Space completes, Ctrl-Enter runs it.\n\n',
+    defaultQuery: NEW_TAB,
     defaultEditorToolsVisibility: 'variables',
     // The history plugin stores headers in localStorage whatever shouldPersistHeaders says, so there is no editor that a token could be typed in.
     isHeadersEditorEnabled: false,
