@@ -348,6 +348,7 @@ func (g *gallery) lists() []walked {
 
 // Each list, walked forward, backward and by page, gives all its entries once, also where many share what it is sorted by.
 func TestListsAreWalkedWhole(t *testing.T) {
+	apptest.Sequential(t)
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		g := newGallery(t, s)
 		bob := s.Client(s.Token("bob", "read", "write", "admin"))

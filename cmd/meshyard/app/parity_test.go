@@ -194,6 +194,7 @@ func finalize(targetType string, targetID int64, bob bool, ids ...int64) step {
 
 // Each REST operation and its GraphQL document do the same: the same data, the same verdict, the same side effects.
 func TestParity(t *testing.T) {
+	apptest.Sequential(t)
 	for _, name := range rest.Operations() {
 		if !slices.ContainsFunc(paritySteps, func(s step) bool { return s.operation == name }) {
 			t.Errorf("no step runs %s", name)

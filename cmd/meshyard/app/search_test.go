@@ -30,6 +30,7 @@ func search(c *apptest.Client, query string) []string {
 
 // What people type finds the thing that they mean among the first ten, in a real catalogue. One in twenty may be missed.
 func TestSearchFindsWhatIsMeant(t *testing.T) {
+	apptest.Sequential(t)
 	file, err := os.Open(filepath.Join("..", "..", "..", "testdata", "catalogue", "queries.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -63,6 +64,7 @@ func TestSearchFindsWhatIsMeant(t *testing.T) {
 
 // A walk through what is found meets each hit once, by cursors in both directions and by pages, also past the best, which are sorted by their texts.
 func TestSearchIsWalkedWhole(t *testing.T) {
+	apptest.Sequential(t)
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		s.Catalogue()
 		c := s.User("ada")
@@ -193,6 +195,7 @@ func TestSearchFollowsChanges(t *testing.T) {
 
 // A search tells where its words stand, what its hits have in common, and how to go on typing.
 func TestSearchTellsMore(t *testing.T) {
+	apptest.Sequential(t)
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		s.Catalogue()
 		c := s.User("ada")
@@ -275,6 +278,7 @@ func TestSearchTellsMore(t *testing.T) {
 
 // No text and no filter breaks the query language, the database or the bounds: ten thousand of them are found nothing by, or told what is wrong with them.
 func TestSearchTakesAnything(t *testing.T) {
+	apptest.Sequential(t)
 	odd := []string{
 		"'", "\"", "''", `\`, "%", "_", "*", ":", ":*", "&", "|", "!", "(", ")", "((((", "<->", "<1>", "^", "{name}:", "{", "}", "NEAR(", "AND", "OR", "NOT", "-", "+", "~", "$1", "?", "?0", "??", "@@", "::tsquery",
 		"\u202e", "\u200b", "\u0000", "\xff", "\ufeff", "\u0301", "İ", "ſ", "Ǆ", "竜の像", "ドラゴン", "हिन्दी", "🐉", "é", "e\u0301", "½", "ﬁ", "0x10", "1e309", "NaN", "null", "gear", "benchy", "3d", "a", "the",
@@ -283,9 +287,6 @@ func TestSearchTakesAnything(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		s.Catalogue()
 		r, n := rand.New(rand.NewPCG(1, 2)), 10_000
-		if testing.Short() {
-			n = 500
-		}
 		kinds := []models.Kind{models.Things, models.Makes, models.Users, models.Collections}
 		sorts := []models.Sort{models.ByRelevance, models.ByText, models.ByPopular, models.ByNewest, models.ByMakes, models.ByDesigns, models.ByFollowers}
 		times := []*time.Time{nil, nil, nil, nil, nil, nil, nil, nil, new(time.Time), new(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)), new(time.Date(-4712, 1, 1, 0, 0, 0, 0, time.UTC)), new(time.Date(290000, 1, 1, 0, 0, 0, 0, time.UTC))}

@@ -4,6 +4,7 @@ package apptest
 import (
 	"context"
 	"errors"
+	"hash/crc32"
 	"log/slog"
 	"net"
 	"net/http"
@@ -31,14 +32,27 @@ type Server struct {
 	t testing.TB
 }
 
-// Each runs a test on both engines, beside each other.
+// Each runs a test on both engines, beside each other; in short, as the race detector has it, on the one or the other, as its name falls.
 func Each(t *testing.T, test func(t *testing.T, s *Server), change ...func(*config.Settings)) {
 	t.Parallel()
-	for _, engine := range []string{"sqlite", "postgres"} {
+	engines := []string{"sqlite", "postgres"}
+	if testing.Short() {
+		fallen := crc32.ChecksumIEEE([]byte(t.Name())) % 2
+		engines = engines[fallen : fallen+1]
+	}
+	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			test(t, Start(t, engine, change...))
 		})
+	}
+}
+
+// Sequential says of a long test that it is one caller who sends one request after another: in short, as the race detector has it, it is left out.
+func Sequential(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one request after another: there is nothing to race")
 	}
 }
 
