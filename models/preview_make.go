@@ -17,7 +17,8 @@ import (
 
 const (
 	maxPreviewAttempts = 3
-	previewTimeout     = 2 * time.Minute
+	// previewTimeout bounds the work together with what it waits for requests, which may be four times as long.
+	previewTimeout = 9 * time.Minute
 	// previewBeat is how often whoever works on a preview gives a sign. One that gave none for previewLost is taken for dead.
 	previewBeat = time.Second
 	previewLost = 30 * time.Second
@@ -77,14 +78,31 @@ func (s *Store) derive(ctx context.Context, p *Preview) (preview.Result, error) 
 	defer cancel()
 	at, stop := s.beat(ctx, p)
 	defer stop()
+	giveWay := s.options.Door.Work()
 	put := func(part preview.Part, write func(io.Writer) error) error {
-		return s.bucket.PutDerived(ctx, p.Key(part.Name), part.ContentType, write)
+		return s.bucket.PutDerived(ctx, p.Key(part.Name), part.ContentType, func(w io.Writer) error {
+			return write(courteous{w, func() { giveWay(ctx) }})
+		})
 	}
-	result, err := preview.Derive(ctx, preview.Source{ReaderAt: source, Size: source.Size}, p.Subject, put, at)
+	result, err := preview.Derive(ctx, preview.Source{ReaderAt: source, Size: source.Size}, p.Subject, put, func(stage string, done float64) {
+		giveWay(ctx)
+		at(stage, done)
+	})
 	if err == nil || ctx.Err() == nil {
 		return result, err
 	}
 	return result, ctx.Err()
+}
+
+// courteous gives way before each write.
+type courteous struct {
+	io.Writer
+	giveWay func()
+}
+
+func (c courteous) Write(b []byte) (int, error) {
+	c.giveWay()
+	return c.Writer.Write(b)
 }
 
 // beat keeps with the preview, every second until stop, how far the work is. It is told that by at.

@@ -11,13 +11,15 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/collapse"
+	"github.com/meshyard/meshyard/internal/courtesy"
 )
 
 // Options are what an operator sets.
 type Options struct {
-	UploadLimit  int64         // bytes of one file
-	PictureLimit int64         // bytes of one picture
-	PendingTTL   time.Duration // how long a pending upload waits to be finalized
+	UploadLimit  int64          // bytes of one file
+	PictureLimit int64          // bytes of one picture
+	PendingTTL   time.Duration  // how long a pending upload waits to be finalized
+	Door         *courtesy.Door // to whose requests previews give way
 }
 
 // Work is one piece of work that a change causes, kept in the change's own transaction.

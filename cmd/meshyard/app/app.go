@@ -15,6 +15,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/courtesy"
 	"github.com/meshyard/meshyard/internal/jobs"
 	"github.com/meshyard/meshyard/internal/oidc"
 	"github.com/meshyard/meshyard/models"
@@ -34,6 +35,7 @@ type App struct {
 	bucket   *bucket.Bucket
 	queue    *jobs.Queue
 	provider *oidc.Provider // nil: none
+	door     courtesy.Door
 }
 
 // Migrate brings the database of the settings up to date and gives the names of what was done.
@@ -105,6 +107,7 @@ func (a *App) open(ctx context.Context) (err error) {
 	}
 	a.Store = models.NewStore(a.db, a.bucket, models.Options{
 		UploadLimit: int64(a.Settings.UploadLimit), PictureLimit: config.PictureLimit, PendingTTL: a.Settings.PendingTTL,
+		Door: &a.door,
 	}, func(ctx context.Context, tx bun.Tx, work models.Work) error {
 		if work.MakePreview != 0 {
 			return a.queue.MakePreview(ctx, tx.Tx, work.MakePreview)

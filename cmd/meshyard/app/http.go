@@ -110,7 +110,7 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 			mux.ServeHTTP(w, r)
 		}
 	})
-	return telemetry.Requests(patient(crossOrigin(root)), a.Logger), nil
+	return telemetry.Requests(patient(crossOrigin(a.door.Watch(root))), a.Logger), nil
 }
 
 // clean tells whether a path is one that the mux takes as it is. Others it redirects, and a redirect turns a POST into a GET.
