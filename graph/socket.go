@@ -13,6 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/courtesy"
 )
 
 // perMessage is what a message over WebSocket costs besides its operation.
@@ -26,6 +27,7 @@ func wantsSocket(r *http.Request) bool {
 // socket is GraphQL over WebSocket, by graphql-transport-ws, for subscriptions. Browsers can give a WebSocket no header: the token may come as
 // Authorization in the payload of connection_init. Pages of any origin may connect, for no cookie is read.
 func (t *overHTTP) socket(w http.ResponseWriter, r *http.Request) {
+	courtesy.Leave(r.Context())
 	limit := int64(maxDocument)
 	socket := transport.Websocket{
 		Implementation:        transport.CoderWebsocketImplementation{AcceptOptions: websocket.AcceptOptions{InsecureSkipVerify: true}},

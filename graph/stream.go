@@ -12,6 +12,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/meshyard/meshyard/internal/courtesy"
 )
 
 // pingEvery keeps proxies from ending a stream on which nothing happens.
@@ -25,6 +27,7 @@ func wantsEvents(r *http.Request) bool {
 
 // stream runs an operation and sends what it answers, each time, as an event.
 func (t *overHTTP) stream(ctx context.Context, w http.ResponseWriter, params *graphql.RawParams, op *graphql.OperationContext) {
+	courtesy.Leave(ctx)
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")

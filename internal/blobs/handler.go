@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/courtesy"
 )
 
 // Blob is what is known of the bytes of a file.
@@ -79,6 +80,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		describe(w.Header(), blob, by == Signed)
+		courtesy.Leave(r.Context())
 		err = h.Serve(a, r, blob.Key)
 		if err == nil {
 			return

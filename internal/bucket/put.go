@@ -9,6 +9,10 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
+// firstSize is how much of an upload must have come before it is given the
+// buffers through which the rest passes.
+const firstSize = 4 << 10
+
 // HeadSize is how many first bytes are sniffed and handed back at most.
 const HeadSize = 3072
 
@@ -50,6 +54,15 @@ func (b *Bucket) Put(ctx context.Context, r io.Reader, limit int64) (Upload, err
 }
 
 func (b *Bucket) put(ctx context.Context, u *Upload, r io.Reader, limit int64) error {
+	// A client that sends a byte now and then holds a few KiB until there is more of it.
+	first := make([]byte, firstSize)
+	n, end, err := fill(ctx, r, first)
+	if err != nil {
+		return err
+	}
+	if r = io.MultiReader(bytes.NewReader(first[:n]), r); end {
+		r = bytes.NewReader(first[:n])
+	}
 	d := startDigest()
 	defer d.stop()
 
@@ -104,34 +117,39 @@ func (b *Bucket) put(ctx context.Context, u *Upload, r io.Reader, limit int64) e
 
 // fill reads from r until the chunk is full, or holds one byte more than
 // room, or r ends, which it tells.
-//
-// It is not io.ReadFull, because that says io.ErrUnexpectedEOF both at the end
-// of a short last chunk and when a client broke off: one is success, the other
-// is a file cut short.
 func (c *chunk) fill(ctx context.Context, r io.Reader, room int64) (end bool, err error) {
 	window := c.buf[:]
 	if room < int64(len(window)) {
 		window = window[:room+1]
 	}
-	c.n = 0
-	for idle := 0; c.n < len(window); {
+	c.n, end, err = fill(ctx, r, window)
+	return end, err
+}
+
+// fill reads from r until p is full, or r ends, which it tells.
+//
+// It is not io.ReadFull, because that says io.ErrUnexpectedEOF both at the end
+// of a short last chunk and when a client broke off: one is success, the other
+// is a file cut short.
+func fill(ctx context.Context, r io.Reader, p []byte) (n int, end bool, err error) {
+	for idle := 0; n < len(p); {
 		if err := ctx.Err(); err != nil {
-			return false, err
+			return n, false, err
 		}
-		n, err := r.Read(window[c.n:])
-		c.n += n
+		m, err := r.Read(p[n:])
+		n += m
 		if err == io.EOF {
-			return true, nil
+			return n, true, nil
 		}
 		if err != nil {
-			return false, err
+			return n, false, err
 		}
-		if idle++; n > 0 {
+		if idle++; m > 0 {
 			idle = 0
 		}
 		if idle == 100 {
-			return false, io.ErrNoProgress
+			return n, false, io.ErrNoProgress
 		}
 	}
-	return false, nil
+	return n, false, nil
 }

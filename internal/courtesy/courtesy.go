@@ -4,38 +4,72 @@ package courtesy
 import (
 	"context"
 	"net/http"
-	"strings"
+	"runtime"
 	"sync/atomic"
 	"time"
 )
 
 const (
-	turn  = 5 * time.Millisecond  // how long work goes on before it looks whether a request is being answered
-	most  = 4 * turn              // how long work waits for that after a turn, so a fifth of the time is its own however many come
-	fresh = 50 * time.Millisecond // how long after the last request came work waits for those that are not answered: they are slow clients then
+	turn  = 5 * time.Millisecond  // how long work goes on before it looks whether requests are being answered
+	most  = 4 * turn              // how long work waits for them after a turn, so a fifth of the time is its own however many come
+	pass  = 5 * time.Millisecond  // how long an upload waits for them with its next bytes
+	fresh = 50 * time.Millisecond // how long after the last request came anybody waits for those that are not answered: they are slow clients then
 	look  = time.Millisecond
 )
 
-// Door is where requests come in. The zero Door is one at which nobody has been yet.
+// Door is where requests come in.
 type Door struct {
-	here atomic.Int64 // requests that are being answered
-	last atomic.Int64 // when one came, ns since 1970
+	here atomic.Int64  // requests that are being answered
+	last atomic.Int64  // when one came, ns since 1970
+	gate chan struct{} // full: an upload is going through
 }
 
-// Watch notes each request while it is being answered, but for those whose answer stays open.
+// New gives a door at which nobody has been yet.
+func New() *Door { return &Door{gate: make(chan struct{}, 1)} }
+
+// visit is one request.
+type visit struct {
+	door *Door
+	left atomic.Bool
+}
+
+type visitKey struct{}
+
+// Watch notes each request while it is being answered.
 func (d *Door) Watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Upgrade") == "" && !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
-			d.last.Store(time.Now().UnixNano())
-			d.here.Add(1)
-			defer d.here.Add(-1)
-		}
-		next.ServeHTTP(w, r)
+		d.last.Store(time.Now().UnixNano())
+		d.here.Add(1)
+		v := &visit{door: d}
+		defer v.leave()
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
 	})
 }
 
+func (v *visit) leave() {
+	if v.left.CompareAndSwap(false, true) {
+		v.door.here.Add(-1)
+	}
+}
+
+// Leave says of the request whose context it is, if it is one, that it goes on for as long as its client likes: nobody gives way to it any more.
+func Leave(ctx context.Context) {
+	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
+		v.leave()
+	}
+}
+
+// busy tells whether requests take half of the processors or more.
 func (d *Door) busy(now time.Time) bool {
-	return d.here.Load() > 0 && now.UnixNano()-d.last.Load() < int64(fresh)
+	return 2*d.here.Load() >= int64(runtime.GOMAXPROCS(0)) && now.UnixNano()-d.last.Load() < int64(fresh)
+}
+
+// await waits while requests are being answered, for so long at most, and not after ctx has ended.
+func (d *Door) await(ctx context.Context, most time.Duration) {
+	now := time.Now()
+	for end := now.Add(most); d.busy(now) && now.Before(end) && ctx.Err() == nil; now = time.Now() {
+		time.Sleep(look)
+	}
 }
 
 // Work gives what one piece of work is to call often, every millisecond or so, and by one goroutine: it returns at once in the midst of a turn, and after it
@@ -43,13 +77,24 @@ func (d *Door) busy(now time.Time) bool {
 func (d *Door) Work() (giveWay func(ctx context.Context)) {
 	began := time.Now()
 	return func(ctx context.Context) {
-		now := time.Now()
-		if now.Sub(began) < turn {
+		if time.Since(began) < turn {
 			return
 		}
-		for end := now.Add(most); d.busy(now) && now.Before(end) && ctx.Err() == nil; now = time.Now() {
-			time.Sleep(look)
-		}
-		began = now
+		d.await(ctx, most)
+		began = time.Now()
+	}
+}
+
+// Pass is called by each upload for some hundred KiB, which cost a millisecond. While requests are being answered uploads go on one at a time, each after it
+// has waited a while, so that however many there are they take a fifth of one processor.
+func (d *Door) Pass(ctx context.Context) {
+	if !d.busy(time.Now()) {
+		return
+	}
+	select {
+	case d.gate <- struct{}{}:
+		d.await(ctx, pass)
+		<-d.gate
+	case <-ctx.Done():
 	}
 }

@@ -35,7 +35,7 @@ type App struct {
 	bucket   *bucket.Bucket
 	queue    *jobs.Queue
 	provider *oidc.Provider // nil: none
-	door     courtesy.Door
+	door     *courtesy.Door
 }
 
 // Migrate brings the database of the settings up to date and gives the names of what was done.
@@ -67,7 +67,7 @@ func openDB(ctx context.Context, s config.Settings) (*models.DB, error) {
 
 // Open opens the catalogue of the settings, migrated.
 func Open(ctx context.Context, s config.Settings, logger *slog.Logger) (*App, error) {
-	a := &App{Settings: s, Logger: logger, provider: newProvider(s.OIDCIssuer, s.OIDCClientID, s.OIDCClientSecret, s.BaseURL)}
+	a := &App{Settings: s, Logger: logger, door: courtesy.New(), provider: newProvider(s.OIDCIssuer, s.OIDCClientID, s.OIDCClientSecret, s.BaseURL)}
 	if err := a.open(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -107,7 +107,7 @@ func (a *App) open(ctx context.Context) (err error) {
 	}
 	a.Store = models.NewStore(a.db, a.bucket, models.Options{
 		UploadLimit: int64(a.Settings.UploadLimit), PictureLimit: config.PictureLimit, PendingTTL: a.Settings.PendingTTL,
-		Door: &a.door,
+		Door: a.door,
 	}, func(ctx context.Context, tx bun.Tx, work models.Work) error {
 		if work.MakePreview != 0 {
 			return a.queue.MakePreview(ctx, tx.Tx, work.MakePreview)
