@@ -19,6 +19,7 @@ import (
 	"github.com/meshyard/meshyard/internal/blobs"
 	"github.com/meshyard/meshyard/internal/graphiql"
 	"github.com/meshyard/meshyard/internal/home"
+	"github.com/meshyard/meshyard/internal/patient"
 	"github.com/meshyard/meshyard/internal/pictures"
 	"github.com/meshyard/meshyard/internal/ratelimit"
 	"github.com/meshyard/meshyard/internal/signin"
@@ -110,7 +111,7 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 			mux.ServeHTTP(w, r)
 		}
 	})
-	return telemetry.Requests(patient(crossOrigin(a.door.Watch(root))), a.Logger), nil
+	return telemetry.Requests(patient.Handler(crossOrigin(a.door.Watch(root)), patient.Patience), a.Logger), nil
 }
 
 // clean tells whether a path is one that the mux takes as it is. Others it redirects, and a redirect turns a POST into a GET.
