@@ -24,12 +24,10 @@ func Handler(next http.Handler, patience time.Duration) http.Handler {
 		if r.Body != nil && r.Body != http.NoBody {
 			r.Body = &body{ReadCloser: r.Body, connection: connection, began: time.Now(), patience: patience}
 		}
-		// Where the connection knows no deadlines there is nothing to be done; the server's own always does. Its deadlines outlive a request, so they are
-		// set before anything is written, and for what is written after the handler is done.
+		// Where the connection knows no deadlines there is nothing to be done; the server's own always does.
 		a := answer{w, connection, patience}
-		a.extend()
 		next.ServeHTTP(a, r)
-		a.extend()
+		a.extend() // for what the server still writes, which holds no deadline over to the next request
 	})
 }
 
@@ -51,7 +49,7 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
 	if err != nil {
-		// From here on the server reads ahead, to see when the client goes away: that it sends nothing more is as it should be.
+		// At the end the server reads ahead, to see when the client goes away: that it sends nothing more is as it should be.
 		_ = b.connection.SetReadDeadline(time.Time{})
 	}
 	return n, err

@@ -57,8 +57,10 @@ func TestBodies(t *testing.T) {
 			t.Parallel()
 			read := make(chan error, 1)
 			conn := dial(t, serve(t, func(_ http.ResponseWriter, r *http.Request) {
-				_, err := io.Copy(io.Discard, r.Body)
-				read <- err
+				n, err := io.Copy(io.Discard, r.Body)
+				if read <- err; err != nil && n > 1000 {
+					t.Errorf("it ended after %d bytes", n)
+				}
 			}))
 			fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", 20*4096)
 			gone := make(chan struct{})
@@ -87,7 +89,7 @@ func TestAnswers(t *testing.T) {
 	content := make([]byte, 12<<20)
 	rand.Read(content)
 	path := filepath.Join(t.TempDir(), "content")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
+	if err := os.WriteFile(path, append(content, "more"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, write := range map[string]func(w http.ResponseWriter, r *http.Request) error{
@@ -143,7 +145,9 @@ func TestAnswers(t *testing.T) {
 func TestThinking(t *testing.T) {
 	left := make(chan error, 10)
 	conn := dial(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
+		for range 2 { // who reads once more at the end begins no wait for more
+			_, _ = io.Copy(io.Discard, r.Body)
+		}
 		select {
 		case <-r.Context().Done():
 			left <- context.Cause(r.Context())
@@ -156,7 +160,11 @@ func TestThinking(t *testing.T) {
 	}))
 	answers := bufio.NewReader(conn)
 	for _, method := range []string{"POST", "GET", "POST", "GET"} {
-		fmt.Fprintf(conn, "%s / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody", method)
+		fmt.Fprintf(conn, "%s / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n", method)
+		if answer, err := http.ReadResponse(answers, nil); err != nil || answer.StatusCode != http.StatusContinue {
+			t.Fatalf("%s: %+v, %v, want to be told to go on", method, answer, err)
+		}
+		fmt.Fprint(conn, "body")
 		answer, err := http.ReadResponse(answers, nil)
 		if err != nil {
 			t.Fatal(err)
