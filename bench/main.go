@@ -47,12 +47,13 @@ func main() {
 	flag.DurationVar(&o.round, "round", 4*time.Second, "how long one turn of requests lasts")
 	flag.IntVar(&o.conns, "conns", 16, "keep-alive connections that ask at the same time")
 	flag.IntVar(&o.files, "files", 10_000, "files among which requests choose")
-	flag.StringVar(&only, "only", "", "one of: upload, postgres, sqlite, listing-postgres, listing-sqlite, beside-postgres, beside-sqlite, hostile, rendering, previews-postgres, previews-sqlite, million-postgres, million-sqlite, million for the last two; default all but those")
+	flag.StringVar(&only, "only", "", "one of: upload, postgres, sqlite, listing-postgres, listing-sqlite, beside-postgres, beside-sqlite, hostile, slow, rendering, previews-postgres, previews-sqlite, million-postgres, million-sqlite, million for the last two; default all but those")
 	flag.IntVar(&o.things, "things", 0, "things in the large catalogue; default a million on PostgreSQL, 100,000 on SQLite")
 	flag.StringVar(&o.server, "server", "", "`file` of a built meshyard; default: it is built")
 	flag.StringVar(&place, "dir", defaultPlace(), "`folder` on a disk, for files and databases; what is made there is removed")
 	bare := flag.String("bare", "", "for the program itself: be a bare handler")
 	draw := flag.String("draw", "", "for the program itself: draw a `file` to the one that follows")
+	crowded := flag.String("crowd", "", "for the program itself: be a crowd of clients")
 	flag.Parse()
 	o.size = *mib << 20
 
@@ -63,6 +64,8 @@ func main() {
 	switch {
 	case *bare != "":
 		err = serveBare(ctx, *bare, flag.Args())
+	case *crowded != "":
+		err = crowd(ctx, *crowded, flag.Args())
 	case *draw != "":
 		err = drawFile(ctx, *draw, flag.Arg(0))
 	default:
@@ -95,6 +98,7 @@ func run(ctx context.Context, o options, place, only string) (err error) {
 		{"beside-postgres", func(ctx context.Context, o options) error { return compareBeside(ctx, o, postgres) }},
 		{"beside-sqlite", func(ctx context.Context, o options) error { return compareBeside(ctx, o, sqlite) }},
 		{"hostile", sufferHostile},
+		{"slow", sufferSlow},
 		{"rendering", compareRendering},
 		{"previews-postgres", func(ctx context.Context, o options) error { return comparePreviews(ctx, o, postgres) }},
 		{"previews-sqlite", func(ctx context.Context, o options) error { return comparePreviews(ctx, o, sqlite) }},

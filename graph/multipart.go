@@ -78,13 +78,33 @@ type Form struct {
 // Parts reads the multipart body of a request.
 func Parts(r *http.Request) (*Form, error) {
 	before := &io.LimitedReader{R: r.Body, N: maxForm}
-	// The multipart reader reads 4 KiB at a time. Without this each would be a read of the connection.
 	r.Body = struct {
 		io.Reader
 		io.Closer
-	}{bufio.NewReaderSize(before, 32<<10), r.Body}
+	}{&buffered{from: before}, r.Body}
 	parts, err := r.MultipartReader()
 	return &Form{parts, before}, err
+}
+
+// buffered reads ahead once much has come. The multipart reader reads 4 KiB at a time, each of which were a read of the connection; but of a client that sends
+// little there is nothing to be read ahead, and ten thousand of them hold ten thousand buffers.
+type buffered struct {
+	from   io.Reader
+	come   int
+	reader *bufio.Reader
+}
+
+const readAhead = 32 << 10
+
+func (b *buffered) Read(p []byte) (int, error) {
+	if b.reader != nil {
+		return b.reader.Read(p)
+	}
+	n, err := b.from.Read(p)
+	if b.come += n; b.come >= readAhead {
+		b.reader = bufio.NewReaderSize(b.from, readAhead)
+	}
+	return n, err
 }
 
 // File says that the part under way is the file, which is as long as it is.

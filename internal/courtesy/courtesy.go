@@ -14,13 +14,14 @@ const (
 	most  = 4 * turn              // how long work waits for them after a turn, so a fifth of the time is its own however many come
 	pass  = 5 * time.Millisecond  // how long an upload waits for them with its next bytes
 	fresh = 50 * time.Millisecond // how long after the last request came anybody waits for those that are not answered: they are slow clients then
+	lull  = 10 * time.Millisecond // how long after it uploads, of which there are many, do not rush
 	look  = time.Millisecond
 )
 
 // Door is where requests come in.
 type Door struct {
 	here atomic.Int64  // requests that are being answered
-	last atomic.Int64  // when one came, ns since 1970
+	last atomic.Int64  // when one came that found, or made, half of the processors busy, ns since 1970
 	gate chan struct{} // full: an upload is going through
 }
 
@@ -38,8 +39,9 @@ type visitKey struct{}
 // Watch notes each request while it is being answered.
 func (d *Door) Watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		d.last.Store(time.Now().UnixNano())
-		d.here.Add(1)
+		if d.many(d.here.Add(1)) {
+			d.last.Store(time.Now().UnixNano())
+		}
 		v := &visit{door: d}
 		defer v.leave()
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
@@ -59,15 +61,15 @@ func Leave(ctx context.Context) {
 	}
 }
 
-// busy tells whether requests take half of the processors or more.
-func (d *Door) busy(now time.Time) bool {
-	return 2*d.here.Load() >= int64(runtime.GOMAXPROCS(0)) && now.UnixNano()-d.last.Load() < int64(fresh)
-}
+// many tells whether requests take half of the processors or more.
+func (*Door) many(requests int64) bool { return 2*requests >= int64(runtime.GOMAXPROCS(0)) }
 
-// await waits while requests are being answered, for so long at most, and not after ctx has ended.
-func (d *Door) await(ctx context.Context, most time.Duration) {
+func (d *Door) busy(since time.Duration) bool { return since < fresh && d.many(d.here.Load()) }
+
+// await waits while busy tells so of the time since a request came, for so long at most, and not after ctx has ended.
+func (d *Door) await(ctx context.Context, busy func(since time.Duration) bool, most time.Duration) {
 	now := time.Now()
-	for end := now.Add(most); d.busy(now) && now.Before(end) && ctx.Err() == nil; now = time.Now() {
+	for end := now.Add(most); busy(time.Duration(now.UnixNano()-d.last.Load())) && now.Before(end) && ctx.Err() == nil; now = time.Now() {
 		time.Sleep(look)
 	}
 }
@@ -80,7 +82,7 @@ func (d *Door) Work() (giveWay func(ctx context.Context)) {
 		if time.Since(began) < turn {
 			return
 		}
-		d.await(ctx, most)
+		d.await(ctx, d.busy, most)
 		began = time.Now()
 	}
 }
@@ -88,12 +90,13 @@ func (d *Door) Work() (giveWay func(ctx context.Context)) {
 // Pass is called by each upload for some hundred KiB, which cost a millisecond. While requests are being answered uploads go on one at a time, each after it
 // has waited a while, so that however many there are they take a fifth of one processor.
 func (d *Door) Pass(ctx context.Context) {
-	if !d.busy(time.Now()) {
+	rushing := func(since time.Duration) bool { return since < lull || d.busy(since) }
+	if !rushing(time.Duration(time.Now().UnixNano() - d.last.Load())) {
 		return
 	}
 	select {
 	case d.gate <- struct{}{}:
-		d.await(ctx, pass)
+		d.await(ctx, rushing, pass)
 		<-d.gate
 	case <-ctx.Done():
 	}

@@ -103,6 +103,7 @@ func TestUploadsPassOneByOne(t *testing.T) {
 			requests.Go(func() {
 				for asking.Err() == nil {
 					h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
+					time.Sleep(2 * time.Millisecond) // in which nobody rushes
 				}
 			})
 		}

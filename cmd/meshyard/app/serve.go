@@ -6,12 +6,27 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-const saveUsageEvery = 10 * time.Second
+const (
+	saveUsageEvery = 10 * time.Second
+
+	// serveMemory is how much memory the garbage collector leaves a server without working harder, and previewMemory how much more for each worker on
+	// previews beyond the first.
+	serveMemory, previewMemory = 400 << 20, 400 << 20
+)
+
+// boundMemory lets the garbage collector work harder when much memory is taken, by crowds or large meshes. What the operator says by GOMEMLIMIT goes before.
+func (a *App) boundMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(serveMemory + previewMemory*int64(max(a.Settings.PreviewWorkers-1, 0)))
+	}
+}
 
 // Listen takes the settings' address.
 func (a *App) Listen() (net.Listener, error) {
@@ -25,6 +40,7 @@ func (a *App) Listen() (net.Listener, error) {
 // Serve answers on listener and runs jobs until ctx ends. Then it takes no more connections, and lets requests in
 // flight, uploads among them, end within drain.
 func (a *App) Serve(ctx context.Context, listener net.Listener, drain time.Duration) error {
+	a.boundMemory()
 	handler, err := a.Handler(ctx)
 	if err != nil {
 		return errors.Join(err, listener.Close())

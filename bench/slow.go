@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+	"github.com/meshyard/meshyard/models"
+)
+
+const (
+	slowClients   = 10_000
+	uploadsAtOnce = 64
+	slowLatency   = 2.0   // times what others wait else
+	slowMemory    = 512.0 // MiB
+	// crowdLasts is how long the crowds are there before others are asked: as long as a server may wait for the head of a request, and some more.
+	crowdLasts = 15 * time.Second
+)
+
+// sufferSlow measures how long others wait while ten thousand clients send a byte a second, of heads, of queries and of uploads, and while many upload
+// much at once, and both; how much memory that takes; and that all is as before once they are gone. Requests are not limited: it is not that which protects.
+func sufferSlow(ctx context.Context, o options) (err error) {
+	a, token, err := openCatalogue(ctx, o, "")
+	if err != nil {
+		return err
+	}
+	caller, err := a.Store.Authenticate(ctx, token)
+	if err == nil {
+		_, err = a.Store.Upload(ctx, caller, models.NewUpload{Name: "ball.stl", Bytes: bytes.NewReader(meshtest.SphereSTL(100))})
+	}
+	if err = errors.Join(err, a.Close()); err != nil {
+		return err
+	}
+	server, err := startServer(ctx, o, "--upload-limit", fmt.Sprintf("%dMiB", o.size>>20+1))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	asker, err := newAsker(server.address, 2, func(int) []byte {
+		return request{http.MethodGet, "/files/1", ""}.text(server.address, token)
+	})
+	if err != nil {
+		return err
+	}
+	defer asker.close()
+	if _, err := asker.ask(ctx, o.round/2); err != nil { // warm up
+		return err
+	}
+	alone, err := asker.ask(ctx, 2*o.round)
+	if err != nil {
+		return err
+	}
+	idle, err := server.usage()
+	if err != nil {
+		return err
+	}
+	slow := []string{"slow", server.address, token, fmt.Sprint(slowClients)}
+	uploads := []string{"uploads", server.address, token, fmt.Sprint(uploadsAtOnce), fmt.Sprint(o.size)}
+	t := newTable("GET /files/{id} by 2 connections, alone and beside crowds; %d MiB each upload", o.size>>20)
+	t.row("median alone, ms", "%.2f", milliseconds(alone.median))
+	t.row("99 of 100 alone, ms", "%.2f", milliseconds(alone.p99))
+	t.row("memory alone, MiB", "%.0f", mebibytes(idle.rss))
+	for _, crowd := range []struct {
+		name string
+		kind [][]string
+	}{
+		{fmt.Sprintf("beside %d slow clients", slowClients), [][]string{slow}},
+		{fmt.Sprintf("beside %d uploads", uploadsAtOnce), [][]string{uploads}},
+		{"beside both", [][]string{slow, uploads}},
+	} {
+		beside, peak, err := besideCrowds(ctx, server, asker, o, crowd.kind)
+		if err != nil {
+			return fmt.Errorf("%s: %w", crowd.name, err)
+		}
+		t.atMost(crowd.name+": median in alone", "%.2f", series{beside.median.Seconds() / alone.median.Seconds()}, slowLatency)
+		t.row(crowd.name+": 99 of 100, ms", "%.2f", milliseconds(beside.p99))
+		t.below(crowd.name+": memory at most, MiB", "%.0f", mebibytes(peak), slowMemory)
+	}
+	if err := sleep(ctx, crowdLasts); err != nil {
+		return err
+	}
+	after, err := asker.ask(ctx, 2*o.round)
+	if err != nil {
+		return err
+	}
+	left, err := filepath.Glob(filepath.Join(o.dir, "bucket", "pending", "*.tmp"))
+	if err != nil {
+		return err
+	}
+	connections, err := os.ReadDir(server.file("fd"))
+	if err != nil {
+		return err
+	}
+	t.row("median when they are gone, in alone", "%.2f", series{after.median.Seconds() / alone.median.Seconds()})
+	t.row("files and connections open when they are gone", "%.0f", series{float64(len(connections))})
+	t.atMost("unfinished files when they are gone", "%.0f", series{float64(len(left))}, 0)
+	t.print()
+	return nil
+}
+
+func milliseconds(d time.Duration) series { return series{d.Seconds() * 1000} }
+func mebibytes(n int64) series            { return series{float64(n) / (1 << 20)} }
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// besideCrowds asks while crowds are there, and gives the most memory that the server had meanwhile.
+func besideCrowds(ctx context.Context, server *process, asker *asker, o options, crowds [][]string) (t turn, peak int64, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return t, 0, err
+	}
+	server.resetPeak()
+	for _, arguments := range crowds {
+		// They are elsewhere, in truth: here they leave the processors to the server and to who asks.
+		crowd := exec.CommandContext(ctx, "nice", append([]string{"-n", "19", self, "-crowd"}, arguments...)...)
+		crowd.Stderr = os.Stderr
+		there, err := crowd.StdoutPipe()
+		if err == nil {
+			err = crowd.Start()
+		}
+		if err != nil {
+			return t, 0, err
+		}
+		defer func() {
+			_ = crowd.Process.Kill()
+			_ = crowd.Wait()
+		}()
+		if _, err := there.Read(make([]byte, 1)); err != nil {
+			return t, 0, fmt.Errorf("the crowd is not there: %w", err)
+		}
+	}
+	if err := sleep(ctx, crowdLasts); err != nil {
+		return t, 0, err
+	}
+	if t, err = asker.ask(ctx, 2*o.round); err != nil {
+		return t, 0, err
+	}
+	u, err := server.usage()
+	return t, u.peak, err
+}
+
+// crowd is this program as a crowd of clients, until it is killed. It writes a byte once it is there.
+func crowd(ctx context.Context, kind string, arguments []string) error {
+	address, token := arguments[0], arguments[1]
+	var n int
+	var size int64
+	if _, err := fmt.Sscan(arguments[2], &n); err != nil {
+		return err
+	}
+	if kind == "uploads" {
+		if _, err := fmt.Sscan(arguments[3], &size); err != nil {
+			return err
+		}
+		source := newSource()
+		for range n {
+			go func() {
+				for ctx.Err() == nil {
+					if _, err := source.upload(ctx, address, "/files/0/uploadFile", token, size); err != nil {
+						fmt.Fprintln(os.Stderr, "bench: crowd:", err)
+						time.Sleep(time.Second)
+					}
+				}
+			}()
+		}
+		_, _ = io.WriteString(os.Stdout, "!")
+		<-ctx.Done()
+		return nil
+	}
+	return beSlow(ctx, address, token, n)
+}
