@@ -44,11 +44,26 @@ func (t *overHTTP) socket(w http.ResponseWriter, r *http.Request) {
 			if !strings.EqualFold(scheme, "Bearer") {
 				token = ""
 			}
-			caller, err := t.Authenticate(ctx, strings.TrimSpace(token))
-			return auth.WithCaller(ctx, caller, err), nil, nil
+			return context.WithValue(ctx, tokenKey{}, strings.TrimSpace(token)), nil, nil
 		},
 	}
+	if token := auth.Presented(r); token != "" {
+		r = r.WithContext(context.WithValue(r.Context(), tokenKey{}, token))
+	}
 	socket.Do(w, r, socketExecutor{t, r})
+}
+
+// tokenKey is of the token that a WebSocket was opened with.
+type tokenKey struct{}
+
+// identified finds out who calls, anew for each operation: a socket may be open for longer than its token is good.
+func (t *overHTTP) identified(ctx context.Context) context.Context {
+	token, ok := ctx.Value(tokenKey{}).(string)
+	if !ok {
+		return ctx
+	}
+	caller, err := t.Authenticate(ctx, token)
+	return auth.WithCaller(ctx, caller, err)
 }
 
 // socketExecutor runs what comes over a WebSocket under the limits of all else. Queries and mutations are refused: there they would pass by the limit of requests.
@@ -58,6 +73,7 @@ type socketExecutor struct {
 }
 
 func (e socketExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
+	ctx = e.identified(ctx)
 	if err := e.charge(ctx); err != nil {
 		return new(graphql.OperationContext), e.told(ctx, gqlerror.List{gqlerror.Wrap(err)})
 	}
@@ -89,7 +105,7 @@ func (e socketExecutor) told(ctx context.Context, errs gqlerror.List) gqlerror.L
 }
 
 func (e socketExecutor) DispatchOperation(ctx context.Context, op *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
-	return e.dispatch(ctx, op)
+	return e.dispatch(e.identified(ctx), op)
 }
 
 func (e socketExecutor) DispatchError(ctx context.Context, errs gqlerror.List) *graphql.Response {

@@ -11,7 +11,7 @@ import (
 // with no token, or with a bad one, goes on as nobody's: what it asks for decides whether that is an error.
 func Authenticate(next http.Handler, check func(context.Context, string) (Caller, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if token := presented(r); token != "" {
+		if token := Presented(r); token != "" {
 			caller, err := check(r.Context(), token)
 			r = r.WithContext(WithCaller(r.Context(), caller, err))
 		}
@@ -19,8 +19,8 @@ func Authenticate(next http.Handler, check func(context.Context, string) (Caller
 	})
 }
 
-// presented gives the request's token. The header wins: RFC 6750 section 2.
-func presented(r *http.Request) string {
+// Presented gives the request's token. The header wins: RFC 6750 section 2.
+func Presented(r *http.Request) string {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {

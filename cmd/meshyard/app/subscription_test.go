@@ -92,8 +92,8 @@ func refusedBySocket(t *testing.T, url, token, query string) (code string, size 
 	return code, size
 }
 
-// overSocket gives the payloads that came for an operation until it was complete.
-func overSocket(t *testing.T, url, token, query string, variables map[string]any) (told []json.RawMessage) {
+// overSocket gives the payloads that came for an operation until it was complete. What is to happen before happens once the socket is open.
+func overSocket(t *testing.T, url, token, query string, variables map[string]any, before ...func()) (told []json.RawMessage) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -121,6 +121,9 @@ func overSocket(t *testing.T, url, token, query string, variables map[string]any
 		}
 		switch m.Type {
 		case "connection_ack":
+			for _, happens := range before {
+				happens()
+			}
 			send(message{ID: "1", Type: "subscribe", Payload: body})
 		case "next":
 			told = append(told, m.Payload)
@@ -158,6 +161,27 @@ func TestSubscription(t *testing.T) {
 			t.Errorf("a query over WebSocket: %+v", told)
 		}
 	}, derives)
+}
+
+// A WebSocket that is open serves a token no longer than it is good.
+func TestSocketOutlivesToken(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.User("ada")
+		id := ada.Upload("a.stl", apptest.Mesh(t, "hschendel_simple_bin.stl"))
+		var token struct {
+			CreateToken struct {
+				Secret string
+				Token  struct{ ID string }
+			}
+		}
+		ada.Query(`mutation { createToken(input: {name: "short", scopes: [READ]}) { secret token { id } } }`, nil, &token)
+		told := overSocket(t, s.URL, token.CreateToken.Secret, watching, object{"id": apptest.ID(id)}, func() {
+			ada.Query(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { id } } }`, object{"id": token.CreateToken.Token.ID}, new(any))
+		})
+		if len(told) != 1 || !strings.Contains(string(told[0]), `"UNAUTHENTICATED"`) {
+			t.Errorf("after its token was revoked a socket tells %s", told)
+		}
+	})
 }
 
 // What is refused over WebSocket is refused as it is over HTTP: with a code, and in short. A message is charged before it is looked at.
