@@ -8,6 +8,7 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/markdown"
 	"github.com/meshyard/meshyard/models"
 )
@@ -37,7 +38,7 @@ func (r *queryResolver) User(ctx context.Context, username string) (*models.User
 
 // Email is the resolver for the email field.
 func (r *userResolver) Email(ctx context.Context, obj *models.User) (*string, error) {
-	if obj.ID != caller(ctx).UserID {
+	if c := caller(ctx); obj.ID != c.UserID || !c.Scopes.Has(auth.Read) {
 		return nil, nil
 	}
 	return &obj.Email, nil
