@@ -19,9 +19,7 @@ func (r *commentResolver) Author(ctx context.Context, objs []*models.Comment) ([
 
 // Target is the batch resolver for the target field.
 func (r *commentResolver) Target(ctx context.Context, objs []*models.Comment) ([]CommentTarget, error) {
-	return targets[CommentTarget](ctx, objs, func(c *models.Comment) (models.Target, bool) {
-		return models.Target{Type: c.TargetType, ID: c.TargetID}, true
-	})
+	return targets[CommentTarget](ctx, objs, targetOfComment)
 }
 
 // BodyHTML is the resolver for the bodyHtml field.

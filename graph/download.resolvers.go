@@ -24,7 +24,7 @@ func (r *downloadResolver) Thing(ctx context.Context, objs []*models.Download) (
 
 // File is the batch resolver for the file field.
 func (r *downloadResolver) File(ctx context.Context, objs []*models.Download) ([]*models.File, error) {
-	return each(ctx, objs, &loadersOf(ctx).files, func(d *models.Download) int64 { return d.FileID }, same)
+	return each(ctx, objs, &loadersOf(ctx).files, func(d *models.Download) int64 { return d.FileID }, fileShownTo(ctx))
 }
 
 // RecordDownload is the resolver for the recordDownload field.

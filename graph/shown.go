@@ -32,6 +32,16 @@ func shownTo(ctx context.Context) func(*models.Thing) *models.Thing {
 	}
 }
 
+// fileShownTo leaves out a file that the caller may see no more: it hangs on a draft that he saw as one of the staff.
+func fileShownTo(ctx context.Context) func(*models.File) *models.File {
+	return func(f *models.File) *models.File {
+		if f == nil || f.Allows(caller(ctx)) != nil {
+			return nil
+		}
+		return f
+	}
+}
+
 // listed is a list that is empty where there is none, and not null.
 func listed[V any](list []V) []V {
 	if list == nil {
@@ -177,12 +187,28 @@ func targets[T any, O comparable](ctx context.Context, objs []O, of func(O) (mod
 		if found[0] == nil {
 			return nil, errChanged
 		}
-		if t, ok := found[0].(*models.Thing); ok {
-			if err := t.Allows(caller(ctx)); err != nil { // it was taken down
-				return nil, err
-			}
+		if err := shows(ctx, found[0]); err != nil {
+			return nil, err
 		}
 		shown[i] = found[0].(T)
 	}
 	return shown, nil
+}
+
+// shows tells whether what something refers to shows itself to the caller: it may have been taken down, or be a draft that he saw as one of the staff.
+func shows(ctx context.Context, target any) error {
+	switch t := target.(type) {
+	case *models.Thing:
+		return t.Allows(caller(ctx))
+	case *models.Make:
+		return t.Allows(caller(ctx))
+	case *models.Comment:
+		_, err := targets[CommentTarget](ctx, []*models.Comment{t}, targetOfComment)
+		return err
+	}
+	return nil
+}
+
+func targetOfComment(c *models.Comment) (models.Target, bool) {
+	return models.Target{Type: c.TargetType, ID: c.TargetID}, true
 }

@@ -60,17 +60,16 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 			if err := tx.NewSelect().Model(parent).Where("cm.id = ?", *n.ParentID).Scan(ctx); err != nil {
 				return gone(err, "comment", *n.ParentID)
 			}
-			on := Target{parent.TargetType, parent.TargetID}
-			if target != nil && *target != on {
-				return badInput("parentId", "parentId: comment %d is on %s %d", parent.ID, on.Type, on.ID)
-			}
-			target, c.ParentID = &on, parent.ID
+			target, c.ParentID = &Target{parent.TargetType, parent.TargetID}, parent.ID
 		}
 		if target == nil {
 			return badInput("target", "target: is missing: a comment is on a thing or a make, or replies to another")
 		}
 		if _, err := s.holdTarget(ctx, tx, caller, *target); err != nil {
 			return err
+		}
+		if n.Target != nil && *n.Target != *target { // told to whoever may see that
+			return badInput("parentId", "parentId: comment %d is on %s %d", c.ParentID, target.Type, target.ID)
 		}
 		if c.ParentID != 0 { // after its target, as deletions lock them
 			if parent, err := s.lockComment(ctx, tx, c.ParentID); err != nil {
@@ -129,9 +128,12 @@ func (s *Store) lockComment(ctx context.Context, tx bun.Tx, id int64) (*Comment,
 	return c, err
 }
 
-// UpdateComment changes what a comment of the caller says.
+// UpdateComment changes what a comment of the caller says, on what he may see.
 func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64, body string) (*Comment, error) {
 	if err := checkBody(body); err != nil {
+		return nil, err
+	}
+	if _, err := s.Comment(ctx, caller, id); err != nil {
 		return nil, err
 	}
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -154,9 +156,12 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 	return s.Comment(ctx, caller, id)
 }
 
-// DeleteComment takes back a comment of the caller, or any for the staff: its text and its files are gone, and its place stays, for the
+// DeleteComment takes back a comment of the caller on what he may see, or any for the staff: its text and its files are gone, and its place stays, for the
 // replies to it. One that is deleted already stays so.
 func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
+	if _, err := s.Comment(ctx, caller, id); err != nil {
+		return nil, err
+	}
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c, err := s.lockComment(ctx, tx, id)
 		switch {

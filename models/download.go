@@ -55,8 +55,8 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 	return d, f, err
 }
 
-// notTakenDown keeps the downloads of things that show themselves to a user: one that was downloaded was published, and may have been taken down since.
-const notTakenDown = "NOT EXISTS (SELECT 1 FROM things AS t WHERE t.id = d.thing_id AND t.taken_down_at IS NOT NULL AND t.owner_id <> ?)"
+// stillShown keeps the downloads of things that show themselves to a user: others' may have been taken down since, or were drafts that he saw as one of the staff.
+const stillShown = "EXISTS (SELECT 1 FROM things AS t WHERE t.id = d.thing_id AND (t.state = 'published' OR t.owner_id = ?))"
 
 // Downloads lists a user's history, the most recent first. It is the user's own business. An entry stands for a download.
 func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
@@ -64,7 +64,7 @@ func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
 		return List{}, err
 	}
 	return List{db: s.db, by: order{id: "d.id"}, rows: func(int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("downloads AS d").Where("d.user_id = ?", userID).Where(notTakenDown, userID)
+		return s.db.read.NewSelect().TableExpr("downloads AS d").Where("d.user_id = ?", userID).Where(stillShown, userID)
 	}}, nil
 }
 
@@ -79,7 +79,7 @@ func (s *Store) DownloadedThings(caller auth.Caller, userID int64) (List, error)
 		return List{}, err
 	}
 	return List{db: s.db, by: order{id: "h.last", node: "h.thing_id"}, rows: func(int64) *bun.SelectQuery {
-		last := s.db.read.NewSelect().TableExpr("downloads AS d").ColumnExpr("max(d.id) AS last, d.thing_id").Where("d.user_id = ?", userID).Where(notTakenDown, userID).Group("d.thing_id")
+		last := s.db.read.NewSelect().TableExpr("downloads AS d").ColumnExpr("max(d.id) AS last, d.thing_id").Where("d.user_id = ?", userID).Where(stillShown, userID).Group("d.thing_id")
 		return s.db.read.NewSelect().TableExpr("(?) AS h", last)
 	}}, nil
 }

@@ -90,8 +90,8 @@ func (f *File) ownedBy(user int64) bool {
 	return f.OwnerID == user || f.MakeOwner == user || f.ThingOwner == user && f.MakeState != Draft
 }
 
-// allows tells the caller's verdict on reading the file: nil, Forbidden or NotFound.
-func (f *File) allows(caller auth.Caller) error {
+// Allows tells the caller's verdict on reading the file: nil, Forbidden or NotFound.
+func (f *File) Allows(caller auth.Caller) error {
 	switch {
 	case !f.live(now()), f.State == Pending && f.OwnerID != caller.UserID:
 		return missing("file", f.ID)
@@ -117,7 +117,7 @@ func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, 
 	if !ok {
 		return nil, missing("file", id)
 	}
-	if err := f.allows(caller); err != nil {
+	if err := f.Allows(caller); err != nil {
 		return nil, err
 	}
 	return f, nil

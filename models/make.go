@@ -170,7 +170,7 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64) er
 	})
 }
 
-// Make gives a make that the caller may see.
+// Make gives a make that the caller may see. Whose it is sees it whatever became of its thing.
 func (s *Store) Make(ctx context.Context, caller auth.Caller, id int64) (*Make, error) {
 	found, err := s.MakesByID(ctx, []int64{id})
 	if err != nil {
@@ -180,15 +180,15 @@ func (s *Store) Make(ctx context.Context, caller auth.Caller, id int64) (*Make, 
 	if !ok {
 		return nil, missing("make", id)
 	}
-	if err := m.allows(caller); err != nil || m.ThingID == 0 {
+	if err := m.Allows(caller); err != nil || m.ThingID == 0 || m.OwnerID == caller.UserID {
 		return m, err
 	}
 	_, err = s.Thing(ctx, caller, m.ThingID)
 	return m, err
 }
 
-// allows tells the caller's verdict on reading the make, as far as its thing shows itself: nil or Forbidden.
-func (m *Make) allows(caller auth.Caller) error {
+// Allows tells the caller's verdict on reading the make, as far as its thing shows itself: nil or Forbidden.
+func (m *Make) Allows(caller auth.Caller) error {
 	if m.State == Published || m.OwnerID == caller.UserID || caller.Staff() {
 		return nil
 	}

@@ -31,7 +31,7 @@ type owned struct {
 	make    *Make // where the target is one
 }
 
-// lockOwned locks a target that the caller owns until tx ends, so that two finalizations onto it go one after the other.
+// lockOwned locks a target that the caller owns until tx ends, a comment on what he may see, so that two finalizations onto it go one after the other.
 func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owned, error) {
 	o := owned{Target: target}
 	var owner int64
@@ -49,6 +49,14 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 		}
 		owner, o.thingID, o.make = m.OwnerID, m.ThingID, m
 	case OnComment:
+		c := new(Comment)
+		if err := tx.NewSelect().Model(c).Where("cm.id = ?", target.ID).Scan(ctx); err != nil {
+			return o, gone(err, "comment", target.ID)
+		}
+		// What it is on before the comment, as deletions lock them.
+		if _, err := s.holdTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID}); err != nil {
+			return o, err
+		}
 		c, err := s.lockComment(ctx, tx, target.ID)
 		if err != nil {
 			return o, err
@@ -90,7 +98,7 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 		if err := s.db.forShare(make()).Scan(ctx); err != nil {
 			return 0, gone(err, "make", target.ID)
 		}
-		return m.OwnerID, m.allows(caller)
+		return m.OwnerID, m.Allows(caller)
 	}
 	return 0, badInput("target", "target: want a thing or a make")
 }
