@@ -46,41 +46,6 @@ func TestDraftOfMakeHides(t *testing.T) {
 	})
 }
 
-// Another's pending upload and a missing one answer with the same words on every operation.
-func TestPendingUploadsAreNobodysBusiness(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
-		w := newWorld(t, s)
-		const missing = 999_999
-		for name, call := range map[string]func(id int64) string{
-			"info":     func(id int64) string { return string(w.ada.Get(fmt.Sprintf("/files/%d", id)).Bytes) },
-			"download": func(id int64) string { return string(w.ada.Get(fmt.Sprintf("/files/%d/download", id)).Bytes) },
-			"finalize": func(id int64) string {
-				return string(w.ada.Do("POST", fmt.Sprintf("/files/%d/finalize", id), nil).Bytes)
-			},
-			"batch":  func(id int64) string { return string(w.ada.Finalize("thing", w.thing, id).Bytes) },
-			"public": func(id int64) string { return string(w.nobody.Get(fmt.Sprintf("/download:%d", id)).Bytes) },
-			"delete": func(id int64) string {
-				r := w.ada.GraphQL(`mutation ($id: ID!) { deletePendingUpload(input: {id: $id}) { deletedId } }`, map[string]any{"id": id})
-				return r.Code() + r.Errors[0].Message
-			},
-		} {
-			if others, none := digitsOut(call(w.others)), digitsOut(call(missing)); others != none {
-				t.Errorf("%s: %s for another's, %s for a missing one", name, others, none)
-			}
-		}
-	})
-}
-
-func digitsOut(s string) string {
-	out := []rune{}
-	for _, r := range s {
-		if r < '0' || r > '9' {
-			out = append(out, r)
-		}
-	}
-	return string(out)
-}
-
 // Text that no database or client could keep as it was sent is refused, wherever it is sent.
 func TestBrokenText(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
