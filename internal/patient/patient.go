@@ -2,7 +2,9 @@
 package patient
 
 import (
+	"bufio"
 	"io"
+	"net"
 	"net/http"
 	"time"
 )
@@ -99,6 +101,17 @@ func (a answer) ReadFrom(from io.Reader) (n int64, err error) {
 		}
 	}
 	return n, nil
+}
+
+// Hijack lets WebSockets have the connection. Writers that compress look for this, and for Flush, by name.
+func (a answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return http.NewResponseController(a.ResponseWriter).Hijack()
+}
+
+// Flush sends what was written so far.
+func (a answer) Flush() {
+	a.extend()
+	_ = http.NewResponseController(a.ResponseWriter).Flush()
 }
 
 // Unwrap lets http.ResponseController find the connection.
