@@ -14,6 +14,7 @@ import (
 type unlogged struct{ testing.TB }
 
 func (unlogged) Logf(string, ...any) {}
+func (unlogged) Helper()             {}
 
 // No text in any parameter of any operation of the REST face makes a 5xx.
 func FuzzREST(f *testing.F) {
