@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -99,5 +102,22 @@ func TestFaultsAreFound(t *testing.T) {
 		if len(faults(p)) != 1 {
 			t.Errorf("%s: got faults %q", name, faults(p))
 		}
+	}
+}
+
+// Where a request comes from is told in one place, which knows of proxies.
+func TestOnePackageReadsAddresses(t *testing.T) {
+	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, filepath.Join("..", "..", "internal", "client")) {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), ".RemoteAddr") || strings.Contains(string(text), "X-Forwarded-For\")") {
+			t.Errorf("%s reads the address of a client: internal/client tells it", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/client"
 )
 
 // Settings of every command. Each is a flag and a variable MESHYARD_…; the flag wins.
@@ -24,6 +26,8 @@ type Settings struct {
 	Sunset         Day           `help:"Day on which deprecated operations end, 2027-06-30: their answers announce it. Default: none is announced." env:"MESHYARD_SUNSET" placeholder:"DATE"`
 	Hardened       bool          `help:"Run registered GraphQL documents only, and close what helps explorers: GraphiQL, introspection, the schema and GraphQL by GET." env:"MESHYARD_HARDENED"`
 	Documents      string        `help:"Folder of .graphql files, each one document, which are registered: clients may ask for them by their SHA-256, and --hardened runs them. Default: the server's own alone." env:"MESHYARD_DOCUMENTS" placeholder:"DIR"`
+
+	TrustedProxies client.Proxies `help:"Networks of the proxies in front, 10.0.0.0/8,fd00::/8: from these alone X-Forwarded-For is believed, for limits and logs. Default: none." env:"MESHYARD_TRUSTED_PROXIES" placeholder:"CIDR,..."`
 
 	OIDCIssuer       string `name:"oidc-issuer" help:"OpenID Connect: address of the provider through which people sign in, and whose ID tokens are taken as bearer tokens. Default: none." env:"MESHYARD_OIDC_ISSUER" placeholder:"URL"`
 	OIDCClientID     string `name:"oidc-client-id" help:"What this server is called there. It answers at BASE-URL/login/oidc/callback." env:"MESHYARD_OIDC_CLIENT_ID" placeholder:"ID"`

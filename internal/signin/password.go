@@ -2,13 +2,12 @@ package signin
 
 import (
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/meshyard/meshyard/internal/client"
 	"github.com/meshyard/meshyard/internal/ratelimit"
 )
 
@@ -46,20 +45,6 @@ func (a attempts) succeeded(account, address string) { a.pair.Forgive(pairOf(acc
 
 func pairOf(account, address string) string { return strings.ToLower(account) + " " + address }
 
-// network is who asks as far as an address tells: of IPv6 the 64 bits that one customer has.
-func network(r *http.Request) string {
-	host, _, _ := net.SplitHostPort(r.RemoteAddr)
-	ip, err := netip.ParseAddr(host)
-	if err != nil || ip.Unmap().Is4() {
-		return host
-	}
-	prefix, err := ip.WithZone("").Prefix(64)
-	if err != nil {
-		return host
-	}
-	return prefix.String()
-}
-
 func (s *site) showSignIn(w http.ResponseWriter, r *http.Request) {
 	who, _, ok, answered := s.session(w, r)
 	if answered {
@@ -85,7 +70,7 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 	again := func(status int, message string) {
 		s.show(w, "sign-in", status, view{Username: strings.ToValidUTF8(name, ""), Next: next, Message: message}, "")
 	}
-	if wait, ok := s.attempts.take(name, network(r)); !ok {
+	if wait, ok := s.attempts.take(name, client.Network(r)); !ok {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
 		again(http.StatusTooManyRequests, fmt.Sprintf("Too many attempts. Wait %s and try again.", wait))
 		return
@@ -99,6 +84,6 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusInternalServerError, "Something went wrong on the server.")
 		return
 	}
-	s.attempts.succeeded(name, network(r))
+	s.attempts.succeeded(name, client.Network(r))
 	s.signIn(w, r, userID, next)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"path"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/address"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/blobs"
+	"github.com/meshyard/meshyard/internal/client"
 	"github.com/meshyard/meshyard/internal/graphiql"
 	"github.com/meshyard/meshyard/internal/home"
 	"github.com/meshyard/meshyard/internal/patient"
@@ -111,7 +111,7 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 			mux.ServeHTTP(w, r)
 		}
 	})
-	return telemetry.Requests(patient.Handler(crossOrigin(a.door.Watch(root)), patient.Patience), a.Logger), nil
+	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(patient.Handler(crossOrigin(a.door.Watch(root)), patient.Patience), a.Logger)), nil
 }
 
 // clean tells whether a path is one that the mux takes as it is. Others it redirects, and a redirect turns a POST into a GET.
@@ -147,8 +147,7 @@ func callerOf(r *http.Request) string {
 	if caller, _ := auth.From(r.Context()); caller.Known() {
 		return caller.Key()
 	}
-	host, _, _ := net.SplitHostPort(r.RemoteAddr)
-	return host
+	return client.Network(r)
 }
 
 // costOfRequest is the cost of GraphQL that the limit of requests allows for each of them, in the mean.
