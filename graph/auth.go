@@ -9,14 +9,21 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
+// identified gives who makes the request, or Unauthenticated where that is nobody.
+func identified(ctx context.Context) (auth.Caller, error) {
+	caller, err := auth.From(ctx)
+	if err == nil && !caller.Known() {
+		err = &models.Error{Code: models.Unauthenticated, Message: "an access token is needed"}
+	}
+	return caller, err
+}
+
 // Authorize tells whether the caller's token carries a scope: nil, Unauthenticated or Forbidden.
 func Authorize(ctx context.Context, scope auth.Scope) error {
-	caller, err := auth.From(ctx)
+	caller, err := identified(ctx)
 	switch {
 	case err != nil:
 		return err
-	case !caller.Known():
-		return &models.Error{Code: models.Unauthenticated, Message: "an access token is needed"}
 	case caller.Suspended != "" && scope != auth.Read:
 		return &models.Error{Code: models.Forbidden, Message: "your account is suspended, so it only reads: " + caller.Suspended}
 	case scope == auth.Admin && caller.Role != auth.Moderator && caller.Role != auth.Administrator:

@@ -30,6 +30,16 @@ var Codes = []struct {
 	{models.BadInput, http.StatusBadRequest},
 }
 
+// statusOf gives the status of an error.
+func statusOf(err error) int {
+	for _, row := range Codes {
+		if row.Code == models.CodeOf(err) {
+			return row.Status
+		}
+	}
+	return http.StatusInternalServerError
+}
+
 // internalMessage is all that is said of a failure of our own.
 const internalMessage = "something went wrong on the server; it has been logged"
 

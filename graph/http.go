@@ -89,8 +89,11 @@ func (t *overHTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	params, status, err := readRequest(r, !t.Hardened)
 	if err != nil {
-		if status == http.StatusMethodNotAllowed {
+		switch status {
+		case http.StatusMethodNotAllowed:
 			h.Set("Allow", http.MethodPost)
+		case http.StatusUnauthorized:
+			h.Set("WWW-Authenticate", "Bearer")
 		}
 		t.refuse(ctx, answer, status, err)
 		return

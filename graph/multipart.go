@@ -25,18 +25,8 @@ const (
 	maxForm       = 2 << 20 // all that stands before the file, with the headers of the parts
 )
 
-// anonymousForm tells whether a multipart request came as any page of another site could send it: with no header that a
-// browser asks about first, and no token that such a page would have to know.
-func anonymousForm(r *http.Request) bool {
-	return r.Header.Get("Authorization") == "" && r.Header.Get("GraphQL-Require-Preflight") == "" &&
-		r.Header.Get("Apollo-Require-Preflight") == "" && !strings.Contains(r.URL.RawQuery, "access_token=")
-}
-
 // readMultipart reads what stands before the file, and leaves the file to be read.
 func readMultipart(r *http.Request) (*graphql.RawParams, error) {
-	if anonymousForm(r) {
-		return nil, &models.Error{Code: models.Unauthenticated, Message: "a multipart request needs an access token, or the header GraphQL-Require-Preflight"}
-	}
 	parts, err := Parts(r)
 	if err != nil {
 		return nil, BadInput("", "the multipart body cannot be read: %v", err)

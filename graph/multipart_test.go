@@ -16,7 +16,6 @@ import (
 func multipartRequest(body io.Reader) *http.Request {
 	r, _ := http.NewRequest(http.MethodPost, "/graphql", body) // the address is good
 	r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
-	r.Header.Set("GraphQL-Require-Preflight", "1")
 	return r
 }
 

@@ -28,6 +28,10 @@ func readRequest(r *http.Request, get bool) (params *graphql.RawParams, status i
 	case r.Method != http.MethodPost:
 		return nil, http.StatusMethodNotAllowed, BadInput("", "GraphQL is asked by POST")
 	case mediaType == "multipart/form-data":
+		// A file is for somebody who is known. That no page of another site sends one, as it could unasked, follows: it has no token.
+		if _, err := identified(r.Context()); err != nil {
+			return nil, statusOf(err), err
+		}
 		params, err = readMultipart(r)
 	case mediaType == "application/json":
 		params, err = readPost(r)

@@ -3,9 +3,11 @@ package patient
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,16 +21,24 @@ const (
 )
 
 // Handler ends bodies and answers that stall. Each read and each write has a deadline of its own, patience from when it begins, so an upload and a download may
-// take as long as they go on.
+// take as long as they go on. An answer that is given before the body was read does not wait for it.
 func Handler(next http.Handler, patience time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection := http.NewResponseController(w)
+		a := &answer{ResponseWriter: w, connection: connection, patience: patience}
 		if r.Body != nil && r.Body != http.NoBody {
-			r.Body = &body{ReadCloser: r.Body, connection: connection, began: time.Now(), patience: patience}
+			a.body = &body{
+				ReadCloser: r.Body, connection: connection, began: time.Now(), patience: patience,
+				declared: r.ContentLength, invited: r.Header.Get("Expect") == "",
+			}
+			// In a copy: the server looks at its own request to see what became of the body.
+			with := *r
+			with.Body = a.body
+			r = &with
 		}
 		// Where the connection knows no deadlines there is nothing to be done; the server's own always does.
-		a := answer{w, connection, patience}
 		next.ServeHTTP(a, r)
+		a.begin(http.StatusOK)
 		a.extend() // for what the server still writes, which holds no deadline over to the next request
 	})
 }
@@ -39,17 +49,24 @@ type body struct {
 	connection *http.ResponseController
 	began      time.Time
 	patience   time.Duration
-	read       int64
+	declared   int64 // bytes; negative: the client has not said
+	invited    bool  // the client did not wait to be asked for it
+
+	read  atomic.Int64
+	ended atomic.Bool
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	deadline := time.Now().Add(b.patience)
-	if least := b.began.Add(b.patience + time.Duration(b.read/slowest)*time.Second); least.Before(deadline) {
+	if least := b.began.Add(b.patience + time.Duration(b.read.Load()/slowest)*time.Second); least.Before(deadline) {
 		deadline = least
 	}
 	_ = b.connection.SetReadDeadline(deadline)
 	n, err := b.ReadCloser.Read(p)
-	b.read += int64(n)
+	b.read.Add(int64(n))
+	if errors.Is(err, io.EOF) {
+		b.ended.Store(true)
+	}
 	if err != nil {
 		// At the end the server reads ahead, to see when the client goes away: that it sends nothing more is as it should be.
 		_ = b.connection.SetReadDeadline(time.Time{})
@@ -62,16 +79,27 @@ type answer struct {
 	http.ResponseWriter
 	connection *http.ResponseController
 	patience   time.Duration
+	body       *body // nil: there is none
+	begun      bool
 }
 
-func (a answer) extend() { _ = a.connection.SetWriteDeadline(time.Now().Add(a.patience)) }
+func (a *answer) begin(status int) {
+	if !a.begun && status >= http.StatusOK {
+		a.begun = true
+		a.settle(status)
+	}
+}
 
-func (a answer) WriteHeader(status int) {
+func (a *answer) extend() { _ = a.connection.SetWriteDeadline(time.Now().Add(a.patience)) }
+
+func (a *answer) WriteHeader(status int) {
+	a.begin(status)
 	a.extend()
 	a.ResponseWriter.WriteHeader(status)
 }
 
-func (a answer) Write(b []byte) (n int, err error) {
+func (a *answer) Write(b []byte) (n int, err error) {
+	a.begin(http.StatusOK)
 	for {
 		part := b[n:min(len(b), n+step)]
 		a.extend()
@@ -84,7 +112,8 @@ func (a answer) Write(b []byte) (n int, err error) {
 
 // ReadFrom keeps the way open on which the kernel copies a file to the connection, step by step. It knows the files that it may copy by their type, and below
 // one limit.
-func (a answer) ReadFrom(from io.Reader) (n int64, err error) {
+func (a *answer) ReadFrom(from io.Reader) (n int64, err error) {
+	a.begin(http.StatusOK)
 	limited, ok := from.(*io.LimitedReader)
 	if !ok {
 		limited = &io.LimitedReader{R: from, N: 1<<63 - 1}
@@ -104,15 +133,13 @@ func (a answer) ReadFrom(from io.Reader) (n int64, err error) {
 }
 
 // Hijack lets WebSockets have the connection. Writers that compress look for this, and for Flush, by name.
-func (a answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	return http.NewResponseController(a.ResponseWriter).Hijack()
-}
+func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) { return a.connection.Hijack() }
 
 // Flush sends what was written so far.
-func (a answer) Flush() {
+func (a *answer) Flush() {
 	a.extend()
-	_ = http.NewResponseController(a.ResponseWriter).Flush()
+	_ = a.connection.Flush()
 }
 
 // Unwrap lets http.ResponseController find the connection.
-func (a answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }

@@ -2,6 +2,8 @@
 package ratelimit
 
 import (
+	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"sync"
@@ -87,15 +89,19 @@ func (l *Limiter) Spend(caller string, cost int) (left int, wait time.Duration) 
 // whole is a time to wait in whole seconds, as Retry-After tells it.
 func whole(wait time.Duration) time.Duration { return wait.Truncate(time.Second) + time.Second }
 
-// Limit tells each answer where its caller stands, and refuses, through fail, those that have used up their window.
+// Limit tells each answer where its caller stands, and refuses, through fail and before a body is read, those that have used up their window. It tells so in the
+// fields of draft-ietf-httpapi-ratelimit-headers, version 10, and in those that clients knew before.
 func (l *Limiter) Limit(next http.Handler, caller func(*http.Request) string, fail func(w http.ResponseWriter, r *http.Request, wait time.Duration)) http.Handler {
 	if l.limit <= 0 {
 		return next
 	}
+	policy := fmt.Sprintf(`"default";q=%d;w=%d`, l.limit, int(Window.Seconds()))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		now := time.Now()
 		left, ends := l.take(caller(r), 1, now)
 		h := w.Header()
+		h.Set("RateLimit-Policy", policy)
+		h.Set("RateLimit", fmt.Sprintf(`"default";r=%d;t=%d`, max(left, 0), int(math.Ceil(ends.Sub(now).Seconds()))))
 		h.Set("X-RateLimit-Limit", strconv.Itoa(l.limit))
 		h.Set("X-RateLimit-Remaining", strconv.Itoa(max(left, 0)))
 		h.Set("X-RateLimit-Reset", strconv.FormatInt(ends.Unix(), 10))

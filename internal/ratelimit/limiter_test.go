@@ -27,6 +27,9 @@ func TestLimit(t *testing.T) {
 			if r.StatusCode != want || r.Header.Get("X-RateLimit-Limit") != "3" || r.Header.Get("X-RateLimit-Remaining") != fmt.Sprint(max(2-i, 0)) {
 				t.Errorf("request %d: %d %v, want %d", i, r.StatusCode, r.Header, want)
 			}
+			if got, want := r.Header.Get("RateLimit"), fmt.Sprintf(`"default";r=%d;t=300`, max(2-i, 0)); got != want || r.Header.Get("RateLimit-Policy") != `"default";q=3;w=300` {
+				t.Errorf("request %d: RateLimit %s, want %s; RateLimit-Policy %s", i, got, want, r.Header.Get("RateLimit-Policy"))
+			}
 			if (r.Header.Get("Retry-After") == "301") != (want == 429) {
 				t.Errorf("request %d: Retry-After %q", i, r.Header.Get("Retry-After"))
 			}

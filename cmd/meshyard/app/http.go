@@ -233,7 +233,7 @@ func crossOrigin(next http.Handler) http.Handler {
 		AllowedOrigins: []string{"*"},
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: []string{"*"},
-		ExposedHeaders: []string{"Deprecation", "ETag", "Link", "Location", "Retry-After", "Sunset", "Total-Count", "X-Error", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
+		ExposedHeaders: []string{"Deprecation", "ETag", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After", "Sunset", "Total-Count", "X-Error", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
 		MaxAge:         600,
 	}).Handler(next)
 }

@@ -51,12 +51,12 @@ func TestMultipartRequests(t *testing.T) {
 				t.Errorf("%s: the answer repeats what was sent: %d bytes", name, len(answer.Bytes))
 			}
 		}
-		// A page of another site cannot set a header, and so cannot upload.
+		// A page of another site has no token, and so cannot upload.
 		body, contentType := apptest.Form([][2]string{{"operations", operations}, {"map", `{"0":["variables.file"]}`}}, "0", "a.stl", []byte("x"))
 		r := s.Client("").Request("POST", "/graphql", body)
 		r.Header.Set("Content-Type", contentType)
-		if result := s.Client("").Send(r).Want(t, 400); !strings.Contains(string(result.Bytes), `"UNAUTHENTICATED"`) {
-			t.Errorf("with no token and no header: %s", result.Bytes)
+		if result := s.Client("").Send(r).Want(t, 401); result.Header.Get("WWW-Authenticate") != "Bearer" || !strings.Contains(string(result.Bytes), `"UNAUTHENTICATED"`) {
+			t.Errorf("with no token: %v %s", result.Header, result.Bytes)
 		}
 		nothingLeft(t, s, 0)
 	})

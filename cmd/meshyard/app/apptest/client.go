@@ -229,7 +229,6 @@ func (c *Client) GraphQLUpload(document string, variables map[string]any, path, 
 	body, contentType := Form(fields, "0", name, file)
 	r := c.Request(http.MethodPost, "/graphql", body)
 	r.Header.Set("Content-Type", contentType)
-	r.Header.Set("GraphQL-Require-Preflight", "1")
 	return c.result(c.Send(r))
 }
 
