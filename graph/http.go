@@ -37,6 +37,8 @@ type Options struct {
 	Spend func(r *http.Request, cost int) Budget
 	// Authenticate finds out who calls by a token that came over a WebSocket, as that of a request was found out. nil: the store's own tokens are known alone.
 	Authenticate func(ctx context.Context, token string) (auth.Caller, error)
+	// AllowSocket tells whether the page that asks for a WebSocket may have one. nil: any may.
+	AllowSocket func(r *http.Request) bool
 }
 
 // overHTTP is GraphQL over HTTP, as its specification says: POST with JSON or, for a file, as a multipart request, and GET for queries. It

@@ -14,6 +14,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/courtesy"
+	"github.com/meshyard/meshyard/models"
 )
 
 // perMessage is what a message over WebSocket costs besides its operation.
@@ -25,8 +26,13 @@ func wantsSocket(r *http.Request) bool {
 }
 
 // socket is GraphQL over WebSocket, by graphql-transport-ws, for subscriptions. Browsers can give a WebSocket no header: the token may come as
-// Authorization in the payload of connection_init. Pages of any origin may connect, for no cookie is read.
+// Authorization in the payload of connection_init. No cookie is read, and browsers ask nobody whether a page may connect: so the page of an origin that may
+// not call is refused here.
 func (t *overHTTP) socket(w http.ResponseWriter, r *http.Request) {
+	if t.AllowSocket != nil && !t.AllowSocket(r) {
+		WriteError(w, r, http.StatusForbidden, &models.Error{Code: models.Forbidden, Message: "pages of this origin may not call this server"})
+		return
+	}
 	courtesy.Leave(r.Context())
 	limit := int64(maxDocument)
 	socket := transport.Websocket{

@@ -28,6 +28,7 @@ type Settings struct {
 	Documents      string        `help:"Folder of .graphql files, each one document, which are registered: clients may ask for them by their SHA-256, and --hardened runs them. Default: the server's own alone." env:"MESHYARD_DOCUMENTS" placeholder:"DIR"`
 
 	TrustedProxies client.Proxies `help:"Networks of the proxies in front, 10.0.0.0/8,fd00::/8: from these alone X-Forwarded-For is believed, for limits and logs. Default: none." env:"MESHYARD_TRUSTED_PROXIES" placeholder:"CIDR,..."`
+	CORSOrigins    Origins        `name:"cors-origins" help:"Origins whose pages may call from a browser, https://app.example.org,http://localhost:3000; none: no other than this server's own. Default: ${default}, all." default:"*" env:"MESHYARD_CORS_ORIGINS" placeholder:"ORIGIN,..."`
 
 	OIDCIssuer       string `name:"oidc-issuer" help:"OpenID Connect: address of the provider through which people sign in, and whose ID tokens are taken as bearer tokens. Default: none." env:"MESHYARD_OIDC_ISSUER" placeholder:"URL"`
 	OIDCClientID     string `name:"oidc-client-id" help:"What this server is called there. It answers at BASE-URL/login/oidc/callback." env:"MESHYARD_OIDC_CLIENT_ID" placeholder:"ID"`

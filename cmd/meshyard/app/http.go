@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/blobs"
 	"github.com/meshyard/meshyard/internal/client"
+	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/graphiql"
 	"github.com/meshyard/meshyard/internal/home"
 	"github.com/meshyard/meshyard/internal/patient"
@@ -66,7 +68,7 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries, err := g.Handler(graph.Options{Hardened: a.Settings.Hardened, Documents: documents, Spend: a.budget(), Authenticate: a.authenticate})
+	queries, err := g.Handler(graph.Options{Hardened: a.Settings.Hardened, Documents: documents, Spend: a.budget(), Authenticate: a.authenticate, AllowSocket: a.allowSocket})
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +113,7 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 			mux.ServeHTTP(w, r)
 		}
 	})
-	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(patient.Handler(crossOrigin(a.door.Watch(root)), patient.Patience), a.Logger)), nil
+	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(patient.Handler(crossOrigin(a.door.Watch(root), a.Settings.CORSOrigins), patient.Patience), a.Logger)), nil
 }
 
 // clean tells whether a path is one that the mux takes as it is. Others it redirects, and a redirect turns a POST into a GET.
@@ -148,6 +150,17 @@ func callerOf(r *http.Request) string {
 		return caller.Key()
 	}
 	return client.Network(r)
+}
+
+// allowSocket tells whether the page that asks for a WebSocket may have one, which browsers ask no preflight for: one that may call, or one of this server.
+func (a *App) allowSocket(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" || a.Settings.CORSOrigins.Allow(origin) {
+		return true // no page, or a good one
+	}
+	base, err := url.Parse(a.Settings.BaseURL)
+	from, fromErr := url.Parse(origin)
+	return err == nil && fromErr == nil && (strings.EqualFold(from.Host, r.Host) || from.Scheme == base.Scheme && strings.EqualFold(from.Host, base.Host))
 }
 
 // costOfRequest is the cost of GraphQL that the limit of requests allows for each of them, in the mean.
@@ -226,14 +239,21 @@ func missing(w http.ResponseWriter) {
 // compressed compresses what is text. Bytes of files do not pass here: they are compressed by nature, or asked for in ranges.
 func compressed(next http.Handler) http.Handler { return gzhttp.GzipHandler(next) }
 
-// crossOrigin lets pages of any origin call: a token is needed all the same. Cookies are read by the pages for signing in alone, and browsers send none along
-// where any origin may call.
-func crossOrigin(next http.Handler) http.Handler {
-	return cors.New(cors.Options{
+// crossOrigin lets pages of the origins call: a token is needed all the same. Cookies are read by the pages for signing in alone, and browsers send none along,
+// for no answer allows that.
+func crossOrigin(next http.Handler, origins config.Origins) http.Handler {
+	if origins.None() {
+		return next
+	}
+	options := cors.Options{
 		AllowedOrigins: []string{"*"},
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: []string{"*"},
 		ExposedHeaders: []string{"Deprecation", "ETag", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After", "Sunset", "Total-Count", "X-Error", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
 		MaxAge:         600,
-	}).Handler(next)
+	}
+	if !origins.All() {
+		options.AllowOriginFunc = origins.Allow // a list of theirs would be compared in small letters
+	}
+	return cors.New(options).Handler(next)
 }

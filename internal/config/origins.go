@@ -1,0 +1,55 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Origins are the origins of the pages that may call from a browser. The zero Origins are all of them.
+type Origins struct {
+	listed bool
+	list   []string
+}
+
+// UnmarshalText reads *, none, or origins as browsers send them, separated by commas: https://app.example.org,http://localhost:3000.
+func (o *Origins) UnmarshalText(text []byte) error {
+	*o = Origins{}
+	switch given := strings.TrimSpace(string(text)); given {
+	case "", "*":
+		return nil
+	case "none":
+		o.listed = true
+		return nil
+	default:
+		o.listed = true
+		for origin := range strings.SplitSeq(given, ",") {
+			origin = strings.TrimSpace(origin)
+			if !isOrigin(origin) {
+				return fmt.Errorf("origin %q: want it as browsers send it, in small letters, with no path and no usual port, such as https://app.example.org or http://localhost:3000; or * alone, or none", origin)
+			}
+			o.list = append(o.list, origin)
+		}
+		return nil
+	}
+}
+
+// isOrigin tells whether a text is an origin in the one form in which RFC 6454 section 6.2 has it.
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || text != u.Scheme+"://"+u.Host || text != strings.ToLower(text) || strings.ContainsAny(text, "* \"") || strings.HasSuffix(u.Host, ":") {
+		return false
+	}
+	usual := map[string]string{"http": "80", "https": "443"}
+	return (u.Port() == "" || u.Port() != usual[u.Scheme]) && strings.IndexFunc(text, func(r rune) bool { return r > 126 }) < 0
+}
+
+// All tells whether the pages of any origin may call.
+func (o Origins) All() bool { return !o.listed }
+
+// None tells whether those of no other origin may.
+func (o Origins) None() bool { return o.listed && len(o.list) == 0 }
+
+// Allow tells whether the pages of an origin may call.
+func (o Origins) Allow(origin string) bool { return !o.listed || slices.Contains(o.list, origin) }
