@@ -14,6 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/client"
 	"github.com/meshyard/meshyard/internal/collapse"
 	"github.com/meshyard/meshyard/models"
 )
@@ -39,6 +40,8 @@ type Options struct {
 	Authenticate func(ctx context.Context, token string) (auth.Caller, error)
 	// AllowSocket tells whether the page that asks for a WebSocket may have one. nil: any may.
 	AllowSocket func(r *http.Request) bool
+	// Ends is closed when the server is to end: subscriptions, which could go on for long, end then. nil: never.
+	Ends <-chan struct{}
 }
 
 // overHTTP is GraphQL over HTTP, as its specification says: POST with JSON or, for a file, as a multipart request, and GET for queries. It
@@ -47,6 +50,8 @@ type Options struct {
 type overHTTP struct {
 	Options
 	exec           *executor.Executor
+	sockets        *places
+	subscriptions  *places
 	documents      *documents
 	costing        *costing
 	queries        collapse.Group[[]byte]
@@ -55,7 +60,7 @@ type overHTTP struct {
 
 // Handler answers GraphQL over HTTP. It fails where a registered document does not fit the schema or the limits.
 func (g *Graph) Handler(o Options) (http.Handler, error) {
-	t := &overHTTP{Options: o, exec: g.Executor(found{}), noteDeprecated: g.noteDeprecated}
+	t := &overHTTP{Options: o, exec: g.Executor(found{}), noteDeprecated: g.noteDeprecated, sockets: &places{what: "WebSockets"}, subscriptions: &places{what: "subscriptions"}}
 	if o.Authenticate == nil {
 		t.Authenticate = g.resolver.Store.Authenticate
 	}
@@ -122,6 +127,17 @@ func (t *overHTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	t.noteDeprecated(ctx, op)
 	switch subscription := op.Operation.Operation == ast.Subscription; {
+	case subscription && wantsEvents(r):
+		giveBack, err := t.subscriptions.take(client.Account(r))
+		if err != nil {
+			t.refuse(ctx, answer, http.StatusTooManyRequests, err)
+			return
+		}
+		defer giveBack()
+		ctx, end := t.untilTheEnd(ctx)
+		defer end()
+		t.stream(ctx, w, params, op)
+		return
 	case wantsEvents(r):
 		t.stream(ctx, w, params, op)
 		return
@@ -142,6 +158,19 @@ func (t *overHTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body = withExtensions(body, map[string]any{"cost": told})
 	}
 	_, _ = w.Write(body) // a client that is gone reads no error
+}
+
+// untilTheEnd gives a context that ends with the server.
+func (t *overHTTP) untilTheEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-t.Ends:
+			end()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, end
 }
 
 // admit finds what an operation costs, and takes that from what the caller may still run. The error says that it is too much, or more than is left.

@@ -12,4 +12,6 @@ import (
 type Resolver struct {
 	Store     *models.Store
 	Addresses address.Addresses
+
+	lookout lookout
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/client"
 	"github.com/meshyard/meshyard/internal/courtesy"
 	"github.com/meshyard/meshyard/models"
 )
@@ -33,12 +34,24 @@ func (t *overHTTP) socket(w http.ResponseWriter, r *http.Request) {
 		WriteError(w, r, http.StatusForbidden, &models.Error{Code: models.Forbidden, Message: "pages of this origin may not call this server"})
 		return
 	}
+	// A page can send no header, so until its token is there it is its address that takes a place.
+	giveBack, err := t.sockets.take(client.Account(r))
+	if err != nil {
+		WriteError(w, r, http.StatusTooManyRequests, err)
+		return
+	}
+	defer func() { giveBack() }()
+	ctx, end := t.untilTheEnd(r.Context())
+	defer end()
+	r = r.WithContext(ctx)
 	courtesy.Leave(r.Context())
 	limit := int64(maxDocument)
+	bounded := &boundedSockets{WebsocketImplementation: transport.CoderWebsocketImplementation{AcceptOptions: websocket.AcceptOptions{InsecureSkipVerify: true}}}
+	defer bounded.end()
 	socket := transport.Websocket{
-		Implementation:        transport.CoderWebsocketImplementation{AcceptOptions: websocket.AcceptOptions{InsecureSkipVerify: true}},
+		Implementation:        bounded,
 		KeepAlivePingInterval: pingEvery,
-		PingPongInterval:      pingEvery,
+		PingPongInterval:      pingEvery, // who does not answer within two of them is gone
 		InitTimeout:           10 * time.Second,
 		PayloadReadLimit:      &limit,
 		InitFunc: func(ctx context.Context, payload transport.InitPayload) (context.Context, *transport.InitPayload, error) {
@@ -50,7 +63,16 @@ func (t *overHTTP) socket(w http.ResponseWriter, r *http.Request) {
 			if !strings.EqualFold(scheme, "Bearer") {
 				token = ""
 			}
-			return context.WithValue(ctx, tokenKey{}, strings.TrimSpace(token)), nil, nil
+			ctx = t.identified(context.WithValue(ctx, tokenKey{}, strings.TrimSpace(token)))
+			if caller(ctx).Known() {
+				others, refused := t.sockets.take(client.Account(r.WithContext(ctx)))
+				if refused != nil {
+					return transport.WithWebsocketCloseCode(transport.AppendCloseReason(ctx, refused.Message), tooManyRequests), nil, refused
+				}
+				giveBack()
+				giveBack = others
+			}
+			return ctx, nil, nil
 		},
 	}
 	if token := auth.Presented(r); token != "" {
@@ -110,8 +132,15 @@ func (e socketExecutor) told(ctx context.Context, errs gqlerror.List) gqlerror.L
 	return shorten(response.Errors)
 }
 
+// DispatchOperation begins a subscription, which holds a place until the transport ends its context.
 func (e socketExecutor) DispatchOperation(ctx context.Context, op *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
-	return e.dispatch(e.identified(ctx), op)
+	ctx = e.identified(ctx)
+	giveBack, err := e.subscriptions.take(client.Account(e.r.WithContext(ctx)))
+	if err != nil {
+		return graphql.OneShot(&graphql.Response{Errors: e.told(ctx, gqlerror.List{gqlerror.Wrap(err)})}), ctx
+	}
+	context.AfterFunc(ctx, giveBack)
+	return e.dispatch(ctx, op)
 }
 
 func (e socketExecutor) DispatchError(ctx context.Context, errs gqlerror.List) *graphql.Response {

@@ -34,10 +34,11 @@ func (t *overHTTP) stream(ctx context.Context, w http.ResponseWriter, params *gr
 	h.Set(gzhttp.HeaderNoCompression, "yes")
 	w.WriteHeader(http.StatusOK)
 	s := &events{w: w, flush: http.NewResponseController(w).Flush}
-	ctx, stop := context.WithCancel(ctx)
+	defer s.end()
+	pinging, stop := context.WithCancel(ctx)
 	defer stop()
 	s.send(":")
-	go s.ping(ctx)
+	go s.ping(pinging)
 	if op.Operation.Operation == ast.Subscription {
 		next, ctx := t.dispatch(ctx, op)
 		for response := next(ctx); response != nil; response = next(ctx) {
@@ -46,7 +47,9 @@ func (t *overHTTP) stream(ctx context.Context, w http.ResponseWriter, params *gr
 	} else if body, err := t.answer(ctx, params, op, false); err == nil && len(body) > 0 {
 		s.next(body)
 	}
-	s.send("event: complete\ndata:")
+	if ctx.Err() == nil { // else there may be more to tell, by another server or after this one began anew
+		s.send("event: complete\ndata:")
+	}
 }
 
 // events are on their way to a client. One that is gone reads none, and its context ends what makes them.
@@ -69,6 +72,13 @@ func (s *events) send(event string) {
 	}
 	_, err := fmt.Fprint(s.w, event, "\n\n")
 	s.ended = err != nil || s.flush() != nil || strings.HasPrefix(event, "event: complete")
+}
+
+// end sees that nothing is sent any more: the request is at its end.
+func (s *events) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
 }
 
 func (s *events) ping(ctx context.Context) {

@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/meshyard/meshyard/internal/auth"
 )
 
 // Proxies are the networks whose word on where a request comes from is believed.
@@ -93,6 +95,14 @@ func Network(r *http.Request) string {
 		return a.String()
 	}
 	return netip.PrefixFrom(a, 64).Masked().String()
+}
+
+// Account is by whose account a request is counted: that of its token or, without a good one, of the network that it comes from.
+func Account(r *http.Request) string {
+	if caller, _ := auth.From(r.Context()); caller.Known() {
+		return caller.Key()
+	}
+	return Network(r)
 }
 
 func remote(r *http.Request) (netip.Addr, bool) { return parse(r.RemoteAddr) }

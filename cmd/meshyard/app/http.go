@@ -68,7 +68,7 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries, err := g.Handler(graph.Options{Hardened: a.Settings.Hardened, Documents: documents, Spend: a.budget(), Authenticate: a.authenticate, AllowSocket: a.allowSocket})
+	queries, err := g.Handler(graph.Options{Hardened: a.Settings.Hardened, Documents: documents, Spend: a.budget(), Authenticate: a.authenticate, AllowSocket: a.allowSocket, Ends: ctx.Done()})
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func document(contentType string, text []byte) http.Handler {
 // limited finds out who calls and bounds how often: by token and, without a good one, by address.
 func (a *App) limited(next http.Handler) http.Handler {
 	limiter := ratelimit.New(a.Settings.RateLimit)
-	next = limiter.Limit(next, callerOf, func(w http.ResponseWriter, r *http.Request, wait time.Duration) {
+	next = limiter.Limit(next, client.Account, func(w http.ResponseWriter, r *http.Request, wait time.Duration) {
 		message := fmt.Sprintf("more than %d requests in 5 minutes: wait %s", a.Settings.RateLimit, wait)
 		if r.URL.Path == "/graphql" {
 			graph.WriteError(w, r, http.StatusTooManyRequests, &models.Error{Code: models.RateLimited, Message: message, Limit: int64(a.Settings.RateLimit)})
@@ -142,14 +142,6 @@ func (a *App) limited(next http.Handler) http.Handler {
 		rest.WriteError(w, http.StatusTooManyRequests, message)
 	})
 	return auth.Authenticate(next, a.authenticate)
-}
-
-// callerOf names who makes a request, by whose account it is counted.
-func callerOf(r *http.Request) string {
-	if caller, _ := auth.From(r.Context()); caller.Known() {
-		return caller.Key()
-	}
-	return client.Network(r)
 }
 
 // allowSocket tells whether the page that asks for a WebSocket may have one, which browsers ask no preflight for: one that may call, or one of this server.
@@ -174,7 +166,7 @@ func (a *App) budget() func(r *http.Request, cost int) graph.Budget {
 	limit := a.Settings.RateLimit * costOfRequest
 	limiter := ratelimit.New(limit)
 	return func(r *http.Request, cost int) graph.Budget {
-		left, wait := limiter.Spend(callerOf(r), cost)
+		left, wait := limiter.Spend(client.Account(r), cost)
 		if left >= 0 {
 			return graph.Budget{Remaining: left}
 		}
