@@ -43,7 +43,7 @@ func statusOf(err error) int {
 // internalMessage is all that is said of a failure of our own.
 const internalMessage = "something went wrong on the server; it has been logged"
 
-// PresentError turns an error into the one that clients see: with extensions.code always, and field, limit and reasons where they apply.
+// PresentError turns an error into the one that clients see: with extensions.code always, and field, limit, retryAfter (seconds) and reasons where they apply.
 // What has no code is ours: it is logged whole and shown as one fixed sentence.
 func PresentError(ctx context.Context, err error) *gqlerror.Error {
 	shown := graphql.DefaultErrorPresenter(ctx, err)
@@ -102,6 +102,9 @@ func withCode(shown *gqlerror.Error, e *models.Error) *gqlerror.Error {
 	}
 	if e.Limit != 0 {
 		out.Extensions["limit"] = e.Limit
+	}
+	if e.RetryAfter > 0 {
+		out.Extensions["retryAfter"] = int(e.RetryAfter.Seconds())
 	}
 	if len(e.Reasons) > 0 {
 		out.Extensions["reasons"] = e.Reasons

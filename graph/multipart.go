@@ -23,6 +23,7 @@ const (
 	maxOperations = 1 << 20
 	maxMap        = 1 << 12
 	maxForm       = 2 << 20 // all that stands before the file, with the headers of the parts
+	maxAfter      = 1 << 16 // what may stand after it, where its size is concluded from that of the body
 )
 
 // readMultipart reads what stands before the file, and leaves the file to be read.
@@ -50,8 +51,7 @@ func readMultipart(r *http.Request) (*graphql.RawParams, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts.File()
-		upload := Stream(part.FileName(), part)
+		upload := Stream(part.FileName(), part, parts.File())
 		if err := place(params.Variables, paths[0], upload); err != nil {
 			return nil, err
 		}
@@ -62,7 +62,8 @@ func readMultipart(r *http.Request) (*graphql.RawParams, error) {
 // Form reads the parts of a multipart body. What stands before the file is bounded, be it a preamble, a header or a part that is passed over.
 type Form struct {
 	*multipart.Reader
-	before *io.LimitedReader
+	before   *io.LimitedReader
+	declared int64 // bytes of the body; negative: the client has not said
 }
 
 // Parts reads the multipart body of a request.
@@ -73,7 +74,7 @@ func Parts(r *http.Request) (*Form, error) {
 		io.Closer
 	}{&buffered{from: before}, r.Body}
 	parts, err := r.MultipartReader()
-	return &Form{parts, before}, err
+	return &Form{parts, before, r.ContentLength}, err
 }
 
 // buffered reads ahead once much has come. The multipart reader reads 4 KiB at a time, each of which were a read of the connection; but of a client that sends
@@ -97,8 +98,15 @@ func (b *buffered) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// File says that the part under way is the file, which is as long as it is.
-func (f *Form) File() { f.before.N = math.MaxInt64 }
+// File says that the part under way is the file, which is as long as it is: at least so many bytes, as the request declares.
+func (f *Form) File() (atLeast int64) {
+	atLeast = max(f.declared-(maxForm-f.before.N)-maxAfter, 0)
+	f.before.N = math.MaxInt64
+	return atLeast
+}
+
+// FileAtLeast tells how many bytes are sure to be in the file that a request brings, before any of it is read.
+func FileAtLeast(r *http.Request) int64 { return max(r.ContentLength-maxForm-maxAfter, 0) }
 
 func nextPart(parts *Form, name string) (*multipart.Part, error) {
 	part, err := parts.NextPart()
@@ -169,7 +177,7 @@ func (onePass) Seek(int64, int) (int64, error) {
 	return 0, errors.New("an upload is read once, from its start to its end")
 }
 
-// Stream makes an upload of a stream, for operations that run in process.
-func Stream(name string, r io.Reader) graphql.Upload {
-	return graphql.Upload{File: onePass{r}, Filename: name, Size: -1}
+// Stream makes an upload of a stream of at least so many bytes, for operations that run in process.
+func Stream(name string, r io.Reader, atLeast int64) graphql.Upload {
+	return graphql.Upload{File: onePass{r}, Filename: name, Size: atLeast}
 }

@@ -695,6 +695,15 @@ type ComplexityRoot struct {
 		File func(childComplexity int) int
 	}
 
+	Usage struct {
+		Bytes               func(childComplexity int) int
+		BytesLimit          func(childComplexity int) int
+		PendingUploads      func(childComplexity int) int
+		PendingUploadsLimit func(childComplexity int) int
+		ThingsLimit         func(childComplexity int) int
+		ThingsToday         func(childComplexity int) int
+	}
+
 	User struct {
 		Bio              func(childComplexity int) int
 		BioHTML          func(childComplexity int) int
@@ -724,6 +733,7 @@ type ComplexityRoot struct {
 		Suspension       func(childComplexity int) int
 		ThingCount       func(childComplexity int) int
 		Things           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Usage            func(childComplexity int) int
 		Username         func(childComplexity int) int
 	}
 
@@ -3468,6 +3478,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UploadFilePayload.File(childComplexity), true
 
+	case "Usage.bytes":
+		if e.ComplexityRoot.Usage.Bytes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.Bytes(childComplexity), true
+	case "Usage.bytesLimit":
+		if e.ComplexityRoot.Usage.BytesLimit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.BytesLimit(childComplexity), true
+	case "Usage.pendingUploads":
+		if e.ComplexityRoot.Usage.PendingUploads == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.PendingUploads(childComplexity), true
+	case "Usage.pendingUploadsLimit":
+		if e.ComplexityRoot.Usage.PendingUploadsLimit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.PendingUploadsLimit(childComplexity), true
+	case "Usage.thingsLimit":
+		if e.ComplexityRoot.Usage.ThingsLimit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.ThingsLimit(childComplexity), true
+	case "Usage.thingsToday":
+		if e.ComplexityRoot.Usage.ThingsToday == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.ThingsToday(childComplexity), true
+
 	case "User.bio":
 		if e.ComplexityRoot.User.Bio == nil {
 			break
@@ -3676,6 +3723,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+	case "User.usage":
+		if e.ComplexityRoot.User.Usage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.Usage(childComplexity), true
 	case "User.username":
 		if e.ComplexityRoot.User.Username == nil {
 			break
@@ -5040,6 +5093,24 @@ func (ec *executionContext) childFields_UploadFilePayload(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type UploadFilePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "bytes":
+		return ec.fieldContext_Usage_bytes(ctx, field)
+	case "bytesLimit":
+		return ec.fieldContext_Usage_bytesLimit(ctx, field)
+	case "pendingUploads":
+		return ec.fieldContext_Usage_pendingUploads(ctx, field)
+	case "pendingUploadsLimit":
+		return ec.fieldContext_Usage_pendingUploadsLimit(ctx, field)
+	case "thingsToday":
+		return ec.fieldContext_Usage_thingsToday(ctx, field)
+	case "thingsLimit":
+		return ec.fieldContext_Usage_thingsLimit(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Usage", field.Name)
+}
+
 func (ec *executionContext) childFields_User(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -5068,6 +5139,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_role(ctx, field)
 	case "suspension":
 		return ec.fieldContext_User_suspension(ctx, field)
+	case "usage":
+		return ec.fieldContext_User_usage(ctx, field)
 	case "isFollowed":
 		return ec.fieldContext_User_isFollowed(ctx, field)
 	case "createdAt":

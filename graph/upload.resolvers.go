@@ -14,7 +14,7 @@ import (
 
 // UploadFile is the resolver for the uploadFile field.
 func (r *mutationResolver) UploadFile(ctx context.Context, input UploadFileInput) (*UploadFilePayload, error) {
-	upload := models.NewUpload{Name: input.File.Filename, Bytes: input.File.File}
+	upload := models.NewUpload{Name: input.File.Filename, Bytes: input.File.File, AtLeast: input.File.Size}
 	if input.Kind != nil {
 		upload.Kind = *input.Kind
 	}

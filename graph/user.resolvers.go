@@ -7,6 +7,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/markdown"
@@ -55,6 +56,22 @@ func (r *userResolver) Suspension(ctx context.Context, obj *models.User) (*Suspe
 		return nil, nil
 	}
 	return &Suspension{Reason: obj.SuspensionReason, At: *obj.SuspendedAt}, nil
+}
+
+// Usage is the batch resolver for the usage field.
+func (r *userResolver) Usage(ctx context.Context, objs []*models.User) ([]*models.Usage, error) {
+	all := make([]*models.Usage, len(objs))
+	mine := func(u *models.User) bool { return u.ID == caller(ctx).UserID }
+	if !slices.ContainsFunc(objs, mine) {
+		return all, nil
+	}
+	usage, err := r.Store.Usage(ctx, caller(ctx))
+	for i, u := range objs {
+		if mine(u) {
+			all[i] = usage
+		}
+	}
+	return all, err
 }
 
 // IsFollowed is the batch resolver for the isFollowed field.

@@ -33,6 +33,7 @@ var (
 	userCollections   = Count{"users", "collection_count"}
 	userFollowers     = Count{"users", "follower_count"}
 	userFollowing     = Count{"users", "following_count"}
+	userBytes         = Count{"users", "held_bytes"} // of files with bytes; appended by triggers
 	makeLikes         = Count{"makes", "like_count"}
 	makeComments      = Count{"makes", "comment_count"}
 	makeRootComments  = Count{"makes", "root_comment_count"}

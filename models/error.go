@@ -3,6 +3,7 @@ package models
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Code says what kind of failure an Error is. The faces turn it into their own terms.
@@ -27,6 +28,8 @@ type Error struct {
 	Field   string   // the input at fault, in the names of the GraphQL schema; "" where none is
 	Limit   int64    // the limit that was passed, in the unit of Message; 0 where none is
 	Reasons []string // every reason, where there may be several at once
+
+	RetryAfter time.Duration // when the same may be taken, in whole seconds; 0: that cannot be told
 }
 
 func (e *Error) Error() string { return e.Message }

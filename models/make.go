@@ -52,6 +52,11 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 	m := &Make{ThingID: n.ThingID, OwnerID: caller.UserID, Name: strings.TrimSpace(n.Name), Description: n.Description, State: Draft, CreatedAt: now()}
 	var picture *StagedUpload
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if n.PictureName != nil {
+			if err := s.claim(ctx, tx, caller.UserID, claim{pending: 1}); err != nil {
+				return err
+			}
+		}
 		if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, n.ThingID}); err != nil {
 			return err
 		}

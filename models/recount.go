@@ -24,6 +24,7 @@ var counted = []struct {
 	{userLikes, "SELECT count(*) FROM likes WHERE user_id = o.id AND target_type = 'thing'"},
 	{userCollections, "SELECT count(*) FROM collections WHERE owner_id = o.id"},
 	{userFollowers, "SELECT count(*) FROM follows WHERE followed_id = o.id"},
+	{userBytes, "SELECT coalesce(sum(f.size), 0) FROM files AS f WHERE f.owner_id = o.id AND f.sha256 <> ''"},
 	{userFollowing, "SELECT count(*) FROM follows WHERE follower_id = o.id"},
 	{makeLikes, "SELECT count(*) FROM likes WHERE target_type = 'make' AND target_id = o.id"},
 	{makeComments, "SELECT count(*) FROM comments WHERE target_type = 'make' AND target_id = o.id AND deleted_at IS NULL"},

@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"io"
+	"math"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -21,6 +22,9 @@ type StagedUpload struct {
 // StageUpload gives an id for a file that is to hang on a target of the caller, before its bytes are there.
 func (s *Store) StageUpload(ctx context.Context, caller auth.Caller, name string, target Target) (staged *StagedUpload, err error) {
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.claim(ctx, tx, caller.UserID, claim{pending: 1}); err != nil {
+			return err
+		}
 		on, err := s.lockOwned(ctx, tx, caller, target)
 		if err != nil {
 			return err
@@ -52,18 +56,31 @@ func (s *Store) stage(ctx context.Context, tx bun.Tx, caller auth.Caller, name s
 
 // StoreStaged takes the bytes of a staged upload, at most limit of them. Whoever calls it holds the signed policy of that upload, so there is no
 // caller. Bytes that come again, because an answer was lost, take the place of the first until the file is finalized.
-func (s *Store) StoreStaged(ctx context.Context, id, limit int64, bytes io.Reader) error {
-	if _, err := s.openStaged(ctx, s.db.write, id); err != nil {
+// At least so many bytes are sure to come.
+func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes io.Reader) error {
+	staged, err := s.openStaged(ctx, s.db.write, id)
+	if err != nil {
 		return err // before a byte is read
 	}
-	up, err := s.receive(ctx, bytes, limit)
+	room, err := s.room(ctx, staged.OwnerID, 0)
+	if err != nil {
+		return err
+	}
+	room.left += min(staged.Size, math.MaxInt64-room.left)
+	up, err := s.receive(ctx, bytes, atLeast, limit, room)
 	if err != nil {
 		return err
 	}
 	var replaced string
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.lockUsage(ctx, tx, staged.OwnerID); err != nil {
+			return err
+		}
 		f, err := s.openStaged(ctx, tx, id)
 		if err != nil {
+			return err
+		}
+		if err := s.claim(ctx, tx, f.OwnerID, claim{bytes: up.Size - f.Size}); err != nil {
 			return err
 		}
 		replaced = f.ObjectKey

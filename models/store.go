@@ -16,9 +16,10 @@ import (
 
 // Options are what an operator sets.
 type Options struct {
-	UploadLimit  int64          // bytes of one file
-	PictureLimit int64          // bytes of one picture
-	PendingTTL   time.Duration  // how long a pending upload waits to be finalized
+	UploadLimit  int64         // bytes of one file
+	PictureLimit int64         // bytes of one picture
+	PendingTTL   time.Duration // how long a pending upload waits to be finalized
+	Quotas       Quotas
 	Door         *courtesy.Door // to whose requests previews give way
 }
 

@@ -43,6 +43,9 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 		}
 	}
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.claim(ctx, tx, caller.UserID, claim{things: 1}); err != nil {
+			return err
+		}
 		c, err := category(ctx, tx, n.Category)
 		if err != nil {
 			return err

@@ -18,9 +18,19 @@ import (
 
 // NewUpload is a file on its way in.
 type NewUpload struct {
-	Name  string
-	Kind  FileKind // what the owner says it is; empty: as its name says
-	Bytes io.Reader
+	Name    string
+	Kind    FileKind // what the owner says it is; empty: as its name says
+	Bytes   io.Reader
+	AtLeast int64 // how many bytes are sure to come, as far as that is known before
+}
+
+// MayUpload tells, before anything is read, whether a file of at least so many bytes can be taken from the caller.
+func (s *Store) MayUpload(ctx context.Context, caller auth.Caller, atLeast int64) error {
+	room, err := s.room(ctx, caller.UserID, 1)
+	if err != nil {
+		return err
+	}
+	return fits(atLeast, s.options.UploadLimit, room)
 }
 
 // Upload streams a file once into the bucket and keeps it as a pending upload of the caller. When it fails,
@@ -30,7 +40,11 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 	if err != nil {
 		return nil, err
 	}
-	up, err := s.receive(ctx, n.Bytes, s.options.UploadLimit)
+	room, err := s.room(ctx, caller.UserID, 1)
+	if err != nil {
+		return nil, err
+	}
+	up, err := s.receive(ctx, n.Bytes, n.AtLeast, s.options.UploadLimit, room)
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +53,9 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 	f := &File{OwnerID: caller.UserID, Name: name, State: Pending, CreatedAt: at, ExpiresAt: &expires}
 	f.hold(up, n.Kind)
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.claim(ctx, tx, caller.UserID, claim{bytes: up.Size, pending: 1}); err != nil {
+			return err
+		}
 		if _, err := tx.NewInsert().Model(f).Exec(ctx); err != nil {
 			return err
 		}
@@ -57,19 +74,22 @@ func (f *File) hold(up bucket.Upload, declared FileKind) {
 	f.Kind, f.ContentType = classify(up.ContentType, f.Name, declared)
 }
 
-// receive streams bytes, at most limit of them, into the bucket.
-func (s *Store) receive(ctx context.Context, bytes io.Reader, limit int64) (bucket.Upload, error) {
+// receive streams bytes into the bucket, at most limit of them and no more than there is room for. Where it is sure before that they are more, none is read.
+func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int64, room *room) (bucket.Upload, error) {
 	if bytes == nil {
 		return bucket.Upload{}, badInput("file", "file: is missing")
 	}
+	if err := fits(atLeast, limit, room); err != nil {
+		return bucket.Upload{}, err
+	}
 	courtesy.Leave(ctx)
 	source := &source{r: bytes, pass: func() { s.options.Door.Pass(ctx) }}
-	up, err := s.bucket.Put(ctx, source, limit)
+	up, err := s.bucket.Put(ctx, source, min(limit, room.left))
 	var tooLarge *bucket.TooLargeError
 	var mine *Error
 	switch {
 	case errors.As(err, &tooLarge):
-		return up, overLimit("files", tooLarge.Limit)
+		return up, fits(tooLarge.Limit+1, limit, room)
 	case source.err != nil && errors.As(source.err, &mine):
 		return up, mine
 	case source.err != nil:
@@ -87,6 +107,17 @@ func (s *Store) receive(ctx context.Context, bytes io.Reader, limit int64) (buck
 	}
 	s.discard(ctx, up.Key)
 	return up, err
+}
+
+// fits tells whether a file of at least so many bytes is within its limit and the room that is left.
+func fits(atLeast, limit int64, room *room) error {
+	switch {
+	case atLeast > limit:
+		return overLimit("files", limit)
+	case max(atLeast, 1) > room.left: // an empty file is none
+		return room.usage.tooManyBytes()
+	}
+	return nil
 }
 
 func overLimit(what string, limit int64) error {

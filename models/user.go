@@ -37,6 +37,7 @@ type User struct {
 	CollectionCount int64
 	FollowerCount   int64
 	FollowingCount  int64
+	HeldBytes       int64   // of files, as quotas count them
 	Changes         Changes `bun:",scanonly"`
 }
 
@@ -57,7 +58,7 @@ func roleOf(admin, moderator bool) auth.Role {
 func (u *User) AfterScanRow(context.Context) error {
 	return u.Changes.addTo(map[string]*int64{
 		"thing_count": &u.ThingCount, "make_count": &u.MakeCount, "like_count": &u.LikeCount, "collection_count": &u.CollectionCount,
-		"follower_count": &u.FollowerCount, "following_count": &u.FollowingCount,
+		"follower_count": &u.FollowerCount, "following_count": &u.FollowingCount, "held_bytes": &u.HeldBytes,
 	})
 }
 

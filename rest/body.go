@@ -26,7 +26,7 @@ func readBody(r *http.Request) (map[string]any, error) {
 		return nil, nil
 	}
 	if mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); mediaType == "multipart/form-data" {
-		fields, _, _, err := readForm(r)
+		fields, _, err := readForm(r)
 		return fields, err
 	}
 	text, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
@@ -71,33 +71,39 @@ func fromQuery(query url.Values) map[string]any {
 	return fields
 }
 
+// filePart is the file of a form, to be read once.
+type filePart struct {
+	io.Reader
+	name    string
+	atLeast int64 // bytes that it is sure to have
+}
+
 // readForm reads the fields of a multipart form up to the file, which it leaves to be read, once, by whoever wants it.
 // What follows the file is not looked at.
-func readForm(r *http.Request) (fields map[string]any, name string, file io.Reader, err error) {
+func readForm(r *http.Request) (fields map[string]any, file *filePart, err error) {
 	parts, err := graph.Parts(r)
 	if err != nil {
-		return nil, "", nil, badInput("body", "want multipart/form-data with a part named file")
+		return nil, nil, badInput("body", "want multipart/form-data with a part named file")
 	}
 	fields = make(map[string]any)
 	left := int64(maxFields)
 	for {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
-			return fields, "", nil, nil
+			return fields, nil, nil
 		}
 		if err != nil {
-			return nil, "", nil, badInput("body", "the multipart body cannot be read, or ended before its time")
+			return nil, nil, badInput("body", "the multipart body cannot be read, or ended before its time")
 		}
 		if part.FormName() == "file" || part.FileName() != "" {
-			parts.File()
-			return fields, part.FileName(), part, nil
+			return fields, &filePart{part, part.FileName(), parts.File()}, nil
 		}
 		value, err := io.ReadAll(io.LimitReader(part, left+1))
 		if err != nil {
-			return nil, "", nil, badInput("body", "the multipart body ended before its time")
+			return nil, nil, badInput("body", "the multipart body ended before its time")
 		}
 		if left -= int64(len(value)) + 256; left < 0 {
-			return nil, "", nil, tooLarge("body", maxFields)
+			return nil, nil, tooLarge("body", maxFields)
 		}
 		fields[part.FormName()] = string(value)
 	}
@@ -111,14 +117,14 @@ func takesFile(op *operation) bool {
 
 // readUpload reads a body that carries a file.
 func readUpload(r *http.Request) (map[string]any, error) {
-	fields, name, file, err := readForm(r)
+	fields, file, err := readForm(r)
 	if err != nil {
 		return nil, err
 	}
 	if file == nil {
 		return nil, badInput("file", "file: is missing: want multipart/form-data with a part named file")
 	}
-	fields["file"] = graph.Stream(name, file)
+	fields["file"] = graph.Stream(file.name, file, file.atLeast)
 	return fields, nil
 }
 

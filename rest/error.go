@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -42,6 +43,9 @@ func writeErrors(w http.ResponseWriter, errs gqlerror.List) {
 	for _, row := range graph.Codes {
 		for _, e := range errs {
 			if e.Extensions["code"] == string(row.Code) {
+				if seconds, ok := e.Extensions["retryAfter"].(int); ok {
+					w.Header().Set("Retry-After", strconv.Itoa(seconds))
+				}
 				reasons, _ := e.Extensions["reasons"].([]string)
 				WriteError(w, row.Status, e.Message, reasons...)
 				return

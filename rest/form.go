@@ -10,7 +10,7 @@ import (
 // finalize at in Location, since some clients take nothing else for success and others read nothing but Location.
 func (s *server) storeForm(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	values, _, file, err := readForm(r)
+	values, file, err := readForm(r)
 	if err != nil {
 		WriteFailure(w, r, err)
 		return
@@ -28,7 +28,7 @@ func (s *server) storeForm(w http.ResponseWriter, r *http.Request) {
 		WriteFailure(w, r, badInput("file", "file: is missing: the part named file comes after the fields"))
 		return
 	}
-	if err := s.StoreForm(r.Context(), form, file); err != nil {
+	if err := s.StoreForm(r.Context(), form, file.atLeast, file); err != nil {
 		WriteFailure(w, r, err)
 		return
 	}

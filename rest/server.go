@@ -29,8 +29,10 @@ type Options struct {
 	Sunset time.Time
 	// NoteDeprecated remembers who called a deprecated operation.
 	NoteDeprecated func(r *http.Request, operation string)
-	// StoreForm takes the bytes of the staged upload that a checked form stands for.
-	StoreForm func(ctx context.Context, form signing.Form, file io.Reader) error
+	// MayUpload tells whether a file of at least so many bytes can be taken from the caller.
+	MayUpload func(ctx context.Context, atLeast int64) error
+	// StoreForm takes the bytes, at least so many, of the staged upload that a checked form stands for.
+	StoreForm func(ctx context.Context, form signing.Form, atLeast int64, file io.Reader) error
 }
 
 type server struct {
@@ -106,6 +108,12 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 		if err := graph.Authorize(r.Context(), op.scope); err != nil {
 			WriteFailure(w, r, err) // before the body is read
 			return
+		}
+		if takesFile(op) {
+			if err := s.MayUpload(r.Context(), graph.FileAtLeast(r)); err != nil {
+				WriteFailure(w, r, err)
+				return
+			}
 		}
 		if rt.deprecated != nil {
 			s.NoteDeprecated(r, rt.operation)

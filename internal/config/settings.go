@@ -27,6 +27,10 @@ type Settings struct {
 	Hardened       bool          `help:"Run registered GraphQL documents only, and close what helps explorers: GraphiQL, introspection, the schema and GraphQL by GET." env:"MESHYARD_HARDENED"`
 	Documents      string        `help:"Folder of .graphql files, each one document, which are registered: clients may ask for them by their SHA-256, and --hardened runs them. Default: the server's own alone." env:"MESHYARD_DOCUMENTS" placeholder:"DIR"`
 
+	QuotaBytes   Size `help:"Bytes of files that one user may store, pending ones among them; 0 is no limit. The staff has no quotas. Default: ${default}." default:"0" env:"MESHYARD_QUOTA_BYTES" placeholder:"SIZE"`
+	QuotaPending int  `help:"Uploads of one user that may be pending at a time; 0 is no limit. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_PENDING" placeholder:"N"`
+	QuotaThings  int  `help:"Things that one user may make in 24 hours; 0 is no limit. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_THINGS" placeholder:"N"`
+
 	TrustedProxies client.Proxies `help:"Networks of the proxies in front, 10.0.0.0/8,fd00::/8: from these alone X-Forwarded-For is believed, for limits and logs. Default: none." env:"MESHYARD_TRUSTED_PROXIES" placeholder:"CIDR,..."`
 	CORSOrigins    Origins        `name:"cors-origins" help:"Origins whose pages may call from a browser, https://app.example.org,http://localhost:3000; none: no other than this server's own. Default: ${default}, all." default:"*" env:"MESHYARD_CORS_ORIGINS" placeholder:"ORIGIN,..."`
 
@@ -82,6 +86,9 @@ func (s *Settings) Complete() error {
 	}
 	if s.RateLimit < 0 {
 		return fmt.Errorf("--rate-limit %d: must be 0 or more", s.RateLimit)
+	}
+	if s.QuotaPending < 0 || s.QuotaThings < 0 {
+		return fmt.Errorf("--quota-pending %d, --quota-things %d: must be 0 or more", s.QuotaPending, s.QuotaThings)
 	}
 	if s.PreviewWorkers < 0 || s.PreviewWorkers > 64 {
 		return fmt.Errorf("--preview-workers %d: must be 0 to 64", s.PreviewWorkers)

@@ -107,7 +107,8 @@ func (a *App) open(ctx context.Context) (err error) {
 	}
 	a.Store = models.NewStore(a.db, a.bucket, models.Options{
 		UploadLimit: int64(a.Settings.UploadLimit), PictureLimit: config.PictureLimit, PendingTTL: a.Settings.PendingTTL,
-		Door: a.door,
+		Quotas: models.Quotas{Bytes: int64(a.Settings.QuotaBytes), Pending: int64(a.Settings.QuotaPending), Things: int64(a.Settings.QuotaThings)},
+		Door:   a.door,
 	}, func(ctx context.Context, tx bun.Tx, work models.Work) error {
 		if work.MakePreview != 0 {
 			return a.queue.MakePreview(ctx, tx.Tx, work.MakePreview)

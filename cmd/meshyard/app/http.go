@@ -45,8 +45,12 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 			caller, _ := auth.From(r.Context())
 			a.Store.NoteDeprecated(caller, operation, r.UserAgent())
 		},
-		StoreForm: func(ctx context.Context, form signing.Form, file io.Reader) error {
-			return a.Store.StoreStaged(ctx, form.FileID, form.Limit, file)
+		MayUpload: func(ctx context.Context, atLeast int64) error {
+			caller, _ := auth.From(ctx)
+			return a.Store.MayUpload(ctx, caller, atLeast)
+		},
+		StoreForm: func(ctx context.Context, form signing.Form, atLeast int64, file io.Reader) error {
+			return a.Store.StoreStaged(ctx, form.FileID, atLeast, form.Limit, file)
 		},
 	})
 	if err != nil {
