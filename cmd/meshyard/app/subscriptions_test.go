@@ -121,10 +121,12 @@ func TestOpenSubscriptionsAreLimited(t *testing.T) {
 	})
 }
 
-// dial opens a WebSocket and says who connects.
+// dial opens a WebSocket as browsers do, who take answers compressed, and says who connects.
 func dial(t *testing.T, s *apptest.Server, token string) (*websocket.Conn, *http.Response, error) {
 	t.Helper()
-	conn, r, err := websocket.Dial(t.Context(), s.URL+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
+	conn, r, err := websocket.Dial(t.Context(), s.URL+"/graphql", &websocket.DialOptions{
+		Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: http.Header{"Accept-Encoding": {"gzip, deflate, br"}},
+	})
 	if err != nil {
 		return nil, r, err
 	}

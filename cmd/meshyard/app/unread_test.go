@@ -85,12 +85,13 @@ func TestVerdictsWithoutTheBody(t *testing.T) {
 
 func TestTooManyWithoutTheBody(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
-		ada := s.User("ada")
-		ada.Get("/files/1").Want(t, 404)
+		s.User("ada")
 		for _, path := range []string{"/files/0/uploadFile", "/graphql"} {
 			for way, body := range never {
 				t.Run(path+" "+way, func(t *testing.T) {
 					t.Parallel()
+					ada := s.Client(s.Token("ada", "read", "write"))
+					ada.Get("/files/1").Want(t, 404)
 					r, closed := unsent(t, s, "POST", path, ada.Token, body.headers, body.beginning)
 					h := r.Header
 					if r.StatusCode != 429 || h.Get("Retry-After") == "" || h.Get("RateLimit-Policy") != `"default";q=1;w=300` || !strings.HasPrefix(h.Get("RateLimit"), `"default";r=0;t=`) || !closed() {
