@@ -165,7 +165,7 @@ func (p *theatre) set(user, name string) scene {
 	case "upload staged":
 		thing, _, _ := p.thing(user, published, published)
 		up := must(p.s.Store.StageUpload(ctx, caller, "staged.stl", models.Target{Type: models.OnThing, ID: thing}))(p.t)
-		if err := p.s.Store.StoreStaged(ctx, up.FileID, up.Limit, bytes.NewReader(p.stl)); err != nil {
+		if err := p.s.Store.StoreStaged(ctx, up.FileID, 0, up.Limit, bytes.NewReader(p.stl)); err != nil {
 			p.t.Fatal(err)
 		}
 		return scene{"file": apptest.ID(up.FileID), "image": apptest.ID(up.FileID), "thing": apptest.ID(thing)}
