@@ -42,6 +42,7 @@ var permissions = []struct {
 		{"Query.collection", "collection", `{ collection(id: $collection) { id } }`, "get_collections_collection_id", ""},
 		{"Query.user", "user, user suspended", `{ user(username: $user) { id } }`, "get_users_username", ""},
 		{"User.email", "user", `{ user(username: $user) { is: email } }`, "", ""},
+		{"User.usage", "user", `{ user(username: $user) { usage { is: __typename } } }`, "", ""},
 		{"User.suspension", "user suspended", `{ user(username: $user) { suspension { is: reason } } }`, "", ""},
 		{"Query.me", "", `{ me { id } }`, "", ""},
 	}},
