@@ -12,7 +12,7 @@ const (
 	// stiff is the least weight of a face for the square of its longest side: a needle has little area, and is seen when it turns.
 	stiff = 0.03
 	// bordered and outlined are the weights of a border and of a line between colours for each squared length.
-	bordered, outlined = 10, 0.1
+	bordered, outlined = 100, 1
 	// colored is what a contrast costs in parts of the squared length of an edge.
 	colored = 1e-2
 	// crowd is the most faces at the two ends of an edge that are looked at to collapse it. It bounds the time where a vertex has very many.

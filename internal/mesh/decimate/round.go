@@ -40,6 +40,7 @@ func (c *collapser) cheapest(n float64) (order []uint32, all bool) {
 		ends[i] = sum
 		sum += size
 	}
+	last = min(last+1<<(23-shift), len(ends)-1) // up to twice the cost: where many are refused, it saves rounds
 	count := sum
 	if last+1 < len(ends) {
 		count = ends[last+1]
@@ -70,11 +71,8 @@ func (c *collapser) try(a, b uint32, isSeam bool, r rules) {
 		if r <= keepTopology && (l.common != l.shared || l.closed || both&border != 0 && l.shared == 2) {
 			return
 		}
-		if r <= keepSides {
-			around := c.normals(atA).plus(c.normals(atB))
-			if c.turns(a, b, p, around, atA, r) || c.turns(b, a, p, around, atB, r) {
-				return
-			}
+		if r <= keepSides && (c.turns(a, b, p, r) || c.turns(b, a, p, r)) {
+			return
 		}
 	}
 	if c.colors != nil {
@@ -181,10 +179,10 @@ const flat = 1e-5
 const thinnest = 1e-2
 
 // turns tells whether a face at v that is not at the other end turns over when v goes to p, or becomes a needle where shapes are kept.
-// Around is the sum of the normals there.
-func (c *collapser) turns(v, other uint32, p, around vector, corners []uint32, r rules) bool {
+func (c *collapser) turns(v, other uint32, p vector, r rules) bool {
 	from := c.positions[v]
-	for _, i := range corners {
+	var around vector // the sum of the normals there, once it is asked for
+	for _, i := range c.incident[c.first[v]:c.first[v+1]] {
 		next, last := others(i)
 		x, y := c.corners[next], c.corners[last]
 		if x == other || y == other || !c.alive(i, next, last) {
@@ -198,8 +196,13 @@ func (c *collapser) turns(v, other uint32, p, around vector, corners []uint32, r
 		length := side.dot(side)
 		longB, longA := max(length, toFrom.dot(toFrom)), max(length, toP.dot(toP))
 		if b <= flat*flat*longB { // it has no side of its own
-			if a > flat*flat*longA && after.dot(around) <= 0.5*math.Sqrt(a*around.dot(around)) {
-				return true
+			if a > flat*flat*longA {
+				if around == (vector{}) {
+					around = c.normals(v).plus(c.normals(other))
+				}
+				if after.dot(around) <= 0.5*math.Sqrt(a*around.dot(around)) {
+					return true
+				}
 			}
 			continue
 		}
@@ -213,11 +216,11 @@ func (c *collapser) turns(v, other uint32, p, around vector, corners []uint32, r
 	return false
 }
 
-// normals sums up the normals of faces, each by its area.
-func (c *collapser) normals(corners []uint32) (sum vector) {
-	for _, i := range corners {
+// normals sums up the normals of the faces at v, each by its area.
+func (c *collapser) normals(v uint32) (sum vector) {
+	p := c.positions[v]
+	for _, i := range c.incident[c.first[v]:c.first[v+1]] {
 		next, last := others(i)
-		p := c.positions[c.corners[i]]
 		sum = sum.plus(c.positions[c.corners[next]].minus(p).cross(c.positions[c.corners[last]].minus(p)))
 	}
 	return sum
