@@ -21,8 +21,8 @@ const (
 // Edges are collapsed in the order of the error that this makes, by quadric error metrics (M. Garland and P. Heckbert, Surface
 // simplification using quadric error metrics, 1997). A closed surface stays closed, borders and lines between colours stay where they are,
 // and no face turns over. What cannot be made that small in this way gives up lines between colours, then what keeps it apart or open, then
-// the sides of its faces, and at last its smallest triangles. Meshes of more than two million triangles are clustered first (P. Lindstrom, Out-of-core simplification of large
-// polygonal models, 2000), which may join what is closer than about a thousandth of the size.
+// the sides of its faces, and at last its smallest triangles. Meshes of more than two million triangles are clustered first (P. Lindstrom,
+// Out-of-core simplification of large polygonal models, 2000), which may join what is closer than about a thousandth of the size.
 //
 // It takes about 160 bytes for each triangle up to two million, and 200 MB beyond where no more than a million are wanted.
 func To(ctx context.Context, m *mesh.Mesh, triangles int, progress func(done float64)) (*mesh.Mesh, error) {

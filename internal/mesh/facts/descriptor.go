@@ -10,8 +10,8 @@ import (
 
 // Descriptor describes a shape by fifteen numbers that stay as they are when it is moved, turned or scaled, when its triangles or their
 // corners are put in another order, cut into smaller ones or turned around, and that change little when its coordinates are rounded. A
-// mirrored shape has others, unless it is nearly its own mirror image or has an axis of threefold or higher symmetry. It is nil where there is no shape: no area but
-// what rounding may make, or no two places in a cloud of points. Colours are not in it.
+// mirrored shape has others, unless it is nearly its own mirror image or has an axis of threefold or higher symmetry. It is nil where
+// there is no shape: no area but what rounding may make, or no two places in a cloud of points. Colours are not in it.
 //
 // The numbers are made of moments of the surface, to the fourth degree, about its centroid. None says much of detail: two versions of a
 // part that differ in a hole of a thousandth of the surface may count as the same.
