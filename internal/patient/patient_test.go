@@ -20,10 +20,8 @@ import (
 	"github.com/meshyard/meshyard/internal/patient"
 )
 
-const patience = 200 * time.Millisecond
-
 // serve answers each request with fn, and gives the address.
-func serve(t *testing.T, fn http.HandlerFunc) string {
+func serve(t *testing.T, patience time.Duration, fn http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(patient.Handler(fn, patience))
 	t.Cleanup(s.Close)
@@ -43,20 +41,21 @@ func dial(t *testing.T, address string) net.Conn {
 
 // A body that stalls, or comes a byte at a time, ends with an error; one that goes on may take many times as long.
 func TestBodies(t *testing.T) {
+	const patience = time.Second
 	for name, c := range map[string]struct {
 		part string        // sent again and again
 		wait time.Duration // between the parts
 		ends bool
 	}{
 		"stalls":      {"x", time.Hour, false},
-		"trickles":    {"x", patience / 20, false},
-		"comes slow":  {strings.Repeat("x", 4096), patience / 2, true},
+		"trickles":    {"x", patience / 50, false},
+		"comes slow":  {strings.Repeat("x", 4096), patience / 5, true},
 		"comes whole": {strings.Repeat("x", 20*4096), 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			read := make(chan error, 1)
-			conn := dial(t, serve(t, func(_ http.ResponseWriter, r *http.Request) {
+			conn := dial(t, serve(t, patience, func(_ http.ResponseWriter, r *http.Request) {
 				n, err := io.Copy(io.Discard, r.Body)
 				if read <- err; err != nil && n > 1000 {
 					t.Errorf("it ended after %d bytes", n)
@@ -86,6 +85,7 @@ func TestBodies(t *testing.T) {
 
 // A client that takes nothing of an answer loses it; one that takes it slowly has it whole, from memory and from a file.
 func TestAnswers(t *testing.T) {
+	const patience = 2 * time.Second
 	content := make([]byte, 12<<20)
 	rand.Read(content)
 	path := filepath.Join(t.TempDir(), "content")
@@ -114,7 +114,7 @@ func TestAnswers(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%t", name, takes), func(t *testing.T) {
 				t.Parallel()
 				written := make(chan error, 1)
-				conn := dial(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
+				conn := dial(t, serve(t, patience, func(w http.ResponseWriter, r *http.Request) {
 					w.Header().Set("Content-Length", fmt.Sprint(len(content)))
 					written <- write(w, r)
 				}))
@@ -126,7 +126,7 @@ func TestAnswers(t *testing.T) {
 					}
 					var got bytes.Buffer
 					for err == nil {
-						time.Sleep(patience / 10)
+						time.Sleep(patience / 50)
 						_, err = io.CopyN(&got, answer.Body, 512<<10)
 					}
 					if !bytes.Equal(got.Bytes(), content) {
@@ -143,8 +143,9 @@ func TestAnswers(t *testing.T) {
 
 // A connection that rests longer than patience between requests, and a handler that thinks for longer after the body and before the answer, are none that stall.
 func TestThinking(t *testing.T) {
+	const patience = 300 * time.Millisecond
 	left := make(chan error, 10)
-	conn := dial(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
+	conn := dial(t, serve(t, patience, func(w http.ResponseWriter, r *http.Request) {
 		for range 2 { // who reads once more at the end begins no wait for more
 			_, _ = io.Copy(io.Discard, r.Body)
 		}
