@@ -106,6 +106,14 @@ func (g *Graph) Executor(documents graphql.Cache[*ast.QueryDocument]) *executor.
 	return e
 }
 
+// WithTimeout ends a query, as an error of its own, that runs longer than any may. A mutation may wait for its client's bytes.
+func WithTimeout(ctx context.Context, op *graphql.OperationContext) (context.Context, context.CancelFunc) {
+	if op.Operation.Operation != ast.Query {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, maxQueryTime, errTookLong)
+}
+
 // noteDeprecated remembers who asks for deprecated fields.
 func (g *Graph) noteDeprecated(ctx context.Context, op *graphql.OperationContext) {
 	for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Query", "Mutation"}) {

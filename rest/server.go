@@ -169,10 +169,12 @@ func (s *server) run(ctx context.Context, op *operation, variables map[string]an
 	if errs != nil {
 		return s.executor.DispatchError(graphql.WithOperationContext(ctx, oc), errs)
 	}
+	ctx, cancel := graph.WithTimeout(ctx, oc)
+	defer cancel()
 	next, ctx := s.executor.DispatchOperation(ctx, oc)
 	if response := next(ctx); response != nil {
 		return response
 	}
-	// The executor gives nothing for a client that went away.
+	// The executor gives nothing for a client that went away, and where the time is over.
 	return s.executor.DispatchError(graphql.WithOperationContext(context.WithoutCancel(ctx), oc), gqlerror.List{gqlerror.Wrap(context.Cause(ctx))})
 }
