@@ -20,7 +20,7 @@ type Options struct {
 	PictureLimit int64         // bytes of one picture
 	PendingTTL   time.Duration // how long a pending upload waits to be finalized
 	Quotas       Quotas
-	Door         *courtesy.Door // to whose requests previews give way
+	Door         *courtesy.Door // to whose requests previews and uploads give way
 }
 
 // Work is one piece of work that a change causes, kept in the change's own transaction.
