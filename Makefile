@@ -53,7 +53,7 @@ test-upload: ## Upload 2 GiB by GraphQL, with a length and in chunks, and watch 
 	MESHYARD_UPLOAD_MIB=2048 go test -count=1 -timeout 30m -run TestLargeUpload -v ./cmd/meshyard
 
 test-graphql-http: ## Run the audits of GraphQL over HTTP; needs npm
-	go test -count=1 -tags npm -run TestGraphQLOverHTTP -v ./cmd/meshyard/app
+	go test -count=1 -tags npm -run TestGraphQLOverHTTP -v ./cmd/meshyard/server
 
 fuzz: ## Run each fuzz target for FUZZTIME, a minute where that is not set
 	./.ci/fuzz $(FUZZTIME)
@@ -62,11 +62,11 @@ contact-sheet: ## Draw all meshes of the test data into bin/contact-sheet.png, t
 	go run ./internal/mesh/contactsheet testdata/meshes $(wildcard ../shared/data/meshes)
 
 test-formats: node-modules ## Give three.js and the glTF validator what is written of every model in the test data; needs node and npm
-	go test -count=1 -tags npm -run Programs -v ./internal/mesh/threejs
+	go test -count=1 -tags npm -run Programs -v ./internal/mesh/write/threejs
 
 .PHONY: node-modules
 node-modules:
-	npm ci --no-audit --no-fund --prefix internal/mesh/threejs/testdata
+	npm ci --no-audit --no-fund --prefix internal/mesh/write/threejs/testdata
 
 lint-openapi: ## Lint the OpenAPI description with Redocly; needs npm. A redirect has no 2xx answer, so that rule is left out
 	npx --yes @redocly/cli@2.77.0 lint rest/testdata/openapi.golden.json --skip-rule operation-2xx-response
@@ -76,5 +76,5 @@ lint-schema: ## Lint the GraphQL schema; needs npm. Fields stand in the order in
 	--except type-fields-sorted-alphabetically,input-object-fields-sorted-alphabetically,enum-values-sorted-alphabetically rest/testdata/schema.golden.graphql
 
 test-browser: ## Drive GraphiQL, the pages and the viewer in headless Chromium with the network cut off
-	go test -count=1 -tags browser -run Browser ./cmd/meshyard/app
-	go test -count=1 -tags browser ./internal/graphiql/... ./internal/home ./internal/viewer
+	go test -count=1 -tags browser -run Browser ./cmd/meshyard/server
+	go test -count=1 -tags browser ./internal/graphiql/... ./internal/pages ./internal/viewer

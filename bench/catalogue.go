@@ -15,7 +15,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx
 
-	"github.com/meshyard/meshyard/cmd/meshyard/app"
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/pgtest"
@@ -48,12 +48,12 @@ func newCatalogue(ctx context.Context, o options) (token string, err error) {
 }
 
 // openCatalogue opens an empty catalogue and makes a user with a token. An empty address is SQLite's in the folder.
-func openCatalogue(ctx context.Context, o options, address string) (a *app.App, token string, err error) {
+func openCatalogue(ctx context.Context, o options, address string) (a *server.Server, token string, err error) {
 	s := config.Settings{Data: o.dir, DatabaseURL: address, Listen: "127.0.0.1:80", UploadLimit: 1 << 20, PendingTTL: time.Hour}
 	if err := s.Complete(); err != nil {
 		return nil, "", err
 	}
-	if a, err = app.Open(ctx, s, slog.New(slog.DiscardHandler)); err != nil {
+	if a, err = server.Open(ctx, s, slog.New(slog.DiscardHandler)); err != nil {
 		return nil, "", err
 	}
 	if _, err = a.Store.CreateUser(ctx, "bench", false); err == nil {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/meshyard/meshyard/internal/hostile"
+	"github.com/meshyard/meshyard/internal/graphqltest"
 )
 
 const (
@@ -32,7 +32,7 @@ func sufferHostile(ctx context.Context, o options) (err error) {
 		ms    series
 		bytes float64
 	}
-	requests := hostile.Requests()
+	requests := graphqltest.Requests()
 	costs := make([]cost, len(requests))
 	for range o.pairs {
 		for i, r := range requests {
@@ -69,7 +69,7 @@ func sufferHostile(ctx context.Context, o options) (err error) {
 var hostileNonce int
 
 // sendHostile sends a request that the server has not seen before and gives how many bytes it is answered with.
-func sendHostile(ctx context.Context, server *process, r hostile.Request) (int64, error) {
+func sendHostile(ctx context.Context, server *process, r graphqltest.Request) (int64, error) {
 	hostileNonce++
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

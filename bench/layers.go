@@ -19,8 +19,8 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/meshyard/meshyard/graph"
-	"github.com/meshyard/meshyard/internal/address"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
 )
@@ -109,13 +109,13 @@ type stack struct {
 }
 
 func newStack(store *models.Store) (*stack, error) {
-	addresses := address.Addresses{Base: "http://127.0.0.1:8080", Key: make([]byte, 32)}
-	g := graph.New(&graph.Resolver{Store: store, Addresses: addresses})
+	addresses := urls.Builder{Base: "http://127.0.0.1:8080", Key: make([]byte, 32)}
+	g := graph.New(&graph.Resolver{Store: store, URLs: addresses})
 	document, errs := gqlparser.LoadQueryWithRules(g.Schema(), rest.Documents(), rules.NewDefaultRules())
 	if errs != nil {
 		return nil, errs
 	}
-	face, err := rest.Handler(rest.Options{Graph: g, Addresses: addresses, NoteDeprecated: func(*http.Request, string) {}})
+	face, err := rest.Handler(rest.Options{Graph: g, URLs: addresses, NoteDeprecated: func(*http.Request, string) {}})
 	return &stack{g, g.Executor(graph.OneDocument{Document: document}), face}, err
 }
 

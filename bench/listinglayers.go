@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/meshyard/meshyard/cmd/meshyard/app"
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
@@ -12,7 +12,7 @@ import (
 
 // showListingLayers reads the first page of the newest things in this process, through fewer or more of the server's layers, and tells how many
 // statements each layer sends.
-func showListingLayers(ctx context.Context, o options, e engine, a *app.App, token string) error {
+func showListingLayers(ctx context.Context, o options, e engine, a *server.Server, token string) error {
 	caller, err := a.Store.Authenticate(ctx, token)
 	if err != nil {
 		return err

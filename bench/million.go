@@ -20,7 +20,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/meshyard/meshyard/cmd/meshyard/app"
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -30,7 +30,7 @@ import (
 type sized struct {
 	things  int
 	address string // of the database
-	app     *app.App
+	app     *server.Server
 	db      *sql.DB
 	token   string
 	server  *process

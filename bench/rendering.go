@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode"
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
-	"github.com/meshyard/meshyard/internal/mesh/read"
 	"github.com/meshyard/meshyard/internal/mesh/render"
-	"github.com/meshyard/meshyard/internal/pictures"
+	"github.com/meshyard/meshyard/internal/thumbnail"
 )
 
 const (
@@ -140,7 +140,7 @@ func drawFile(ctx context.Context, path, out string) (err error) {
 	if err != nil {
 		return err
 	}
-	m, err := read.Read(ctx, read.Source{ReaderAt: f, Size: info.Size(), Name: path}, mesh.DefaultLimits, nil)
+	m, err := decode.Read(ctx, decode.Source{ReaderAt: f, Size: info.Size(), Name: path}, mesh.DefaultLimits, nil)
 	if err != nil {
 		return err
 	}
@@ -152,5 +152,5 @@ func drawFile(ctx context.Context, path, out string) (err error) {
 	if err != nil {
 		return err
 	}
-	return errors.Join(pictures.Encode(to, img, pictures.PNG), to.Close())
+	return errors.Join(thumbnail.Encode(to, img, thumbnail.PNG), to.Close())
 }

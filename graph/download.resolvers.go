@@ -34,7 +34,7 @@ func (r *mutationResolver) RecordDownload(ctx context.Context, input RecordDownl
 		return nil, err
 	}
 	expires := time.Now().Add(downloadFor).Truncate(time.Second)
-	return &RecordDownloadPayload{URL: r.Addresses.SignedBlob(f.ID, f.Name, expires), ExpiresAt: expires, Download: d}, nil
+	return &RecordDownloadPayload{URL: r.URLs.SignedBlob(f.ID, f.Name, expires), ExpiresAt: expires, Download: d}, nil
 }
 
 // Download returns DownloadResolver implementation.

@@ -29,7 +29,7 @@ func (r *fileResolver) Target(ctx context.Context, objs []*models.File) ([]FileT
 
 // PublicURL is the resolver for the publicUrl field.
 func (r *fileResolver) PublicURL(ctx context.Context, obj *models.File) (string, error) {
-	return r.Addresses.Public(obj.ID), nil
+	return r.URLs.Public(obj.ID), nil
 }
 
 // DirectURL is the resolver for the directUrl field.
@@ -39,9 +39,9 @@ func (r *fileResolver) DirectURL(ctx context.Context, obj *models.File) (*string
 	}
 	var url string
 	if obj.Public() {
-		url = r.Addresses.Blob(obj.ID, obj.Name)
+		url = r.URLs.Blob(obj.ID, obj.Name)
 	} else {
-		url = r.Addresses.SignedBlob(obj.ID, obj.Name, time.Now().Add(directFor))
+		url = r.URLs.SignedBlob(obj.ID, obj.Name, time.Now().Add(directFor))
 	}
 	return &url, nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
-	"github.com/meshyard/meshyard/internal/words"
+	"github.com/meshyard/meshyard/internal/tokenize"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -18,10 +18,10 @@ const (
 )
 
 // searched gives the words of the search that the field under way stands in.
-func searched(ctx context.Context) []words.Word {
+func searched(ctx context.Context) []tokenize.Word {
 	for at := graphql.GetFieldContext(ctx); at != nil; at = at.Parent {
 		if query, ok := at.Args["query"].(string); ok {
-			return words.Query(query)
+			return tokenize.Query(query)
 		}
 	}
 	return nil
@@ -56,8 +56,8 @@ func (r *Resolver) highlights(ctx context.Context, hit SearchHit) ([]*Highlight,
 }
 
 // highlight gives a text with what matches marked; nothing where nothing does.
-func highlight(field HighlightField, text string, query []words.Word) []*Highlight {
-	marks := words.Marks(text, query)
+func highlight(field HighlightField, text string, query []tokenize.Word) []*Highlight {
+	marks := tokenize.Marks(text, query)
 	if len(marks) == 0 {
 		return nil
 	}

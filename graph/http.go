@@ -14,8 +14,8 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/client"
-	"github.com/meshyard/meshyard/internal/collapse"
+	"github.com/meshyard/meshyard/internal/clientip"
+	"github.com/meshyard/meshyard/internal/coalesce"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -54,7 +54,7 @@ type overHTTP struct {
 	subscriptions  *places
 	documents      *documents
 	costing        *costing
-	queries        collapse.Group[[]byte]
+	queries        coalesce.Group[[]byte]
 	noteDeprecated func(context.Context, *graphql.OperationContext)
 }
 
@@ -128,7 +128,7 @@ func (t *overHTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.noteDeprecated(ctx, op)
 	switch subscription := op.Operation.Operation == ast.Subscription; {
 	case subscription && wantsEvents(r):
-		giveBack, err := t.subscriptions.take(client.Account(r))
+		giveBack, err := t.subscriptions.take(clientip.Account(r))
 		if err != nil {
 			t.refuse(ctx, answer, http.StatusTooManyRequests, err)
 			return

@@ -8,7 +8,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
 
-	"github.com/meshyard/meshyard/internal/hostile"
+	"github.com/meshyard/meshyard/internal/graphqltest"
 )
 
 // However much a hostile document would cost, no more of it is looked at than the limits allow before it is let through or refused.
@@ -19,7 +19,7 @@ func TestEffortIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	looks := 0
-	for _, request := range hostile.Requests() {
+	for _, request := range graphqltest.Requests() {
 		if request.Raw != "" {
 			continue
 		}
@@ -120,7 +120,7 @@ func FuzzDocument(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, request := range hostile.Requests() {
+	for _, request := range graphqltest.Requests() {
 		if len(request.Query) < 1_000 && request.Raw == "" {
 			f.Add(request.Query, request.Variables)
 		}

@@ -81,9 +81,9 @@ func (r *Resolver) thumbnail(f *models.File, p *models.Preview, size ThumbnailSi
 
 // derived is where something that was derived of a file is for whoever may see the file.
 func (r *Resolver) derived(f *models.File, kind, tag, name string) string {
-	url := r.Addresses.Derived(kind, f.ID, tag, name)
+	url := r.URLs.Derived(kind, f.ID, tag, name)
 	if f.Public() {
 		return url
 	}
-	return r.Addresses.Signed(url, f.ID, signedUntil())
+	return r.URLs.Signed(url, f.ID, signedUntil())
 }

@@ -2,7 +2,7 @@
 package graph
 
 import (
-	"github.com/meshyard/meshyard/internal/address"
+	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -10,8 +10,8 @@ import (
 
 // Resolver is what the resolvers stand on.
 type Resolver struct {
-	Store     *models.Store
-	Addresses address.Addresses
+	Store *models.Store
+	URLs  urls.Builder
 
 	lookout lookout
 }

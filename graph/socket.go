@@ -13,7 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/client"
+	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/courtesy"
 	"github.com/meshyard/meshyard/models"
 )
@@ -35,7 +35,7 @@ func (t *overHTTP) socket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// A page can send no header, so until its token is there it is its address that takes a place.
-	giveBack, err := t.sockets.take(client.Account(r))
+	giveBack, err := t.sockets.take(clientip.Account(r))
 	if err != nil {
 		WriteError(w, r, http.StatusTooManyRequests, err)
 		return
@@ -65,7 +65,7 @@ func (t *overHTTP) socket(w http.ResponseWriter, r *http.Request) {
 			}
 			ctx = t.identified(context.WithValue(ctx, tokenKey{}, strings.TrimSpace(token)))
 			if caller(ctx).Known() {
-				others, refused := t.sockets.take(client.Account(r.WithContext(ctx)))
+				others, refused := t.sockets.take(clientip.Account(r.WithContext(ctx)))
 				if refused != nil {
 					return transport.WithWebsocketCloseCode(transport.AppendCloseReason(ctx, refused.Message), tooManyRequests), nil, refused
 				}
@@ -135,7 +135,7 @@ func (e socketExecutor) told(ctx context.Context, errs gqlerror.List) gqlerror.L
 // DispatchOperation begins a subscription, which holds a place until the transport ends its context.
 func (e socketExecutor) DispatchOperation(ctx context.Context, op *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
 	ctx = e.identified(ctx)
-	giveBack, err := e.subscriptions.take(client.Account(e.r.WithContext(ctx)))
+	giveBack, err := e.subscriptions.take(clientip.Account(e.r.WithContext(ctx)))
 	if err != nil {
 		return graphql.OneShot(&graphql.Response{Errors: e.told(ctx, gqlerror.List{gqlerror.Wrap(err)})}), ctx
 	}

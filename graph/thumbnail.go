@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/meshyard/meshyard/internal/pictures"
+	"github.com/meshyard/meshyard/internal/thumbnail"
 )
 
 // Image is a picture that can be fetched.
@@ -16,13 +16,13 @@ type Image struct {
 // sizeOf names a size in addresses, and gives the pixels that a picture of so many has in it.
 func sizeOf(size ThumbnailSize, width, height int) (name string, w, h int) {
 	if size == ThumbnailSizeFull {
-		return pictures.Full, width, height
+		return thumbnail.Full, width, height
 	}
 	name = strings.ToLower(string(size))
 	if !strings.Contains(name, "_") {
 		name = "thumb_" + name
 	}
-	s, _ := pictures.SizeNamed(name) // a test sees that all are there
+	s, _ := thumbnail.SizeNamed(name) // a test sees that all are there
 	w, h = s.Of(width, height)
 	return name, w, h
 }

@@ -67,13 +67,13 @@ func (r *mutationResolver) DeletePendingUpload(ctx context.Context, input Delete
 
 // FormAction is the resolver for the formAction field.
 func (r *stagedUploadResolver) FormAction(ctx context.Context, obj *models.StagedUpload) (string, error) {
-	return r.Addresses.UploadForm(), nil
+	return r.URLs.UploadForm(), nil
 }
 
 // FormFields is the resolver for the formFields field.
 func (r *stagedUploadResolver) FormFields(ctx context.Context, obj *models.StagedUpload) ([]*FormField, error) {
-	fields, err := r.Addresses.Key.Fields(signing.Form{
-		FileID: obj.FileID, Name: obj.Name, Redirect: r.Addresses.Finalize(obj.FileID), Limit: obj.Limit, Expires: obj.ExpiresAt,
+	fields, err := r.URLs.Key.Fields(signing.Form{
+		FileID: obj.FileID, Name: obj.Name, Redirect: r.URLs.Finalize(obj.FileID), Limit: obj.Limit, Expires: obj.ExpiresAt,
 	})
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/meshyard/meshyard/internal/words"
+	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
 // A document is what search knows of an object that everybody may find: the words of its texts. It is written in the transaction that changes
@@ -51,7 +51,7 @@ type document struct {
 
 // fields are the words of a document by where they stand, the weightiest first.
 func (d document) fields() [4][]string {
-	return [4][]string{words.Of(d.Name), words.Of(d.Tags), words.Of(d.Creator), words.Of(d.Body)}
+	return [4][]string{tokenize.Of(d.Name), tokenize.Of(d.Tags), tokenize.Of(d.Creator), tokenize.Of(d.Body)}
 }
 
 // vector writes the fields of a document as PostgreSQL reads a tsvector. Words hold nothing but letters, digits and marks, so none needs an escape. A place stands for a

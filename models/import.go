@@ -13,7 +13,7 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/meshyard/meshyard/internal/catalogue"
+	"github.com/meshyard/meshyard/internal/dataset"
 )
 
 // Import is an import of things under way.
@@ -21,7 +21,7 @@ type Import struct {
 	Source string // names what is imported: the same name goes on where an import of it was cut short
 	Total  int    // how many things there are
 	// Things gives them, from the one at an index on, the same ones in the same order each time.
-	Things func(first int) iter.Seq[catalogue.Thing]
+	Things func(first int) iter.Seq[dataset.Thing]
 	// Progress is told after each batch how many things are in, of which some may have been there before.
 	Progress func(done int)
 	// Skipped is told what is left out, and why.
@@ -176,12 +176,12 @@ func shelvesByName(ctx context.Context, db bun.IDB) (map[string]int64, error) {
 }
 
 // shelfOf names the lowest shelf that is known of a thing.
-func shelfOf(th catalogue.Thing) string { return strings.ToLower(cmp.Or(th.Subcategory, th.Category)) }
+func shelfOf(th dataset.Thing) string { return strings.ToLower(cmp.Or(th.Subcategory, th.Category)) }
 
 // ImportCheck gives a function that tells all that an import would have to leave out, or change, of a thing.
-func (s *Store) ImportCheck(ctx context.Context) (func(catalogue.Thing) error, error) {
+func (s *Store) ImportCheck(ctx context.Context) (func(dataset.Thing) error, error) {
 	shelves, err := shelvesByName(ctx, s.db.read)
-	return func(th catalogue.Thing) error {
+	return func(th dataset.Thing) error {
 		errs := []error{text("name", th.Name, maxName), text("description", th.Description, maxText)}
 		if strings.TrimSpace(th.Name) == "" {
 			errs = append(errs, badInput("name", "name: must not be blank"))
@@ -202,7 +202,7 @@ func (s *Store) ImportCheck(ctx context.Context) (func(catalogue.Thing) error, e
 
 // incoming is a thing with its words, which take the longest to find.
 type incoming struct {
-	catalogue.Thing
+	dataset.Thing
 	fields [4][]string
 }
 
@@ -236,7 +236,7 @@ func (l *loader) batches(ctx context.Context) <-chan []incoming {
 }
 
 // tidyTags gives the tags of a thing as it may have them.
-func (l *loader) tidyTags(th catalogue.Thing) []string {
+func (l *loader) tidyTags(th dataset.Thing) []string {
 	fitting := slices.DeleteFunc(slices.Clone(th.Tags), func(tag string) bool {
 		err := text("tag", tag, maxTag)
 		if err != nil {
@@ -326,7 +326,7 @@ func (l *loader) fresh(ctx context.Context, tx bun.Tx, batch []incoming) ([]inco
 			l.Skipped(fmt.Sprintf("thing %d: %s", th.ID, err))
 			continue
 		}
-		th.Files = slices.DeleteFunc(slices.Clone(th.Files), func(f catalogue.File) bool {
+		th.Files = slices.DeleteFunc(slices.Clone(th.Files), func(f dataset.File) bool {
 			if filesTaken[f.ID] {
 				l.Skipped(fmt.Sprintf("file %d of thing %d: there is another file of that id", f.ID, th.ID))
 			}
@@ -396,7 +396,7 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 		popularity := popularityKept(c.days())
 		rows.add("things", "id, owner_id, name, state, license, category_id, description, instructions, is_wip, created_at, modified_at, published_at, popularity, like_count, collect_count, make_count, comment_count, download_count",
 			th.ID, owner, th.Name, string(Published), string(license), shelf, th.Description, "", false, at, at, at, popularity, c.Likes, c.Collects, c.Makes, c.Comments, c.Downloads)
-		if th.Counts != (catalogue.Counts{}) {
+		if th.Counts != (dataset.Counts{}) {
 			rows.add("imported_counts", "thing_id, at, downloads, likes, collects, makes, comments", th.ID, c.At, c.Downloads, c.Likes, c.Collects, c.Makes, c.Comments)
 		}
 		for place, tag := range th.Tags {
@@ -448,7 +448,7 @@ func (l *loader) index(ctx context.Context, tx bun.Tx, ix *index, documents []in
 }
 
 // author is the user whom a thing is of.
-func author(th catalogue.Thing) string {
+func author(th dataset.Thing) string {
 	name := strings.Map(func(r rune) rune {
 		if r < 0x80 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("_.-", r)) {
 			return r
@@ -464,7 +464,7 @@ func author(th catalogue.Thing) string {
 
 // owners gives the authors' ids by their names in small letters, and makes users of those who are none.
 func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[string]int64, error) {
-	first := make(map[string]catalogue.Thing)
+	first := make(map[string]dataset.Thing)
 	var folded []string
 	for _, th := range things {
 		name := strings.ToLower(author(th.Thing))

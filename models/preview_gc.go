@@ -9,8 +9,8 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/bucket"
-	"github.com/meshyard/meshyard/internal/pictures"
 	"github.com/meshyard/meshyard/internal/preview"
+	"github.com/meshyard/meshyard/internal/thumbnail"
 )
 
 // collectPreviews removes previews that no file has any more. The content's row is locked meanwhile, so a finalization of the same bytes either came first, and
@@ -101,7 +101,7 @@ func (s *Store) checkPreviews(ctx context.Context, report func(string)) error {
 func (p *Preview) parts() []string {
 	var names []string
 	if p.Picture != "" {
-		names = append(names, preview.Picture(pictures.Full, p.Picture).Name)
+		names = append(names, preview.Picture(thumbnail.Full, p.Picture).Name)
 	}
 	if p.Threejs {
 		names = append(names, preview.Threejs.Name)

@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/meshyard/meshyard/internal/pictures"
 	"github.com/meshyard/meshyard/internal/preview"
+	"github.com/meshyard/meshyard/internal/thumbnail"
 )
 
 // Derived gives the key of something that was derived of a file, a picture in some size, three.js JSON or GLB, to whoever holds a signed address or, without one,
@@ -34,10 +34,10 @@ func (s *Store) Derived(ctx context.Context, fileID int64, signed bool, tag, nam
 		return preview.GLB, p.Key(name), nil
 	case written != p.Picture || written == "":
 		return part, "", absent
-	case size == pictures.Full:
+	case size == thumbnail.Full:
 		return preview.Picture(size, written), p.Key(name), nil
 	default:
-		cut, ok := pictures.SizeNamed(size)
+		cut, ok := thumbnail.SizeNamed(size)
 		if !ok {
 			return part, "", absent
 		}
@@ -50,7 +50,7 @@ func (s *Store) Derived(ctx context.Context, fileID int64, signed bool, tag, nam
 const cuttersAtOnce = 4
 
 // cut makes sure that a picture is there in a size: it is cut when first asked for.
-func (s *Store) cut(ctx context.Context, p *Preview, size pictures.Size) error {
+func (s *Store) cut(ctx context.Context, p *Preview, size thumbnail.Size) error {
 	part := preview.Picture(size.String(), p.Picture)
 	key := p.Key(part.Name)
 	if ok, err := s.bucket.Has(ctx, key); ok || err != nil {
@@ -66,12 +66,12 @@ func (s *Store) cut(ctx context.Context, p *Preview, size pictures.Size) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		whole, err := s.picture(ctx, p.Key(preview.Picture(pictures.Full, p.Picture).Name))
+		whole, err := s.picture(ctx, p.Key(preview.Picture(thumbnail.Full, p.Picture).Name))
 		if err != nil {
 			return err
 		}
-		small := pictures.Cut(whole, size)
-		return s.bucket.PutDerived(ctx, key, part.ContentType, func(w io.Writer) error { return pictures.Encode(w, small, p.Picture) })
+		small := thumbnail.Cut(whole, size)
+		return s.bucket.PutDerived(ctx, key, part.ContentType, func(w io.Writer) error { return thumbnail.Encode(w, small, p.Picture) })
 	})
 	return errors.Join(failed, err)
 }

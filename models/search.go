@@ -7,7 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/meshyard/meshyard/internal/words"
+	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
 // What a search finds holds all words of the query, each as the beginning of a word in the name, the tags, the creator's name or the description.
@@ -28,7 +28,7 @@ const (
 // Found is what a search finds.
 type Found struct {
 	List
-	Query []words.Word // the words that were asked for
+	Query []tokenize.Word // the words that were asked for
 	kind  Kind
 }
 
@@ -44,7 +44,7 @@ func (s *Store) Search(ctx context.Context, kind Kind, query string, f Filter, s
 	if strings.TrimSpace(query) == "" {
 		return &Found{List: list.Bounded(), kind: kind}, nil
 	}
-	asked := words.Query(query)
+	asked := tokenize.Query(query)
 	list.total = nil
 	list = list.Bounded()
 	e, err := s.db.expression(ctx, ix, asked)
@@ -101,7 +101,7 @@ const (
 )
 
 // expression looks the words of a query up and writes it.
-func (db *DB) expression(ctx context.Context, ix *index, query []words.Word) (expression, error) {
+func (db *DB) expression(ctx context.Context, ix *index, query []tokenize.Word) (expression, error) {
 	if len(query) == 0 {
 		return expression{match: ""}, nil // signs alone, which nothing is called
 	}

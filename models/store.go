@@ -10,7 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/bucket"
-	"github.com/meshyard/meshyard/internal/collapse"
+	"github.com/meshyard/meshyard/internal/coalesce"
 	"github.com/meshyard/meshyard/internal/courtesy"
 )
 
@@ -39,7 +39,7 @@ type Store struct {
 	files   *batcher[int64, *File]
 	tokens  *tokenCache
 	usage   usage
-	cuts    collapse.Group[error] // of pictures into sizes, by key
+	cuts    coalesce.Group[error] // of pictures into sizes, by key
 	cutters chan struct{}         // holds one for each at work
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/meshyard/meshyard/internal/words"
+	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
 // term is a word of a query as the documents spell it: any of some words, or of those that begin so.
@@ -22,7 +22,7 @@ type term struct {
 const maxMeant = 8
 
 // terms looks the words of a query up in the vocabulary. One that begins no word there is taken for a misspelling of the nearest ones.
-func (db *DB) terms(ctx context.Context, ix *index, query []words.Word) ([]term, error) {
+func (db *DB) terms(ctx context.Context, ix *index, query []tokenize.Word) ([]term, error) {
 	var beginnings []string
 	for _, w := range query {
 		beginnings = append(append(beginnings, w.Stem), w.Parts...)
@@ -70,7 +70,7 @@ const last = "\U0010FFFF"
 
 // meant gives the words of the vocabulary that a misspelled one is nearest to.
 func (db *DB) meant(ctx context.Context, ix *index, word string) ([]string, error) {
-	tolerance, length := words.Tolerance(word), utf8.RuneCountInString(word)
+	tolerance, length := tokenize.Tolerance(word), utf8.RuneCountInString(word)
 	if tolerance == 0 {
 		return nil, nil
 	}
@@ -87,7 +87,7 @@ func (db *DB) meant(ctx context.Context, ix *index, word string) ([]string, erro
 	}
 	var meant []string
 	for _, candidate := range like {
-		switch d := words.Distance(word, candidate, tolerance); {
+		switch d := tokenize.Distance(word, candidate, tolerance); {
 		case d > tolerance:
 		case d < tolerance:
 			meant, tolerance = []string{candidate}, d

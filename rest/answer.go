@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/meshyard/meshyard/graph"
-	"github.com/meshyard/meshyard/internal/address"
+	"github.com/meshyard/meshyard/internal/urls"
 )
 
 // answer says what the data of an operation becomes on the wire. Data are decoded once, into the wire's own structs: they are the size of a page.
@@ -20,11 +20,11 @@ type answer struct {
 }
 
 // completed is a wire struct that adds what only the old wire needs: addresses, constants, defaults.
-type completed interface{ complete(a address.Addresses) }
+type completed interface{ complete(a urls.Builder) }
 
 func complete[T any](s *server, v *T) {
 	if c, ok := any(v).(completed); ok {
-		c.complete(s.Addresses)
+		c.complete(s.URLs)
 	}
 }
 
@@ -177,7 +177,7 @@ func pageAs[T any](as func(items []*T) any, schema reflect.Type) answer {
 		if list.List != nil {
 			list.part = *list.List
 		}
-		linkPages(w.Header(), s.Addresses.Base, r.URL, list.extent)
+		linkPages(w.Header(), s.URLs.Base, r.URL, list.extent)
 		return writeJSON(w, as(completeAll(s, list.Items)))
 	}, schema: schema, paged: true}
 }
@@ -192,7 +192,7 @@ func listing[T any]() answer {
 		if err := json.Unmarshal(data, &of); err != nil {
 			return err
 		}
-		linkPages(w.Header(), s.Addresses.Base, r.URL, of.List)
+		linkPages(w.Header(), s.URLs.Base, r.URL, of.List)
 		return writeJSON(w, completeAll(s, of.Answer))
 	}, schema: reflect.TypeFor[[]T](), paged: true}
 }
@@ -203,8 +203,8 @@ var found = answer{write: func(s *server, w http.ResponseWriter, r *http.Request
 	if err != nil {
 		return err
 	}
-	v.complete(s.Addresses)
-	linkPages(w.Header(), s.Addresses.Base, r.URL, v.extent())
+	v.complete(s.URLs)
+	linkPages(w.Header(), s.URLs.Base, r.URL, v.extent())
 	return writeJSON(w, v)
 }, schema: reflect.TypeFor[SearchSchema](), paged: true}
 

@@ -46,7 +46,7 @@ var fileOrImage = answer{write: func(s *server, w http.ResponseWriter, r *http.R
 		return err
 	}
 	isPicture := f.Kind == "IMAGE"
-	f.complete(s.Addresses)
+	f.complete(s.URLs)
 	if isPicture && f.DefaultImage != nil {
 		return writeJSON(w, f.DefaultImage)
 	}
@@ -73,7 +73,7 @@ var images = func() answer {
 		kind, size := r.URL.Query().Get("type"), r.URL.Query().Get("size")
 		shown := make([]*ImageSchema, len(pictures))
 		for i, p := range pictures {
-			shown[i] = &ImageSchema{ID: p.ID, URL: s.Addresses.Base + "/files/" + p.ID.String(), Name: p.Name, Sizes: []ImageSize{}}
+			shown[i] = &ImageSchema{ID: p.ID, URL: s.URLs.Base + "/files/" + p.ID.String(), Name: p.Name, Sizes: []ImageSize{}}
 			for _, have := range p.sizes() {
 				if (kind == "" || kind == have.Type) && (size == "" || size == have.Size) {
 					shown[i].Sizes = append(shown[i].Sizes, have)
@@ -87,7 +87,7 @@ var images = func() answer {
 }()
 
 // image answers with one picture.
-var image = first("picture", func(s *server, p *picture) *ImageSummary { return p.summary(s.Addresses) })
+var image = first("picture", func(s *server, p *picture) *ImageSummary { return p.summary(s.URLs) })
 
 // imageInside answers with the picture under the one key of a payload.
 var imageInside = body(func(s *server, _ *http.Request, data []byte) (*ImageSummary, error) {
@@ -99,5 +99,5 @@ var imageInside = body(func(s *server, _ *http.Request, data []byte) (*ImageSumm
 	if err != nil {
 		return nil, err
 	}
-	return p.summary(s.Addresses), nil
+	return p.summary(s.URLs), nil
 })

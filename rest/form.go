@@ -19,7 +19,7 @@ func (s *server) storeForm(w http.ResponseWriter, r *http.Request) {
 	for name, value := range values {
 		fields[name], _ = value.(string)
 	}
-	form, err := s.Addresses.Key.CheckForm(fields, time.Now())
+	form, err := s.URLs.Key.CheckForm(fields, time.Now())
 	if err != nil {
 		WriteError(w, http.StatusForbidden, err.Error())
 		return

@@ -16,15 +16,15 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/graph"
-	"github.com/meshyard/meshyard/internal/address"
-	"github.com/meshyard/meshyard/internal/collapse"
+	"github.com/meshyard/meshyard/internal/coalesce"
 	"github.com/meshyard/meshyard/internal/signing"
+	"github.com/meshyard/meshyard/internal/urls"
 )
 
 // Options are what the face stands on.
 type Options struct {
-	Graph     *graph.Graph
-	Addresses address.Addresses
+	Graph *graph.Graph
+	URLs  urls.Builder
 	// Sunset is when deprecated operations end; zero: nobody has said.
 	Sunset time.Time
 	// NoteDeprecated remembers who called a deprecated operation.
@@ -39,7 +39,7 @@ type server struct {
 	Options
 	executor *executor.Executor
 	schema   *ast.Schema
-	lookups  collapse.Group[*recorded]
+	lookups  coalesce.Group[*recorded]
 }
 
 // Handler answers the documented paths. It fails when a route and the stored documents do not fit each other or the schema.
@@ -95,7 +95,7 @@ func notFound(mux *http.ServeMux) http.Handler {
 // serve runs a route's operation.
 func (s *server) serve(rt route, op *operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rt.deprecated.announce(w.Header(), s.Addresses.Base, rt.operation, s.Sunset)
+		rt.deprecated.announce(w.Header(), s.URLs.Base, rt.operation, s.Sunset)
 		if op.mutates() {
 			w.Header().Set("Cache-Control", "no-store")
 		}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/meshyard/meshyard/internal/address"
+	"github.com/meshyard/meshyard/internal/urls"
 )
 
 // CategorySchema is a shelf on the wire.
@@ -18,7 +18,7 @@ type CategorySchema struct {
 	Children  []*CategorySchema `json:"children,omitzero"` // where they are asked for
 }
 
-func (c *CategorySchema) complete(a address.Addresses) {
+func (c *CategorySchema) complete(a urls.Builder) {
 	c.URL = a.Base + "/categories/" + c.Slug
 	c.ThingsURL = c.URL + "/things"
 	for _, child := range c.Children {
@@ -40,7 +40,7 @@ type CollectionSchema struct {
 	Modified    Time         `json:"modified"`
 }
 
-func (c *CollectionSchema) complete(a address.Addresses) {
+func (c *CollectionSchema) complete(a urls.Builder) {
 	c.URL = a.Base + "/collections/" + c.ID.String()
 	c.ThingsURL = c.URL + "/things"
 	c.Thumbnail = a.Picture("THING")
@@ -57,7 +57,7 @@ type SearchTagSchema struct {
 	Count int    `json:"count,omitempty"`
 }
 
-func (t *SearchTagSchema) complete(address.Addresses) {
+func (t *SearchTagSchema) complete(urls.Builder) {
 	t.TagCount = t.Count
 	t.Name, t.Count = "", 0
 }
@@ -112,7 +112,7 @@ func (s *SearchSchema) extent() extent {
 	return known
 }
 
-func (s *SearchSchema) complete(a address.Addresses) {
+func (s *SearchSchema) complete(a urls.Builder) {
 	for _, h := range s.Hits {
 		h.complete(a)
 	}

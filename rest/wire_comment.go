@@ -3,7 +3,7 @@ package rest
 import (
 	"strings"
 
-	"github.com/meshyard/meshyard/internal/address"
+	"github.com/meshyard/meshyard/internal/urls"
 )
 
 // CommentSchema is a comment on the wire. One that was deleted has no body.
@@ -39,7 +39,7 @@ type attachment struct {
 	DownloadURL string `json:"download_url"`
 }
 
-func (c *CommentSchema) complete(a address.Addresses) {
+func (c *CommentSchema) complete(a urls.Builder) {
 	c.URL = a.Base + "/comments/" + c.ID.String()
 	noun, public := "/things/", "/thing:"
 	if c.Target.Type == "Make" {

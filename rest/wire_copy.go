@@ -3,7 +3,7 @@ package rest
 import (
 	"encoding/json"
 
-	"github.com/meshyard/meshyard/internal/address"
+	"github.com/meshyard/meshyard/internal/urls"
 )
 
 // CopySchema is a make on the wire, where makes are called copies.
@@ -51,7 +51,7 @@ func (t copiedThing) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.ShortThingSchema)
 }
 
-func (c *CopySchema) complete(a address.Addresses) {
+func (c *CopySchema) complete(a urls.Builder) {
 	c.URL = a.Base + "/copies/" + c.ID.String()
 	c.PublicURL = a.Base + "/make:" + c.ID.String()
 	c.ImagesURL = c.URL + "/images"

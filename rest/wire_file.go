@@ -3,8 +3,8 @@ package rest
 import (
 	"encoding/json"
 
-	"github.com/meshyard/meshyard/internal/address"
-	"github.com/meshyard/meshyard/internal/pictures"
+	"github.com/meshyard/meshyard/internal/thumbnail"
+	"github.com/meshyard/meshyard/internal/urls"
 )
 
 // FileSchema is a file on the wire.
@@ -31,7 +31,7 @@ type FileSchema struct {
 	Rendering *rendering `json:"rendering,omitempty"`
 }
 
-func (f *FileSchema) complete(a address.Addresses) {
+func (f *FileSchema) complete(a urls.Builder) {
 	f.URL = a.Base + "/files/" + f.ID.String()
 	f.DownloadURL = f.URL + "/download"
 	f.MetaData = []any{}
@@ -68,34 +68,34 @@ func (p *picture) in(size string) string {
 	if p.Rendering == nil {
 		return *p.DirectURL
 	}
-	return address.Sized(p.Rendering.URL, size)
+	return urls.Sized(p.Rendering.URL, size)
 }
 
 func (p *picture) sizes() []ImageSize {
 	all := []ImageSize{}
 	if p.seen() {
-		for _, size := range pictures.Sizes {
+		for _, size := range thumbnail.Sizes {
 			all = append(all, ImageSize{size.Kind, size.Name, p.in(size.String())})
 		}
 	}
 	return all
 }
 
-func (p *picture) summary(a address.Addresses) *ImageSummary {
+func (p *picture) summary(a urls.Builder) *ImageSummary {
 	return &ImageSummary{ID: p.ID, URL: a.Base + "/files/" + p.ID.String(), Name: p.Name, Sizes: p.sizes(), Added: p.Added}
 }
 
 // thumbnail is the address of a picture, or of the one that stands for a kind of which there is none.
-func (p *picture) thumbnail(a address.Addresses, kind string) string {
+func (p *picture) thumbnail(a urls.Builder, kind string) string {
 	return p.shown(a, kind, "thumb_large")
 }
 
 // preview is the address of a picture that is larger than a thumbnail.
-func (p *picture) preview(a address.Addresses, kind string) string {
+func (p *picture) preview(a urls.Builder, kind string) string {
 	return p.shown(a, kind, "preview_large")
 }
 
-func (p *picture) shown(a address.Addresses, kind, size string) string {
+func (p *picture) shown(a urls.Builder, kind, size string) string {
 	if !p.seen() {
 		return a.Picture(kind)
 	}

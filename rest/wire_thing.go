@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/meshyard/meshyard/internal/address"
+	"github.com/meshyard/meshyard/internal/urls"
 )
 
 // ThingSchema is a thing on the wire. What this server does not keep has the value that says so: none, nobody, not.
@@ -108,7 +108,7 @@ type AncestorSchema struct {
 	Image *picture `json:"image,omitempty"` // read only: emptied before it is written
 }
 
-func (t *AncestorSchema) complete(a address.Addresses) {
+func (t *AncestorSchema) complete(a urls.Builder) {
 	t.URL = a.Base + "/things/" + t.ID.String()
 	t.PublicURL = a.Base + "/thing:" + t.ID.String()
 	t.Creator.complete(a)
@@ -127,13 +127,13 @@ type Tag struct {
 	Tag         string `json:"tag"`
 }
 
-func (t *Tag) complete(a address.Addresses) {
+func (t *Tag) complete(a urls.Builder) {
 	t.URL = a.Base + "/tags/" + url.PathEscape(t.Tag)
 	t.ThingsURL = t.URL + "/things"
 	t.AbsoluteURL = "/tag:" + t.Tag
 }
 
-func (t *ThingSchema) complete(a address.Addresses) {
+func (t *ThingSchema) complete(a urls.Builder) {
 	t.URL = a.Base + "/things/" + t.ID.String()
 	t.PublicURL = a.Base + "/thing:" + t.ID.String()
 	t.FilesURL, t.ImagesURL, t.LikesURL = t.URL+"/files", t.URL+"/images", t.URL+"/likes"
@@ -195,7 +195,7 @@ type CategoryNames struct {
 	Slug string `json:"slug"`
 }
 
-func (t *ShortThingSchema) complete(a address.Addresses) {
+func (t *ShortThingSchema) complete(a urls.Builder) {
 	t.URL = a.Base + "/things/" + t.ID.String()
 	t.PublicURL = a.Base + "/thing:" + t.ID.String()
 	t.Creator.complete(a)
@@ -226,7 +226,7 @@ type spotlightImages struct {
 // UnmarshalJSON reads a short thing.
 func (t *FeaturedSchema) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &t.ShortThingSchema) }
 
-func (t *FeaturedSchema) complete(a address.Addresses) {
+func (t *FeaturedSchema) complete(a urls.Builder) {
 	t.ShortThingSchema.complete(a)
 	t.IsPublished = t.ShortThingSchema.IsPublished == 1
 	t.Spotlight = spotlightImages{t.Thumbnail, t.Thumbnail}

@@ -1,6 +1,6 @@
 package rest
 
-import "github.com/meshyard/meshyard/internal/address"
+import "github.com/meshyard/meshyard/internal/urls"
 
 // UserSummary is a user as others' records show him.
 type UserSummary struct {
@@ -25,7 +25,7 @@ type UserSummary struct {
 	IsVerified       bool   `json:"is_verified"`
 }
 
-func (u *UserSummary) complete(a address.Addresses) {
+func (u *UserSummary) complete(a urls.Builder) {
 	u.URL = a.Base + "/users/" + u.Name
 	u.PublicURL = a.Base + "/" + u.Name
 	u.Thumbnail = a.Picture("USER")
@@ -75,7 +75,7 @@ type UserSchema struct {
 	IsFollowing      bool     `json:"is_following"`
 }
 
-func (u *UserSchema) complete(a address.Addresses) {
+func (u *UserSchema) complete(a urls.Builder) {
 	u.URL = a.Base + "/users/" + u.Name
 	u.PublicURL = a.Base + "/" + u.Name
 	u.Thumbnail, u.CoverImage = a.Picture("USER"), a.Picture("USER")

@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode"
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
-	"github.com/meshyard/meshyard/internal/mesh/read"
-	"github.com/meshyard/meshyard/internal/mesh/threejs"
+	"github.com/meshyard/meshyard/internal/mesh/write/threejs"
 )
 
 const script = "internal/mesh/threejs/testdata/convert.mjs"
@@ -118,7 +118,7 @@ func measured(from, to string) error {
 	if err != nil {
 		return err
 	}
-	m, err := read.Read(context.Background(), read.Source{ReaderAt: in, Size: info.Size(), Name: from}, mesh.DefaultLimits, nil)
+	m, err := decode.Read(context.Background(), decode.Source{ReaderAt: in, Size: info.Size(), Name: from}, mesh.DefaultLimits, nil)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/meshyard/meshyard/cmd/meshyard/app"
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
@@ -20,7 +20,7 @@ type fsckCmd struct {
 }
 
 func (c *fsckCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
-	a, err := app.Open(ctx, s, logger)
+	a, err := server.Open(ctx, s, logger)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ type gcCmd struct {
 }
 
 func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
-	a, err := app.Open(ctx, s, logger)
+	a, err := server.Open(ctx, s, logger)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ type deriveCmd struct {
 }
 
 func (c *deriveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
-	a, err := app.Open(ctx, s, logger)
+	a, err := server.Open(ctx, s, logger)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (c *deriveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 type recountCmd struct{}
 
 func (*recountCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
-	a, err := app.Open(ctx, s, logger)
+	a, err := server.Open(ctx, s, logger)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (*recountCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 type doctorCmd struct{}
 
 func (*doctorCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
-	a, err := app.Open(ctx, s, logger)
+	a, err := server.Open(ctx, s, logger)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ type documentsCmd struct {
 }
 
 func (c *documentsCmd) Run(s config.Settings) error {
-	documents, err := app.Documents(s, graph.New(nil))
+	documents, err := server.Documents(s, graph.New(nil))
 	if err != nil {
 		return err
 	}

@@ -14,10 +14,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/meshyard/meshyard/cmd/meshyard/app"
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/catalogue"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/dataset"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -34,7 +34,7 @@ const importMemory = 160 << 20
 // Run loads the tables. Killed, it goes on where it was when it is run again.
 func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
 	debug.SetMemoryLimit(importMemory)
-	tables, err := catalogue.Open(c.Dir)
+	tables, err := dataset.Open(c.Dir)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 	if err != nil {
 		return err
 	}
-	a, err := app.Open(ctx, s, logger)
+	a, err := server.Open(ctx, s, logger)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 	im := models.Import{Source: place, Total: tables.Len(), Things: tables.ThingsFrom}
 	if c.Scale > 0 {
 		im.Source, im.Total = fmt.Sprintf("%s as %d things by seed %d", place, c.Scale, c.Seed), c.Scale
-		im.Things = func(first int) iter.Seq[catalogue.Thing] { return tables.ResampleFrom(c.Scale, c.Seed, first) }
+		im.Things = func(first int) iter.Seq[dataset.Thing] { return tables.ResampleFrom(c.Scale, c.Seed, first) }
 	}
 	progress := newProgress(im.Total)
 	im.Progress = progress.tell
@@ -77,7 +77,7 @@ type importThingsCmd struct {
 
 // Run looks at all rows before it loads any, and tells of each that is wrong.
 func (c *importThingsCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
-	a, err := app.Open(ctx, s, logger)
+	a, err := server.Open(ctx, s, logger)
 	if err != nil {
 		return err
 	}
@@ -90,8 +90,8 @@ func (c *importThingsCmd) Run(ctx context.Context, s config.Settings, logger *sl
 	began := time.Now().UTC()
 	added, err := a.Store.Import(ctx, models.Import{
 		Total: total, Whole: true, Progress: progress.tell,
-		Things: func(int) iter.Seq[catalogue.Thing] {
-			return func(yield func(catalogue.Thing) bool) {
+		Things: func(int) iter.Seq[dataset.Thing] {
+			return func(yield func(dataset.Thing) bool) {
 				for row := range c.rows() {
 					if row.Thing.Date.IsZero() {
 						row.Thing.Date = began
@@ -115,20 +115,20 @@ func (c *importThingsCmd) Run(ctx context.Context, s config.Settings, logger *sl
 }
 
 // rows reads the file.
-func (c *importThingsCmd) rows() iter.Seq2[catalogue.Row, error] {
-	return func(yield func(catalogue.Row, error) bool) {
-		format, err := catalogue.FormatOf(c.File)
+func (c *importThingsCmd) rows() iter.Seq2[dataset.Row, error] {
+	return func(yield func(dataset.Row, error) bool) {
+		format, err := dataset.FormatOf(c.File)
 		if err != nil {
-			yield(catalogue.Row{}, err)
+			yield(dataset.Row{}, err)
 			return
 		}
 		file, err := os.Open(c.File)
 		if err != nil {
-			yield(catalogue.Row{}, err)
+			yield(dataset.Row{}, err)
 			return
 		}
 		defer file.Close()
-		for row, err := range catalogue.Rows(file, format) {
+		for row, err := range dataset.Rows(file, format) {
 			if !yield(row, err) {
 				return
 			}
@@ -177,7 +177,7 @@ func (c *importThingsCmd) check(ctx context.Context, store *models.Store) (total
 
 // attach uploads each model file of a folder onto a thing, as its owner: the first file onto the first thing, and so on. What is there already
 // under its name stays.
-func attach(ctx context.Context, store *models.Store, dir string, things iter.Seq[catalogue.Thing]) error {
+func attach(ctx context.Context, store *models.Store, dir string, things iter.Seq[dataset.Thing]) error {
 	var paths []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && models.IsModelName(path) {

@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/meshyard/meshyard/cmd/meshyard/app/apptest"
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
 // moment is something that clients meet, on which a kill can be timed.
@@ -282,7 +282,7 @@ func (l *load) finalize(rng *rand.Rand, u *user) {
 	var calls sync.WaitGroup
 	for range 1 + rng.IntN(5)/4 {
 		calls.Go(func() {
-			body, _ := json.Marshal(apptest.FinalizeBody("thing", b.thing, ids(b.files)...))
+			body, _ := json.Marshal(servertest.FinalizeBody("thing", b.thing, ids(b.files)...))
 			l.met(sentFinalize)
 			a, err := l.send(u, http.MethodPost, "/files/0/FinalizeFiles", "application/json", bytes.NewReader(body))
 			if l.answered(fmt.Sprintf("finalize of files %v onto thing %d", ids(b.files), b.thing), a, err, http.StatusOK) {

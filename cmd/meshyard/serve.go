@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/meshyard/meshyard/cmd/meshyard/app"
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/config"
 )
 
@@ -16,7 +16,7 @@ type serveCmd struct {
 }
 
 func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
-	a, err := app.Open(ctx, s, logger)
+	a, err := server.Open(ctx, s, logger)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 type migrateCmd struct{}
 
 func (*migrateCmd) Run(ctx context.Context, s config.Settings) error {
-	applied, err := app.Migrate(ctx, s)
+	applied, err := server.Migrate(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/meshyard/meshyard/cmd/meshyard/app"
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
@@ -25,7 +25,7 @@ type userCreateCmd struct {
 }
 
 func (c *userCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
-	a, err := app.Open(ctx, s, logger)
+	a, err := server.Open(ctx, s, logger)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (c *tokenCreateCmd) Run(ctx context.Context, s config.Settings, logger *slo
 	if err != nil {
 		return err
 	}
-	a, err := app.Open(ctx, s, logger)
+	a, err := server.Open(ctx, s, logger)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (c *tokenRevokeCmd) Run(ctx context.Context, s config.Settings, logger *slo
 
 // with runs fn on the catalogue of the settings.
 func with(ctx context.Context, s config.Settings, logger *slog.Logger, fn func(*models.Store) error) (err error) {
-	a, err := app.Open(ctx, s, logger)
+	a, err := server.Open(ctx, s, logger)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/meshyard/meshyard/internal/client"
+	"github.com/meshyard/meshyard/internal/clientip"
 )
 
 // Settings of every command. Each is a flag and a variable MESHYARD_…; the flag wins.
@@ -31,8 +31,8 @@ type Settings struct {
 	QuotaPending int  `help:"Uploads of one user that may be pending at a time; 0 is no limit. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_PENDING" placeholder:"N"`
 	QuotaThings  int  `help:"Things that one user may make in 24 hours; 0 is no limit. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_THINGS" placeholder:"N"`
 
-	TrustedProxies client.Proxies `help:"Networks of the proxies in front, 10.0.0.0/8,fd00::/8: from these alone X-Forwarded-For is believed, for limits and logs. Default: none." env:"MESHYARD_TRUSTED_PROXIES" placeholder:"CIDR,..."`
-	CORSOrigins    Origins        `name:"cors-origins" help:"Origins whose pages may call from a browser, https://app.example.org,http://localhost:3000; none: no other than this server's own. Default: ${default}, all." default:"*" env:"MESHYARD_CORS_ORIGINS" placeholder:"ORIGIN,..."`
+	TrustedProxies clientip.Proxies `help:"Networks of the proxies in front, 10.0.0.0/8,fd00::/8: from these alone X-Forwarded-For is believed, for limits and logs. Default: none." env:"MESHYARD_TRUSTED_PROXIES" placeholder:"CIDR,..."`
+	CORSOrigins    Origins          `name:"cors-origins" help:"Origins whose pages may call from a browser, https://app.example.org,http://localhost:3000; none: no other than this server's own. Default: ${default}, all." default:"*" env:"MESHYARD_CORS_ORIGINS" placeholder:"ORIGIN,..."`
 
 	OIDCIssuer       string `name:"oidc-issuer" help:"OpenID Connect: address of the provider through which people sign in, and whose ID tokens are taken as bearer tokens. Default: none." env:"MESHYARD_OIDC_ISSUER" placeholder:"URL"`
 	OIDCClientID     string `name:"oidc-client-id" help:"What this server is called there. It answers at BASE-URL/login/oidc/callback." env:"MESHYARD_OIDC_CLIENT_ID" placeholder:"ID"`

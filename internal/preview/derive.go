@@ -9,12 +9,12 @@ import (
 
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decimate"
-	"github.com/meshyard/meshyard/internal/mesh/facts"
-	"github.com/meshyard/meshyard/internal/mesh/glb"
-	"github.com/meshyard/meshyard/internal/mesh/read"
+	"github.com/meshyard/meshyard/internal/mesh/decode"
+	"github.com/meshyard/meshyard/internal/mesh/measure"
 	"github.com/meshyard/meshyard/internal/mesh/render"
-	"github.com/meshyard/meshyard/internal/mesh/threejs"
-	"github.com/meshyard/meshyard/internal/pictures"
+	"github.com/meshyard/meshyard/internal/mesh/write/glb"
+	"github.com/meshyard/meshyard/internal/mesh/write/threejs"
+	"github.com/meshyard/meshyard/internal/thumbnail"
 )
 
 const (
@@ -39,7 +39,7 @@ func Derive(ctx context.Context, src Source, subject Subject, put Put, progress 
 	switch subject {
 	case Image:
 		progress("decode", 0)
-		img, err := pictures.Decode(src, src.Size)
+		img, err := thumbnail.Decode(src, src.Size)
 		if err != nil {
 			return Result{}, ofPicture(err)
 		}
@@ -47,14 +47,14 @@ func Derive(ctx context.Context, src Source, subject Subject, put Put, progress 
 		return keepPicture(img, put)
 	case GCode:
 		progress("read", 0)
-		embedded, err := pictures.FromGCode(src, src.Size)
+		embedded, err := thumbnail.FromGCode(src, src.Size)
 		if err != nil {
 			return Result{}, err
 		}
 		if embedded == nil {
 			return Result{}, mesh.Errorf(mesh.Empty, "The G-code carries no picture, and none is drawn of its moves.")
 		}
-		img, err := pictures.Decode(bytes.NewReader(embedded), int64(len(embedded)))
+		img, err := thumbnail.Decode(bytes.NewReader(embedded), int64(len(embedded)))
 		if err != nil {
 			return Result{}, ofPicture(err)
 		}
@@ -65,7 +65,7 @@ func Derive(ctx context.Context, src Source, subject Subject, put Put, progress 
 
 // ofPicture makes an error of a picture one of its file.
 func ofPicture(err error) error {
-	var bad *pictures.Error
+	var bad *thumbnail.Error
 	if errors.As(err, &bad) {
 		return mesh.Errorf(mesh.Malformed, "%s", bad.Message)
 	}
@@ -74,27 +74,27 @@ func ofPicture(err error) error {
 
 // keepPicture keeps a picture that a file is, or carries.
 func keepPicture(img image.Image, put Put) (Result, error) {
-	whole, written := pictures.Whole(img)
+	whole, written := thumbnail.Whole(img)
 	size := whole.Bounds()
 	r := Result{Picture: written, Width: int32(size.Dx()), Height: int32(size.Dy())}
-	return r, put(Picture(pictures.Full, written), func(w io.Writer) error { return pictures.Encode(w, whole, written) })
+	return r, put(Picture(thumbnail.Full, written), func(w io.Writer) error { return thumbnail.Encode(w, whole, written) })
 }
 
 func deriveMesh(ctx context.Context, src Source, subject Subject, put Put, progress func(stage string, done float64)) (Result, error) {
 	at := func(stage string) func(float64) { return func(done float64) { progress(stage, done) } }
-	m, err := read.Read(ctx, read.Source{ReaderAt: src, Size: src.Size, Name: "file." + string(subject)}, mesh.DefaultLimits, at("read"))
+	m, err := decode.Read(ctx, decode.Source{ReaderAt: src, Size: src.Size, Name: "file." + string(subject)}, mesh.DefaultLimits, at("read"))
 	if err != nil {
 		return Result{}, err
 	}
-	r := Result{Picture: pictures.PNG, Width: width, Height: height, Threejs: true, GLB: true}
+	r := Result{Picture: thumbnail.PNG, Width: width, Height: height, Threejs: true, GLB: true}
 	img, err := render.Render(ctx, m, render.Options{Width: width, Height: height, Progress: at("draw")})
 	if err != nil {
 		return Result{}, err
 	}
-	if err := put(Picture(pictures.Full, pictures.PNG), func(w io.Writer) error { return pictures.Encode(w, img, pictures.PNG) }); err != nil {
+	if err := put(Picture(thumbnail.Full, thumbnail.PNG), func(w io.Writer) error { return thumbnail.Encode(w, img, thumbnail.PNG) }); err != nil {
 		return Result{}, err
 	}
-	found, err := facts.Of(ctx, m, at("measure"))
+	found, err := measure.Of(ctx, m, at("measure"))
 	if err != nil {
 		return Result{}, err
 	}
@@ -141,4 +141,4 @@ func cloudPoints(m *mesh.Mesh) int {
 }
 
 // SameShape tells whether two meshes have the same shape.
-func SameShape(a, b *Mesh) bool { return facts.Same(a.Descriptor, b.Descriptor) }
+func SameShape(a, b *Mesh) bool { return measure.Same(a.Descriptor, b.Descriptor) }

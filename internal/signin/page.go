@@ -7,14 +7,14 @@ import (
 	"html/template"
 	"net/http"
 
-	"github.com/meshyard/meshyard/internal/home"
+	"github.com/meshyard/meshyard/internal/pages"
 )
 
 //go:embed pages/*.html
 var pageFiles embed.FS
 
 // Each page fills the place that the layout leaves for it.
-var pages = map[string]*template.Template{
+var templates = map[string]*template.Template{
 	"sign-in": parsePage("sign-in"),
 	"consent": parsePage("consent"),
 	"refused": parsePage("refused"),
@@ -39,13 +39,13 @@ type view struct {
 }
 
 // Asset is the address of a file of the pages.
-func (v view) Asset(name string) (string, error) { return home.AssetAddress(v.Base, name) }
+func (v view) Asset(name string) (string, error) { return pages.AssetAddress(v.Base, name) }
 
 // show writes a page. forms is where its forms may lead to, beside this server.
 func (s *site) show(w http.ResponseWriter, name string, status int, v view, forms string) {
 	v.Base, v.Nonce, v.Provider = s.base, rand.Text(), s.Provider != nil
 	var page bytes.Buffer
-	if err := pages[name].ExecuteTemplate(&page, "layout.html", v); err != nil { // only a name misspelt in a template, which a test would find
+	if err := templates[name].ExecuteTemplate(&page, "layout.html", v); err != nil { // only a name misspelt in a template, which a test would find
 		http.Error(w, "The page could not be written.", http.StatusInternalServerError)
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/meshyard/meshyard/internal/client"
+	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/ratelimit"
 )
 
@@ -70,7 +70,7 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 	again := func(status int, message string) {
 		s.show(w, "sign-in", status, view{Username: strings.ToValidUTF8(name, ""), Next: next, Message: message}, "")
 	}
-	if wait, ok := s.attempts.take(name, client.Network(r)); !ok {
+	if wait, ok := s.attempts.take(name, clientip.Network(r)); !ok {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
 		again(http.StatusTooManyRequests, fmt.Sprintf("Too many attempts. Wait %s and try again.", wait))
 		return
@@ -84,6 +84,6 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusInternalServerError, "Something went wrong on the server.")
 		return
 	}
-	s.attempts.succeeded(name, client.Network(r))
+	s.attempts.succeeded(name, clientip.Network(r))
 	s.signIn(w, r, userID, next)
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/home"
 	"github.com/meshyard/meshyard/internal/oauth"
 	"github.com/meshyard/meshyard/internal/oidc"
+	"github.com/meshyard/meshyard/internal/pages"
 	"github.com/meshyard/meshyard/internal/signing"
 )
 
@@ -67,7 +67,7 @@ var Patterns = []string{"/login", "/login/", "/logout", "/.well-known/oauth-auth
 
 // Handler answers all of it.
 func Handler(o Options) http.Handler {
-	s := &site{Options: o, base: home.BasePath(o.BaseURL), origin: http.NewCrossOriginProtection(), attempts: newAttempts()}
+	s := &site{Options: o, base: pages.BasePath(o.BaseURL), origin: http.NewCrossOriginProtection(), attempts: newAttempts()}
 	if u, err := url.Parse(o.BaseURL); err == nil {
 		s.secure = u.Scheme == "https"
 		_ = s.origin.AddTrustedOrigin(u.Scheme + "://" + u.Host) // a proxy in front may change the host; the settings saw to it that this is one

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/meshyard/meshyard/internal/client"
+	"github.com/meshyard/meshyard/internal/clientip"
 )
 
 // Requests logs one line a request: never its query, its headers or its body, for these may hold tokens.
@@ -18,7 +18,7 @@ func Requests(next http.Handler, logger *slog.Logger) http.Handler {
 		rec := &recorder{ResponseWriter: w}
 		defer func() {
 			logger.LogAttrs(r.Context(), slog.LevelInfo, "request",
-				slog.String("client", client.Address(r)), slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.status),
+				slog.String("client", clientip.Address(r)), slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.status),
 				slog.Int64("bytes", rec.bytes), slog.Float64("ms", float64(time.Since(start).Microseconds())/1000))
 		}()
 		next.ServeHTTP(rec, r)

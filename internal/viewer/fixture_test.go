@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/mesh"
-	"github.com/meshyard/meshyard/internal/mesh/glb"
-	"github.com/meshyard/meshyard/internal/mesh/threejs"
+	"github.com/meshyard/meshyard/internal/mesh/write/glb"
+	"github.com/meshyard/meshyard/internal/mesh/write/threejs"
 )
 
 // sides are the corners of a box's sides, each counted by bits for x, y and z, and their colours.

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/image/math/fixed"
 
 	"github.com/meshyard/meshyard/internal/mesh"
-	"github.com/meshyard/meshyard/internal/mesh/read"
+	"github.com/meshyard/meshyard/internal/mesh/decode"
 	"github.com/meshyard/meshyard/internal/mesh/render"
 )
 
@@ -88,7 +88,7 @@ func drawn(path string) (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := read.Read(context.Background(), read.Source{ReaderAt: f, Size: info.Size(), Name: path}, mesh.DefaultLimits, nil)
+	m, err := decode.Read(context.Background(), decode.Source{ReaderAt: f, Size: info.Size(), Name: path}, mesh.DefaultLimits, nil)
 	if err != nil {
 		return nil, err
 	}

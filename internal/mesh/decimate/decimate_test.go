@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/mesh"
-	"github.com/meshyard/meshyard/internal/mesh/facts"
+	"github.com/meshyard/meshyard/internal/mesh/measure"
 )
 
 func to(t testing.TB, m *mesh.Mesh, triangles int) *mesh.Mesh {
@@ -34,9 +34,9 @@ func to(t testing.TB, m *mesh.Mesh, triangles int) *mesh.Mesh {
 	return d
 }
 
-func measured(t testing.TB, m *mesh.Mesh) facts.Facts {
+func measured(t testing.TB, m *mesh.Mesh) measure.Facts {
 	t.Helper()
-	f, err := facts.Of(t.Context(), m, nil)
+	f, err := measure.Of(t.Context(), m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestHoles(t *testing.T) {
 			}
 		}
 	}
-	characteristic := func(f facts.Facts) int { return f.Vertices - f.Triangles/2 }
+	characteristic := func(f measure.Facts) int { return f.Vertices - f.Triangles/2 }
 	f, g := measured(t, m), measured(t, to(t, m, 340))
 	if characteristic(f) != 2-2*16 || characteristic(g) != characteristic(f) || !g.Watertight || !g.Manifold || g.Volume == nil {
 		t.Fatalf("of the Euler characteristic %d there is %d, watertight %v, manifold %v", characteristic(f), characteristic(g), g.Watertight, g.Manifold)

@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode"
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
-	"github.com/meshyard/meshyard/internal/mesh/read"
 )
 
 // meshOf reads a file.
 func meshOf(t testing.TB, name string, file []byte) (*mesh.Mesh, error) {
 	t.Helper()
-	src := read.Source{ReaderAt: bytes.NewReader(file), Size: int64(len(file)), Name: name}
-	return read.Read(t.Context(), src, mesh.DefaultLimits, nil)
+	src := decode.Source{ReaderAt: bytes.NewReader(file), Size: int64(len(file)), Name: name}
+	return decode.Read(t.Context(), src, mesh.DefaultLimits, nil)
 }
 
 // realMeshes gives the real meshes by the names of their files.

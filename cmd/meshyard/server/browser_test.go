@@ -1,0 +1,23 @@
+//go:build browser
+
+package server_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
+)
+
+// GraphiQL of the whole server opens with the network cut off, shows the documentation and runs an example.
+func TestBrowserGraphiQL(t *testing.T) {
+	s := servertest.Start(t, "sqlite")
+	ada := s.User("ada")
+	picture := graphiqltest.Drive(t, s.URL, ada.Token)
+	if path := os.Getenv("MESHYARD_TEST_SCREENSHOT"); path != "" {
+		if err := os.WriteFile(path, picture, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

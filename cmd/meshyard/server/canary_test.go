@@ -1,0 +1,116 @@
+package server_test
+
+import (
+	"bytes"
+	"log/slog"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/oidc/oidctest"
+	"github.com/meshyard/meshyard/models"
+)
+
+// buffer keeps what is logged, by whomever.
+type buffer struct {
+	mu   sync.Mutex
+	kept bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.kept.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.kept.String()
+}
+
+// No token, password, code, cookie or secret is in any log, whichever way it went, nor repeated in any refusal. Not beside other tests: it listens to all logs.
+func TestNoSecretIsLogged(t *testing.T) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			logged := new(buffer)
+			handler := slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug})
+			before := slog.Default()
+			slog.SetDefault(slog.New(handler))
+			defer slog.SetDefault(before)
+			issuer := oidctest.New(t)
+			settings := servertest.Settings(t, engine)
+			settings.OIDCIssuer, settings.OIDCClientID, settings.OIDCClientSecret = issuer.URL, issuer.ClientID, issuer.Secret
+			s := servertest.RunLogging(t, settings, handler)
+
+			secrets := map[string]string{"password": pass, "wrong password": "wrong horse battery", "client's secret there": issuer.Secret}
+			refusals := new(bytes.Buffer)
+			refused := func(r *servertest.Response) {
+				t.Helper()
+				if r.StatusCode < 400 {
+					t.Errorf("%s %s: %d", r.Request.Method, r.Request.URL.Path, r.StatusCode)
+				}
+				refusals.Write(r.Bytes)
+				_ = r.Header.Write(refusals)
+			}
+			b, ada := signedIn(t, s, "ada")
+			secrets["token"] = ada.Token
+			refused(s.Browser().SignIn("ada", secrets["wrong password"]))
+			c := newClient(t, s, models.NewApplication{AllowsImplicit: true})
+			secrets["client's secret"], secrets["verifier"] = c.secret, c.verifier
+			base, _ := url.Parse(s.URL)
+			for _, cookie := range b.Cookies(base) {
+				secrets["cookie"] = cookie.Value
+			}
+			secrets["decision"] = b.Get(c.question()).Fields().Get("token")
+			code := c.decide(b, c.question(), "allow").Query().Get("code")
+			secrets["code"] = code
+			refused(c.exchange("", c.grant(code, "code_verifier", strings.Repeat("v", 43))))
+			refused(c.exchange("", c.grant(code, "client_secret", "x")))
+			text := c.exchange("", c.grant(code)).Want(t, 200)
+			secrets["token by code"] = strings.TrimSuffix(strings.TrimPrefix(string(text.Bytes), "access_token="), "&token_type=Bearer")
+			refused(c.exchange("", c.grant(code)))
+			fragment, _ := url.ParseQuery(c.decide(b, c.question("response_type", "token"), "allow").EscapedFragment())
+			secrets["token in an address"] = fragment.Get("access_token")
+			s.Client("").Get("/users/me?access_token="+secrets["token in an address"]).Want(t, 200)
+			s.Client("").Do("POST", "/login/oauth/tokeninfo?access_token="+secrets["token in an address"], nil).Want(t, 200)
+			refused(s.Client("").Get("/users/me?access_token=" + secrets["token by code"]))
+			refused(s.Client("").Do("POST", "/login/oauth/tokeninfo?access_token="+secrets["token by code"], nil))
+			issuer.SignsIn(oidctest.Claims{"sub": "1"})
+			elsewhere := s.Browser()
+			back := elsewhere.Follow(elsewhere.Get("/login/oidc")).Header.Get("Location")
+			for _, name := range []string{"code", "state"} {
+				u, _ := url.Parse(back)
+				secrets["the provider's "+name] = u.Query().Get(name)
+			}
+			refused(s.Browser().Get(back))
+			elsewhere.Get(back).Want(t, 303)
+			secrets["ID token"] = issuer.Sign(oidctest.Claims{"sub": "1"})
+			s.Client(secrets["ID token"]).Get("/users/me").Want(t, 200)
+			secrets["wrong ID token"] = issuer.Sign(oidctest.Claims{"sub": "1", "aud": "x"})
+			refused(s.Client(secrets["wrong ID token"]).Get("/users/me"))
+			var made madeToken
+			ada.Query(makeToken, object{"input": object{"name": "x", "scopes": []string{"READ"}}}, &made)
+			secrets["made token"] = made.CreateToken.Secret
+
+			if strings.Count(logged.String(), "path=/login/oauth/access_token") < 4 {
+				t.Fatalf("the log is not heard: %s", logged)
+			}
+			for name, secret := range secrets {
+				if len(secret) < 10 {
+					t.Errorf("%s is %q", name, secret)
+				}
+				for _, form := range []string{secret, url.QueryEscape(secret)} {
+					if strings.Contains(logged.String(), form) {
+						t.Errorf("the log holds the %s", name)
+					}
+					if strings.Contains(refusals.String(), form) {
+						t.Errorf("a refusal repeats the %s", name)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,709 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// hangar is a catalogue with a thing to delete, and all that can hang on it. Whatever is to go with it says zeppelin.
+type hangar struct {
+	s                                  *servertest.Server
+	ada, bob, cyd                      *servertest.Client
+	thing, ancestor, remix             int64
+	stl, png                           int64 // ada's, on the thing
+	make, makePicture                  int64 // bob's
+	comment, attachment                int64 // bob's, on the thing
+	reply                              int64 // cyd's
+	makeComment, makeAttachment        int64 // cyd's, on the make
+	collection                         int64 // bob's
+	bystander, bystanderFile, makeFile int64
+}
+
+func newHangar(t *testing.T, s *servertest.Server) *hangar {
+	t.Helper()
+	h := &hangar{s: s, ada: s.User("ada"), bob: s.User("bob"), cyd: s.User("cyd")}
+	png := servertest.Mesh(t, "lib3mf_thumbnail.png")
+	n := 0
+	publish := func(c *servertest.Client, name string, tags []string, ancestors ...int64) (thing, file int64) {
+		n++
+		thing, file = c.Thing(name), c.Upload("a.stl", fmt.Append(nil, "solid ", n))
+		c.Finalize("thing", thing, file).Want(t, 200)
+		c.Do("PATCH", fmt.Sprintf("/things/%d", thing), object{"tags": tags, "ancestors": append([]int64{}, ancestors...)}).Want(t, 200)
+		c.Publish(thing).Want(t, 200)
+		return thing, file
+	}
+	h.ancestor, _ = publish(h.ada, "Ancestor", []string{"shared"})
+	h.bystander, h.bystanderFile = publish(h.ada, "Bystander", []string{"shared"})
+	h.thing, h.stl = publish(h.ada, "Zeppelin", []string{"shared"}, h.ancestor)
+	h.remix, _ = publish(h.bob, "Remix", []string{"shared"}, h.thing)
+	h.png = h.ada.Upload("zeppelin.png", append(png, 1))
+	h.ada.Finalize("thing", h.thing, h.png).Want(t, 200)
+	s.Staff().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(h.thing)}, new(any))
+
+	id := func(c *servertest.Client, document string, vars object) int64 {
+		t.Helper()
+		r := c.GraphQL(document, vars)
+		found := newID.FindSubmatch(r.Data)
+		if found == nil {
+			t.Fatalf("%s %v: %s %+v", document, vars, r.Data, r.Errors)
+		}
+		return atoi(t, string(found[1]))
+	}
+	attach := func(c *servertest.Client, kind string, to int64, name string, bytes []byte) int64 {
+		t.Helper()
+		file := c.Upload(name, bytes)
+		c.Finalize(kind, to, file).Want(t, 200)
+		return file
+	}
+	const comment = `mutation ($t: TargetInput, $p: ID, $b: String!) { createComment(input: {target: $t, parentId: $p, body: $b}) { comment { newId: id } } }`
+	h.comment = id(h.bob, comment, object{"t": object{"type": "THING", "id": h.thing}, "b": "What a zeppelin."})
+	h.reply = id(h.cyd, comment, object{"p": h.comment, "b": "A zeppelin indeed."})
+	h.attachment = attach(h.bob, "comment", h.comment, "zeppelin.stl", []byte("solid attachment"))
+	h.make = id(h.bob, `mutation ($id: ID!) { createMake(input: {thingId: $id, name: "Blimp", description: "Flies."}) { make { newId: id } } }`, object{"id": h.thing})
+	h.makePicture = attach(h.bob, "copy", h.make, "blimp.png", append(png, 2))
+	h.makeFile = attach(h.bob, "copy", h.make, "blimp.stl", []byte("solid blimp"))
+	h.makeComment = id(h.cyd, comment, object{"t": object{"type": "MAKE", "id": h.make}, "b": "A fine blimp."})
+	h.makeAttachment = attach(h.cyd, "comment", h.makeComment, "blimp2.stl", []byte("solid blimp two"))
+	h.collection = id(h.bob, `mutation { createCollection(input: {name: "Airships"}) { collection { newId: id } } }`, nil)
+	for _, thing := range []int64{h.thing, h.bystander} {
+		h.bob.Do("POST", fmt.Sprintf("/collections/%d/thing/%d", h.collection, thing), nil).Want(t, 200)
+		h.bob.Do("POST", fmt.Sprintf("/things/%d/likes", thing), nil).Want(t, 200)
+		h.cyd.Do("POST", fmt.Sprintf("/things/%d/likes", thing), nil).Want(t, 200)
+	}
+	h.cyd.Do("POST", fmt.Sprintf("/copies/%d/likes", h.make), nil).Want(t, 200)
+	for _, file := range []int64{h.stl, h.png, h.attachment, h.makePicture, h.makePicture, h.bystanderFile} {
+		h.bob.Get(fmt.Sprintf("/files/%d/download", file)).Want(t, 302)
+		h.cyd.Get(fmt.Sprintf("/files/%d/download", file)).Want(t, 302)
+	}
+	return h
+}
+
+// addresses gives all addresses of the bytes of a file: public, direct, and signed as a download leads to.
+func (h *hangar) addresses(t *testing.T, file int64) []string {
+	t.Helper()
+	f := read(t, h.ada.Get(fmt.Sprintf("/files/%d", file)))
+	found := []string{fmt.Sprintf("/download:%d", file), f["public_url"].(string), h.ada.Do("HEAD", fmt.Sprintf("/files/%d/download", file), nil).Want(t, 302).Header.Get("Location")}
+	if direct, ok := f["direct_url"].(string); ok {
+		found = append(found, direct)
+	}
+	return found
+}
+
+func (h *hangar) bytes(t *testing.T, addresses []string, status int) {
+	t.Helper()
+	for _, address := range addresses {
+		if got := h.s.Client("").Get(address).StatusCode; got != status {
+			t.Errorf("GET %s: %d, want %d", address, got, status)
+		}
+	}
+}
+
+// absent sees that what stands at a path, and for GraphQL at a field, is not there: for its owner, and for another.
+func (h *hangar) absent(t *testing.T, path, field string, id int64) {
+	t.Helper()
+	for name, c := range map[string]*servertest.Client{"ada": h.ada, "bob": h.bob, "cyd": h.cyd} {
+		if r := c.Get(fmt.Sprintf(path, id)); r.StatusCode != 404 {
+			t.Errorf("GET "+path+" by %s: %d, want 404: %s", id, name, r.StatusCode, r.Bytes)
+		}
+		if r := c.GraphQL(fmt.Sprintf(`{ %s(id: %d) { id } }`, field, id), nil); r.Code() != "NOT_FOUND" {
+			t.Errorf("%s(%d) by %s: %s %+v, want NOT_FOUND", field, id, name, r.Data, r.Errors)
+		}
+	}
+}
+
+// lists are where each of the users would meet the thing and what hangs on it.
+func (h *hangar) lists() (paths []string) {
+	paths = []string{"/newest", "/popular", "/featured", "/search", "/search/zeppelin", "/search/?type=makes", "/search/?type=collections", "/search/shared/tag", "/search/ada", "/tags", "/tags/shared/things", "/categories/tools/things",
+		"/users/me/things", "/users/ada/things", "/users/bob/things", "/users/bob/likes", "/users/bob/favorites", "/users/me/likes", "/users/me/downloads", "/users/bob/copies", "/users/bob/collections", "/users/ada/search/zeppelin",
+		"/copies", "/comments", "/collections", fmt.Sprintf("/collections/%d/things", h.collection), fmt.Sprintf("/things/%d/derivatives", h.ancestor), fmt.Sprintf("/things/%d/ancestors", h.remix), fmt.Sprintf("/things/%d", h.remix),
+		fmt.Sprintf("/copies/%d/comments", h.make), fmt.Sprintf("/copies/%d/images", h.make), fmt.Sprintf("/copies/%d", h.make)}
+	return paths
+}
+
+const everywhere = `{ me { downloads(first: 100) { nodes { thing { name } file { name } } } downloadedThings { nodes { name } } likedThings { nodes { name } } collections { nodes { things { nodes { name } } } } makes { nodes { thing { name } } } things { nodes { name files { name } } } }
+	things(first: 100) { nodes { name ancestors { nodes { name } } remixes { nodes { name } } } } comments(first: 100) { nodes { body files { name } target { ... on Make { name thing { name } } ... on Thing { name } } } } }`
+
+// meets tells where somebody meets the thing or what hangs on it.
+func (h *hangar) meets(t *testing.T) (met []string) {
+	t.Helper()
+	for name, c := range map[string]*servertest.Client{"ada": h.ada, "bob": h.bob, "cyd": h.cyd} {
+		for _, path := range h.lists() {
+			if text := c.Get(path).Want(t, 200).Bytes; strings.Contains(strings.ToLower(string(text)), "zeppelin") {
+				met = append(met, name+" at "+path)
+			}
+		}
+		var all any
+		r := c.GraphQL(everywhere, nil)
+		decode(t, r, &all)
+		if strings.Contains(strings.ToLower(string(r.Data)), "zeppelin") {
+			met = append(met, name+" by GraphQL")
+		}
+	}
+	return met
+}
+
+// collected sees that the next collection of garbage removes so many contents, and that nothing is wrong then.
+func (h *hangar) collected(t *testing.T, contents int) {
+	t.Helper()
+	sweep, err := h.s.Store.CollectGarbage(context.Background(), 0, false)
+	if err != nil || len(sweep.ContentObjects) != contents || len(sweep.PendingObjects) != 0 {
+		t.Errorf("collected %+v (%v), want %d contents", sweep, err, contents)
+	}
+	soundCatalogue(t, h.s)
+	soundRows(t, h.s)
+	h.s.Fold()
+	if changed, err := h.s.Store.Recount(context.Background()); changed != 0 || err != nil {
+		t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
+	}
+}
+
+// remains sees that bob's make is there without its thing, with its pictures, comments and all that counts them.
+func (h *hangar) remains(t *testing.T) {
+	t.Helper()
+	var got struct {
+		Make struct {
+			Name      string
+			Thing     *struct{ ID string }
+			Image     struct{ Name string }
+			Files     []struct{ Name string }
+			LikeCount int
+			Comments  struct {
+				Nodes []struct {
+					Body  string
+					Files []struct{ Name string }
+				}
+			}
+		}
+	}
+	const want = "Blimp <nil> {blimp.png} [{blimp.png} {blimp.stl}] 1 {[{A fine blimp. [{blimp2.stl}]}]}"
+	for _, c := range []*servertest.Client{h.ada, h.bob, h.cyd} {
+		c.Query(`query ($id: ID!) { make(id: $id) { name thing { id } image { name } files { name } likeCount comments { nodes { body files { name } } } } }`, object{"id": h.make}, &got)
+		m := got.Make
+		if s := fmt.Sprint(m.Name, " ", m.Thing, " ", m.Image, " ", m.Files, " ", m.LikeCount, " ", m.Comments); s != want {
+			t.Errorf("the make is %s, want %s", s, want)
+		}
+		if o := read(t, c.Get(fmt.Sprintf("/copies/%d", h.make)).Want(t, 200)); fmt.Sprint(o["thing"]) != "map[]" {
+			t.Errorf("GET /copies/%d: thing %v, want an empty object", h.make, o["thing"])
+		}
+	}
+	// It takes part as before.
+	h.cyd.Do("POST", fmt.Sprintf("/copies/%d/comments", h.make), object{"body": "Still flies."}).Want(t, 200)
+	h.ada.Do("POST", fmt.Sprintf("/copies/%d/likes", h.make), nil).Want(t, 200)
+	more := h.bob.Upload("more.png", append(servertest.Mesh(t, "lib3mf_thumbnail.png"), 3))
+	h.bob.Finalize("copy", h.make, more).Want(t, 200)
+	h.s.Client("").Get(fmt.Sprintf("/download:%d", more)).Want(t, 200)
+}
+
+// A thing that is deleted is gone with all that is its own: at every path, in every list, count and history, to the last byte. What others
+// made of it stays.
+func TestDeletedThingIsGone(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		h := newHangar(t, s)
+		if met := h.meets(t); len(met) < 45 {
+			t.Errorf("before: the thing is met in %d places alone, and the test tests little: %q", len(met), met)
+		}
+		own := [][]string{h.addresses(t, h.stl), h.addresses(t, h.png), h.addresses(t, h.attachment)}
+		others := [][]string{h.addresses(t, h.makePicture), h.addresses(t, h.makeFile), h.addresses(t, h.makeAttachment)}
+		for _, addresses := range append(own, others...) {
+			h.bytes(t, addresses, 200)
+		}
+		h.bob.Do("DELETE", fmt.Sprintf("/things/%d", h.thing), nil).Want(t, 403)
+		h.ada.Do("DELETE", fmt.Sprintf("/things/%d", h.thing), nil).Want(t, 200)
+		h.ada.Do("DELETE", fmt.Sprintf("/things/%d", h.thing), nil).Want(t, 404)
+
+		for _, below := range []string{"", "/files", "/images", "/likes", "/tags", "/categories", "/ancestors", "/derivatives", "/copies", "/comments", "/root-comments", "/threaded-comments"} {
+			h.absent(t, "/things/%d"+below, "thing", h.thing)
+		}
+		for _, file := range []int64{h.stl, h.png, h.attachment} {
+			h.absent(t, "/files/%d", "file", file)
+			h.bob.Get(fmt.Sprintf("/files/%d/download", file)).Want(t, 404)
+		}
+		for _, comment := range []int64{h.comment, h.reply} {
+			h.absent(t, "/comments/%d", "comment", comment)
+			h.absent(t, "/comments/%d/replies", "comment", comment)
+		}
+		for _, change := range []string{"/things/%d/likes", "/things/%d/comments", "/things/%d/copies", fmt.Sprint("/collections/", h.collection, "/thing/%d"), "/things/%d/publish", "/things/%d/files"} {
+			h.bob.Do("POST", fmt.Sprintf(change, h.thing), object{"body": "Zeppelin?", "filename": "zeppelin.stl"}).Want(t, 404)
+		}
+		for _, addresses := range own {
+			h.bytes(t, addresses, 404)
+		}
+		for _, addresses := range others {
+			h.bytes(t, addresses, 200)
+		}
+		if met := h.meets(t); len(met) > 0 {
+			t.Errorf("deleted, and met by %q", met)
+		}
+		h.collected(t, 3)
+		counts := struct {
+			Ada, Bob, Cyd struct{ ThingCount, LikeCount, MakeCount int }
+			Ancestor      struct{ RemixCount int }
+			Remix         struct{ Ancestors struct{ TotalCount int } }
+			Collection    struct{ ThingCount int }
+			Tag           struct{ ThingCount int }
+			Category      struct{ ThingCount int }
+			Me            struct{ Downloads, DownloadedThings struct{ TotalCount int } }
+		}{}
+		h.bob.Query(`query ($a: ID!, $r: ID!, $c: ID!) { ada: user(username: "ada") { ...U } bob: user(username: "bob") { ...U } cyd: user(username: "cyd") { ...U } ancestor: thing(id: $a) { remixCount }
+			remix: thing(id: $r) { ancestors { totalCount } } collection(id: $c) { thingCount } tag(name: "shared") { thingCount } category(slug: "tools") { thingCount }
+			me { downloads { totalCount } downloadedThings { totalCount } } } fragment U on User { thingCount likeCount makeCount }`, object{"a": h.ancestor, "r": h.remix, "c": h.collection}, &counts)
+		if got, want := fmt.Sprint(counts), "{{2 0 0} {1 1 1} {0 1 0} {0} {{0}} {1} {3} {3} {{1} {1}}}"; got != want {
+			t.Errorf("counts %s, want %s", got, want)
+		}
+		h.remains(t)
+		h.collected(t, 0)
+	})
+}
+
+// What outlived its thing can be downloaded as before, also by a tracked download, which leaves nothing in a history.
+func TestDownloadOfWhatOutlivedItsThing(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		h := newHangar(t, s)
+		h.ada.Do("DELETE", fmt.Sprintf("/things/%d", h.thing), nil).Want(t, 200)
+		for _, file := range []int64{h.makePicture, h.makeAttachment} {
+			if r := h.cyd.Get(fmt.Sprintf("/files/%d/download", file)); r.StatusCode != 302 {
+				t.Errorf("GET /files/%d/download: %d, want 302: %s", file, r.StatusCode, r.Bytes)
+			} else {
+				h.bytes(t, []string{r.Header.Get("Location")}, 200)
+			}
+			r := h.cyd.GraphQL(`mutation ($id: ID!) { recordDownload(input: {fileId: $id}) { url expiresAt download { at } } }`, object{"id": file})
+			if data := string(r.Data); r.Code() != "" || !strings.Contains(data, `"download":null`) {
+				t.Errorf("recordDownload of file %d: %s %+v, want an address and no download", file, data, r.Errors)
+			}
+			if r := h.cyd.Do(http.MethodHead, fmt.Sprintf("/files/%d/download", file), nil); r.StatusCode != 302 {
+				t.Errorf("HEAD /files/%d/download: %d, want 302", file, r.StatusCode)
+			}
+		}
+	})
+}
+
+// A make, a comment, a file and a collection that are deleted are gone, with what is their own and nothing else.
+func TestDeletedPartIsGone(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		h := newHangar(t, s)
+		addresses := func(files ...int64) (all []string) {
+			for _, file := range files {
+				all = append(all, h.addresses(t, file)...)
+			}
+			return all
+		}
+
+		// A file.
+		own := addresses(h.stl)
+		h.bob.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.thing, h.stl), nil).Want(t, 403)
+		h.ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.bystander, h.stl), nil).Want(t, 404) // it is not there
+		h.ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.thing, h.stl), nil).Want(t, 200)
+		h.ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.thing, h.stl), nil).Want(t, 404)
+		h.absent(t, "/files/%d", "file", h.stl)
+		h.bytes(t, own, 404)
+		var after struct {
+			Thing struct {
+				DownloadCount, FileCount int
+				Files                    []struct{ Name string }
+			}
+			Me struct {
+				Downloads struct {
+					Nodes []struct {
+						Thing struct{ Name string }
+						File  *struct{ Name string }
+					}
+				}
+			}
+		}
+		h.bob.Query(`query ($id: ID!) { thing(id: $id) { downloadCount fileCount files { name } } me { downloads { nodes { thing { name } file { name } } } } }`, object{"id": h.thing}, &after)
+		history := after.Me.Downloads.Nodes
+		if after.Thing.DownloadCount != 10 || after.Thing.FileCount != 0 || fmt.Sprint(after.Thing.Files) != "[{zeppelin.png}]" || len(history) != 6 || history[5].File != nil || history[5].Thing.Name != "Zeppelin" {
+			t.Errorf("with a file deleted: %+v, want 10 downloads, the picture, and a history of 6 whose first has no file", after)
+		}
+		h.collected(t, 1)
+
+		// A comment: its place stays, for the replies to it.
+		own = addresses(h.attachment)
+		h.ada.Do("DELETE", fmt.Sprintf("/comments/%d", h.comment), nil).Want(t, 403)
+		for range 2 {
+			h.bob.Do("DELETE", fmt.Sprintf("/comments/%d", h.comment), nil).Want(t, 200)
+		}
+		h.absent(t, "/files/%d", "file", h.attachment)
+		h.bytes(t, own, 404)
+		var thread struct {
+			Thing struct {
+				CommentCount, RootCommentCount int
+				Comments                       struct {
+					Nodes []struct {
+						ID, Body, BodyHTML string
+						IsDeleted          bool
+						ReplyCount         int
+						Files              []struct{ ID string }
+						Parent             *struct{ ID string }
+					}
+				}
+			}
+			Comments struct{ Nodes []struct{ ID string } }
+		}
+		h.cyd.Query(`query ($id: ID!) { thing(id: $id) { commentCount rootCommentCount comments { nodes { id body bodyHtml isDeleted replyCount files { id } parent { id } } } } comments { nodes { id } } }`, object{"id": h.thing}, &thread)
+		if got, want := fmt.Sprint(thread), fmt.Sprintf("{{1 0 {[{%d A zeppelin indeed. <p>A zeppelin indeed.</p>\n false 0 [] %p} {%d   true 1 [] <nil>}]}} {[{%d} {%d}]}}",
+			h.reply, thread.Thing.Comments.Nodes[0].Parent, h.comment, h.makeComment, h.reply); got != want {
+			t.Errorf("with a comment deleted: %s, want %s", got, want)
+		}
+		h.bob.Do("PATCH", fmt.Sprintf("/comments/%d", h.comment), object{"body": "Back."}).Want(t, 400)
+		h.bob.Do("POST", fmt.Sprintf("/comments/%d/reply", h.comment), object{"body": "Back."}).Want(t, 400)
+		h.bob.Finalize("comment", h.comment, h.bob.Upload("back.stl", []byte("solid blimp"))).Want(t, 404)
+		h.collected(t, 1)
+
+		// A collection: the things stay.
+		h.ada.Do("DELETE", fmt.Sprintf("/collections/%d", h.collection), nil).Want(t, 403)
+		h.bob.Do("DELETE", fmt.Sprintf("/collections/%d", h.collection), nil).Want(t, 200)
+		h.absent(t, "/collections/%d", "collection", h.collection)
+		h.absent(t, "/collections/%d/things", "collection", h.collection)
+		var kept struct {
+			Thing struct {
+				CollectCount int
+				IsCollected  bool
+			}
+			Me struct {
+				CollectionCount int
+				Collections     struct{ TotalCount int }
+			}
+		}
+		h.bob.Query(`query ($id: ID!) { thing(id: $id) { collectCount isCollected } me { collectionCount collections { totalCount } } }`, object{"id": h.thing}, &kept)
+		if fmt.Sprint(kept) != "{{0 false} {0 {0}}}" {
+			t.Errorf("with the collection deleted: %+v, want nothing of it", kept)
+		}
+		h.collected(t, 0)
+
+		// A make, with what hangs on it.
+		own = addresses(h.makePicture, h.makeFile, h.makeAttachment)
+		h.ada.Do("DELETE", fmt.Sprintf("/copies/%d", h.make), nil).Want(t, 403)
+		h.bob.Do("DELETE", fmt.Sprintf("/copies/%d", h.make), nil).Want(t, 200)
+		h.bob.Do("DELETE", fmt.Sprintf("/copies/%d", h.make), nil).Want(t, 404)
+		for _, below := range []string{"", "/images", "/likes", "/comments"} {
+			h.absent(t, "/copies/%d"+below, "make", h.make)
+		}
+		h.absent(t, "/comments/%d", "comment", h.makeComment)
+		for _, file := range []int64{h.makePicture, h.makeFile, h.makeAttachment} {
+			h.absent(t, "/files/%d", "file", file)
+		}
+		h.bytes(t, own, 404)
+		for _, path := range []string{"/copies", "/comments", "/users/bob/copies", fmt.Sprintf("/things/%d/copies", h.thing), "/search/?type=makes"} {
+			if text := h.cyd.Get(path).Want(t, 200).Bytes; strings.Contains(strings.ToLower(string(text)), "blimp") {
+				t.Errorf("GET %s shows the make: %s", path, text)
+			}
+		}
+		// Of the make there were three contents, and one upload waits with the bytes of another.
+		h.collected(t, 3)
+		if o := read(t, h.cyd.Get(fmt.Sprintf("/things/%d", h.thing))); o["make_count"] != 0.0 || o["name"] != "Zeppelin" {
+			t.Errorf("the thing is %v", o)
+		}
+	})
+}
+
+// A tag is in use as long as a published thing is filed under it.
+func TestTagsAreThoseInUse(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		tag := func(thing int64, tags ...string) {
+			w.ada.Do("PATCH", fmt.Sprintf("/things/%d", thing), object{"tags": tags}).Want(t, 200)
+			s.Fold()
+		}
+		check := func(when, want string) {
+			t.Helper()
+			var got struct {
+				Tags struct{ Nodes []struct{ Slug string } }
+			}
+			w.bob.Query(`{ tags { nodes { slug } } }`, nil, &got)
+			if fmt.Sprint(got.Tags.Nodes) != want {
+				t.Errorf("%s: tags %v, want %s", when, got.Tags.Nodes, want)
+			}
+		}
+		tag(w.thing, "Seen")
+		check("of a published thing", "[{seen}]")
+		tag(w.draft, "Secret")
+		check("of a draft of another", "[{seen}]")
+		tag(w.thing, "Later")
+		check("filed under another", "[{later}]")
+		w.ada.Do("DELETE", fmt.Sprintf("/things/%d", w.thing), nil).Want(t, 200)
+		s.Fold()
+		check("with the thing deleted", "[]")
+	})
+}
+
+// Whatever others do with a thing, its makes and comments while it is deleted, they are never told of a fault of ours, and nothing is left over.
+func TestDeleteBesideAll(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, cyd := s.User("ada"), s.User("bob"), s.User("cyd")
+		id := func(r *servertest.Result) string {
+			t.Helper()
+			found := newID.FindSubmatch(r.Data)
+			if found == nil {
+				t.Fatalf("%s %+v", r.Data, r.Errors)
+			}
+			return string(found[1])
+		}
+		collection := id(cyd.GraphQL(`mutation { createCollection(input: {name: "Best"}) { collection { newId: id } } }`, nil))
+		remix := ada.Thing("Remix")
+		r := rand.New(rand.NewPCG(5, 5))
+		for round := range 8 {
+			thing := ada.Thing("Short-lived")
+			file := ada.Upload("a.stl", fmt.Append(nil, "solid ", round))
+			ada.Finalize("thing", thing, file).Want(t, 200)
+			ada.Publish(thing).Want(t, 200)
+			vars := object{"t": object{"type": "THING", "id": thing}, "id": thing, "c": collection, "f": file, "r": remix}
+			comment := id(bob.GraphQL(`mutation ($t: TargetInput!) { createComment(input: {target: $t, body: "Nice."}) { comment { newId: id } } }`, vars))
+			made := id(bob.GraphQL(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { newId: id } } }`, vars))
+			onMake := id(cyd.GraphQL(`mutation ($m: ID!) { createComment(input: {target: {type: MAKE, id: $m}, body: "Nice."}) { comment { newId: id } } }`, object{"m": made}))
+			for name, value := range map[string]any{"m": made, "p": comment, "q": onMake} {
+				vars[name] = value
+			}
+			uploads := make([]int64, 4)
+			for i, c := range []*servertest.Client{ada, bob, bob, cyd} {
+				uploads[i] = c.Upload("b.stl", fmt.Append(nil, "solid ", round, " ", i))
+			}
+			delete := `mutation ($id: ID!) { deleteThing(input: {id: $id}) { deletedId } }`
+			who := ada
+			switch round % 4 {
+			case 1:
+				delete, who = `mutation ($m: ID!) { deleteMake(input: {id: $m}) { deletedId } }`, bob
+			case 2:
+				delete, who = `mutation ($p: ID!) { deleteComment(input: {id: $p}) { comment { id isDeleted } } }`, bob
+			}
+			graph := func(c *servertest.Client, document string) func() {
+				return func() {
+					if r := c.GraphQL(document, vars); r.Code() == "INTERNAL" {
+						t.Errorf("round %d: %.80s: %+v", round, document, r.Errors)
+					}
+				}
+			}
+			finalize := func(c *servertest.Client, kind, to string, upload int64) func() {
+				return func() {
+					if r := c.Finalize(kind, atoi(t, to), upload); r.StatusCode >= 500 {
+						t.Errorf("round %d: finalize onto a %s: %d", round, kind, r.StatusCode)
+					}
+				}
+			}
+			acts := []func(){
+				graph(who, delete), graph(who, delete),
+				finalize(ada, "thing", servertest.ID(thing), uploads[0]), finalize(bob, "copy", made, uploads[1]), finalize(bob, "comment", comment, uploads[2]), finalize(cyd, "comment", onMake, uploads[3]),
+				graph(bob, `mutation ($t: TargetInput!) { addLike(input: {target: $t}) { target { ... on Thing { likeCount } } } }`),
+				graph(cyd, `mutation ($m: ID!) { addLike(input: {target: {type: MAKE, id: $m}}) { target { ... on Make { likeCount thing { name } } } } }`),
+				graph(cyd, `mutation ($t: TargetInput!) { createComment(input: {target: $t, body: "So it is."}) { comment { target { __typename } replyCount } } }`),
+				graph(cyd, `mutation ($p: ID!) { createComment(input: {parentId: $p, body: "So it is."}) { comment { parent { body } target { ... on Thing { name } } } } }`),
+				graph(bob, `mutation ($q: ID!) { createComment(input: {parentId: $q, body: "So it is."}) { comment { target { ... on Make { name } } } } }`),
+				graph(cyd, `mutation ($c: ID!, $id: ID!) { addToCollection(input: {collectionId: $c, thingId: $id}) { collection { thingCount things { nodes { name } } } } }`),
+				graph(bob, `mutation ($f: ID!) { recordDownload(input: {fileId: $f}) { download { thing { name } file { name } } } }`),
+				graph(cyd, `mutation ($id: ID!) { createMake(input: {thingId: $id, pictureName: "a.png"}) { make { name thing { name } } upload { fileId } } }`),
+				graph(ada, `mutation ($r: ID!, $id: ID!) { updateThing(input: {id: $r, ancestorIds: [$id]}) { thing { ancestors { nodes { name } } } } }`),
+				graph(ada, `mutation ($f: ID!) { deleteFile(input: {id: $f}) { deletedId } }`),
+				s.Fold,
+			}
+			r.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
+			var next sync.Mutex
+			together(8, func(int) int {
+				for {
+					next.Lock()
+					if len(acts) == 0 {
+						next.Unlock()
+						return 0
+					}
+					act := acts[0]
+					acts = acts[1:]
+					next.Unlock()
+					act()
+				}
+			})
+		}
+		if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
+			t.Error(err)
+		}
+		soundCatalogue(t, s)
+		soundRows(t, s)
+		s.Fold()
+		if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
+			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
+		}
+	})
+}
+
+// Whoever looks at lists while what stands in them is deleted is told what is there, and never of a fault of ours.
+func TestLookBesideDelete(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
+		end := time.Now().Add(3 * time.Second)
+		looks, failed := make([]int, 8), sync.Map{}
+		together(8, func(i int) int {
+			for n := 0; time.Now().Before(end); n++ {
+				if i < 2 {
+					thing := ada.Thing("Short-lived")
+					file := ada.Upload("a.stl", stl)
+					ada.Finalize("thing", thing, file)
+					ada.Publish(thing)
+					vars := object{"id": thing, "t": object{"type": "THING", "id": thing}}
+					bob.GraphQL(`mutation ($id: ID!, $t: TargetInput!) { addLike(input: {target: $t}) { target { __typename } } createComment(input: {target: $t, body: "Nice."}) { comment { id } } createMake(input: {thingId: $id}) { make { id } } }`, vars)
+					bob.Get(fmt.Sprintf("/files/%d/download", file))
+					ada.Do("DELETE", fmt.Sprintf("/things/%d", thing), nil).Want(t, 200)
+					continue
+				}
+				looks[i]++
+				if i%2 == 0 {
+					for _, document := range []string{
+						`{ comments { nodes { body author { username } target { ... on Thing { name } ... on Make { name thing { name } } } } } }`,
+						`{ things { nodes { name creator { username } files { name target { __typename } } comments { nodes { body } } makes { nodes { name } } likers { nodes { username } } } } }`,
+						`{ me { downloads { nodes { thing { name } file { name } } } downloadedThings { nodes { name } } likedThings { nodes { name } } } search { nodes { ... on Thing { name } } } }`,
+					} {
+						if r := bob.GraphQL(document, nil); r.Code() != "" {
+							failed.LoadOrStore(document, fmt.Sprintf("%+v", r.Errors[0]))
+						}
+					}
+					continue
+				}
+				for _, path := range []string{"/newest", "/popular", "/comments", "/users/ada/things", "/users/me/downloads", "/users/me/likes", "/copies", "/search/short"} {
+					if r := bob.Get(path); r.StatusCode != 200 {
+						failed.LoadOrStore(path, fmt.Sprintf("%d %s", r.StatusCode, r.Bytes))
+					}
+				}
+			}
+			return 0
+		})
+		failed.Range(func(what, how any) bool {
+			t.Errorf("%s: %s", what, how)
+			return true
+		})
+		t.Logf("looked %v times", looks)
+	})
+}
+
+// An act that waits for a row when a delete comes to wait for it, too, ends well, and leaves nothing over. On SQLite, whose writers go one after the
+// other from their first statement on, there is nothing to wait for.
+func TestDeleteWaitsWithOthers(t *testing.T) {
+	t.Parallel()
+	deleteThing := func(h *hangar) int {
+		return h.ada.Do("DELETE", fmt.Sprintf("/things/%d", h.thing), nil).StatusCode
+	}
+	for name, test := range map[string]struct {
+		held          string // whose row both wait for
+		first, second func(h *hangar, upload int64) int
+		by            func(h *hangar) *servertest.Client
+		after         func(t *testing.T, h *hangar, upload int64)
+	}{
+		"a file of a comment on a thing that goes": {
+			held:   "comments WHERE target_type = 'thing' AND parent_id IS NULL",
+			by:     func(h *hangar) *servertest.Client { return h.bob },
+			first:  func(h *hangar, upload int64) int { return h.bob.Finalize("comment", h.comment, upload).StatusCode },
+			second: func(h *hangar, _ int64) int { return deleteThing(h) },
+			after: func(t *testing.T, h *hangar, upload int64) {
+				h.absent(t, "/files/%d", "file", upload)
+				h.bytes(t, []string{fmt.Sprintf("/download:%d", upload)}, 404)
+			},
+		},
+		"a file of a comment on a make that goes": {
+			held:  "comments WHERE target_type = 'make'",
+			by:    func(h *hangar) *servertest.Client { return h.cyd },
+			first: func(h *hangar, upload int64) int { return h.cyd.Finalize("comment", h.makeComment, upload).StatusCode },
+			second: func(h *hangar, _ int64) int {
+				return h.bob.Do("DELETE", fmt.Sprintf("/copies/%d", h.make), nil).StatusCode
+			},
+			after: func(t *testing.T, h *hangar, upload int64) {
+				h.absent(t, "/files/%d", "file", upload)
+				h.bytes(t, []string{fmt.Sprintf("/download:%d", upload)}, 404)
+			},
+		},
+		"a file of a make whose thing goes": {
+			held:   "makes",
+			by:     func(h *hangar) *servertest.Client { return h.bob },
+			first:  func(h *hangar, upload int64) int { return h.bob.Finalize("copy", h.make, upload).StatusCode },
+			second: func(h *hangar, _ int64) int { return deleteThing(h) },
+			after: func(t *testing.T, h *hangar, upload int64) {
+				h.bytes(t, []string{fmt.Sprintf("/download:%d", upload)}, 200)
+				h.cyd.Get(fmt.Sprintf("/files/%d", upload)).Want(t, 200)
+			},
+		},
+		"a file of a comment on a make whose thing goes": {
+			held:   "comments WHERE target_type = 'make'",
+			by:     func(h *hangar) *servertest.Client { return h.cyd },
+			first:  func(h *hangar, upload int64) int { return h.cyd.Finalize("comment", h.makeComment, upload).StatusCode },
+			second: func(h *hangar, _ int64) int { return deleteThing(h) },
+			after: func(t *testing.T, h *hangar, upload int64) {
+				h.bytes(t, []string{fmt.Sprintf("/download:%d", upload)}, 200)
+				h.bob.Get(fmt.Sprintf("/files/%d", upload)).Want(t, 200)
+			},
+		},
+		"a download of what goes": {
+			held:   "things WHERE name = 'Zeppelin'",
+			by:     func(h *hangar) *servertest.Client { return h.bob },
+			first:  func(h *hangar, _ int64) int { return deleteThing(h) },
+			second: func(h *hangar, _ int64) int { return h.bob.Get(fmt.Sprintf("/files/%d/download", h.stl)).StatusCode },
+		},
+		"a like of what goes": {
+			held:  "things WHERE name = 'Zeppelin'",
+			by:    func(h *hangar) *servertest.Client { return h.bob },
+			first: func(h *hangar, _ int64) int { return deleteThing(h) },
+			second: func(h *hangar, _ int64) int {
+				return h.bob.Do("POST", fmt.Sprintf("/things/%d/likes", h.thing), nil).StatusCode
+			},
+		},
+		"a reply on what goes": {
+			held:  "things WHERE name = 'Zeppelin'",
+			by:    func(h *hangar) *servertest.Client { return h.bob },
+			first: func(h *hangar, _ int64) int { return deleteThing(h) },
+			second: func(h *hangar, _ int64) int {
+				return h.bob.Do("POST", fmt.Sprintf("/comments/%d/reply", h.comment), object{"body": "A zeppelin?"}).StatusCode
+			},
+		},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			h := newHangar(t, servertest.Start(t, "postgres"))
+			h.s.Fold() // so that no job comes to wait as well
+			upload := test.by(h).Upload("late.stl", []byte("solid late"))
+			db := openDB(t, h.s).SQL()
+			holding, err := db.Begin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer holding.Rollback()
+			if _, err := holding.Exec("SELECT id FROM " + test.held + " FOR UPDATE"); err != nil {
+				t.Fatal(err)
+			}
+			var both sync.WaitGroup
+			begin := func(place int, act func(h *hangar, upload int64) int) {
+				both.Go(func() {
+					if status := act(h, upload); status >= 500 {
+						t.Errorf("number %d is answered %d", place, status)
+					}
+				})
+				for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+					var waiting int
+					err := db.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
+					if err != nil || time.Now().After(deadline) {
+						t.Fatalf("%d wait, want %d (%v)", waiting, place, err)
+					}
+					if waiting == place {
+						return
+					}
+				}
+			}
+			begin(1, test.first)
+			begin(2, test.second)
+			if err := holding.Rollback(); err != nil {
+				t.Fatal(err)
+			}
+			both.Wait()
+			soundRows(t, h.s)
+			if test.after != nil {
+				test.after(t, h, upload)
+			}
+			if _, err := h.s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
+				t.Error(err)
+			}
+			soundCatalogue(t, h.s)
+		})
+	}
+}

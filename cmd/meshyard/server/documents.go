@@ -1,0 +1,45 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/graphiql"
+	"github.com/meshyard/meshyard/internal/pages"
+	"github.com/meshyard/meshyard/rest"
+)
+
+// Documents are the registered documents: those that the server shows to its clients, in the guide, in GraphiQL and on the front page, and the
+// operator's own.
+func Documents(s config.Settings, g *graph.Graph) ([]graph.Document, error) {
+	all, err := rest.Stored(g)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, graph.Document{Name: "front-page", Text: pages.Asked})
+	for _, example := range graphiql.Examples() {
+		all = append(all, graph.Document{Name: "GraphiQL, " + example.Title, Text: example.Query})
+	}
+	if s.Documents == "" {
+		return all, nil
+	}
+	files, err := os.ReadDir(s.Documents)
+	if err != nil {
+		return nil, fmt.Errorf("--documents: %w", err)
+	}
+	for _, file := range files {
+		if file.IsDir() || !strings.HasSuffix(file.Name(), ".graphql") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(s.Documents, file.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("--documents: %w", err)
+		}
+		all = append(all, graph.Document{Name: file.Name(), Text: string(text)})
+	}
+	return all, nil
+}

@@ -1,0 +1,188 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// Each GET of a tracked download counts once and each HEAD not at all, while the counts are folded all the time.
+func TestDownloadsCountExactly(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		path := fmt.Sprintf("/files/%d/download", w.public)
+		together(60, func(i int) int {
+			switch i % 3 {
+			case 0:
+				w.ada.Do(http.MethodHead, path, nil).Want(t, 302)
+			case 1:
+				w.bob.Get(path).Want(t, 302)
+			default:
+				if _, err := s.Store.FoldDownloads(context.Background()); err != nil {
+					t.Error(err)
+				}
+				w.ada.Get(path).Want(t, 302)
+			}
+			return 0
+		})
+		for _, fold := range []bool{false, true} {
+			if fold {
+				if _, err := s.Store.FoldDownloads(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if o := read(t, w.ada.Get(fmt.Sprintf("/files/%d", w.public))); o["download_count"] != 40.0 {
+				t.Errorf("folded %v: download_count %v, want 40", fold, o["download_count"])
+			}
+		}
+		var unfolded int
+		if err := openDB(t, s).SQL().QueryRow("SELECT count(*) FROM downloads WHERE NOT folded").Scan(&unfolded); err != nil || unfolded != 0 {
+			t.Errorf("%d downloads are not folded (%v)", unfolded, err)
+		}
+		var me struct {
+			Me struct{ Downloads struct{ TotalCount int } }
+		}
+		w.bob.Query(`{ me { downloads { totalCount } } }`, nil, &me)
+		if me.Me.Downloads.TotalCount != 20 {
+			t.Errorf("bob's history has %d entries, want 20", me.Me.Downloads.TotalCount)
+		}
+		for name, id := range map[string]int64{"a missing file": 999, "another's pending upload": w.others, "one's pending upload": w.pending} {
+			if status := w.ada.Do(http.MethodHead, fmt.Sprintf("/files/%d/download", id), nil).StatusCode; status != 404 {
+				t.Errorf("HEAD of the download of %s: %d, want 404", name, status)
+			}
+		}
+		to := w.ada.Do(http.MethodHead, fmt.Sprintf("/files/%d/download", w.hidden), nil).Want(t, 302).Header.Get("Location")
+		s.Client("").Get(to).Want(t, 200)
+		w.bob.Do(http.MethodHead, fmt.Sprintf("/files/%d/download", w.hidden), nil).Want(t, 403)
+		w.ada.Do(http.MethodHead, fmt.Sprintf("/files/%d/finalize", w.pending), nil).Want(t, http.StatusMethodNotAllowed)
+		w.ada.Do(http.MethodHead, fmt.Sprintf("/files/%d", w.public), nil).Want(t, 200)
+	})
+}
+
+// A history walked by cursor shows each entry once, the latest first, also while it grows.
+func TestHistoryByCursor(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		path := fmt.Sprintf("/files/%d/download", w.public)
+		for range 7 {
+			w.bob.Get(path).Want(t, 302)
+		}
+		var after any
+		seen, last := 0, "~"
+		for more := true; more; {
+			var page struct {
+				Me struct {
+					Downloads struct {
+						Nodes    []struct{ At string }
+						PageInfo struct {
+							HasNextPage bool
+							EndCursor   string
+						}
+					}
+				}
+			}
+			w.bob.Query(`query ($after: String) { me { downloads(first: 2, after: $after) { nodes { at } pageInfo { hasNextPage endCursor } } } }`, map[string]any{"after": after}, &page)
+			d := page.Me.Downloads
+			for _, n := range d.Nodes {
+				if n.At > last {
+					t.Errorf("%s comes after %s", n.At, last)
+				}
+				last = n.At
+			}
+			seen, after, more = seen+len(d.Nodes), d.PageInfo.EndCursor, d.PageInfo.HasNextPage
+			w.bob.Get(path).Want(t, 302)
+		}
+		if seen != 7 {
+			t.Errorf("saw %d entries, want the 7 that were there at the start", seen)
+		}
+		for name, c := range map[string]struct{ arguments, field string }{
+			"no entries": {"first: 0", "first"}, "too many": {"first: 101", "first"}, "fewer than none": {"first: -1", "first"},
+			"no cursor": {`after: "x"`, "after"}, "a cursor of another list": {`after: "ZG93bmxvYWRlZFRoaW5nczox"`, "after"},
+		} {
+			r := w.bob.GraphQL(`{ me { downloads(`+c.arguments+`) { totalCount } } }`, nil)
+			if r.Code() != "BAD_USER_INPUT" || r.Errors[0].Extensions.Field != c.field {
+				t.Errorf("%s: %+v, want BAD_USER_INPUT of %s", name, r.Errors, c.field)
+			}
+		}
+		if r := w.ada.GraphQL(`{ user(username: "bob") { downloads { totalCount } } }`, nil); r.Code() != "FORBIDDEN" {
+			t.Errorf("another's history: %+v", r.Errors)
+		}
+	})
+}
+
+// The bytes keep to RFC 9110: ranges, If-Range, ETag, conditions; and to who may have them.
+func TestBytes(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		stl := string(servertest.Mesh(t, "hschendel_simple_bin.stl"))
+		get := func(address string, headers ...string) *servertest.Response {
+			r := w.nobody.Request(http.MethodGet, address, nil)
+			for i := 0; i < len(headers); i += 2 {
+				r.Header.Set(headers[i], headers[i+1])
+			}
+			return w.nobody.Send(r)
+		}
+		info := read(t, w.ada.Get(fmt.Sprintf("/files/%d", w.public)))
+		for _, address := range []string{info["direct_url"].(string), info["public_url"].(string)} {
+			etag := get(address).Want(t, 200).Header.Get("ETag")
+			for _, c := range []struct {
+				status  int
+				body    string
+				headers []string
+			}{
+				{206, stl[10:20], []string{"Range", "bytes=10-19"}},
+				{206, stl[len(stl)-5:], []string{"Range", "bytes=-5"}},
+				{416, "", []string{"Range", "bytes=100000-"}},
+				{200, stl, []string{"Range", "lines=1-2"}},
+				{206, stl[:1], []string{"Range", "bytes=0-0", "If-Range", etag}},
+				{200, stl, []string{"Range", "bytes=0-0", "If-Range", `"other"`}},
+				{304, "", []string{"If-None-Match", etag}},
+				{200, stl, []string{"If-None-Match", `"other"`}},
+				{412, "", []string{"If-Match", `"other"`}},
+			} {
+				r := get(address, c.headers...)
+				if r.StatusCode != c.status || c.body != "" && string(r.Bytes) != c.body {
+					t.Errorf("%s with %q: %d and %d bytes, want %d and %d", address, c.headers, r.StatusCode, len(r.Bytes), c.status, len(c.body))
+				}
+				if c.status >= 400 && (r.Header.Get("X-Error") != http.StatusText(c.status) || !strings.Contains(string(r.Bytes), `"message"`)) {
+					t.Errorf("%s with %q: X-Error %q and %s", address, c.headers, r.Header.Get("X-Error"), r.Bytes)
+				}
+			}
+		}
+		// A draft's bytes are for those who hold a signed address, until it ends.
+		hidden := read(t, w.ada.Get(fmt.Sprintf("/files/%d", w.hidden)))
+		get(hidden["public_url"].(string)).Want(t, 403)
+		signed, err := url.Parse(w.ada.Get(fmt.Sprintf("/files/%d/download", w.hidden)).Want(t, 302).Header.Get("Location"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		get(signed.String()).Want(t, 200)
+		change := func(name, value string) string {
+			u, q := *signed, signed.Query()
+			q.Set(name, value)
+			u.RawQuery = q.Encode()
+			return u.String()
+		}
+		bare := *signed
+		bare.RawQuery = ""
+		for name, address := range map[string]string{
+			"no signature": bare.String(), "another signature": change("signature", strings.Repeat("A", 43)), "a later end": change("expires", strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10)),
+			"no end": change("expires", ""), "an end that passed": change("expires", "1"), "another's id": strings.Replace(signed.String(), fmt.Sprintf("/blobs/%d/", w.hidden), fmt.Sprintf("/blobs/%d/", w.pending), 1),
+		} {
+			if status := get(address).StatusCode; status != 403 && status != 404 {
+				t.Errorf("%s: %d, want 403 or 404", name, status)
+			}
+		}
+		for _, path := range []string{"/download:", "/download:x", "/download:0", "/download:-1", "/blobs/x/y", "/blobs/999/y", fmt.Sprintf("/download:%d", w.pending)} {
+			get(path).Want(t, 404)
+		}
+		get(fmt.Sprintf("/download:%d/", w.public)).Want(t, 200)
+	})
+}

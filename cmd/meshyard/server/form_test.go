@@ -1,0 +1,140 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+)
+
+// form is a staged upload as a client gets it.
+type form struct {
+	Action string            `json:"action"`
+	Fields map[string]string `json:"fields"`
+}
+
+var formFields = []string{"AWSAccessKeyId", "bucket", "key", "acl", "success_action_redirect", "policy", "signature", "Content-Type", "Content-Disposition"}
+
+func stage(t *testing.T, c *servertest.Client, path, name string) form {
+	t.Helper()
+	var f form
+	c.Do("POST", path, object{"filename": name}).Want(t, 200, &f)
+	for _, field := range formFields {
+		if f.Fields[field] == "" {
+			t.Errorf("the form has no %s: %v", field, f.Fields)
+		}
+	}
+	if len(f.Fields) != len(formFields) || f.Action != c.URL+"/upload_file_storage" {
+		t.Errorf("form %+v", f)
+	}
+	return f
+}
+
+// post posts a form as clients do, with no token, in some order of the fields.
+func (f form) post(c *servertest.Client, file []byte, leave ...string) *servertest.Response {
+	var fields [][2]string
+	for name, value := range f.Fields {
+		if !strings.Contains(strings.Join(leave, " "), name) {
+			fields = append(fields, [2]string{name, value})
+		}
+	}
+	nobody := *c
+	nobody.Token = ""
+	return nobody.PostForm(f.Action, fields, "file", "x", file)
+}
+
+// The form upload in three steps, as most old clients do it.
+func TestFormUpload(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		stl, png := servertest.Mesh(t, "hschendel_simple_bin.stl"), servertest.Mesh(t, "lib3mf_thumbnail.png")
+		f := stage(t, w.ada, fmt.Sprintf("/things/%d/files", w.thing), "cube.stl")
+		to := f.Fields["success_action_redirect"]
+		w.ada.Do("POST", to, nil).Want(t, 404) // no bytes yet
+		r := f.post(w.ada, stl, "bucket").Want(t, 200)
+		if r.Header.Get("Location") != to {
+			t.Errorf("Location %q, want %q", r.Header.Get("Location"), to)
+		}
+		f.post(w.ada, stl).Want(t, 200) // an answer that was lost
+		o := read(t, w.ada.Do("POST", to, "null"))
+		if o["name"] != "cube.stl" || o["size"] != float64(len(stl)) || fmt.Sprintf("%s/files/%v/finalize", s.URL, o["id"]) != to {
+			t.Errorf("finalized %v", o)
+		}
+		read(t, w.ada.Get(to))
+		f.post(w.ada, stl).Want(t, 403) // it is finalized
+
+		picture := stage(t, w.ada, fmt.Sprintf("/things/%d/files/", w.thing), "cube.png")
+		picture.post(w.ada, png).Want(t, 200)
+		if o := read(t, w.ada.Do("POST", picture.Fields["success_action_redirect"], nil)); len(o["sizes"].([]any)) != 15 {
+			t.Errorf("picture %v", o)
+		}
+
+		// A picture of a new make: the make shows itself when the picture is there.
+		made := stage(t, w.bob, fmt.Sprintf("/things/%d/copies", w.thing), "made.png")
+		if r := w.ada.GraphQL(`{ make(id: 1) { id } }`, nil); r.Code() != "FORBIDDEN" {
+			t.Errorf("a draft of a make: %+v", r.Errors)
+		}
+		made.post(w.bob, png).Want(t, 200)
+		read(t, w.bob.Do("POST", made.Fields["success_action_redirect"], nil))
+		more := stage(t, w.bob, "/copies/1/images", "more.png")
+		more.post(w.bob, png).Want(t, 200)
+		read(t, w.bob.Do("POST", more.Fields["success_action_redirect"], nil))
+		var make struct {
+			Make struct{ Files []struct{ Name string } }
+		}
+		w.ada.Query(`{ make(id: 1) { files { name } } }`, nil, &make)
+		if len(make.Make.Files) != 2 {
+			t.Errorf("the make's files: %v", make.Make.Files)
+		}
+		w.ada.Do("POST", "/copies/1/images", object{"filename": "x.png"}).Want(t, 403)
+		w.bob.Do("POST", fmt.Sprintf("/things/%d/files", w.thing), object{"filename": "x.stl"}).Want(t, 403)
+		w.ada.Do("POST", "/things/999/files", object{"filename": "x.stl"}).Want(t, 404)
+		w.ada.Do("POST", fmt.Sprintf("/things/%d/files", w.thing), nil).Want(t, 400)
+		nothingLeft(t, s, 8)
+	})
+}
+
+// A form that was changed is refused, field by field; so is a file that is empty or too large.
+func TestFormIsSigned(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
+		f := stage(t, w.ada, fmt.Sprintf("/things/%d/files", w.thing), "cube.stl")
+		other := stage(t, w.ada, fmt.Sprintf("/things/%d/files", w.thing), "other.stl")
+		for _, name := range formFields {
+			changed := form{f.Action, map[string]string{}}
+			for field, value := range f.Fields {
+				changed.Fields[field] = value
+			}
+			changed.Fields[name] = other.Fields[name]
+			if other.Fields[name] == f.Fields[name] {
+				changed.Fields[name] += "x"
+			}
+			if r := changed.post(w.ada, stl); r.StatusCode != http.StatusForbidden {
+				t.Errorf("with %s changed: %d %s, want 403", name, r.StatusCode, r.Bytes)
+			}
+		}
+		for _, name := range []string{"key", "policy", "signature"} {
+			f.post(w.ada, stl, name).Want(t, 403)
+		}
+		f.post(w.ada, nil).Want(t, 400)
+		f.post(w.ada, make([]byte, s.Settings.UploadLimit+1)).Want(t, 400)
+		w.nobody.Do("POST", f.Action, "key=x").Want(t, 400)
+		f.post(w.ada, stl).Want(t, 200)
+		nothingLeft(t, s, 6)
+	})
+}
+
+// A policy ends with its upload.
+func TestFormExpires(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		f := stage(t, ada, fmt.Sprintf("/things/%d/files", ada.Thing("One")), "cube.stl")
+		time.Sleep(1200 * time.Millisecond)
+		f.post(ada, servertest.Mesh(t, "hschendel_simple_bin.stl")).Want(t, 403)
+	}, func(c *config.Settings) { c.PendingTTL = time.Second })
+}

@@ -1,0 +1,70 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+var update = flag.Bool("update", false, "write the goldens anew: go test ./cmd/meshyard/app -run Parity -update")
+
+// What differs from run to run.
+var varying = []struct {
+	pattern *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00`), "2026-01-02T03:04:05+00:00"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`), "2026-01-02 03:04:05"},
+	{regexp.MustCompile(`expires=\d+`), "expires=EXPIRES"},
+	{regexp.MustCompile(`signature=[\w-]+`), "signature=SIGNATURE"},
+	{regexp.MustCompile(`"(policy|signature|key)": "[^"]*"`), `"$1": "…"`},
+}
+
+// seen are the goldens that a run has come by, on either engine.
+var seen sync.Map
+
+// golden holds the first success of an operation against the one that is kept: it must be the same on both engines, and stay the same
+// until somebody means it to change.
+func golden(t *testing.T, operation string, answer *servertest.Response, base string) {
+	t.Helper()
+	if answer.StatusCode >= 400 {
+		return
+	}
+	if _, again := seen.LoadOrStore(t.Name()+" "+operation, true); again {
+		return
+	}
+	indented := bytes.NewBufferString("")
+	if to := answer.Header.Get("Location"); to != "" {
+		indented.WriteString(strconv.Itoa(answer.StatusCode) + " " + to)
+	}
+	if len(answer.Bytes) > 0 {
+		if err := json.Indent(indented, answer.Bytes, "", "  "); err != nil {
+			t.Fatalf("%s: %v: %s", operation, err, answer.Bytes)
+		}
+	}
+	got := bytes.ReplaceAll(indented.Bytes(), []byte(base), []byte("https://models.example"))
+	for _, v := range varying {
+		got = v.pattern.ReplaceAll(got, []byte(v.instead))
+	}
+	got = append(got, '\n')
+	path := filepath.Join("testdata", "answers", operation+".json")
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Errorf("%s: %v", operation, err)
+	} else if !bytes.Equal(got, want) {
+		t.Errorf("%s answers\n%s\nand not, as %s has it,\n%s", operation, got, path, want)
+	}
+}

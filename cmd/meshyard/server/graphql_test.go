@@ -1,0 +1,19 @@
+package server_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// decode reads the data of a result that must have succeeded.
+func decode(t testing.TB, r *servertest.Result, v any) {
+	t.Helper()
+	if len(r.Errors) > 0 {
+		t.Fatalf("errors: %+v", r.Errors)
+	}
+	if err := json.Unmarshal(r.Data, v); err != nil {
+		t.Fatalf("%v: %s", err, r.Data)
+	}
+}

@@ -1,0 +1,71 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// What hangs on a draft of a make is hidden with it, also where a comment stands between.
+func TestDraftOfMakeHides(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		stl, png := servertest.Mesh(t, "hschendel_simple_bin.stl"), servertest.Mesh(t, "lib3mf_thumbnail.png")
+		picture := stage(t, w.bob, fmt.Sprintf("/things/%d/copies", w.thing), "made.png")
+		var made struct {
+			CreateComment struct{ Comment struct{ ID string } }
+		}
+		w.bob.Query(`mutation { createComment(input: {target: {type: MAKE, id: 1}, body: "secret"}) { comment { id } } }`, nil, &made)
+		file := w.bob.Upload("secret.stl", stl)
+		w.bob.Finalize("comment", 1, file).Want(t, 200)
+		path := fmt.Sprintf("/files/%d", file)
+		w.bob.Get(path).Want(t, 200)
+		for _, who := range []*servertest.Client{w.ada} { // who owns the thing, and not the make
+			who.Get(path).Want(t, 403)
+			who.Get(path+"/download").Want(t, 403)
+			for _, document := range []string{`{ comment(id: 1) { body } }`, `{ make(id: 1) { name } }`, fmt.Sprintf(`{ file(id: %d) { target { ... on Comment { body } } } }`, file)} {
+				if r := who.GraphQL(document, nil); r.Code() != "FORBIDDEN" {
+					t.Errorf("%s: %s %+v", document, r.Data, r.Errors)
+				}
+			}
+		}
+		w.nobody.Get(fmt.Sprintf("/download:%d", file)).Want(t, 403)
+
+		picture.post(w.bob, png).Want(t, 200)
+		w.bob.Do("POST", picture.Fields["success_action_redirect"], nil).Want(t, 200)
+		w.ada.Get(path).Want(t, 200)
+		w.nobody.Get(fmt.Sprintf("/download:%d", file)).Want(t, 200)
+
+		// A make whose picture cannot be staged is not made either.
+		w.bob.Do("POST", fmt.Sprintf("/things/%d/copies", w.thing), object{"filename": ".."}).Want(t, 400)
+		if r := w.bob.GraphQL(`{ make(id: 2) { id } }`, nil); r.Code() != "NOT_FOUND" {
+			t.Errorf("half a make: %s", r.Data)
+		}
+	})
+}
+
+// Text that no database or client could keep as it was sent is refused, wherever it is sent.
+func TestBrokenText(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		for _, text := range []string{"a\xff", `a\ud800`, `\udd8a\ud83e`, `a\u0000b`} {
+			for path, body := range map[string]string{
+				"/things":                                `{"name":"` + text + `","license":"cc","category":"Art"}`,
+				"/things/":                               `{"name":"a","license":"cc","category":"Art","tags":["` + text + `"]}`,
+				fmt.Sprintf("/things/%d/files", w.thing): `{"filename":"` + text + `"}`,
+				fmt.Sprintf("/things/%d/copies", w.thing): `{"filename":"a.png","description":"` + text + `"}`,
+			} {
+				w.ada.Do("POST", path, body).Want(t, 400)
+			}
+			for _, input := range []string{`name: $t, category: "Art"`, `name: "a", category: $t`, `name: "a", category: "Art", description: $t`} {
+				r := w.ada.Request("POST", "/graphql", `{"query":`+mustJSON(`mutation ($t: String!) { createThing(input: {license: CC, `+input+`}) { thing { id } } }`)+`,"variables":{"t":"`+text+`"}}`)
+				r.Header.Set("Content-Type", "application/json")
+				if answer := string(w.ada.Send(r).Bytes); !strings.Contains(answer, `"BAD_USER_INPUT"`) {
+					t.Errorf("%q as %s: %s", text, input, answer)
+				}
+			}
+		}
+	})
+}

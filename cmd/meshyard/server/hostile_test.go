@@ -1,0 +1,105 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// Texts that somebody may send where something else is expected.
+var hostileTexts = []string{
+	"", " ", "0", "-1", "1.5", "9223372036854775808", "00001", "0x10", "NaN", "null", "true", "me", "\x00", "a\x00b", "\xff\xfe", "💥", "\u202e\u200b", "' OR 1=1 --", `";\`, "%", "_", "%%_", "a?b",
+	"?0 ?1 $1", "[]", "{}", "../..", "a/b", "a+b", "now-7d", "now-9999y", "2026-02-30", "99999-01-01", strings.Repeat("x", 250), strings.Repeat("é", 5_000),
+}
+
+// Values that somebody may put into a JSON body, besides these texts.
+var hostileValues = []any{nil, true, 0, -1, 1e300, 0.5, []any{}, []any{nil}, []any{[]any{}}, []any{object{}}, object{}, object{"id": object{}}, object{"name": []any{1}}, slices.Repeat([]any{"a"}, 2_000)}
+
+// No value in any place of any operation makes a 500, or an answer that OpenAPI does not describe (which Send sees to). An error is in the
+// documented shape.
+func TestNoInputIsOurFault(t *testing.T) {
+	servertest.Sequential(t)
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		world := fullThing(t, s, ada, bob)
+		type parameter struct{ Name, In string }
+		var described struct {
+			Paths map[string]map[string]struct {
+				Parameters  []parameter
+				RequestBody struct {
+					Content map[string]struct {
+						Schema struct{ Properties map[string]any }
+					}
+				}
+			}
+		}
+		s.Client("").Get("/openapi.json").Want(t, 200, &described)
+		sent := 0
+		send := func(method, path string, body any) {
+			sent++
+			r := ada.Do(method, path, body)
+			if r.StatusCode >= 500 || r.StatusCode >= 400 && r.Header.Get("X-Error") == "" {
+				t.Errorf("%s %q %.200v: %d %.300s", method, path, body, r.StatusCode, r.Bytes)
+			}
+		}
+		// at gives a path with its parameters filled, one of them with a value.
+		at := func(path, name, value string) string {
+			for parameter, known := range world {
+				if parameter != name {
+					path = strings.ReplaceAll(path, "{"+parameter+"}", fmt.Sprint(known))
+				}
+			}
+			return strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(value))
+		}
+		for path, methods := range described.Paths {
+			for method, op := range methods {
+				method = strings.ToUpper(method)
+				if path == "/upload_file_storage" || path == "/files/0/uploadFile" {
+					continue // which have tests of their own
+				}
+				for _, p := range op.Parameters {
+					for _, text := range hostileTexts {
+						switch {
+						case p.In == "query":
+							send(method, at(path, "", "")+"?"+url.Values{p.Name: {text}}.Encode(), nil)
+						case method == http.MethodGet || method == http.MethodPost: // a path that is cleaned would be another's
+							if text != "" && !strings.Contains(text, "..") {
+								send(method, at(path, p.Name, text), nil)
+							}
+						}
+					}
+				}
+				for property := range op.RequestBody.Content["application/json"].Schema.Properties {
+					// Beside it all else is as it should be.
+					fields := object{"name": "n", "license": "cc", "category": "Art", "body": "b", "filename": "f.stl", "target_type": "thing", "target_id": world["thing_id"], "rank": 1}
+					for _, text := range hostileTexts {
+						if text != "\xff\xfe" {
+							fields[property] = text
+							send(method, at(path, "", ""), fields)
+						}
+					}
+					for _, value := range hostileValues {
+						fields[property] = value
+						send(method, at(path, "", ""), fields)
+					}
+				}
+				for _, body := range []string{"[", "{", `{"a":`, `[1]`, "\xff", `{"name":"\ud800"}`, "a=%zz", strings.Repeat("[", 5_000), `{"name":"` + strings.Repeat("x", 1<<20) + `"}`} {
+					send(method, at(path, "", ""), body)
+				}
+			}
+		}
+		if sent < 1_000 {
+			t.Errorf("only %d requests were sent", sent)
+		}
+		// It stands, and what the counts say is so.
+		s.Fold()
+		if changed, err := s.Store.Recount(t.Context()); err != nil || changed != 0 {
+			t.Errorf("recount set %d counts right: %v", changed, err)
+		}
+	})
+}

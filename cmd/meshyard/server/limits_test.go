@@ -1,0 +1,247 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/graphiql"
+	"github.com/meshyard/meshyard/internal/graphqltest"
+	"github.com/meshyard/meshyard/rest"
+)
+
+// Documents that would cost far more than they weigh are refused before they are validated, and the answers stay small. None of
+// these ends in time where the limits are missing.
+func TestHostileDocuments(t *testing.T) {
+	s := servertest.Start(t, "sqlite")
+	ada, nobody := s.User("ada"), s.Client("")
+	fanOut := "{me{...F0}} "
+	for i := range 100 {
+		fanOut += fmt.Sprintf("fragment F%d on User{...F%d ...F%d} ", i, i+1, i+1)
+	}
+	nested, deep := "id", "id"
+	for range 4 {
+		nested = "files{target{... on Thing{" + nested + "}}}"
+	}
+	for range 30 {
+		deep = "files{owner{downloads{nodes{thing{" + deep + "}}}}}"
+	}
+	for name, document := range map[string]string{
+		"a fan of fragments":   fanOut + "fragment F100 on User{id}",
+		"one field over again": "{me{" + strings.Repeat("id ", 1_900) + "}}",
+		"unknown fields":       "{me{" + strings.Repeat("nothing ", 990) + "}}",
+		"directives":           "{me{id " + strings.Repeat("@skip(if: true)", 200) + "}}",
+		"aliases":              "{" + aliases(600) + "}",
+		"lists in lists":       "{thing(id:1){" + nested + "}}",
+		"depth":                "{thing(id:1){" + deep + "}}",
+		"a circle":             "{me{...A}} fragment A on User{...B} fragment B on User{...A}",
+		"braces":               strings.Repeat("{a", 100_000),
+	} {
+		for _, c := range []*servertest.Client{ada, nobody} {
+			r := c.Request("POST", "/graphql", map[string]any{"query": document})
+			r.Header.Set("Content-Type", "application/json")
+			answer := c.Send(r)
+			if !strings.Contains(string(answer.Bytes), `"BAD_USER_INPUT"`) || len(answer.Bytes) > 16<<10 {
+				t.Errorf("%s: %d bytes, %.200s", name, len(answer.Bytes), answer.Bytes)
+			}
+		}
+	}
+	decode(t, nobody.GraphQL(`{ __schema { types { name fields { name type { ofType { ofType { ofType { ofType { name } } } } } } } } }`, nil), new(any))
+}
+
+func aliases(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "a%d:me{id} ", i)
+	}
+	return b.String()
+}
+
+// Whatever is sent, the answer is short and no failure of ours.
+func TestHostileRequests(t *testing.T) {
+	s := servertest.Start(t, "sqlite")
+	for name, c := range map[string]*servertest.Client{"somebody": s.User("ada"), "nobody": s.Client("")} {
+		for _, request := range graphqltest.Requests() {
+			r := c.Request("POST", "/graphql", request.Body(0))
+			r.Header.Set("Content-Type", "application/json")
+			answer := c.Send(r)
+			if answer.StatusCode >= 500 || len(answer.Bytes) >= 64<<10 || !json.Valid(answer.Bytes) || strings.Contains(string(answer.Bytes), `"INTERNAL"`) {
+				t.Errorf("%s, by %s: %d, %d bytes, %.200s", request.Name, name, answer.StatusCode, len(answer.Bytes), answer.Bytes)
+			}
+		}
+	}
+}
+
+// hardened closes a server, but for the documents given.
+func hardened(t *testing.T, documents ...string) func(*config.Settings) {
+	dir := t.TempDir()
+	for i, text := range documents {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.graphql", i)), []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func(c *config.Settings) { c.Hardened, c.Documents = true, dir }
+}
+
+// A server that is closed to explorers runs what is registered, and tells nothing about itself.
+func TestHardened(t *testing.T) {
+	const misspelt = `query asked($n: String) { things(name: $n) { nodes { id } } }`
+	mine := []string{`{ me { id } }`, `query introspect { __schema { types { name } } }`, `query by($id: ID!) { thing(id: $id) { name } }`}
+	s := servertest.Start(t, "sqlite", hardened(t, mine...))
+	ada := s.User("ada")
+	decode(t, ada.GraphQL(mine[0], nil), new(any))
+	// What the server shows to its clients is registered, too.
+	thing := ada.Thing("Fox")
+	stored, err := rest.Stored(graph.New(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(stored, func(d graph.Document) bool { return d.Name == "get_things_thing_id" })
+	decode(t, ada.GraphQL(stored[at].Text, map[string]any{"thing_id": thing}), new(any))
+	decode(t, ada.GraphQL(graphiql.Examples()[0].Query, nil), new(any))
+	up := graphiql.Examples()[2]
+	decode(t, ada.GraphQLUpload(up.Query, map[string]any{"file": nil}, "file", "a.stl", []byte("solid a\nendsolid a\n")), new(any))
+	// By its hash alone.
+	id := graph.Document{Text: mine[2]}.ID()
+	body := object{"variables": object{"id": thing}, "extensions": object{"persistedQuery": object{"version": 1, "sha256Hash": id}}}
+	if r := asked(ada, body); !strings.Contains(string(r.Bytes), `"Fox"`) {
+		t.Errorf("by hash: %d %s", r.StatusCode, r.Bytes)
+	}
+	for _, document := range []string{misspelt, `{ me { id  } }`, `{ __schema { types { name } } }`, `{ __type(name: "Query") { name } }`, `{ me { usernam } }`, `{`} {
+		if r := ada.GraphQL(document, nil); r.Code() != "FORBIDDEN" || strings.Contains(r.Errors[0].Message, "username") {
+			t.Errorf("%s: %s %+v", document, r.Data, r.Errors)
+		}
+		body := object{"query": document, "extensions": object{"persistedQuery": object{"version": 1, "sha256Hash": graph.Document{Text: document}.ID()}}}
+		for range 2 {
+			if r := asked(ada, body); !strings.Contains(string(r.Bytes), `"FORBIDDEN"`) && !strings.Contains(string(r.Bytes), `"PersistedQueryNotFound"`) {
+				t.Errorf("%s by hash: %d %s", document, r.StatusCode, r.Bytes)
+			}
+			delete(body, "query")
+		}
+	}
+	if r := ada.GraphQL(mine[1], nil); r.Code() != "FORBIDDEN" {
+		t.Errorf("introspection that is registered: %s %+v", r.Data, r.Errors)
+	}
+	ada.Get("/graphql?query="+url.QueryEscape(mine[0])).Want(t, 405)
+	ada.Get("/graphiql").Want(t, 404)
+	ada.Get("/schema.graphql").Want(t, 404)
+	// The old face goes on.
+	ada.Get(fmt.Sprintf("/things/%d", thing)).Want(t, 200)
+}
+
+// A document that does not fit is told at the start, with its file.
+func TestDocumentsAreChecked(t *testing.T) {
+	for text, want := range map[string]string{"{ nothing }": "Cannot query field", "": "no operation", "{": "Expected Name"} {
+		settings := servertest.Settings(t, "sqlite")
+		hardened(t, "{ me { id } }", text)(&settings)
+		a, err := server.Open(t.Context(), settings, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Handler(t.Context()); err == nil || !strings.Contains(err.Error(), "1.graphql") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Requests beyond the limit are refused on both faces, each in its own shape.
+func TestRateLimit(t *testing.T) {
+	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 3 })
+	ada, bob := s.User("ada"), s.User("bob")
+	for range 3 {
+		ada.Get("/files/1").Want(t, 404)
+	}
+	r := ada.Get("/files/1").Want(t, 429)
+	if r.Header.Get("X-Error") != "Too Many Requests" || r.Header.Get("Retry-After") == "" {
+		t.Errorf("%v %s", r.Header, r.Bytes)
+	}
+	if g := ada.GraphQL(`{ me { id } }`, nil); g.Code() != "RATE_LIMITED" {
+		t.Errorf("%+v", g.Errors)
+	}
+	bob.Get("/files/1").Want(t, 404)
+	s.Client("").Get("/healthz").Want(t, 200)
+}
+
+// The cost of an operation is told to who asks for it, and what he may still run; what is over that is refused, and told when to come back.
+func TestCostIsTold(t *testing.T) {
+	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 10 })
+	ada, bob := s.User("ada"), s.User("bob")
+	type told struct {
+		Extensions *struct {
+			Cost struct{ Requested, Limit, Remaining int }
+		}
+	}
+	cost := func(c *servertest.Client, query string) (got told) {
+		asked(c, object{"query": query, "extensions": object{"cost": true}}).Want(t, 200, &got)
+		return got
+	}
+	var quiet told
+	asked(ada, object{"query": "{me{id}}"}).Want(t, 200, &quiet)
+	if quiet.Extensions != nil {
+		t.Errorf("told to one who did not ask: %+v", quiet)
+	}
+	if got := cost(ada, "{me{id}}").Extensions.Cost; got.Requested != 2 || got.Limit != 50_000 || got.Remaining != 100_000-4 {
+		t.Errorf("%+v", got)
+	}
+	const dear = "{things(first:100){nodes{creator{things(first:100){nodes{id name}}}}}}"
+	if got := cost(ada, dear).Extensions.Cost; got.Requested != 30_301 || got.Remaining != 100_000-4-30_301 {
+		t.Errorf("%+v", got)
+	}
+	cost(ada, dear)
+	cost(ada, dear)
+	refused := asked(ada, object{"query": dear}).Want(t, 429)
+	if !strings.Contains(string(refused.Bytes), `"RATE_LIMITED"`) || refused.Header.Get("Retry-After") == "" {
+		t.Errorf("%v %s", refused.Header, refused.Bytes)
+	}
+	if got := cost(ada, "{me{id}}").Extensions.Cost; got.Remaining != 100_000-3*30_301-6 {
+		t.Errorf("what is refused is not counted: %+v", got)
+	}
+	if got := cost(bob, "{me{id}}").Extensions.Cost; got.Remaining != 100_000-2 {
+		t.Errorf("another's: %+v", got)
+	}
+}
+
+// An answer that gets too large is ended while it is written.
+func TestAnswerIsBounded(t *testing.T) {
+	s := servertest.Start(t, "sqlite")
+	ada := s.User("ada")
+	thing := ada.Thing("Fox")
+	ada.Do("PATCH", fmt.Sprintf("/things/%d", thing), object{"description": strings.Repeat("ä", 65_000)}).Want(t, 200)
+	var all strings.Builder
+	for i := range 64 {
+		fmt.Fprintf(&all, "a%d:description ", i)
+	}
+	query := func(times int) string {
+		q := "query($id:ID!){"
+		for i := range times {
+			q += fmt.Sprintf("t%d:thing(id:$id){...F}", i)
+		}
+		return q + "} fragment F on Thing{" + all.String() + "}"
+	}
+	if r := ada.GraphQL(query(1), map[string]any{"id": thing}); len(r.Errors) > 0 || len(r.Data) < 8_000_000 {
+		t.Errorf("%d bytes: %+v", len(r.Data), r.Errors)
+	}
+	if r := ada.GraphQL(query(5), map[string]any{"id": thing}); r.Code() != "TOO_LARGE" || string(r.Data) != "null" {
+		t.Errorf("%d bytes: %+v", len(r.Data), r.Errors)
+	}
+}
+
+// asked sends a request of GraphQL as it is.
+func asked(c *servertest.Client, body any) *servertest.Response {
+	r := c.Request("POST", "/graphql", body)
+	r.Header.Set("Content-Type", "application/json")
+	return c.Send(r)
+}

@@ -1,0 +1,259 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// moderator makes a user a moderator and gives a client that acts as one.
+func moderator(t *testing.T, s *servertest.Server, staff *servertest.Client, name string) *servertest.Client {
+	t.Helper()
+	s.User(name)
+	staff.Query(`mutation ($name: String!) { setUserRole(input: {username: $name, role: MODERATOR, reason: "Knows how."}) { user { role } } }`, object{"name": name}, new(any))
+	return s.Client(s.Token(name, auth.Read, auth.Write, auth.Admin))
+}
+
+// Who is suspended reads and changes nothing, by any token and at once, and signs in no more; until he is restored.
+func TestSuspension(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		staff := s.Staff()
+		mod := moderator(t, s, staff, "mod")
+		b, ada := signedIn(t, s, "ada")
+		bob := s.User("bob")
+		thing := ada.Thing("Draft")
+		b.Get("/login").Want(t, 200)
+		const suspend = `mutation ($name: String!, $reason: String!) { suspendUser(input: {username: $name, reason: $reason}) { user { suspension { reason at } } } }`
+		for name, try := range map[string]struct {
+			by         *servertest.Client
+			whom, why  string
+			want, text string
+		}{
+			"by a member": {bob, "ada", "x", "FORBIDDEN", "staff"}, "without the scope": {s.Client(s.Token("mod", auth.Read, auth.Write)), "ada", "x", "FORBIDDEN", "scope"},
+			"for nothing": {mod, "ada", " ", "BAD_USER_INPUT", "reason"}, "himself": {mod, "mod", "x", "BAD_USER_INPUT", "himself"}, "an administrator": {mod, "staff", "x", "FORBIDDEN", "administrators"},
+			"nobody": {mod, "nobody", "x", "NOT_FOUND", "exist"}, "with too long a reason": {mod, "ada", strings.Repeat("x", 2001), "BAD_USER_INPUT", "2000"},
+		} {
+			r := try.by.GraphQL(suspend, object{"name": try.whom, "reason": try.why})
+			if r.Code() != try.want || !strings.Contains(r.Errors[0].Message, try.text) {
+				t.Errorf("%s: %+v, want %s about %s", name, r.Errors, try.want, try.text)
+			}
+		}
+		ada.Get("/users/me").Want(t, 200)
+		mod.Query(suspend, object{"name": "ada", "reason": "Spam."}, new(any))
+
+		ada.Get("/users/me").Want(t, 200)
+		ada.Get("/newest").Want(t, 200)
+		for path, method := range map[string]string{"/things/": "POST", fmt.Sprintf("/things/%d/publish", thing): "POST", fmt.Sprintf("/things/%d", thing): "DELETE"} {
+			r := ada.Do(method, path, object{"name": "x", "license": "cc", "category": "Art"}).Want(t, 403)
+			if !strings.Contains(string(r.Bytes), "suspended, so it only reads: Spam.") {
+				t.Errorf("%s %s: %s", method, path, r.Bytes)
+			}
+		}
+		ada.PostForm("/files/0/uploadFile", nil, "file", "a.stl", []byte("solid")).Want(t, 403)
+		if code := ada.GraphQL(`mutation { createToken(input: {name: "x", scopes: [READ]}) { secret } }`, nil).Code(); code != "FORBIDDEN" {
+			t.Errorf("a token of one who is suspended: %q", code)
+		}
+		if page := b.Get("/login"); !strings.Contains(string(page.Bytes), `name="password"`) {
+			t.Errorf("still signed in: %s", page.Bytes)
+		}
+		if r := b.SignIn("ada", pass).Want(t, 403); !strings.Contains(string(r.Bytes), "suspended: Spam.") || len(r.Cookies()) > 0 {
+			t.Errorf("signs in: %s", r.Bytes)
+		}
+		if r := b.SignIn("ada", "wrong horse").Want(t, 403); strings.Contains(string(r.Bytes), "suspended") {
+			t.Errorf("who knows no password is told of it: %s", r.Bytes)
+		}
+		var seen struct {
+			User struct{ Suspension *struct{ Reason string } }
+		}
+		for who, c := range map[string]*servertest.Client{"ada": ada, "mod": mod, "bob": bob} {
+			c.Query(`{ user(username: "ada") { suspension { reason } } }`, nil, &seen)
+			if got := seen.User.Suspension != nil; got != (who != "bob") {
+				t.Errorf("%s sees %+v", who, seen)
+			}
+			seen.User.Suspension = nil
+		}
+
+		mod.Query(`mutation { restoreUser(input: {username: "ada", reason: "It was not she."}) { user { suspension { reason } } } }`, nil, new(any))
+		ada.Thing("Another")
+		b.SignIn("ada", pass).Want(t, http.StatusSeeOther)
+	})
+}
+
+// Roles are given by administrators, work at once, and each decision is kept.
+func TestRoles(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		staff := s.Staff()
+		mod := moderator(t, s, staff, "mod")
+		bob := s.User("bob")
+		const set = `mutation ($name: String!, $role: Role!) { setUserRole(input: {username: $name, role: $role, reason: "Because."}) { user { role isAdmin isModerator } } }`
+		for name, by := range map[string]*servertest.Client{"a member": bob, "a moderator": mod} {
+			if code := by.GraphQL(set, object{"name": "bob", "role": "ADMINISTRATOR"}).Code(); code != "FORBIDDEN" {
+				t.Errorf("%s gives roles: %q", name, code)
+			}
+		}
+		if code := staff.GraphQL(set, object{"name": "staff", "role": "MEMBER"}).Code(); code != "BAD_USER_INPUT" {
+			t.Errorf("the last administrator resigns: %q", code)
+		}
+		if code := mod.GraphQL(`{ applications { name } }`, nil).Code(); code != "FORBIDDEN" {
+			t.Errorf("a moderator sees applications: %q", code)
+		}
+		var user map[string]any
+		mod.Get("/users/mod").Want(t, 200, &user)
+		if user["is_moderator"] != true || user["is_admin"] != false {
+			t.Errorf("by REST: %v", user)
+		}
+		mod.Query(`{ moderationLog { nodes { id } } }`, nil, new(any))
+		staff.Query(set, object{"name": "mod", "role": "MEMBER"}, new(any))
+		if code := mod.GraphQL(`{ moderationLog { nodes { id } } }`, nil).Code(); code != "FORBIDDEN" {
+			t.Errorf("who is no moderator any more: %q", code)
+		}
+		staff.Query(set, object{"name": "bob", "role": "ADMINISTRATOR"}, new(any))
+		var log struct {
+			ModerationLog struct {
+				TotalCount int
+				Nodes      []struct {
+					Action, Role, Reason string
+					Actor, User          struct{ Username string }
+					ThingID              *string
+				}
+			}
+		}
+		staff.Query(`{ moderationLog(first: 2) { totalCount nodes { action role reason at actor { username } user { username } thingId thing { id } } } }`, nil, &log)
+		if got, want := fmt.Sprint(log), "{{3 [{SET_USER_ROLE ADMINISTRATOR Because. {staff} {bob} <nil>} {SET_USER_ROLE MEMBER Because. {staff} {mod} <nil>}]}}"; got != want {
+			t.Errorf("the log is %s, want %s", got, want)
+		}
+		if _, err := s.Store.CreateToken(context.Background(), "mod", "x", auth.Scopes{auth.Admin}, 0); err == nil {
+			t.Error("a member has a token of the staff")
+		}
+	})
+}
+
+// A thing that is taken down is gone from every list and search, its bytes are given to nobody by any address, its owner and the staff see why; restored it is as before.
+func TestTakedown(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, eve := s.User("ada"), s.User("bob"), s.User("eve")
+		world := fullThing(t, s, ada, bob) // which makes the staff
+		staff := s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
+		mod := moderator(t, s, staff, "mod")
+		id, file := world["thing_id"].(int64), world["file_id"].(int64)
+		path := fmt.Sprintf("/things/%d", id)
+		bob.Get(fmt.Sprintf("/files/%d/download", file)).Want(t, 302)
+		signed := bob.Get(fmt.Sprintf("/files/%d/download", file)).Want(t, 302).Header.Get("Location")
+		s.Fold()
+		before := everyLookup(s, eve, world)
+		history := string(bob.Get("/users/me/downloads").Bytes)
+
+		const down = `mutation ($id: ID!, $reason: String!) { takeDownThing(input: {id: $id, reason: $reason}) { thing { state takedown { reason at } } } }`
+		const up = `mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "It was a mistake."}) { thing { state takedown { reason } } } }`
+		for name, by := range map[string]*servertest.Client{"the owner": ada, "a member": bob} {
+			if code := by.GraphQL(down, object{"id": servertest.ID(id), "reason": "x"}).Code(); code != "FORBIDDEN" {
+				t.Errorf("%s takes it down: %q", name, code)
+			}
+		}
+		if code := mod.GraphQL(down, object{"id": "9999", "reason": "x"}).Code(); code != "NOT_FOUND" {
+			t.Errorf("nothing is taken down: %q", code)
+		}
+		for range 2 { // twice is the same
+			mod.Query(down, object{"id": servertest.ID(id), "reason": "A secret weapon."}, new(any))
+		}
+		s.Fold()
+
+		for _, c := range []*servertest.Client{eve, bob} {
+			r := c.Get(path).Want(t, 403)
+			if text := string(r.Bytes); !strings.Contains(text, "taken down") || strings.Contains(text, "secret weapon") {
+				t.Errorf("others are told %s", text)
+			}
+		}
+		for _, c := range []*servertest.Client{ada, mod} {
+			var seen struct {
+				Thing struct {
+					State    string
+					Takedown *struct{ Reason string }
+				}
+			}
+			c.Query(`query ($id: ID!) { thing(id: $id) { state takedown { reason } } }`, object{"id": servertest.ID(id)}, &seen)
+			if seen.Thing.Takedown == nil || seen.Thing.Takedown.Reason != "A secret weapon." || seen.Thing.State != "DRAFT" {
+				t.Errorf("owner and staff see %+v", seen)
+			}
+		}
+		nobody := s.Client("")
+		for _, address := range []string{signed, fmt.Sprintf("/download:%d", file), fmt.Sprintf("/blobs/%d/part.stl", file)} {
+			nobody.Get(address).Want(t, 403)
+		}
+		for _, c := range []*servertest.Client{ada, bob, eve, mod} {
+			c.Get(fmt.Sprintf("/files/%d/download", file)).Want(t, 403)
+		}
+		if r := ada.Do("POST", path+"/publish", nil).Want(t, 403); !strings.Contains(string(r.Bytes), "A secret weapon.") {
+			t.Errorf("the owner who publishes it is told %s", r.Bytes)
+		}
+		if code := staff.GraphQL(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(id)}).Code(); code != "BAD_USER_INPUT" {
+			t.Errorf("it is featured: %q", code)
+		}
+		for _, who := range []*servertest.Client{eve, bob} {
+			for lookup, body := range everyLookup(s, who, world) {
+				if strings.Contains(body, fmt.Sprintf(`/things/%d"`, id)) || strings.Contains(body, "*Holds*") {
+					t.Errorf("%s shows it: %.300s", lookup, body)
+				}
+			}
+		}
+		if got := string(bob.Get("/users/me/downloads").Want(t, 200).Bytes); strings.Contains(got, path) || got == history {
+			t.Errorf("bob's history shows it: %s", got)
+		}
+		// bob sees his make of it, and it not.
+		var makes struct {
+			Me struct {
+				Makes struct {
+					Nodes []struct{ Thing *struct{ ID string } }
+				}
+			}
+		}
+		bob.Query(`{ me { makes { nodes { thing { id } } } downloads { totalCount nodes { thing { id } } } } }`, nil, &makes)
+		if n := makes.Me.Makes.Nodes; len(n) != 1 || n[0].Thing != nil {
+			t.Errorf("bob's makes are %+v", n)
+		}
+		if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
+			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
+		}
+
+		mod.Query(up, object{"id": servertest.ID(id)}, new(any))
+		s.Fold()
+		after := everyLookup(s, eve, world)
+		for lookup, body := range before {
+			// It is featured no more; else all is as it was.
+			if after[lookup] != body && !strings.Contains(lookup, "featured") && !strings.Contains(body, `"is_featured":true`) {
+				t.Errorf("%s changed\nfrom %.600s\nto   %.600s", lookup, body, after[lookup])
+			}
+		}
+		nobody.Get(fmt.Sprintf("/download:%d", file)).Want(t, 200)
+		ada.Get(path).Want(t, 200)
+		if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
+			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
+		}
+
+		// A draft that is taken down comes back as one.
+		draft := ada.Thing("Draft")
+		mod.Query(down, object{"id": servertest.ID(draft), "reason": "x"}, new(any))
+		mod.Query(up, object{"id": servertest.ID(draft)}, new(any))
+		eve.Get(fmt.Sprintf("/things/%d", draft)).Want(t, 403)
+		// The log outlives the thing.
+		ada.Do("DELETE", path, nil).Want(t, 200)
+		var log struct {
+			ModerationLog struct {
+				Nodes []struct {
+					Action  string
+					ThingID *string
+					Thing   *struct{ ID string }
+				}
+			}
+		}
+		mod.Query(`{ moderationLog { nodes { action thingId thing { id } user { username } } } }`, nil, &log)
+		if n := log.ModerationLog.Nodes; len(n) != 6 || n[2].Action != "RESTORE_THING" || n[2].ThingID == nil || *n[2].ThingID != servertest.ID(id) || n[2].Thing != nil || n[0].Thing == nil {
+			t.Errorf("the log is %+v", n)
+		}
+	})
+}

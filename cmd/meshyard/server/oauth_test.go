@@ -1,0 +1,304 @@
+package server_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/models"
+)
+
+// The whole way of a program with proof key: sign-in on the way, consent, code, token, JSON; each code once, and a second use ends the token.
+func TestCodeFlow(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		s.User("ada")
+		s.Password("ada", pass)
+		c := newClient(t, s, models.NewApplication{})
+		b := s.Browser()
+
+		to := b.Get(c.question("scope", "read write")).Want(t, http.StatusSeeOther)
+		login := b.Follow(to).Want(t, 200)
+		form := login.Fields()
+		form.Set("username", "Ada")
+		form.Set("password", pass)
+		back := b.Post("/login", form).Want(t, http.StatusSeeOther)
+		page := b.Follow(back).Want(t, 200)
+		text := string(page.Bytes)
+		for _, want := range []string{"Slicer &amp; &lt;Co&gt;", "<strong>read</strong>", "<strong>write</strong>", "<strong>ada</strong>", "https://app.example"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the page of consent does not say %q: %s", want, text)
+			}
+		}
+		policy := page.Header.Get("Content-Security-Policy")
+		for _, want := range []string{"frame-ancestors 'none'", "default-src 'none'", "form-action 'self' https://app.example;"} {
+			if !strings.Contains(policy, want) {
+				t.Errorf("the policy %q lacks %q", policy, want)
+			}
+		}
+		if strings.Contains(text, "<script") || page.Header.Get("X-Frame-Options") != "DENY" || page.Header.Get("Cache-Control") != "no-store" || page.Header.Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("the page of consent is open to tricks: %v", page.Header)
+		}
+
+		answer := c.decide(b, c.question("scope", "read write"), "allow")
+		q := answer.Query()
+		if answer.Scheme+"://"+answer.Host+answer.Path != redirect || q.Get("state") != "a&b =#c" || q.Get("iss") != s.URL || q.Get("code") == "" {
+			t.Fatalf("the answer is %s", answer)
+		}
+		code := q.Get("code")
+		c.refused("wrong verifier", c.exchange("", c.grant(code, "code_verifier", strings.Repeat("x", 43))), 400, "invalid_grant")
+		c.refused("no verifier", c.exchange("", c.grant(code, "code_verifier", "")), 400, "invalid_grant")
+		c.refused("wrong redirect", c.exchange("", c.grant(code, "redirect_uri", redirect+"/")), 400, "invalid_grant")
+		c.refused("wrong secret", c.exchange("", c.grant(code, "client_secret", "x")), 401, "invalid_client")
+		c.refused("no secret", c.exchange("", c.grant(code, "client_secret", "")), 401, "invalid_client")
+		c.refused("no such client", c.exchange("", c.grant(code, "client_id", "x")), 401, "invalid_client")
+		c.refused("no code", c.exchange("", c.grant("")), 400, "invalid_grant")
+		c.refused("a grant that is none", c.exchange("", c.grant(code, "grant_type", "password")), 400, "unsupported_grant_type")
+		other := newClient(t, s, models.NewApplication{})
+		c.refused("another client", c.exchange("", other.grant(code, "code_verifier", c.verifier)), 400, "invalid_grant")
+
+		var token struct {
+			AccessToken string `json:"access_token"`
+			TokenType   string `json:"token_type"`
+			Scope       string
+		}
+		c.exchange("text/html, application/json;q=0.9", c.grant(code)).Want(t, 200, &token)
+		if token.TokenType != "Bearer" || token.Scope != "read write" {
+			t.Errorf("the token is %+v", token)
+		}
+		ada := s.Client(token.AccessToken)
+		ada.Thing("By the application")
+		info := s.Client("").PostForm("/login/oauth/tokeninfo", [][2]string{{"access_token", token.AccessToken}}, "", "", nil).Want(t, 200)
+		if want := `{"audience":"` + c.id + `","user_id":"1"}`; strings.TrimSpace(string(info.Bytes)) != want {
+			t.Errorf("tokeninfo says %s, want %s", info.Bytes, want)
+		}
+		for _, bad := range []string{"", "x", token.AccessToken + "x"} {
+			c.refused("tokeninfo of "+bad, s.Client("").Do("POST", "/login/oauth/tokeninfo?access_token="+bad, nil), 401, "invalid_token")
+		}
+
+		ada.Get("/users/me").Want(t, 200)
+		c.refused("the code a second time", c.exchange("", c.grant(code)), 400, "invalid_grant")
+		ada.Get("/users/me").Want(t, 401)
+	})
+}
+
+// An old program: no proof key, no scope, no grant_type, parameters wherever; the answer is text.
+func TestCodeFlowOfOldPrograms(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		b, _ := signedIn(t, s, "ada")
+		c := newClient(t, s, models.NewApplication{})
+		old := c.question("code_challenge", "", "code_challenge_method", "", "scope", "", "redirect_uri", "")
+		text := regexp.MustCompile(`^access_token=(my_[\w-]{43})&token_type=Bearer$`)
+		for name, send := range map[string]func(v [][2]string) *servertest.Response{
+			"query": func(v [][2]string) *servertest.Response {
+				return s.Client("").Do("POST", "/login/oauth/access_token?client_id="+v[0][1]+"&client_secret="+v[1][1]+"&code="+v[2][1], nil)
+			},
+			"urlencoded": func(v [][2]string) *servertest.Response {
+				return c.exchange("*/*", url.Values{v[0][0]: {v[0][1]}, v[1][0]: {v[1][1]}, v[2][0]: {v[2][1]}})
+			},
+			"multipart": func(v [][2]string) *servertest.Response {
+				return s.Client("").PostForm("/login/oauth/access_token/", v, "", "", nil)
+			},
+			"basic": func(v [][2]string) *servertest.Response {
+				r := s.Client("").Request("POST", "/login/oauth/access_token?code="+v[2][1], nil)
+				r.SetBasicAuth(v[0][1], v[1][1])
+				return s.Client("").Send(r)
+			},
+		} {
+			code := c.decide(b, old, "allow").Query().Get("code")
+			r := send([][2]string{{"client_id", c.id}, {"client_secret", c.secret}, {"code", code}})
+			found := text.FindSubmatch(r.Bytes)
+			if r.StatusCode != 200 || found == nil {
+				t.Errorf("%s: %d %s", name, r.StatusCode, r.Bytes)
+				continue
+			}
+			s.Client(string(found[1])).Thing("By an old program")
+		}
+		// A challenge that was taken away under way is missed.
+		code := c.decide(b, old, "allow").Query().Get("code")
+		c.refused("a verifier without a challenge", c.exchange("", c.grant(code)), 400, "invalid_grant")
+		c.refused("secret twice", c.exchange("", url.Values{"client_id": {c.id}, "client_secret": {c.secret, "x"}}), 400, "invalid_request")
+	})
+}
+
+func TestImplicitFlow(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		b, _ := signedIn(t, s, "ada")
+		c := newClient(t, s, models.NewApplication{AllowsImplicit: true})
+		question := c.question("response_type", "token", "code_challenge", "", "code_challenge_method", "", "scope", "")
+		to := c.decide(b, question, "allow")
+		want := regexp.MustCompile(`^https://app\.example/cb#access_token=(my_[\w-]{43})&token_type=Bearer&state=a%26b\+%3D%23c$`)
+		found := want.FindStringSubmatch(to.String())
+		if found == nil {
+			t.Fatalf("the answer is %s", to)
+		}
+		s.Client(found[1]).Thing("By an old program")
+		denied := c.decide(b, question, "deny")
+		if f, _ := url.ParseQuery(denied.EscapedFragment()); denied.RawQuery != "" || f.Get("error") != "access_denied" || f.Get("state") != "a&b =#c" {
+			t.Errorf("a no is answered by %s", denied)
+		}
+		strict := newClient(t, s, models.NewApplication{})
+		to, _ = url.Parse(b.Get(strict.question("response_type", "token")).Want(t, 303).Header.Get("Location"))
+		if f, _ := url.ParseQuery(to.EscapedFragment()); f.Get("error") != "unauthorized_client" {
+			t.Errorf("an application that may not have tokens in an address is answered by %s", to)
+		}
+	})
+}
+
+// What is wrong with a question is told to the user where it is not known whom to answer, else to the application.
+func TestWrongQuestions(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		b, _ := signedIn(t, s, "ada")
+		c := newClient(t, s, models.NewApplication{RedirectURIs: []string{redirect, "http://127.0.0.1/cb"}})
+		for name, question := range map[string]string{
+			"no client": c.question("client_id", ""), "unknown client": c.question("client_id", "x"), "wrong redirect": c.question("redirect_uri", redirect+"/x"), "no redirect of two": c.question("redirect_uri", ""),
+			"another host": c.question("redirect_uri", "https://app.example.evil.example/cb"), "client twice": c.question() + "&client_id=x", "redirect twice": c.question() + "&redirect_uri=https://evil.example",
+			"other path on this machine": c.question("redirect_uri", "http://127.0.0.1:5000/x"), "NUL": c.question("client_id", "a\x00b"),
+		} {
+			if r := b.Get(question); r.StatusCode != 400 || r.Header.Get("Location") != "" || !strings.Contains(string(r.Bytes), "That did not work") {
+				t.Errorf("%s: %d %s %s", name, r.StatusCode, r.Header.Get("Location"), r.Bytes)
+			}
+		}
+		for name, try := range map[string]struct{ question, want string }{
+			"no response type": {c.question("response_type", ""), "invalid_request"}, "another": {c.question("response_type", "id_token"), "unsupported_response_type"},
+			"scope": {c.question("scope", "everything"), "invalid_scope"}, "scope admin": {c.question("scope", "read admin"), "invalid_scope"},
+			"plain": {c.question("code_challenge_method", "plain"), "invalid_request"}, "method left out": {c.question("code_challenge_method", ""), "invalid_request"},
+			"challenge left out": {c.question("code_challenge", ""), "invalid_request"}, "challenge of another form": {c.question("code_challenge", "x"), "invalid_request"},
+			"state twice": {c.question() + "&state=x", "invalid_request"}, "scope twice": {c.question() + "&scope=write", "invalid_request"},
+		} {
+			r := b.Get(try.question).Want(t, http.StatusSeeOther)
+			to, _ := url.Parse(r.Header.Get("Location"))
+			if !strings.HasPrefix(to.String(), redirect+"?") || to.Query().Get("error") != try.want || to.Query().Get("state") != "a&b =#c" || to.Query().Get("iss") != s.URL {
+				t.Errorf("%s: %s, want %s", name, to, try.want)
+			}
+		}
+		to := c.decide(b, c.question("redirect_uri", "http://127.0.0.1:51234/cb"), "allow")
+		if to.Host != "127.0.0.1:51234" {
+			t.Errorf("on its own machine it is answered at %s", to)
+		}
+		c.exchange("", c.grant(to.Query().Get("code"), "redirect_uri", "http://127.0.0.1:51234/cb")).Want(t, 200)
+		if to := c.decide(b, c.question(), "deny"); to.Query().Get("error") != "access_denied" || to.Query().Get("code") != "" {
+			t.Errorf("a no is answered by %s", to)
+		}
+	})
+}
+
+// A decision is taken from the page that was shown, in the session that it was shown in, for the question that was shown, and from no other site.
+func TestConsentIsNobodyElses(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		b, _ := signedIn(t, s, "ada")
+		eve, _ := signedIn(t, s, "eve")
+		c := newClient(t, s, models.NewApplication{})
+		form := func(of *servertest.Browser) url.Values {
+			f := of.Get(c.question()).Want(t, 200).Fields()
+			f.Set("decision", "allow")
+			return f
+		}
+		with := func(f url.Values, name, value string) url.Values { f.Set(name, value); return f }
+		for name, f := range map[string]url.Values{
+			"more scopes": with(form(b), "scope", "read write"), "another state": with(form(b), "state", "x"), "another challenge": with(form(b), "code_challenge", strings.Repeat("x", 43)),
+			"no token": with(form(b), "token", ""), "the token of another session": with(form(b), "token", form(eve).Get("token")),
+		} {
+			if r := b.Post("/login/oauth/authorize", f); r.StatusCode != 403 || r.Header.Get("Location") != "" {
+				t.Errorf("%s: %d %s", name, r.StatusCode, r.Header.Get("Location"))
+			}
+		}
+		for _, path := range []string{"/login/oauth/authorize", "/login", "/logout"} {
+			for _, site := range []string{"cross-site", "same-site", ""} {
+				if r := b.PostFrom(site, path, form(b)); r.StatusCode != 403 {
+					t.Errorf("%s from a page of another site (%q): %d", path, site, r.StatusCode)
+				}
+			}
+		}
+		f := form(b)
+		b.Post("/logout", nil).Want(t, 303)
+		if r := b.Post("/login/oauth/authorize", f).Want(t, 303); !strings.HasPrefix(r.Header.Get("Location"), s.URL+"/login?next=") {
+			t.Errorf("a decision of nobody leads to %s", r.Header.Get("Location"))
+		}
+	})
+}
+
+// A program on a user's machine keeps no secret: it proves by its key, and has no token of its own.
+func TestPublicClients(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		b, _ := signedIn(t, s, "ada")
+		c := newClient(t, s, models.NewApplication{IsPublic: true})
+		r := b.Get(c.question("code_challenge", "", "code_challenge_method", "")).Want(t, 303)
+		if to, _ := url.Parse(r.Header.Get("Location")); to.Query().Get("error") != "invalid_request" {
+			t.Errorf("without a proof key: %s", to)
+		}
+		code := c.decide(b, c.question(), "allow").Query().Get("code")
+		c.refused("without the redirect", c.exchange("", c.grant(code, "redirect_uri", "")), 400, "invalid_grant")
+		c.refused("with a secret", c.exchange("", c.grant(code, "client_secret", "x")), 401, "invalid_client")
+		c.exchange("", c.grant(code)).Want(t, 200)
+		c.refused("a token of its own", c.exchange("", url.Values{"grant_type": {"client_credentials"}, "client_id": {c.id}}), 400, "unauthorized_client")
+	})
+}
+
+// An application's own token reads what is public, and stands for nobody.
+func TestApplicationTokens(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		shown, draft := ada.Thing("Shown"), ada.Thing("Draft")
+		file := ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
+		ada.Finalize("thing", shown, file).Want(t, 200)
+		ada.Publish(shown).Want(t, 200)
+		c := newClient(t, s, models.NewApplication{})
+		ask := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.id}, "client_secret": {c.secret}}
+		var token struct {
+			AccessToken string `json:"access_token"`
+			Scope       string
+			ExpiresIn   int `json:"expires_in"`
+		}
+		c.exchange("application/json", ask).Want(t, 200, &token)
+		if token.Scope != "read" || token.ExpiresIn < 3600 {
+			t.Errorf("%+v", token)
+		}
+		own := s.Client(token.AccessToken)
+		own.Get("/things/"+servertest.ID(shown)).Want(t, 200)
+		own.Get("/search/shown").Want(t, 200)
+		own.Get("/users/ada").Want(t, 200)
+		own.Get("/files/"+servertest.ID(file)+"/download").Want(t, 302)
+		for _, path := range []string{"/things/" + servertest.ID(draft), "/users/me", "/users/me/downloads", "/users/ada/downloads"} {
+			own.Get(path).Want(t, 403)
+		}
+		own.Do("POST", "/things/", object{"name": "x", "license": "cc", "category": "Art"}).Want(t, 403)
+		own.Do("POST", "/things/"+servertest.ID(shown)+"/likes", nil).Want(t, 403)
+		for _, document := range []string{`{ me { id } }`, `{ tokens { nodes { id } } }`, `{ applications { name } }`, `mutation { createToken(input: {name: "x", scopes: [READ]}) { secret } }`} {
+			if code := own.GraphQL(document, nil).Code(); code != "FORBIDDEN" {
+				t.Errorf("%s: %q, want FORBIDDEN", document, code)
+			}
+		}
+		info := s.Client("").Do("POST", "/login/oauth/tokeninfo?access_token="+token.AccessToken, nil).Want(t, 200)
+		if want := `{"audience":"` + c.id + `","user_id":""}`; strings.TrimSpace(string(info.Bytes)) != want {
+			t.Errorf("tokeninfo says %s, want %s", info.Bytes, want)
+		}
+		ask.Set("scope", "write")
+		c.refused("more than reading", c.exchange("", ask), 400, "invalid_scope")
+
+		// Forgotten, it is gone at once with its tokens.
+		if err := s.Store.ForgetApplication(context.Background(), c.id); err != nil {
+			t.Fatal(err)
+		}
+		own.Get("/users/ada").Want(t, 401)
+	})
+}
+
+func TestServerMetadata(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		var said struct {
+			Issuer, Token_endpoint string
+			Methods                []string `json:"code_challenge_methods_supported"`
+		}
+		s.Client("").Get("/.well-known/oauth-authorization-server").Want(t, 200, &said)
+		if said.Issuer != s.URL || said.Token_endpoint != s.URL+"/login/oauth/access_token" || len(said.Methods) != 1 || said.Methods[0] != "S256" {
+			t.Errorf("%+v", said)
+		}
+		for _, path := range []string{"/login/nothing", "/login/oauth", "/login/oidc"} {
+			s.Client("").Get(path).Want(t, 404)
+		}
+	})
+}

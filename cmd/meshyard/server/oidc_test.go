@@ -1,0 +1,212 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/oidc/oidctest"
+	"github.com/meshyard/meshyard/models"
+)
+
+// eachWithIssuer runs a test on both engines with a provider of OpenID Connect.
+func eachWithIssuer(t *testing.T, test func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer)) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			issuer := oidctest.New(t)
+			test(t, servertest.Start(t, engine, func(s *config.Settings) {
+				s.OIDCIssuer, s.OIDCClientID, s.OIDCClientSecret = issuer.URL, issuer.ClientID, issuer.Secret
+			}), issuer)
+		})
+	}
+}
+
+// signInElsewhere goes through the provider and gives the last answer of the server.
+func signInElsewhere(t *testing.T, b *servertest.Browser, next string) *servertest.Response {
+	t.Helper()
+	to := b.Get("/login/oidc?next="+url.QueryEscape(next)).Want(t, http.StatusSeeOther)
+	there := b.Follow(to).Want(t, http.StatusFound)
+	return b.Follow(there)
+}
+
+// Who comes from the provider is the same user each time, called as he would like unless somebody is called so.
+func TestOpenIDSignIn(t *testing.T) {
+	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
+		s.User("ada") // has nothing to do with the provider's ada
+		if page := s.Browser().Get("/login"); !strings.Contains(string(page.Bytes), `href="/login/oidc?next="`) {
+			t.Errorf("the page for signing in does not lead to the provider: %s", page.Bytes)
+		}
+		shown := func(b *servertest.Browser) string {
+			_, name, _ := strings.Cut(string(b.Get("/login").Bytes), "signed in as <strong>")
+			name, _, _ = strings.Cut(name, "<")
+			return name
+		}
+		for i, person := range []struct {
+			claims oidctest.Claims
+			want   string
+		}{
+			{oidctest.Claims{"sub": "1", "preferred_username": "Ada", "given_name": "Ada", "family_name": "L.", "email": "ada@id.example", "email_verified": true}, "Ada-2"},
+			{oidctest.Claims{"sub": "1", "preferred_username": "somebody else"}, "Ada-2"}, {oidctest.Claims{"sub": "2", "preferred_username": "ada"}, "ada-3"},
+			{oidctest.Claims{"sub": "3"}, "user"}, {oidctest.Claims{"sub": "4", "preferred_username": "me"}, "user-me"}, {oidctest.Claims{"sub": "5", "preferred_username": "42"}, "user-42"},
+			{oidctest.Claims{"sub": "6", "preferred_username": "<b>é&x@id.example"}, "b---x"}, {oidctest.Claims{"sub": "7", "preferred_username": strings.Repeat("x", 300)}, strings.Repeat("x", 50)},
+			{oidctest.Claims{"sub": "8", "email": "eve@id.example"}, "user-2"},
+		} {
+			issuer.SignsIn(person.claims)
+			b := s.Browser()
+			r := signInElsewhere(t, b, "").Want(t, http.StatusSeeOther)
+			if got := shown(b); got != person.want || r.Header.Get("Location") != s.URL+"/login" {
+				t.Errorf("%d: %v is called %q, want %q", i, person.claims["preferred_username"], got, person.want)
+			}
+		}
+		token := s.Token("Ada-2", "read")
+		var me struct {
+			Me struct{ FirstName, LastName, Email string }
+		}
+		s.Client(token).Query(`{ me { firstName lastName email } }`, nil, &me)
+		if me.Me.FirstName != "Ada" || me.Me.LastName != "L." || me.Me.Email != "ada@id.example" {
+			t.Errorf("of ada is known %+v", me.Me)
+		}
+
+		// The way back to an application's question is kept.
+		c := newClient(t, s, models.NewApplication{})
+		b := s.Browser()
+		issuer.SignsIn(oidctest.Claims{"sub": "1"})
+		r := signInElsewhere(t, b, c.question()).Want(t, 303)
+		b.Follow(r).Want(t, 200)
+		if code := c.decide(b, c.question(), "allow").Query().Get("code"); code == "" {
+			t.Error("no code")
+		}
+	})
+}
+
+// What does not come from this browser's own sign-in, or is not what the provider was asked for, signs nobody in.
+func TestOpenIDTricks(t *testing.T) {
+	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
+		issuer.SignsIn(oidctest.Claims{"sub": "1"})
+		begin := func() (*servertest.Browser, string) {
+			b := s.Browser()
+			there := b.Follow(b.Get("/login/oidc")).Want(t, 302)
+			return b, there.Header.Get("Location")
+		}
+		refused := func(name string, r *servertest.Response) {
+			t.Helper()
+			for _, c := range r.Cookies() {
+				if strings.Contains(c.Name, "session") {
+					t.Errorf("%s: signs in", name)
+				}
+			}
+			if r.StatusCode != 403 {
+				t.Errorf("%s: %d, want 403", name, r.StatusCode)
+			}
+		}
+		_, evil := begin()
+		refused("another browser's answer", s.Browser().Get(evil))
+		b, _ := begin()
+		refused("another's answer in a browser that has begun", b.Get(evil))
+		b, own := begin()
+		refused("another state", b.Get(strings.Replace(own, "state=", "state=x", 1)))
+		b, own = begin()
+		refused("another code", b.Get(strings.Replace(own, "code=", "code=x", 1)))
+		b, own = begin()
+		refused("no code", b.Get(strings.Replace(own, "code=", "error=access_denied&x=", 1)))
+		b, own = begin()
+		b.Get(own).Want(t, 303)
+		refused("an answer twice", b.Get(own))
+		for name, claims := range map[string]oidctest.Claims{
+			"another nonce": {"sub": "1", "nonce": "x"}, "another audience": {"sub": "1", "aud": "x"}, "another issuer": {"sub": "1", "iss": "https://evil.example"},
+			"expired": {"sub": "1", "exp": time.Now().Add(-time.Hour).Unix()}, "nobody": {"sub": ""},
+		} {
+			issuer.SignsIn(claims)
+			b, own := begin()
+			if r := b.Get(own); r.StatusCode == 303 {
+				t.Errorf("%s signs in", name)
+			}
+		}
+		issuer.SignsIn(oidctest.Claims{"sub": "1"})
+		s.Staff().Query(`mutation { suspendUser(input: {username: "user", reason: "Spam."}) { user { id } } }`, nil, new(any))
+		b, own = begin()
+		if r := b.Get(own).Want(t, 403); !strings.Contains(string(r.Bytes), "suspended: Spam.") {
+			t.Errorf("who is suspended is told %s", r.Bytes)
+		}
+	})
+}
+
+// An ID token of the provider, meant for this server, is taken as a bearer token, and makes its user at first sight.
+func TestBearerOfTheProvider(t *testing.T) {
+	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
+		token := issuer.Sign(oidctest.Claims{"sub": "1", "preferred_username": "ada"})
+		var group sync.WaitGroup
+		for range 8 { // at first sight, all at once
+			group.Go(func() {
+				r, _ := http.NewRequest("GET", s.URL+"/users/me", nil)
+				r.Header.Set("Authorization", "Bearer "+token)
+				if answer, err := http.DefaultClient.Do(r); err != nil || answer.StatusCode != 200 {
+					t.Errorf("%v, %v", answer, err)
+				} else {
+					_ = answer.Body.Close()
+				}
+			})
+		}
+		group.Wait()
+		ada, bob := s.Client(token), s.Client(issuer.Sign(oidctest.Claims{"sub": "2", "preferred_username": "bob"}))
+		thing := ada.Thing("Hers")
+		var me struct{ Me struct{ ID, Username string } }
+		for name, c := range map[string]*servertest.Client{"ada": ada, "bob": bob} {
+			c.Query(`{ me { id username } }`, nil, &me)
+			if me.Me.Username != name {
+				t.Errorf("%s is %+v", name, me.Me)
+			}
+		}
+		bob.Get(fmt.Sprintf("/things/%d", thing)).Want(t, 403)
+		if code := ada.GraphQL(`{ moderationLog { nodes { id } } }`, nil).Code(); code != "FORBIDDEN" {
+			t.Errorf("ada acts as staff: %q", code)
+		}
+		var made struct{ CreateToken struct{ Secret string } }
+		ada.Query(`mutation { createToken(input: {name: "laptop", scopes: [READ, WRITE]}) { secret } }`, nil, &made)
+		s.Client(made.CreateToken.Secret).Get(fmt.Sprintf("/things/%d", thing)).Want(t, 200)
+
+		for given, want := range map[string]string{token: "NOT_FOUND", token + "x": "UNAUTHENTICATED"} {
+			if told := socket(t, s.URL, given, watching, 999); len(told) != 1 || len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != want {
+				t.Errorf("over a WebSocket: %+v, want %s", told, want)
+			}
+		}
+
+		other := oidctest.New(t)
+		for name, bad := range map[string]string{
+			"another audience": issuer.Sign(oidctest.Claims{"sub": "1", "aud": "x"}), "expired": issuer.Sign(oidctest.Claims{"sub": "1", "exp": time.Now().Add(-time.Minute).Unix()}),
+			"another issuer": issuer.Sign(oidctest.Claims{"sub": "1", "iss": "https://evil.example"}), "another's key": other.Sign(oidctest.Claims{"sub": "1", "iss": issuer.URL}),
+			"changed": token[:len(token)-6] + "AAAAAA", "unsigned": "eyJhbGciOiJub25lIn0." + strings.Split(token, ".")[1] + ".", "nobody": issuer.Sign(oidctest.Claims{"sub": ""}), "nonsense": "ey.ey.ey",
+		} {
+			r := s.Client(bad).Get("/users/me")
+			if r.StatusCode != 401 || r.Header.Get("WWW-Authenticate") == "" {
+				t.Errorf("%s: %d %s", name, r.StatusCode, r.Bytes)
+			}
+		}
+		s.Staff().Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil, new(any))
+		ada.Do("POST", "/things/", object{"name": "x", "license": "cc", "category": "Art"}).Want(t, 403)
+		ada.Get("/users/me").Want(t, 200)
+	})
+}
+
+// Where the provider cannot be reached the server works, and says so to those who need it.
+func TestOpenIDProviderIsDown(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t, "sqlite", func(s *config.Settings) { s.OIDCIssuer, s.OIDCClientID = "http://127.0.0.1:1", "meshyard" })
+	s.Browser().Get("/login/oidc").Want(t, http.StatusBadGateway)
+	s.User("ada").Get("/users/me").Want(t, 200)
+	r, _ := http.NewRequest("GET", s.URL+"/users/me", nil)
+	r.Header.Set("Authorization", "Bearer "+oidctest.New(t).Sign(oidctest.Claims{"sub": "1"}))
+	if answer, err := http.DefaultClient.Do(r); err != nil || answer.StatusCode != 500 {
+		t.Errorf("a token of the provider that is down: %v, %v", answer, err)
+	} else {
+		_ = answer.Body.Close()
+	}
+}

@@ -1,0 +1,393 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// oldShapes are the schemas that the old client was generated from, as field:kind. A field ending in ~ may be missing, a kind ending in ?
+// may be null; [kind] is an array, {kind} an object with any keys, a|b one or the other.
+var oldShapes = map[string]string{
+	"FileSchema": `id:int name:text size:int url:url public_url:url download_url:url threejs_url:link thumbnail:url
+		default_image:ImageSummary? date:filedate formatted_size:text meta_data:list download_count:int direct_url:url? hash:text rank:int`,
+	"ImageSummary": `id:int url:url name:text sizes:[ImageSize] added:date`,
+	"ThingImage":   `id:int url:url name:text sizes:[ImageSize]`,
+	"ImageSize":    `type:text size:text url:url`,
+	"ShortThingSchema": `id:int name:text url:url public_url:url created_at:date thumbnail:url preview_image:link creator:UserSummary?
+		is_private:flag is_purchased:flag is_published:flag like_count:int collect_count:int make_count:int comment_count:int tags:[Tag]
+		is_nsfw:bool? rank:int?`,
+	"FeaturedSchema": `id:int name:text url:url public_url:url created_at:date thumbnail:url preview_image:link creator:UserSummary?
+		is_private:bool is_purchased:bool is_published:bool like_count:int collect_count:int make_count:int comment_count:int tags:[Tag]
+		is_nsfw:bool? rank:int? spotlight_images:Spotlight`,
+	"Spotlight": `large~:some small~:some`,
+	"Tag":       `name:text url:url count:int things_url:url absolute_url:text tag:text`,
+	"TagCount":  `tag:text tag_count:int`,
+	"UserSummary": `id:int name:text first_name:text last_name:text url:url public_url:url thumbnail:url count_of_followers:int
+		count_of_following:int count_of_designs:int make_count:int accepts_tips:bool is_following:bool location:text cover:link is_admin:bool
+		is_moderator:bool is_featured:bool is_verified:bool`,
+	"ThingSchema": `name:text thumbnail:url url:url public_url:url description:text instructions:text description_html:text
+		instructions_html:text details:filled edu_details:text license:license files_url:url images_url:url likes_url:url ancestors_url:url
+		derivatives_url:url tags_url:url categories_url:url moderation:text type_name:text added:date modified:date creator:UserSummary
+		default_image:ImageSummary? education:Education zip_data:ZipData details_parts:list tags:[Tag] ancestors:list is_published:flag
+		is_wip:flag is_purchased:flag needs_moderation:flag is_decoy:flag is_featured:bool is_nsfw:bool is_ai:bool is_liked:bool
+		is_collected:bool is_watched:bool allows_derivatives:bool is_derivative:bool can_comment:bool is_banned:bool is_comments_disabled:bool
+		id:int like_count:int collect_count:int comment_count:int file_count:int app_id:int? download_count:int view_count:int
+		remix_count:int make_count:int app_count:int root_comment_count:int`,
+	"Education": `grades:list subjects:list`,
+	"ZipData":   `files:[ZipEntry] images:[ZipEntry]`,
+	"ZipEntry":  `name:text url:url`,
+	"UserSchema": `id:int name:text first_name:text last_name:text email~:text url:url public_url:url thumbnail:url bio:text bio_html:text
+		level:some location:text country:text registered:date last_active:date cover_image:link things_url:url copies_url:url likes_url:url
+		printers:list programs:list types:list groups:list skill_level:some accepts_tips:bool website:text twitter:text
+		count_of_followers:int count_of_following:int count_of_designs:int collection_count:int make_count:int like_count:int is_admin:bool
+		is_moderator:bool is_featured:bool is_verified:bool is_following:bool default_license~:text`,
+	"CopySchema": `id:int url:url public_url:text added:date like_count:int comment_count:int description:text description_html:text
+		is_liked:bool creator:UserSummary thing:object thumbnail:url preview_image:link images_url:url name:text needs_moderation:switch
+		type_name:text view_count:int category_name:text category_url:link details_parts:list details:text root_comment_count:int
+		is_watched:bool is_comments_disabled:bool`,
+	"CommentSchema": `id:int url:url target_type:text target_id:int public_url:text target_url:url body:text body_html:text user:UserSummary
+		added:date modified:date parent_id:int is_deleted:switch attachments:[Attachment] is_root_comment:switch has_children:switch
+		can_comment:switch things:list`,
+	"Attachment":   `id:int name:text download_url:url`,
+	"Threads":      `comments:{[CommentSchema]} users:{UserSummary}`,
+	"Category":     `id:int name:text url:url count:int slug:text things_url:url`,
+	"CategoryTree": `id:int name:text url:url count:int slug:text things_url:url children:[Category]`,
+	"Collection":   `id:int name:text`,
+	"ThingHits":    `total:int hits:[ShortThingSchema]`,
+	"Hits":         `total:int hits:[Hit]`,
+	"AnyHits":      `total:int hits:list`,
+	"Hit":          `id:int name:text`,
+	"StorageForm":  `action:url fields:FormFields`,
+	"FormFields": `AWSAccessKeyId:filled bucket:filled key:filled acl:filled success_action_redirect:url policy:filled signature:filled Content-Type:filled
+		Content-Disposition:filled`,
+	"Pending": `id:int`,
+	"Done":    `ok:ok`,
+	"Refusal": `error:filled code:int type:filled message:text errors~:[filled]`,
+}
+
+// oldObject is what the old client decodes an object into.
+type oldObject = map[string]any
+
+// oldFaults tells where a value is not what the generated types of the old client can take.
+func oldFaults(base string, v any, kind string) (faults []string) {
+	within := func(at string, v any, kind string) {
+		for _, fault := range oldFaults(base, v, kind) {
+			faults = append(faults, at+fault)
+		}
+	}
+	kind, nullable := strings.CutSuffix(kind, "?")
+	array, isArray := v.([]any)
+	o, isObject := v.(oldObject)
+	switch fields, isSchema := oldShapes[kind]; {
+	case v == nil && nullable:
+	case kind[0] == '[' && isArray:
+		for i, element := range array {
+			within(fmt.Sprintf("[%d]", i), element, kind[1:len(kind)-1])
+		}
+	case kind[0] == '{' && isObject:
+		for name, member := range o {
+			within("."+name, member, kind[1:len(kind)-1])
+		}
+	case isSchema && isObject:
+		for _, field := range strings.Fields(fields) {
+			name, kind, _ := strings.Cut(field, ":")
+			name, optional := strings.CutSuffix(name, "~")
+			if member, there := o[name]; there {
+				within("."+name, member, kind)
+			} else if !optional {
+				faults = append(faults, "."+name+" is missing")
+			}
+		}
+	case kind[0] != '[' && strings.Contains(kind, "|"):
+		for i, alternative := range strings.Split(kind, "|") {
+			if f := oldFaults(base, v, alternative); i == 0 || len(f) < len(faults) {
+				faults = f
+			}
+		}
+	case kind[0] == '[', kind[0] == '{', isSchema, !oldPlain(base, v, kind):
+		faults = []string{fmt.Sprintf(": %.60v is no %s", v, kind)}
+	}
+	return faults
+}
+
+// oldPlain tells whether a value is of a kind that is no schema.
+func oldPlain(base string, v any, kind string) bool {
+	number, isNumber := v.(json.Number)
+	text, isText := v.(string)
+	_, isBool := v.(bool)
+	_, isArray := v.([]any)
+	_, isObject := v.(oldObject)
+	_, notInt := strconv.ParseInt(string(number), 10, 64)
+	lately := func(layout string) bool {
+		at, err := time.Parse(layout, text)
+		return err == nil && time.Since(at).Abs() < time.Hour
+	}
+	isFlag, isURL := number == "0" || number == "1", strings.HasPrefix(text, base+"/")
+	ok, known := map[string]bool{
+		"int": isNumber && notInt == nil, "flag": isFlag, "bool": isBool, "switch": isBool || isFlag, "text": isText, "filled": text != "",
+		"url": isURL, "link": isText && (text == "" || isURL), "list": isArray, "object": isObject, "some": v != nil, "ok": text == "ok",
+		"date": lately("2006-01-02T15:04:05+00:00"), "filedate": lately("2006-01-02 15:04:05"), "license": slices.Contains(oldLicenses, text),
+	}[kind]
+	if !known {
+		panic("no kind " + kind)
+	}
+	return ok
+}
+
+var oldLicenses = []string{
+	"Creative Commons - Attribution", "Creative Commons - Attribution - Share Alike", "Creative Commons - Attribution - No Derivatives",
+	"Creative Commons - Attribution - Non-Commercial", "Creative Commons - Attribution - Non-Commercial - Share Alike",
+	"Creative Commons - Attribution - Non-Commercial - No Derivatives", "Creative Commons - Public Domain Dedication", "GNU - GPL", "GNU - LGPL", "BSD License",
+}
+
+// oldClient is a program that was written for another server and has only its base address switched.
+type oldClient struct {
+	*testing.T
+	base, token string
+
+	calls  int
+	header http.Header // of the last answer
+}
+
+// oldTransport follows no redirect; oldBrowser does, as for bytes.
+var (
+	oldTransport = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	oldBrowser   = &http.Client{}
+)
+
+// do sends a request as old clients do: by turns with another content type than its body has, with the token in the query, and with a slash
+// at the end. An absolute address is taken as it is.
+func (c *oldClient) do(method, path string, body any, contentType string) (int, []byte) {
+	c.Helper()
+	text, isText := body.(string)
+	if raw, isRaw := body.([]byte); isRaw {
+		text = string(raw)
+	} else if !isText && body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			c.Fatal(err)
+		}
+		text = string(encoded)
+	}
+	address, bearer := path, c.token
+	if c.calls++; strings.HasPrefix(path, "/") {
+		path, query, _ := strings.Cut(path, "?")
+		if c.calls%5 == 0 {
+			path = strings.TrimSuffix(path, "/") + "/"
+		}
+		if c.calls%4 == 0 && c.token != "" {
+			query, bearer = strings.TrimPrefix(query+"&access_token="+c.token, "&"), ""
+		}
+		address = strings.TrimSuffix(c.base+path+"?"+query, "?")
+	}
+	r, err := http.NewRequest(method, address, strings.NewReader(text))
+	if err != nil {
+		c.Fatalf("%s %q: %v", method, path, err)
+	}
+	if contentType == "" {
+		contentType = []string{"application/x-www-form-urlencoded", "", "application/json"}[c.calls%3]
+	}
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	if bearer != "" {
+		r.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	answer, err := oldTransport.Do(r)
+	if err != nil {
+		c.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer answer.Body.Close()
+	read, err := io.ReadAll(answer.Body)
+	if err != nil {
+		c.Fatalf("%s %s: %v", method, path, err)
+	}
+	c.header = answer.Header
+	return answer.StatusCode, read
+}
+
+// call wants an answer of a status and a kind. It goes on with what came, to find all that is wrong.
+func (c *oldClient) call(status int, method, path string, body any, kind string) any {
+	c.Helper()
+	got, text := c.do(method, path, body, "")
+	return c.take(status, got, text, kind, method+" "+path)
+}
+
+func (c *oldClient) take(status, got int, text []byte, kind, what string) (v any) {
+	c.Helper()
+	if got != status {
+		c.Errorf("%s: %d, want %d: %.200s", what, got, status, text)
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		c.Errorf("%s: %v: %.200s", what, err, text)
+	} else if faults := oldFaults(c.base, v, kind); len(faults) > 0 {
+		c.Errorf("%s: as %s: %s", what, kind, strings.Join(faults, "; "))
+	}
+	return v
+}
+
+// one wants an object, list an array of them, done {"ok":"ok"}.
+func (c *oldClient) one(method, path string, body any, kind string) oldObject {
+	c.Helper()
+	o, ok := c.call(200, method, path, body, kind).(oldObject)
+	if !ok {
+		return oldObject{}
+	}
+	return o
+}
+
+func (c *oldClient) list(path, kind string) []oldObject {
+	c.Helper()
+	return oldObjects(c.call(200, "GET", path, nil, "["+kind+"]"))
+}
+
+func (c *oldClient) done(method, path string, body any) {
+	c.Helper()
+	c.one(method, path, body, "Done")
+}
+
+// refused wants a refusal in the documented words.
+func (c *oldClient) refused(status int, method, path string, body any) oldObject {
+	c.Helper()
+	o, _ := c.call(status, method, path, body, "Refusal").(oldObject)
+	if o != nil {
+		c.same(path+": error", o["error"], map[int]string{400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found"}[status])
+		c.same(path+": X-Error", c.header.Get("X-Error"), o["error"])
+		c.same(path+": code", o["code"], status)
+	}
+	if status == 401 && c.header.Get("WWW-Authenticate") != "Bearer" && !strings.HasPrefix(c.header.Get("WWW-Authenticate"), "Bearer ") {
+		c.Errorf("%s %s: WWW-Authenticate %q", method, path, c.header.Get("WWW-Authenticate"))
+	}
+	return o
+}
+
+// fetch gets bytes with no token, as a browser does.
+func (c *oldClient) fetch(address any) string {
+	c.Helper()
+	answer, err := oldBrowser.Get(fmt.Sprint(address))
+	if err != nil {
+		c.Error(err)
+		return ""
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != 200 || len(b) == 0 {
+		c.Errorf("GET %v with no token: %d, %d bytes, %v", address, answer.StatusCode, len(b), err)
+	}
+	return string(b)
+}
+
+var (
+	oldLink = regexp.MustCompile(`<([^>]*)>; rel="(next|last)"`)
+	oldPage = regexp.MustCompile(`[?&]page=(\d+)`)
+)
+
+// walk follows a list to its end. The token is only in the query of the first address.
+func (c *oldClient) walk(path, kind string) (all []oldObject) {
+	c.Helper()
+	bare := &oldClient{T: c.T, base: c.base}
+	seen, pages, last := map[string]bool{}, 0, "1"
+	for next := c.base + path + "&access_token=" + c.token; next != "" && pages < 50; pages++ {
+		page := bare.list(next, kind)
+		next = ""
+		for _, link := range oldLink.FindAllStringSubmatch(strings.Join(bare.header.Values("Link"), ", "), -1) {
+			if link[2] == "next" {
+				next = link[1]
+			} else if number := oldPage.FindStringSubmatch(link[1]); number != nil {
+				last = number[1]
+			}
+		}
+		for _, o := range page {
+			if seen[oldID(o)] {
+				c.Errorf("%s: %s comes twice", path, oldID(o))
+			}
+			seen[oldID(o)] = true
+		}
+		all = append(all, page...)
+	}
+	c.same(path+`: pages by rel="last"`, last, pages)
+	c.same(path+": Total-Count", bare.header.Get("Total-Count"), len(all))
+	return all
+}
+
+// post posts a multipart form: fields in an order, then the file.
+func (c *oldClient) post(address string, fields [][2]string, name, file string) (int, []byte) {
+	c.Helper()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for _, field := range fields {
+		_ = w.WriteField(field[0], field[1])
+	}
+	part, _ := w.CreateFormFile("file", name)
+	_, _ = part.Write([]byte(file))
+	_ = w.Close()
+	return c.do("POST", address, b.Bytes(), w.FormDataContentType())
+}
+
+// upload uploads a file in one request and gives the id of the pending upload.
+func (c *oldClient) upload(name, file, kind string) any {
+	c.Helper()
+	status, text := c.post("/files/0/uploadFile", [][2]string{{"type", kind}}, name, file)
+	o, _ := c.take(200, status, text, "Pending", "uploadFile").(oldObject)
+	return o["id"]
+}
+
+// uploadByForm uploads a file in three requests: the form, the storage with no token, and the address where the storage sends on to.
+func (c *oldClient) uploadByForm(path, name, file, kind string) oldObject {
+	c.Helper()
+	form := c.one("POST", path, oldObject{"filename": name}, "StorageForm")
+	given, _ := form["fields"].(oldObject)
+	var fields [][2]string
+	for name, value := range given {
+		if name != "bucket" {
+			fields = append(fields, [2]string{name, fmt.Sprint(value)})
+		}
+	}
+	slices.SortFunc(fields, func(a, b [2]string) int { return strings.Compare(b[0], a[0]) })
+	storage, to := &oldClient{T: c.T, base: c.base}, fmt.Sprint(given["success_action_redirect"])
+	if status, text := storage.post(fmt.Sprint(form["action"]), fields, name, file); status != 200 {
+		c.Errorf("storage of %s: %d, want 200: %.200s", name, status, text)
+	}
+	c.same("Location of the storage", storage.header.Get("Location"), to)
+	return c.one("POST", to, nil, kind)
+}
+
+// same compares what came with what was expected, both as text.
+func (c *oldClient) same(what string, got, want any) {
+	c.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		c.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// holds wants a list to have, or not to have, the object with an id.
+func (c *oldClient) holds(what string, list []oldObject, id any, want bool) {
+	c.Helper()
+	if got := slices.ContainsFunc(list, func(o oldObject) bool { return oldID(o) == fmt.Sprint(id) }); got != want {
+		c.Errorf("%s: %d entries, with %v: %v, want %v", what, len(list), id, got, want)
+	}
+}
+
+func oldID(o oldObject) string { return fmt.Sprint(o["id"]) }
+
+func oldObjects(v any) []oldObject {
+	array, _ := v.([]any)
+	objects := make([]oldObject, len(array))
+	for i := range array {
+		objects[i], _ = array[i].(oldObject)
+	}
+	return objects
+}

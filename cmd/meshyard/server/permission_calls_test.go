@@ -1,0 +1,197 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/models"
+)
+
+// filled puts into a text what stands for its placeholders, and makes what is to be the caller's own.
+func (m *matrix) filled(text string, sc scene, caller int) string {
+	m.t.Helper()
+	own := map[string]func(user string) int64{
+		"mine":   func(user string) int64 { id, _, _ := m.thing(user, draft, draft); return id },
+		"upload": func(user string) int64 { return m.upload(user, "own.stl", m.stl) },
+		"shelf": func(user string) int64 {
+			return must(m.s.Store.CreateCollection(context.Background(), m.as(user), models.NewCollection{Name: "collection"}))(m.t).ID
+		},
+	}
+	return placeholder.ReplaceAllStringFunc(text, func(name string) string {
+		value, ok := sc[name[1:]]
+		if make := own[name[1:]]; make != nil && !ok {
+			value = "0"
+			if user := m.names[caller]; user != "" {
+				value, m.before = servertest.ID(make(user)), nil
+			}
+		}
+		if strings.HasPrefix(text, "/") {
+			return value
+		}
+		return mustJSON(value)
+	})
+}
+
+var placeholder = regexp.MustCompile(`\$(thing|file|image|copy|comment|collection|userid|user|tag|slug|term|token|app|mine|upload|shelf)\b`)
+
+// byGraphQL calls by GraphQL.
+func (m *matrix) byGraphQL(c *servertest.Client, p permission, document string) verdictOf {
+	m.t.Helper()
+	result := new(servertest.Result)
+	switch {
+	case strings.HasPrefix(document, "subscription"):
+		if err := json.Unmarshal(m.firstEvent(c, document), result); err != nil {
+			m.t.Fatalf("%s: %v", document, err)
+		}
+	case strings.Contains(p.field, "uploadFile"):
+		result = c.GraphQLUpload(document, object{"bytes": nil}, "bytes", "a.stl", m.stl)
+	default:
+		result = c.GraphQL(document, nil)
+	}
+	status, known := codeStatus[result.Code()]
+	if !known {
+		m.t.Errorf("%s: %+v", document, result.Errors)
+	}
+	var data any
+	if err := json.Unmarshal(result.Data, &data); err != nil && status == http.StatusOK {
+		m.t.Fatalf("%s: %v: %s", document, err, result.Data)
+	}
+	shown := make(map[string]bool)
+	m.look(data, shown)
+	return verdictOf{status, slices.Sorted(maps.Keys(shown))}
+}
+
+// firstEvent gives the first that a subscription tells; some go on until their file changes.
+func (m *matrix) firstEvent(c *servertest.Client, document string) []byte {
+	m.t.Helper()
+	r := c.Request(http.MethodPost, "/graphql", object{"query": document})
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "text/event-stream")
+	if c.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	ctx, cancel := context.WithTimeout(m.t.Context(), time.Minute)
+	defer cancel()
+	answer := must(http.DefaultClient.Do(r.WithContext(ctx)))(m.t)
+	defer answer.Body.Close()
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		if told, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			return []byte(told)
+		}
+	}
+	m.t.Fatalf("%s tells nothing", document)
+	return nil
+}
+
+// look notes all that is called `is` in an answer, and sees that lists are as long as they say.
+func (m *matrix) look(data any, shown map[string]bool) {
+	switch v := data.(type) {
+	case []any:
+		for _, e := range v {
+			m.look(e, shown)
+		}
+	case map[string]any:
+		if total, nodes := v["totalCount"], v["nodes"]; total != nil && nodes != nil && int(total.(float64)) != len(nodes.([]any)) {
+			m.t.Errorf("totalCount is %v, of %d nodes: %v", total, len(nodes.([]any)), nodes)
+		}
+		for name, e := range v {
+			if name != "is" {
+				m.look(e, shown)
+				continue
+			}
+			list, ok := e.([]any)
+			if !ok {
+				list = []any{e}
+			}
+			for _, e := range list {
+				if e != nil {
+					shown[bare(e.(string))] = true
+				}
+			}
+		}
+	}
+}
+
+// bare is the name of a file without what tells its type.
+func bare(name string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".stl"), ".png")
+}
+
+// restRequest is a call of an operation of the REST face.
+type restRequest struct{ operation, method, path, body string }
+
+func (m *matrix) request(operation, body string, sc scene, caller int) restRequest {
+	m.t.Helper()
+	at, ok := m.addresses[operation]
+	if !ok {
+		m.t.Fatalf("there is no operation %s", operation)
+	}
+	path := parameter.ReplaceAllString(at.path, "$$$1")
+	for name, own := range map[string]string{"thing": "$mine", "collection": "$shelf"} {
+		if sc[name] == "" {
+			path = strings.ReplaceAll(path, "$"+name, own)
+		}
+	}
+	path = m.filled(path, sc, caller)
+	if at.method == http.MethodGet {
+		path += "?per_page=100"
+	}
+	return restRequest{operation, at.method, path, m.filled(body, sc, caller)}
+}
+
+var parameter = regexp.MustCompile(`\{([a-z]+?)(_id|name)?\}`)
+
+// byREST calls by REST. isList tells whether it shows a list.
+func (m *matrix) byREST(c *servertest.Client, r restRequest) (v verdictOf, isList bool) {
+	m.t.Helper()
+	var answer *servertest.Response
+	switch {
+	case r.operation == "post_files_0_upload_file":
+		answer = c.PostForm(r.path, nil, "file", "a.stl", m.stl)
+	case r.body != "":
+		answer = c.Do(r.method, r.path, r.body)
+	default:
+		answer = c.Do(r.method, r.path, nil)
+	}
+	if v.status = answer.StatusCode; v.status == http.StatusFound {
+		v.status = http.StatusOK
+	}
+	if v.status >= 400 && r.method != http.MethodHead {
+		checkErrorBody(m.t, answer)
+	}
+	var data any
+	_ = json.Unmarshal(answer.Bytes, &data) // a redirect has none
+	if o, ok := data.(map[string]any); ok {
+		if data = o["hits"]; data == nil && o["comments"] != nil {
+			data = slices.Concat(slices.Collect(maps.Values(threadsOf(o["comments"])))...)
+		}
+	}
+	list, isList := data.([]any)
+	for _, e := range list {
+		name := e.(map[string]any)["name"]
+		if name == nil {
+			name = e.(map[string]any)["body"]
+		}
+		if name != nil && !slices.Contains(v.shown, bare(name.(string))) {
+			v.shown = append(v.shown, bare(name.(string)))
+		}
+	}
+	slices.Sort(v.shown)
+	return v, isList
+}
+
+func threadsOf(v any) map[string][]any {
+	threads := make(map[string][]any)
+	for parent, comments := range v.(map[string]any) {
+		threads[parent] = comments.([]any)
+	}
+	return threads
+}

@@ -1,0 +1,242 @@
+package server_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/rest"
+)
+
+const permissionsDocument = "../../../docs/permissions.md"
+
+// Whoever calls gets the verdict that docs/permissions.md tells, on both faces and on both engines, and what is refused changes nothing.
+func TestPermissions(t *testing.T) {
+	servertest.Sequential(t)
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		m := newMatrix(t, s)
+		m.preview()
+		var b strings.Builder
+		b.WriteString(permissionsAre)
+		for _, table := range permissions {
+			fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| Operation, or field | About | %s |\n|---|---|%s\n", table.title, table.about, strings.Join(columns[:], " | "), strings.Repeat("---|", callers))
+			for _, p := range table.rows {
+				for _, in := range strings.Split(p.scenes, ", ") {
+					var cells [callers]string
+					for _, caller := range calling {
+						v := m.cell(p, in, caller)
+						m.check(p, in, caller, v)
+						cells[caller] = v.String()
+					}
+					fmt.Fprintf(&b, "| %s | %s | %s |\n", named(p.field), about(p, in), strings.Join(cells[:], " | "))
+				}
+			}
+		}
+		b.WriteString(m.addressTable())
+		b.WriteString(routeTable(m))
+		if *update {
+			if err := os.WriteFile(permissionsDocument, []byte(b.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := strings.Split(string(must(os.ReadFile(permissionsDocument))(t)), "\n")
+		for i, got := range strings.Split(b.String(), "\n") {
+			if i >= len(want) || got != want[i] {
+				t.Errorf("%s, line %d: got\n%s\nwant\n%s", permissionsDocument, i+1, got, append(want, make([]string, i+1)...)[i])
+			}
+		}
+	}, derives)
+}
+
+// check holds a cell against what no document can change.
+func (m *matrix) check(p permission, in string, caller int, v verdictOf) {
+	m.t.Helper()
+	scope, want := m.scopeOf(p), 0
+	switch {
+	case caller == anonymous, caller == overdue:
+		want = 401
+	case caller == wrongScope, scope != "read" && (caller == suspended || caller == application):
+		want = 403
+	default:
+		return
+	}
+	if v.status != want || len(v.shown) > 0 {
+		m.t.Errorf("%s, %s, %s: got %s, want %d whatever the document says", p.field, in, columns[caller], v, want)
+	}
+}
+
+// preview waits until what all scenes' files hold has its previews: whether work is done yet is no matter of permissions.
+func (m *matrix) preview() {
+	m.t.Helper()
+	_, model, image := m.thing("zoe", "zoe's "+published, published)
+	for _, id := range []int64{model, image} {
+		if f := settled(m.t, m.clients[administers][auth.Read], id); f.Processing.State != "DONE" {
+			m.t.Fatalf("the preview of file %d: %+v", id, f.Processing)
+		}
+	}
+}
+
+// named writes a field, and what tells it from other rows of it.
+func named(field string) string {
+	name, how, more := strings.Cut(field, ", ")
+	name = "`" + strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "Query."), "Mutation."), "Subscription.") + "`"
+	if more {
+		return name + ", " + how
+	}
+	return name
+}
+
+// about says in words what a scene is about.
+func about(p permission, in string) string {
+	if words, ok := map[string]string{
+		"": "", "catalogue": "all of theirs", "collection": "collection", "token": "access token", "application": "application",
+		"user": "the owner", "user member": "member", "user moderator": "moderator", "user suspended": "suspended member",
+		"upload pending": "pending upload", "upload staged": "staged upload with its bytes",
+	}[in]; ok {
+		return words
+	}
+	noun, state, _ := strings.Cut(in, " ")
+	words := noun + " on a "
+	switch {
+	case noun == "thing" && state == published:
+		words = "published thing"
+	case noun == "thing" && state == draft:
+		words = "draft"
+	case noun == "thing":
+		words = "thing taken down"
+	case noun == "make" && state == down:
+		words = "make of a thing taken down"
+	case noun == "make":
+		words = map[string]string{published: "published make", draft: "draft of a make"}[state]
+	default:
+		words += map[string]string{published: "published thing", draft: "draft", down: "thing taken down"}[state]
+	}
+	if strings.Contains(p.ask, "$file") || strings.Contains(p.ask, "$image") {
+		words = "file on a " + words
+	}
+	return words
+}
+
+// addressTable tells who gets the bytes of a file, and what is derived of it, by which address. No token is sent along, and none would help.
+func (m *matrix) addressTable() string {
+	m.t.Helper()
+	nobody, ada := m.clients[anonymous][auth.Read], m.clients[owner][auth.Read]
+	table := "\n## Addresses of bytes\n\n" + addressesAre + "\n\n| A file on, or a | " + "`/download:`" + " | `/blobs`, `/view` | what is derived | `/blobs`, `/view`, signed | derived, signed |\n|---|---|---|---|---|---|\n"
+	for _, in := range strings.Split(filesAndUploads, ", ") {
+		sc := m.set("ada", in)
+		var f struct {
+			File struct {
+				PublicURL, DirectURL, ThreejsURL, GlbURL string
+				Thumbnail                                struct{ URL string }
+			}
+		}
+		ask := `{ file(id: $file) { publicUrl directUrl threejsUrl glbUrl thumbnail { url } } }`
+		if in == "upload staged" || in == "upload pending" {
+			ask = `{ file(id: $file) { publicUrl directUrl } }`
+		}
+		ada.Query(m.filled(ask, sc, owner), nil, &f)
+		bytes := []string{f.File.DirectURL, strings.Replace(f.File.DirectURL, "/blobs/", "/view/", 1)}
+		bytes[1] = fileName.ReplaceAllString(bytes[1], "$1")
+		derived := slices.DeleteFunc([]string{f.File.ThreejsURL, f.File.GlbURL, f.File.Thumbnail.URL}, func(url string) bool { return url == "" })
+		if strings.HasPrefix(in, "upload") {
+			for _, kind := range []string{"/threejs/", "/glb/", "/renders/"} {
+				derived = append(derived, strings.Replace(f.File.DirectURL, "/blobs/"+sc["file"], kind+sc["file"]+"/any", 1))
+			}
+		}
+		table += fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", about(permission{}, in),
+			m.fetched(nobody, false, f.File.PublicURL), m.fetched(nobody, false, bytes...), m.fetched(nobody, false, derived...), m.fetched(nobody, true, bytes...), m.fetched(nobody, true, derived...))
+	}
+	return table
+}
+
+// fileName is what /blobs has in its addresses and /view has not.
+var fileName = regexp.MustCompile(`(/view/\d+)/[^?]*`)
+
+// fetched gives the status that all of some addresses answer, with their signatures or without.
+func (m *matrix) fetched(c *servertest.Client, signed bool, addresses ...string) string {
+	m.t.Helper()
+	var seen []string
+	for _, address := range addresses {
+		path, _, has := strings.Cut(address, "?")
+		if signed != has {
+			if signed {
+				return "as without"
+			}
+			address = path
+		}
+		seen = append(seen, fmt.Sprint(c.Get(address).StatusCode))
+	}
+	if seen = slices.Compact(seen); len(seen) != 1 {
+		m.t.Errorf("%q answer %q", addresses, seen)
+	}
+	return strings.Join(seen, ", ")
+}
+
+// routeTable tells which rows hold for each operation of the REST face.
+func routeTable(m *matrix) string {
+	table := "\n## The REST face\n\n" + routesAre + "\n\n| Path | Rows |\n|---|---|\n"
+	for _, operation := range rest.Operations() {
+		var rows []string
+		for _, in := range permissions {
+			for _, p := range in.rows {
+				if slices.Contains(strings.Fields(p.routes), operation) {
+					rows = append(rows, named(p.field))
+				}
+			}
+		}
+		slices.Sort(rows)
+		table += fmt.Sprintf("| `%s %s` | %s |\n", m.addresses[operation].method, m.addresses[operation].path, strings.Join(slices.Compact(rows), "; "))
+	}
+	return table
+}
+
+// Each operation of either face, and each field that leads to what may be hidden, has a row; and each row is of one that is there.
+func TestPermissionsAreWhole(t *testing.T) {
+	schema := graph.New(nil).Schema()
+	rows, routes := make(map[string]bool), make(map[string]bool)
+	for _, table := range permissions {
+		for _, p := range table.rows {
+			name, _, _ := strings.Cut(p.field, ",")
+			rows[name] = true
+			for _, operation := range strings.Fields(p.routes) {
+				routes[operation] = true
+			}
+			of, field, _ := strings.Cut(name, ".")
+			if definition := schema.Types[of]; definition == nil || definition.Fields.ForName(field) == nil {
+				t.Errorf("%s is in no schema", name)
+			}
+		}
+	}
+	for _, definition := range schema.Types {
+		root := definition == schema.Query || definition == schema.Mutation || definition == schema.Subscription
+		part := slices.ContainsFunc([]string{"Connection", "Edge", "Payload"}, func(s string) bool { return strings.HasSuffix(definition.Name, s) })
+		if definition.Kind != ast.Object || strings.HasPrefix(definition.Name, "__") || part {
+			continue
+		}
+		for _, field := range definition.Fields {
+			leads := slices.Contains(hideable, strings.TrimSuffix(field.Type.Name(), "Connection")) || field.Directives.ForName("auth") != nil
+			if name := definition.Name + "." + field.Name; (root || leads) && !strings.HasPrefix(field.Name, "__") && !rows[name] {
+				t.Errorf("%s has no row among the permissions", name)
+			}
+		}
+	}
+	for _, operation := range rest.Operations() {
+		if !routes[operation] {
+			t.Errorf("%s is of no row among the permissions", operation)
+		}
+	}
+}
+
+// hideable are the types of what does not show itself to everybody.
+var hideable = []string{
+	"Thing", "Make", "Comment", "File", "Download", "AccessToken", "Application", "ModerationEntry", "Takedown", "Suspension", "Popularity", "Mesh", "Image", "Processing",
+	"FileTarget", "CommentTarget", "LikeTarget", "SearchHit",
+}

@@ -1,0 +1,149 @@
+package server_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// What is private, by its scene, and the placeholders that name it.
+var private = map[string][]string{"upload pending": {"file", "image"}, "upload staged": {"file", "image"}, "token": {"token"}}
+
+// amongOthers are rows that show something private among what is not, so that the faces differ: GraphQL gives an empty list where REST has nothing to show.
+var amongOthers = []permission{
+	{"Thing.files", "upload pending, upload staged", `{ thing(id: $thing) { files(ids: [$file]) { id } } }`, "get_things_thing_id_files_file_id get_things_thing_id_images_image_id", ""},
+}
+
+// Whether another's upload, or access token, is there is nobody's business: each operation answers about it in the words, digits aside, in which it answers about
+// what is not there, and asks the database as much for it.
+func TestPrivateExistence(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		m := newMatrix(t, s)
+		rows := amongOthers
+		for _, table := range permissions {
+			rows = append(rows, table.rows...)
+		}
+		covered, taking := make(map[string]bool), make(map[string]bool)
+		for _, p := range rows {
+			of, _, _ := strings.Cut(p.field, ",")
+			taking[of] = taking[of] || strings.Contains(p.ask, "$file") && !strings.HasPrefix(of, "File.")
+			for _, in := range strings.Split(p.scenes, ", ") {
+				if names := private[in]; names != nil {
+					covered[of] = true
+					m.alike(p, in, names)
+				}
+			}
+		}
+		for of := range taking {
+			if taking[of] && !covered[of] {
+				t.Errorf("%s takes a file, and no row has it take another's upload", of)
+			}
+		}
+		m.addressesAlike()
+	})
+}
+
+// alike compares what somebody is told of another's object and of none.
+func (m *matrix) alike(p permission, in string, names []string) {
+	m.t.Helper()
+	there := m.set("ada", in)
+	missing := maps.Clone(there)
+	for _, name := range names {
+		missing[name] = "999999"
+	}
+	c := m.clients[other][m.scopeOf(p)]
+	ask := func(sc scene) func() string {
+		document := m.filled(p.ask, sc, other)
+		return func() string {
+			if strings.HasPrefix(document, "subscription") {
+				return string(m.firstEvent(c, document))
+			}
+			r := c.GraphQL(document, nil)
+			return fmt.Sprint(r.Errors, string(r.Data))
+		}
+	}
+	m.compare(p.field+" of a "+in, ask(there), ask(missing))
+	for _, operation := range strings.Fields(p.routes) {
+		call := func(sc scene) func() string {
+			r := m.request(operation, p.body, sc, other)
+			return func() string { return told(c.Do(r.method, r.path, r.body)) }
+		}
+		m.compare(operation+" of a "+in, call(there), call(missing))
+	}
+}
+
+// addressesAlike does so for the addresses of bytes, which anybody may try.
+func (m *matrix) addressesAlike() {
+	m.t.Helper()
+	nobody := m.clients[anonymous][auth.Read]
+	for _, in := range []string{"upload pending", "upload staged"} {
+		id := m.set("ada", in)["file"]
+		for _, path := range []string{"/download:%s", "/blobs/%s/a.stl", "/view/%s", "/threejs/%s/any/model.json", "/glb/%s/any/model.glb", "/renders/%s/any/full.png", "/blobs/%s/a.stl?expires=1&signature=x"} {
+			get := func(id string) func() string {
+				return func() string { return told(nobody.Get(fmt.Sprintf(path, id))) }
+			}
+			m.compare(path+" of a "+in, get(id), get("999999"))
+		}
+	}
+}
+
+// told is all of an answer that tells something.
+func told(r *servertest.Response) string {
+	return fmt.Sprint(r.StatusCode, r.Header.Get("X-Error"), r.Header.Get("Content-Type"), r.Header.Get("Location"), string(r.Bytes))
+}
+
+// compare makes two calls, which must answer the same with as many statements. What the server does beside them now and then comes on top: the least counts.
+func (m *matrix) compare(name string, there, missing func() string) {
+	m.t.Helper()
+	measured := func(call func() string) (words string, least int64) {
+		least = 1 << 62
+		for range 5 {
+			before := m.s.Statements()
+			words = digitsOut(call())
+			least = min(least, m.s.Statements()-before)
+		}
+		return words, least
+	}
+	words, statements := measured(there)
+	if wordsOfNone, statementsOfNone := measured(missing); words != wordsOfNone || statements != statementsOfNone {
+		m.t.Errorf("%s: got, with %d statements,\n%s\nand of none, with %d,\n%s", name, statements, words, statementsOfNone, wordsOfNone)
+	}
+	if !strings.Contains(words, "NOT_FOUND") && !strings.Contains(words, "does not exist") && !strings.Contains(words, `"files":[]`) {
+		m.t.Errorf("%s: got %s, want that it does not exist", name, words)
+	}
+}
+
+func digitsOut(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// A token that only writes is told what it changed, and reads nothing private by the way.
+func TestWritingDoesNotRead(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		s.User("ada")
+		c := s.Client(s.Token("ada", auth.Write))
+		var r struct {
+			UpdateProfile struct{ User struct{ Email *string } }
+		}
+		c.Query(`mutation { updateProfile(input: {email: "ada@models.example"}) { user { email } } }`, nil, &r)
+		if r.UpdateProfile.User.Email != nil {
+			t.Errorf("the address is told: %s", *r.UpdateProfile.User.Email)
+		}
+		for _, list := range []string{"things", "makes", "likedThings", "collections", "followers", "following", "downloads", "downloadedThings"} {
+			if code := c.GraphQL(`mutation { updateProfile(input: {}) { user { `+list+` { totalCount } } } }`, nil).Code(); code != "FORBIDDEN" {
+				t.Errorf("%s: %q", list, code)
+			}
+		}
+		c.Thing("Made with no more than that")
+		c.Do("PATCH", "/users/me", object{"bio": "No more than that."}).Want(t, 200)
+	})
+}

@@ -1,0 +1,273 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/oauth"
+	"github.com/meshyard/meshyard/models"
+)
+
+// scene is what a call is about: ids and names, by the placeholders that stand for them.
+type scene map[string]string
+
+// theatre makes scenes: each belongs to one user, and what is called zoe's in it to a third one, who calls nobody. Names tell what is hidden.
+type theatre struct {
+	t        *testing.T
+	s        *servertest.Server
+	stl, png []byte
+	ids      map[string]int64 // of users
+	zoes     map[string]int64 // her things on which others have makes and comments, by their state
+	made     int
+}
+
+// as acts as a user with all powers, so that he can have things where he may not go any more.
+func (p *theatre) as(user string) auth.Caller {
+	return auth.Caller{UserID: p.ids[user], Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
+}
+
+func (p *theatre) user(name string) *models.User {
+	p.t.Helper()
+	u := must(p.s.Store.CreateUser(context.Background(), name, false))(p.t)
+	p.ids[name] = u.ID
+	must(p.s.Store.UpdateProfile(context.Background(), p.as(name), models.ProfileChange{Email: new("e-mail of " + name)}))(p.t)
+	return u
+}
+
+// must gives what succeeded.
+func must[V any](v V, err error) func(t *testing.T) V {
+	return func(t *testing.T) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func (p *theatre) upload(user, name string, content []byte) int64 {
+	p.t.Helper()
+	return must(p.s.Store.Upload(context.Background(), p.as(user), models.NewUpload{Name: name, Bytes: bytes.NewReader(content)}))(p.t).ID
+}
+
+// thing makes a thing of a user with a model and a picture, named as it is: published, a draft or taken down.
+func (p *theatre) thing(user, name, state string, ancestors ...int64) (id, file, image int64) {
+	p.t.Helper()
+	ctx, caller := context.Background(), p.as(user)
+	file, image = p.upload(user, name+".stl", p.stl), p.upload(user, name+".png", p.png)
+	tags := []string{"shared"}
+	if state == draft {
+		tags = []string{"shared", "unheard of"}
+	}
+	id = must(p.s.Store.CreateThing(ctx, caller, models.NewThing{
+		Name: name, License: models.CC, Category: "Tools", Description: "Made for a test.", Tags: tags, AncestorIDs: ancestors, Files: []models.FinalizeFile{{ID: file}, {ID: image}},
+	}))(p.t).ID
+	if state != draft {
+		must(p.s.Store.PublishThing(ctx, caller, id))(p.t)
+	}
+	if state == down {
+		must(p.s.Store.TakeDownThing(ctx, caller, id, "the reason"))(p.t)
+	}
+	return id, file, image
+}
+
+// zoe gives a thing of hers, the same each time, for no row changes it.
+func (p *theatre) zoe(state string) int64 {
+	p.t.Helper()
+	if p.zoes[state] == 0 {
+		p.zoes[state], _, _ = p.thing("zoe", "zoe's "+state, state)
+	}
+	return p.zoes[state]
+}
+
+// make makes a make of a thing with a picture, which is a draft unless it is published.
+func (p *theatre) make(user, name, state string, thing int64) (id, file int64) {
+	p.t.Helper()
+	ctx, caller := context.Background(), p.as(user)
+	of := models.NewMake{ThingID: thing, Name: name}
+	if state == draft {
+		of.PictureName = new("later.png")
+	}
+	m, _, err := p.s.Store.CreateMake(ctx, caller, of)
+	id = must(m, err)(p.t).ID
+	if state == draft {
+		return id, 0
+	}
+	file = p.upload(user, name+".png", p.png)
+	must(p.s.Store.Finalize(ctx, caller, []models.FinalizeFile{{ID: file}}, models.Target{Type: models.OnMake, ID: id}))(p.t)
+	return id, file
+}
+
+// comment makes a comment with a file.
+func (p *theatre) comment(user, body string, on models.Target, parent int64) (id, file int64) {
+	p.t.Helper()
+	ctx, caller := context.Background(), p.as(user)
+	id = must(p.s.Store.CreateComment(ctx, caller, models.NewComment{Target: &on, ParentID: &parent, Body: body}))(p.t).ID
+	file = p.upload(user, body+".stl", p.stl)
+	must(p.s.Store.Finalize(ctx, caller, []models.FinalizeFile{{ID: file}}, models.Target{Type: models.OnComment, ID: id}))(p.t)
+	return id, file
+}
+
+// The states of what scenes show.
+const (
+	published = "published"
+	draft     = "draft"
+	down      = "taken down"
+)
+
+// set sets a scene of a user. Its name is a noun, and how that is hidden.
+func (p *theatre) set(user, name string) scene {
+	p.t.Helper()
+	ctx, caller := context.Background(), p.as(user)
+	p.made++
+	switch name {
+	case "":
+		return scene{}
+	case "thing " + published, "thing " + draft, "thing " + down:
+		state := name[len("thing "):]
+		id, file, image := p.thing(user, state, state)
+		return scene{"thing": servertest.ID(id), "file": servertest.ID(file), "image": servertest.ID(image)}
+	case "make " + published, "make " + draft, "make " + down:
+		state := name[len("make "):]
+		of := published
+		if state == down {
+			of = down
+		}
+		thing := p.zoe(of)
+		id, file := p.make(user, state, state, thing)
+		comment, _ := p.comment("zoe", "zoe's", models.Target{Type: models.OnMake, ID: id}, 0)
+		return scene{"copy": servertest.ID(id), "file": servertest.ID(file), "thing": servertest.ID(thing), "comment": servertest.ID(comment)}
+	case "comment " + published, "comment " + draft, "comment " + down:
+		state := name[len("comment "):]
+		var thing int64
+		if state == draft {
+			thing, _, _ = p.thing(user, state, state)
+		} else {
+			thing = p.zoe(state)
+		}
+		on := models.Target{Type: models.OnThing, ID: thing}
+		parent, _ := p.comment("zoe", "zoe's", on, 0)
+		id, file := p.comment(user, "own", on, parent)
+		p.comment("zoe", "zoe's reply", on, id)
+		return scene{"comment": servertest.ID(id), "file": servertest.ID(file), "thing": servertest.ID(thing)}
+	case "collection":
+		id := must(p.s.Store.CreateCollection(ctx, caller, models.NewCollection{Name: "collection"}))(p.t).ID
+		return scene{"collection": servertest.ID(id)}
+	case "upload pending":
+		thing, _, _ := p.thing(user, published, published)
+		id := servertest.ID(p.upload(user, "pending.stl", p.stl))
+		return scene{"file": id, "image": id, "thing": servertest.ID(thing)}
+	case "upload staged":
+		thing, _, _ := p.thing(user, published, published)
+		up := must(p.s.Store.StageUpload(ctx, caller, "staged.stl", models.Target{Type: models.OnThing, ID: thing}))(p.t)
+		if err := p.s.Store.StoreStaged(ctx, up.FileID, 0, up.Limit, bytes.NewReader(p.stl)); err != nil {
+			p.t.Fatal(err)
+		}
+		return scene{"file": servertest.ID(up.FileID), "image": servertest.ID(up.FileID), "thing": servertest.ID(thing)}
+	case "token":
+		_, token, err := p.s.Store.MakeToken(ctx, caller, models.NewToken{Name: user, Scopes: caller.Scopes})
+		return scene{"token": servertest.ID(must(token, err)(p.t).ID)}
+	case "application":
+		_, a, err := p.s.Store.RegisterApplication(ctx, models.NewApplication{Name: "program"})
+		return scene{"app": must(a, err)(p.t).ClientID}
+	case "user member", "user moderator", "user suspended":
+		u := p.user(fmt.Sprintf("%s-%d", user, p.made))
+		p.decide(name, u.Username)
+		return scene{"user": u.Username}
+	case "user":
+		return scene{"user": user}
+	case "catalogue":
+		return p.catalogue(user)
+	}
+	p.t.Fatalf("there is no scene %q", name)
+	return nil
+}
+
+// decide makes a user what the scene calls him.
+func (p *theatre) decide(name, user string) {
+	p.t.Helper()
+	switch name {
+	case "user moderator":
+		must(p.s.Store.SetUserRole(context.Background(), p.as("zoe"), user, auth.Moderator, "a reason"))(p.t)
+	case "user suspended":
+		must(p.s.Store.SuspendUser(context.Background(), p.as("zoe"), user, "the reason"))(p.t)
+	}
+}
+
+// catalogue is all that a user can have, some of it hidden: what is the user's own is called by its state, what is zoe's by that and by her name.
+func (p *theatre) catalogue(user string) scene {
+	p.t.Helper()
+	ctx, caller := context.Background(), p.as(user)
+	collection := must(p.s.Store.CreateCollection(ctx, caller, models.NewCollection{Name: "collection"}))(p.t).ID
+	of := map[string]map[string]int64{"": {}, "zoe's ": {}} // whose, in which state
+	file := make(map[string]int64)
+	for _, state := range []string{published, draft, down} {
+		id, f, _ := p.thing("zoe", "zoe's "+state, state)
+		of["zoe's "][state], file[state] = id, f
+		must(p.s.Store.Collect(ctx, caller, collection, id))(p.t)
+		if err := p.s.Store.Like(ctx, caller, models.Target{Type: models.OnThing, ID: id}); err != nil {
+			p.t.Fatal(err)
+		}
+		p.makeOfZoes(user, state, id)
+		p.comment(user, "on zoe's "+state, models.Target{Type: models.OnThing, ID: id}, 0)
+	}
+	var ofDraft int64 // a file on a draft of a make
+	ancestors := []int64{of["zoe's "][published], of["zoe's "][draft], of["zoe's "][down]}
+	for _, state := range []string{draft, down, published} {
+		id, f, _ := p.thing(user, state, state, ancestors...)
+		of[""][state] = id
+		must(p.s.Store.Collect(ctx, caller, collection, id))(p.t)
+		p.comment(user, "on "+state, models.Target{Type: models.OnThing, ID: id}, 0)
+		if state == draft {
+			ancestors = append(ancestors, id)
+			p.download(caller, f)
+		}
+	}
+	thing := of[""][published]
+	must(p.s.Store.FeatureThing(ctx, caller, thing, true))(p.t)
+	for _, state := range []string{published, draft, down} {
+		p.thing("zoe", "zoe's remix, "+state, state, thing)
+	}
+	copyID, _ := p.make("zoe", "zoe's "+published, published, thing)
+	hidden, _ := p.make("zoe", "zoe's "+draft, draft, thing)
+	_, ofDraft = p.comment("zoe", "on zoe's draft of a make", models.Target{Type: models.OnMake, ID: hidden}, 0)
+	for _, f := range []int64{file[published], file[draft], ofDraft} {
+		p.download(caller, f)
+	}
+	must(p.s.Store.RestoreThing(ctx, caller, of["zoe's "][down], "for a moment"))(p.t)
+	p.download(caller, file[down])
+	must(p.s.Store.TakeDownThing(ctx, caller, of["zoe's "][down], "the reason"))(p.t)
+	a, err := p.s.Store.Application(ctx, p.set(user, "application")["app"])
+	must(p.s.Store.AuthorizeImplicitly(ctx, oauth.Grant{Application: must(a, err)(p.t), UserID: p.ids[user], Scopes: auth.Scopes{auth.Read}}))(p.t)
+	p.s.Store.NoteDeprecated(caller, "get_newest", "old")
+	return scene{
+		"thing": servertest.ID(thing), "copy": servertest.ID(copyID), "collection": servertest.ID(collection), "user": user, "userid": servertest.ID(p.ids[user]), "tag": "shared", "slug": "tools", "term": "shared",
+	}
+}
+
+// makeOfZoes is a make of a user of zoe's thing, and where that is published a draft of one besides.
+func (p *theatre) makeOfZoes(user, state string, thing int64) {
+	p.t.Helper()
+	p.make(user, "of zoe's "+state, published, thing)
+	if state == published {
+		p.make(user, draft, draft, thing)
+	}
+}
+
+func (p *theatre) download(caller auth.Caller, file int64) {
+	p.t.Helper()
+	if _, _, err := p.s.Store.RecordDownload(context.Background(), caller, file); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// expired makes a token that is over.
+func (p *theatre) expired(user string) *servertest.Client {
+	p.t.Helper()
+	return p.s.Client(must(p.s.Store.CreateToken(context.Background(), user, user, auth.Scopes{auth.Read, auth.Write}, time.Microsecond))(p.t))
+}

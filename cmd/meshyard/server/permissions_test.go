@@ -1,0 +1,225 @@
+package server_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/models"
+)
+
+// The columns of the matrix, in their order in the document.
+const (
+	anonymous = iota
+	other
+	owner
+	moderates
+	administers
+	suspended
+	wrongScope
+	overdue
+	application
+	callers
+)
+
+var columns = [callers]string{"anonymous", "other", "owner", "moderator", "administrator", "suspended", "wrong scope", "expired", "application"}
+
+// calling is the order in which they call: those first who are to be refused, for an object that nobody changed serves the next one, too.
+var calling = []int{anonymous, overdue, wrongScope, application, other, suspended, moderates, administers, owner}
+
+// matrix runs the rows of the permissions on one engine.
+type matrix struct {
+	*theatre
+	clients   [callers]map[auth.Scope]*servertest.Client // by the scope that is needed
+	names     [callers]string                            // of their users
+	addresses map[string]address                         // by the operation of the REST face
+	schema    *ast.Schema
+	kept      map[string]scene
+	latest    *sql.Stmt
+	before    []string // the rows as they are, where that is known
+}
+
+type address struct{ method, path string }
+
+// verdictOf is a cell: how a call ended, and what it showed.
+type verdictOf struct {
+	status int
+	shown  []string
+}
+
+func (v verdictOf) String() string {
+	if len(v.shown) == 0 {
+		return fmt.Sprint(v.status)
+	}
+	return fmt.Sprint(v.status, ": ", strings.Join(v.shown, ", "))
+}
+
+func newMatrix(t *testing.T, s *servertest.Server) *matrix {
+	t.Helper()
+	p := &theatre{t: t, s: s, stl: servertest.Mesh(t, "hschendel_simple_bin.stl"), png: servertest.Mesh(t, "lib3mf_thumbnail.png"), ids: make(map[string]int64), zoes: make(map[string]int64)}
+	m := &matrix{theatre: p, addresses: make(map[string]address), schema: graph.New(nil).Schema(), kept: make(map[string]scene), latest: must(openDB(t, s).SQL().Prepare(latestRows()))(t)}
+	ctx := context.Background()
+	for _, name := range []string{"zoe", "ada", "bob", "mod", "root", "sue", "mal"} {
+		p.user(name)
+	}
+	must(s.Store.SetUserRole(ctx, p.as("zoe"), "mod", auth.Moderator, "for the test"))(t)
+	must(s.Store.SetUserRole(ctx, p.as("zoe"), "mal", auth.Moderator, "for the test"))(t)
+	must(s.Store.SetUserRole(ctx, p.as("zoe"), "root", auth.Administrator, "for the test"))(t)
+	token := func(name string, scopes ...auth.Scope) *servertest.Client {
+		return s.Client(must(s.Store.CreateToken(ctx, name, name, scopes, 0))(t))
+	}
+	everywhere := func(c *servertest.Client) map[auth.Scope]*servertest.Client {
+		return map[auth.Scope]*servertest.Client{auth.Read: c, auth.Write: c, auth.Admin: c}
+	}
+	m.names = [callers]string{owner: "ada", other: "bob", moderates: "mod", administers: "root", suspended: "sue", wrongScope: "ada", overdue: "ada"}
+	m.clients[anonymous] = everywhere(s.Client(""))
+	m.clients[other] = everywhere(token("bob", auth.Read, auth.Write))
+	m.clients[owner] = everywhere(token("ada", auth.Read, auth.Write))
+	m.clients[moderates] = everywhere(token("mod", auth.Read, auth.Write, auth.Admin))
+	m.clients[administers] = everywhere(token("root", auth.Read, auth.Write, auth.Admin))
+	m.clients[suspended] = everywhere(token("sue", auth.Read, auth.Write))
+	m.clients[suspended][auth.Admin] = token("mal", auth.Read, auth.Write, auth.Admin)
+	m.clients[wrongScope] = map[auth.Scope]*servertest.Client{auth.Read: token("ada", auth.Write), auth.Write: token("ada", auth.Read), auth.Admin: token("root", auth.Read, auth.Write)}
+	m.clients[overdue] = everywhere(p.expired("ada"))
+	_, registered, err := s.Store.RegisterApplication(ctx, models.NewApplication{Name: "program"})
+	a := must(s.Store.Application(ctx, must(registered, err)(t).ClientID))(t)
+	m.clients[application] = everywhere(s.Client(must(s.Store.IssueOwn(ctx, a))(t).Text))
+	for _, name := range []string{"sue", "mal"} {
+		must(s.Store.SuspendUser(ctx, p.as("zoe"), name, "the reason"))(t)
+	}
+	var described struct {
+		Paths map[string]map[string]struct{ OperationID string }
+	}
+	s.Client("").Get("/openapi.json").Want(t, 200, &described)
+	for path, methods := range described.Paths {
+		for method, o := range methods {
+			m.addresses[o.OperationID] = address{strings.ToUpper(method), path}
+		}
+	}
+	m.addresses["head_files_file_id_download"] = address{http.MethodHead, m.addresses["get_files_file_id_download"].path} // which no description tells
+	return m
+}
+
+// setting gives the scene of a caller's row: his own where he owns what it is about. It stays until somebody changes it.
+func (m *matrix) setting(caller int, name string) scene {
+	m.t.Helper()
+	user := m.user(caller)
+	if m.kept[user+name] == nil {
+		m.kept[user+name], m.before = m.set(user, name), nil
+	}
+	return m.kept[user+name]
+}
+
+// user is whose scenes a caller gets.
+func (m *matrix) user(caller int) string {
+	if caller == suspended {
+		return "sue"
+	}
+	return "ada"
+}
+
+// scopeOf is the scope that a row's operation needs by the schema: that of its root field, or of the field that it is about.
+func (m *matrix) scopeOf(p permission) auth.Scope {
+	m.t.Helper()
+	name, _, _ := strings.Cut(p.field, ",")
+	of, field, _ := strings.Cut(name, ".")
+	definition := m.schema.Types[of].Fields.ForName(field)
+	if directive := definition.Directives.ForName("auth"); directive != nil {
+		return auth.Scope(strings.ToLower(directive.ArgumentMap(nil)["scope"].(string)))
+	}
+	if strings.Contains(p.ask, "moderationLog") {
+		return auth.Admin
+	}
+	return auth.Read
+}
+
+// cell fills a cell: by GraphQL, and by each route that comes to the same.
+func (m *matrix) cell(p permission, in string, caller int) verdictOf {
+	m.t.Helper()
+	c := m.clients[caller][m.scopeOf(p)]
+	document := m.filled(p.ask, m.setting(caller, in), caller)
+	want := m.attempt(p, in, caller, func() verdictOf { return m.byGraphQL(c, p, document) })
+	for _, operation := range strings.Fields(p.routes) {
+		r := m.request(operation, p.body, m.setting(caller, in), caller)
+		isList := false
+		got := m.attempt(p, in, caller, func() (v verdictOf) { v, isList = m.byREST(c, r); return v })
+		if !isList || !strings.Contains(p.ask, "is:") {
+			got.shown = want.shown
+		}
+		if got.String() != want.String() {
+			m.t.Errorf("%s, %s, %s: by GraphQL %s, by %s %s", p.field, in, columns[caller], want, operation, got)
+		}
+	}
+	return want
+}
+
+// attempt makes a call. One that is refused must change nothing, and what another one changed serves no more.
+func (m *matrix) attempt(p permission, in string, caller int, call func() verdictOf) verdictOf {
+	m.t.Helper()
+	if !strings.HasPrefix(p.ask, "mutation") {
+		return call()
+	}
+	if m.before == nil {
+		m.before = m.rows()
+	}
+	v := call()
+	if v.status == http.StatusOK {
+		delete(m.kept, m.user(caller)+in)
+		m.before = nil
+		return v
+	}
+	if after := m.rows(); !slices.Equal(after, m.before) {
+		without := func(a, b []string) []string {
+			return slices.DeleteFunc(slices.Clone(a), func(row string) bool { return slices.Contains(b, row) })
+		}
+		m.t.Errorf("%s, %s, %s: is refused with %s, and yet changed %q to %q", p.field, in, columns[caller], v, without(m.before, after), without(after, m.before))
+		m.before = after
+	}
+	return v
+}
+
+// rows gives what calls change of the latest rows of each table, and how many there are, in one statement.
+func (m *matrix) rows() []string {
+	m.t.Helper()
+	rows := must(m.latest.Query())(m.t)
+	var seen []string
+	for rows.Next() {
+		var row string
+		if err := rows.Scan(&row); err != nil {
+			m.t.Fatal(err)
+		}
+		seen = append(seen, row)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		m.t.Fatal(err)
+	}
+	return seen
+}
+
+// latestRows is the statement of rows.
+func latestRows() string {
+	var all []string
+	for _, row := range []string{
+		"things id state instructions featured_at taken_down_at takedown_reason modified_at", "files id state target_type target_id rank", "makes id state description", "comments id body deleted_at",
+		"collections id description modified_at", "collection_things id", "likes id", "follows id", "users id bio is_admin is_moderator suspended_at", "tokens id revoked_at", "applications id",
+		"moderation_log id", "downloads id",
+	} {
+		table, columns, _ := strings.Cut(row, " ")
+		text := "'" + table + " of ' || (SELECT count(*) FROM " + table + ")"
+		for column := range strings.FieldsSeq(columns) {
+			text += " || ' ' || coalesce(CAST(" + column + " AS text), '')"
+		}
+		all = append(all, "SELECT "+text+" AS row FROM (SELECT * FROM "+table+" ORDER BY id DESC LIMIT 50) AS latest")
+	}
+	return strings.Join(all, " UNION ALL ") + " ORDER BY 1"
+}

@@ -1,0 +1,359 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	_ "image/png"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/models"
+)
+
+// derives lets a server make previews.
+func derives(s *config.Settings) { s.PreviewWorkers = 1 }
+
+type point struct{ X, Y, Z float64 }
+
+// previewed is what the tests read of a file and its preview.
+type previewed struct {
+	ID        string
+	Kind      string
+	Thumbnail *struct {
+		URL           string
+		Width, Height int
+	}
+	ThreejsURL, GlbURL *string
+	Mesh               *struct {
+		Format               string
+		Triangles, Vertices  int64
+		Components           int
+		Min, Max, Size       point
+		Volume               *float64
+		Area                 float64
+		Watertight, Manifold bool
+		Decimated            bool
+		Fingerprint          string
+		Duplicates           struct {
+			TotalCount int
+			Nodes      []struct{ ID, Name string }
+		}
+	}
+	Processing struct {
+		State    string
+		Stage    *string
+		Progress float64
+		Error    *string
+		Attempts int
+	}
+}
+
+const previewFields = `id kind thumbnail(size: FULL) { url width height } threejsUrl glbUrl processing { state stage progress error attempts }
+	mesh { format triangles vertices components min { x y z } max { x y z } size { x y z } volume area watertight manifold decimated fingerprint duplicates { totalCount nodes { id name } } }`
+
+// settled waits until the work on a file is at its end.
+func settled(t *testing.T, c *servertest.Client, id int64) previewed {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		var r struct{ File previewed }
+		c.Query(`query ($id: ID!) { file(id: $id) { `+previewFields+` } }`, map[string]any{"id": servertest.ID(id)}, &r)
+		if state := r.File.Processing.State; state != "WAITING" && state != "RUNNING" || time.Now().After(end) {
+			return r.File
+		}
+	}
+}
+
+// A model that is finalized gets a rendering, three.js JSON, GLB and facts, which both faces show; before that the default picture stands for it.
+func TestPreviewOfModel(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, nobody := s.User("ada"), s.Client("")
+		thing := ada.Thing("Donut")
+		id := ada.Upload("HalfDonut.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"))
+		var before struct {
+			Thumbnail  string
+			ThreejsURL string `json:"threejs_url"`
+		}
+		ada.Get(fmt.Sprint("/files/", id)).Want(t, 200, &before)
+		if !strings.HasSuffix(before.Thumbnail, "/renders/default/model.png") || before.ThreejsURL != "" {
+			t.Errorf("before it is finalized: %+v", before)
+		}
+		ada.Finalize("thing", thing, id).Want(t, 200)
+		f := settled(t, ada, id)
+		if f.Processing.State != "DONE" || f.Processing.Progress != 1 || f.Mesh == nil || f.Thumbnail == nil || f.ThreejsURL == nil || f.GlbURL == nil {
+			t.Fatalf("got %+v", f)
+		}
+		if m := f.Mesh; m.Format != "STL" || m.Triangles != 288 || m.Max != (point{3, 0.5, 3}) || m.Min != (point{}) || m.Decimated || m.Area <= 0 || m.Fingerprint == "" {
+			t.Errorf("the mesh is %+v", m)
+		}
+
+		// A draft's are for who holds the signed address.
+		plain, _, _ := strings.Cut(f.Thumbnail.URL, "?")
+		nobody.Get(plain).Want(t, 403)
+		picture := nobody.Get(f.Thumbnail.URL)
+		if img, kind, err := image.Decode(bytes.NewReader(picture.Bytes)); err != nil || kind != "png" || img.Bounds().Dx() != f.Thumbnail.Width || img.Bounds().Dy() != f.Thumbnail.Height {
+			t.Errorf("the rendering is %s, %v, want %d×%d", kind, err, f.Thumbnail.Width, f.Thumbnail.Height)
+		}
+		ada.Publish(thing).Want(t, 200)
+		f = settled(t, ada, id)
+		for _, url := range []string{f.Thumbnail.URL, *f.ThreejsURL, *f.GlbURL} {
+			answer := nobody.Get(url)
+			answer.Want(t, 200)
+			if got := answer.Header.Get("Cache-Control"); got != "public, max-age=31536000, immutable" || strings.Contains(url, "?") {
+				t.Errorf("%s: Cache-Control %q", url, got)
+			}
+			again := nobody.Request(http.MethodGet, url, nil)
+			again.Header.Set("If-None-Match", answer.Header.Get("ETag"))
+			nobody.Send(again).Want(t, 304)
+			nobody.Get(strings.Replace(url, "-stl-", "-stl-9", 1)).Want(t, 404)
+		}
+		var object struct {
+			Geometries []struct {
+				Data struct {
+					Attributes struct{ Position struct{ Array []float64 } }
+				}
+			}
+		}
+		nobody.Get(*f.ThreejsURL).Want(t, 200, &object)
+		if len(object.Geometries) != 1 || len(object.Geometries[0].Data.Attributes.Position.Array) < 288 {
+			t.Errorf("the three.js JSON holds %d geometries", len(object.Geometries))
+		}
+
+		var file struct {
+			Thumbnail    string
+			ThreejsURL   string `json:"threejs_url"`
+			DefaultImage struct {
+				Sizes []struct{ Type, Size, URL string }
+			} `json:"default_image"`
+		}
+		ada.Get(fmt.Sprint("/files/", id)).Want(t, 200, &file)
+		if file.ThreejsURL != *f.ThreejsURL || len(file.DefaultImage.Sizes) != 15 {
+			t.Fatalf("REST shows %+v", file)
+		}
+		for _, size := range file.DefaultImage.Sizes {
+			answer := nobody.Get(size.URL)
+			answer.Want(t, 200)
+			if img, _, err := image.Decode(bytes.NewReader(answer.Bytes)); err != nil || img.Bounds().Dx() < 10 {
+				t.Errorf("%s %s: %v", size.Type, size.Size, err)
+			}
+		}
+		var listed []struct{ Thumbnail string }
+		ada.Get("/newest").Want(t, 200, &listed)
+		if len(listed) != 1 || listed[0].Thumbnail != file.Thumbnail || !strings.Contains(file.Thumbnail, "thumb_large") {
+			t.Errorf("a thing without pictures is listed with %+v, want the rendering %s", listed, file.Thumbnail)
+		}
+	}, derives)
+}
+
+// What cannot be derived is told of in words, and the bytes are there all the same.
+func TestPreviewThatFails(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		thing := ada.Thing("Not a mesh")
+		bad, none := ada.Upload("page.stl", servertest.Mesh(t, "html_named.stl")), ada.Upload("a.pdf", servertest.Mesh(t, "own_assembly.pdf"))
+		ada.Finalize("thing", thing, bad, none).Want(t, 200)
+		f := settled(t, ada, bad)
+		if f.Processing.State != "FAILED" || f.Processing.Error == nil || !strings.Contains(*f.Processing.Error, "STL") || f.Thumbnail != nil || f.Mesh != nil || f.ThreejsURL != nil {
+			t.Errorf("got %+v", f)
+		}
+		if f := settled(t, ada, none); f.Processing.State != "NOT_APPLICABLE" {
+			t.Errorf("of a PDF: %+v", f)
+		}
+		var file struct {
+			DirectURL *string `json:"direct_url"`
+			Thumbnail string
+		}
+		ada.Get(fmt.Sprint("/files/", bad)).Want(t, 200, &file)
+		if got := ada.Get(*file.DirectURL); !bytes.Equal(got.Bytes, servertest.Mesh(t, "html_named.stl")) || !strings.HasSuffix(file.Thumbnail, "/renders/default/model.png") {
+			t.Errorf("%d bytes, %+v", len(got.Bytes), file)
+		}
+	}, derives)
+}
+
+// One content is worked on once however many files hold it, the same shape is found again under another name and in another format, and what nobody
+// holds any more is collected.
+func TestPreviewIsShared(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		binary, ascii := servertest.Mesh(t, "hschendel_simple_bin.stl"), servertest.Mesh(t, "hschendel_simple_ascii.stl")
+		mine, theirs := ada.Thing("Mine"), bob.Thing("Theirs")
+		first, second, third := ada.Upload("one.stl", binary), bob.Upload("two.stl", binary), bob.Upload("three.stl", ascii)
+		ada.Finalize("thing", mine, first).Want(t, 200)
+		bob.Finalize("thing", theirs, second, third).Want(t, 200)
+		a := settled(t, ada, first)
+		settled(t, bob, second)
+		settled(t, bob, third)
+		if n := len(rowsOf(t, s, "SELECT id FROM previews")); n != 2 {
+			t.Errorf("two contents have %d previews", n)
+		}
+		if a = settled(t, ada, first); a.Mesh == nil || a.Mesh.Duplicates.TotalCount != 0 {
+			t.Fatalf("a stranger's draft is told of: %+v", a)
+		}
+		bob.Publish(theirs).Want(t, 200)
+		if a = settled(t, ada, first); a.Mesh.Duplicates.TotalCount != 2 || len(a.Mesh.Duplicates.Nodes) != 2 || a.Mesh.Duplicates.Nodes[0].Name != "three.stl" {
+			t.Errorf("of the same shape are %+v", a.Mesh.Duplicates)
+		}
+		bob.Do(http.MethodDelete, fmt.Sprint("/things/", theirs), nil).Want(t, 200)
+		if _, err := s.Store.CollectGarbage(t.Context(), 0, false); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(rowsOf(t, s, "SELECT id FROM previews")); n != 1 {
+			t.Errorf("%d previews are left of one content", n)
+		}
+		soundCatalogue(t, s)
+		if a = settled(t, ada, first); a.Thumbnail == nil {
+			t.Error("the rendering is gone with another's file")
+		}
+		ada.Get(a.Thumbnail.URL).Want(t, 200)
+	}, derives)
+}
+
+// Work that ended with its process is taken up again, and given up after three times.
+func TestPreviewOfPoisonedFile(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		thing := ada.Thing("Poison")
+		id := ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
+		ada.Finalize("thing", thing, id).Want(t, 200)
+		preview := func() int64 {
+			f, err := s.Store.FilesByID(t.Context(), []int64{id})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f[id].PreviewID
+		}()
+		db := openDB(t, s).SQL()
+		// As a process leaves it that is killed at work, some time ago.
+		died := func() {
+			if _, err := db.Exec("UPDATE previews SET state = 'running', beat_at = $1", time.Now().UTC().Add(-time.Hour).Format("2006-01-02 15:04:05.000000-07:00")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := db.Exec("UPDATE previews SET attempts = 2"); err != nil {
+			t.Fatal(err)
+		}
+		died()
+		if n, err := s.Store.ResumePreviews(t.Context()); n != 1 || err != nil {
+			t.Errorf("%d were taken up again, %v", n, err)
+		}
+		if _, err := db.Exec("UPDATE previews SET attempts = 3"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Store.MakePreview(t.Context(), preview); err != nil {
+			t.Fatal(err)
+		}
+		if f := settled(t, ada, id); f.Processing.State != "FAILED" || !strings.Contains(*f.Processing.Error, "three times") {
+			t.Errorf("got %+v", f.Processing)
+		}
+		if n, err := s.Store.WantPreviews(t.Context(), models.AgainFailed); n != 1 || err != nil {
+			t.Fatalf("%d are wanted again, %v", n, err)
+		}
+		if err := s.Store.MakePreview(t.Context(), preview); err != nil {
+			t.Fatal(err)
+		}
+		if f := settled(t, ada, id); f.Processing.State != "DONE" || f.Processing.Attempts != 1 {
+			t.Errorf("got %+v", f.Processing)
+		}
+	})
+}
+
+// The same content gives the same bytes, on both engines and whoever makes them.
+func TestPreviewsAreTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drawing takes long under the race detector")
+	}
+	var all []map[string]string
+	for i, engine := range []string{"sqlite", "postgres"} {
+		s := servertest.Start(t, engine, func(s *config.Settings) { s.PreviewWorkers = 1 + i })
+		ada := s.User("ada")
+		thing := ada.Thing("All")
+		var ids []int64
+		for _, name := range []string{"numpystl_HalfDonut_bin.stl", "trimesh_polygonfaces.obj", "3mfsamples_box.3mf", "khronos_BoxInterleaved.glb", "lib3mf_thumbnail.png"} {
+			ids = append(ids, ada.Upload(name, servertest.Mesh(t, name)))
+		}
+		ada.Finalize("thing", thing, ids...).Want(t, 200)
+		for _, id := range ids {
+			if f := settled(t, ada, id); f.Processing.State != "DONE" {
+				t.Fatalf("%s: %+v", engine, f.Processing)
+			}
+		}
+		parts := make(map[string]string)
+		dir := strings.TrimPrefix(s.Settings.BucketURL, "file://")
+		found, err := filepath.Glob(filepath.Join(dir, bucket.DerivedPrefix, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts[filepath.Base(path)] = string(b)
+		}
+		all = append(all, parts)
+	}
+	if len(all[0]) < 10 || len(all[0]) != len(all[1]) {
+		t.Errorf("%d parts on one, %d on the other", len(all[0]), len(all[1]))
+	}
+	for name, b := range all[0] {
+		if all[1][name] != b {
+			t.Errorf("%s differs: %d and %d bytes", name, len(b), len(all[1][name]))
+		}
+	}
+}
+
+// Each real mesh has the triangles and the box that its manifest says, and each malformed one ends in words, all by way of the server.
+func TestPreviewsOfRealFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drawing takes long under the race detector")
+	}
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		thing := ada.Thing("Real")
+		ids := make(map[int64]string)
+		for _, path := range servertest.Meshes(t) {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(b) == 0 {
+				continue // refused when it is uploaded
+			}
+			id := ada.Upload(filepath.Base(path), b)
+			ada.Finalize("thing", thing, id).Want(t, 200)
+			ids[id] = path
+		}
+		for id, path := range ids {
+			f := settled(t, ada, id)
+			switch f.Processing.State {
+			case "DONE":
+				if f.Thumbnail == nil || f.Mesh != nil && (f.ThreejsURL == nil || f.GlbURL == nil || math.IsNaN(f.Mesh.Area)) {
+					t.Errorf("%s: %+v", path, f)
+				}
+				if f.ThreejsURL != nil && !json.Valid(ada.Get(*f.ThreejsURL).Bytes) {
+					t.Errorf("%s: the three.js JSON is none", path)
+				}
+			case "FAILED":
+				if f.Processing.Error == nil || len(*f.Processing.Error) < 20 || f.Processing.Attempts != 1 {
+					t.Errorf("%s: %+v", path, f.Processing)
+				}
+				if strings.Contains(path, "/data/meshes/") {
+					t.Logf("%s: %s", filepath.Base(path), *f.Processing.Error)
+				}
+			case "NOT_APPLICABLE":
+			default:
+				t.Errorf("%s: %+v", path, f.Processing)
+			}
+		}
+		soundCatalogue(t, s)
+	}, derives, func(s *config.Settings) { s.UploadLimit = 64 << 20 })
+}

@@ -1,0 +1,128 @@
+package server_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+)
+
+// probe looks for a weakness that scanners of GraphQL servers know (those of graphql-cop, by its names). It tells whether it is there.
+type probe struct {
+	name  string
+	found func(c *servertest.Client) bool
+}
+
+// ask sends a body as JSON and gives the answer as text.
+func ask(c *servertest.Client, body any) string { return string(asked(c, body).Bytes) }
+
+func query(text string) object { return object{"query": text} }
+
+func request(c *servertest.Client, method, path, contentType string, body any) string {
+	r := c.Request(method, path, body)
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	return string(c.Send(r).Bytes)
+}
+
+var probes = []probe{
+	{"alias_overloading", func(c *servertest.Client) bool {
+		var aliases strings.Builder
+		for i := range 101 {
+			aliases.WriteString("alias" + servertest.ID(int64(i)) + ":__typename\n")
+		}
+		return strings.Contains(ask(c, query("query cop {"+aliases.String()+"}")), `"alias100"`)
+	}},
+	{"batch_query", func(c *servertest.Client) bool {
+		return strings.Count(ask(c, slices.Repeat([]any{query("query cop { __typename }")}, 10)), `"__typename"`) > 0
+	}},
+	{"directive_overloading", func(c *servertest.Client) bool {
+		return strings.Count(ask(c, query("query cop { __typename "+strings.Repeat("@aa", 10)+" }")), `"message"`) > 1
+	}},
+	{"circular_query_introspection", func(c *servertest.Client) bool {
+		return strings.Contains(ask(c, query("query cop { __schema { types { fields { type { fields { type { fields { type { fields { type { name } } } } } } } } } } }")), `"types"`)
+	}},
+	{"field_duplication", func(c *servertest.Client) bool {
+		return strings.Contains(ask(c, query("query cop { "+strings.Repeat("__typename \n", 500)+"}")), `"data"`)
+	}},
+	{"get_based_mutation", func(c *servertest.Client) bool {
+		return strings.Contains(request(c, "GET", "/graphql?query="+url.QueryEscape("mutation cop { __typename }"), "", nil), `"Mutation"`)
+	}},
+	{"get_method_support", func(c *servertest.Client) bool {
+		return strings.Contains(request(c, "GET", "/graphql?query="+url.QueryEscape("query cop { __typename }"), "", nil), `"Query"`)
+	}},
+	{"post_based_csrf", func(c *servertest.Client) bool {
+		form := url.Values{"query": {"query cop { __typename }"}}.Encode()
+		return strings.Contains(request(c, "POST", "/graphql", "application/x-www-form-urlencoded", form), `"Query"`) ||
+			strings.Contains(request(c, "POST", "/graphql", "text/plain", `{"query":"query cop { __typename }"}`), `"Query"`) ||
+			strings.Contains(request(c, "POST", "/graphql?"+form, "", nil), `"Query"`)
+	}},
+	{"trace_mode", func(c *servertest.Client) bool {
+		answer := ask(c, query("query cop { __typename }"))
+		return strings.Contains(answer, "tracing") || strings.Contains(answer, "extensions") && !strings.Contains(answer, "code")
+	}},
+	{"unhandled_error", func(c *servertest.Client) bool {
+		for _, body := range []any{query("qwerty cop { abc }"), query("query cop { me(x: ) { id } }"), object{"query": nil}, object{"query": 1}, `{"query":`, []any{}, "", query("query cop($a: Nothing) { __typename }")} {
+			answer := ask(c, body)
+			if strings.Contains(answer, "exception") || strings.Contains(answer, "stack") || strings.Contains(answer, ".go") || strings.Contains(answer, "INTERNAL") {
+				return true
+			}
+		}
+		return false
+	}},
+	{"field_suggestions", func(c *servertest.Client) bool {
+		for _, text := range []string{"query cop { __schema { directive } }", "query cop { thinngs { nodes { id } } }", "query cop { thing(idd: 1) { id } }", "mutation cop { createThinng { thing { id } } }"} {
+			if strings.Contains(strings.ToLower(ask(c, query(text))), "did you mean") {
+				return true
+			}
+		}
+		return false
+	}},
+	{"introspection", func(c *servertest.Client) bool {
+		return strings.Contains(ask(c, query("query cop { __schema { types { name fields { name } } } }")), `"__schema":{"types"`) ||
+			strings.Contains(ask(c, query(`query cop { __type(name: "Query") { name } }`)), `"name":"Query"`)
+	}},
+	{"detect_graphiql", func(c *servertest.Client) bool {
+		for _, path := range []string{"/graphiql", "/graphql", "/playground", "/console", "/graphql/playground", "/graphql/console", "/altair", "/explorer", "/voyager", "/"} {
+			r := c.Request(http.MethodGet, path, nil)
+			r.Header.Set("Accept", "text/html")
+			page := strings.ToLower(string(c.Send(r).Bytes))
+			for _, sign := range []string{"graphiql.min.css", "graphql playground", "altair graphql", "/graphiql/assets/", "playground.min.js"} {
+				if strings.Contains(page, sign) {
+					return true
+				}
+			}
+		}
+		return false
+	}},
+}
+
+// The probes find, of what they know, only what is open on purpose, and on a hardened server nothing.
+func TestProbes(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*config.Settings)
+		open   []string
+	}{
+		"by_default": {func(*config.Settings) {}, []string{"get_method_support", "introspection", "detect_graphiql"}},
+		"hardened":   {hardened(t, "query cop { __typename }"), nil}, // even where what they ask is registered
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := servertest.Start(t, "sqlite", c.change)
+			for who, client := range map[string]*servertest.Client{"nobody": s.Client(""), "a user": s.User("ada")} {
+				if answer := ask(client, query("query cop { __typename }")); !strings.Contains(answer, `"Query"`) {
+					t.Fatalf("it answers nothing: %s", answer)
+				}
+				for _, p := range probes {
+					if found := p.found(client); found != slices.Contains(c.open, p.name) {
+						t.Errorf("%s, to %s: found is %v", p.name, who, found)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,80 @@
+package server_test
+
+import (
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+)
+
+func behindProxy(t *testing.T) func(*config.Settings) {
+	return func(c *config.Settings) {
+		if err := c.TrustedProxies.UnmarshalText([]byte("127.0.0.0/8")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Whom a trusted proxy speaks for has limits of his own, an IPv6 network one together, and whoever else claims to speak for somebody is counted himself.
+func TestClientsBehindAProxy(t *testing.T) {
+	limited := func(c *config.Settings) { c.RateLimit = 2 }
+	from := func(s *servertest.Server, address string) int {
+		r := s.Client("").Request(http.MethodGet, "/files/1", nil)
+		r.Header.Set("X-Forwarded-For", address)
+		return s.Client("").Send(r).StatusCode
+	}
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		for i, c := range []struct {
+			address string
+			want    int
+		}{
+			{"198.51.100.1", 401}, {"198.51.100.1, 127.0.0.9", 401}, {"198.51.100.1", 429}, {"203.0.113.77, 198.51.100.1", 429}, {"198.51.100.2", 401},
+			{"2001:db8::1", 401}, {"2001:db8::ffff:1", 401}, {"2001:db8::2", 429}, {"2001:db8:0:1::1", 401},
+		} {
+			if got := from(s, c.address); got != c.want {
+				t.Errorf("request %d, from %s: %d, want %d", i, c.address, got, c.want)
+			}
+		}
+	}, behindProxy(t), limited)
+	t.Run("none", func(t *testing.T) {
+		s := servertest.Start(t, "sqlite", limited)
+		for i, want := range []int{401, 401, 429} {
+			if got := from(s, "198.51.100."+servertest.ID(int64(i))); got != want {
+				t.Errorf("request %d: %d, want %d", i, got, want)
+			}
+		}
+	})
+}
+
+// Attempts to sign in are counted by the same address, and it is the one in the log.
+func TestSignInBehindAProxy(t *testing.T) {
+	t.Parallel()
+	logged := new(buffer)
+	settings := servertest.Settings(t, "sqlite")
+	behindProxy(t)(&settings)
+	s := servertest.RunLogging(t, settings, slog.NewTextHandler(logged, nil))
+	for _, c := range []struct {
+		address string
+		want    int
+	}{{"198.51.100.1", 429}, {"198.51.100.2", 403}} {
+		status := 0
+		for range 11 { // ten for one account from one address
+			r := s.Client("").Request(http.MethodPost, "/login", url.Values{"username": {"ada"}, "password": {"wrong horse"}}.Encode())
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r.Header.Set("X-Forwarded-For", c.address)
+			if status = s.Client("").Send(r).StatusCode; c.want == 403 {
+				break
+			}
+		}
+		if status != c.want {
+			t.Errorf("from %s: %d, want %d", c.address, status, c.want)
+		}
+		if !strings.Contains(logged.String(), "client="+c.address+" ") {
+			t.Errorf("%s is not in the log", c.address)
+		}
+	}
+}

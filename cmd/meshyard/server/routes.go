@@ -1,0 +1,255 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/rs/cors"
+
+	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/blobs"
+	"github.com/meshyard/meshyard/internal/clientip"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/graphiql"
+	"github.com/meshyard/meshyard/internal/httptimeout"
+	"github.com/meshyard/meshyard/internal/pages"
+	"github.com/meshyard/meshyard/internal/ratelimit"
+	"github.com/meshyard/meshyard/internal/signin"
+	"github.com/meshyard/meshyard/internal/signing"
+	"github.com/meshyard/meshyard/internal/telemetry"
+	"github.com/meshyard/meshyard/internal/thumbnail"
+	"github.com/meshyard/meshyard/internal/urls"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/rest"
+)
+
+// Handler is all that the server answers.
+func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
+	key, err := a.Store.Secret(ctx, "signing")
+	if err != nil {
+		return nil, fmt.Errorf("signing key: %w", err)
+	}
+	addresses := urls.Builder{Base: a.Settings.BaseURL, Key: signing.Key(key)}
+	g := graph.New(&graph.Resolver{Store: a.Store, URLs: addresses})
+	face, err := rest.Handler(rest.Options{
+		Graph: g, URLs: addresses, Sunset: a.Settings.Sunset.Time,
+		NoteDeprecated: func(r *http.Request, operation string) {
+			caller, _ := auth.From(r.Context())
+			a.Store.NoteDeprecated(caller, operation, r.UserAgent())
+		},
+		MayUpload: func(ctx context.Context, atLeast int64) error {
+			caller, _ := auth.From(ctx)
+			return a.Store.MayUpload(ctx, caller, atLeast)
+		},
+		StoreForm: func(ctx context.Context, form signing.Form, atLeast int64, file io.Reader) error {
+			return a.Store.StoreStaged(ctx, form.FileID, atLeast, form.Limit, file)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	bytes := a.blobs(addresses)
+	openAPI, err := rest.OpenAPI(g, a.Settings.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	guide, err := rest.Guide(g)
+	if err != nil {
+		return nil, err
+	}
+	pages := compressed(pages.Handler(pages.Options{BaseURL: a.Settings.BaseURL, Hardened: a.Settings.Hardened, Guide: func() string { return string(guide) }}))
+
+	api := http.NewServeMux()
+	documents, err := Documents(a.Settings, g)
+	if err != nil {
+		return nil, err
+	}
+	queries, err := g.Handler(graph.Options{Hardened: a.Settings.Hardened, Documents: documents, Spend: a.budget(), Authenticate: a.authenticate, AllowSocket: a.allowSocket, Ends: ctx.Done()})
+	if err != nil {
+		return nil, err
+	}
+	api.Handle("/graphql", queries)
+	api.Handle("/", face)
+
+	calls := http.NewServeMux()
+	calls.Handle("/", compressed(api))
+	signIn := a.signIn(addresses.Key) // not compressed: the length of a page that holds secrets beside what a link says would tell of them
+	for _, pattern := range signin.Patterns {
+		calls.Handle(pattern, signIn)
+	}
+
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", telemetry.Healthz)
+	mux.HandleFunc("GET /readyz", telemetry.Readyz(a.Store.Ready))
+	mux.Handle("GET /blobs/{file_id}/{name}", bytes)
+	derived := a.derived(bytes)
+	mux.Handle("GET /renders/{file_id}/{tag}/{name}", derived)
+	mux.Handle("GET /glb/{file_id}/{tag}/{name}", derived)
+	mux.Handle("GET /threejs/{file_id}/{tag}/{name}", compressed(derived))
+	mux.Handle("GET /view/", compressed(a.viewer(addresses)))
+	mux.Handle("GET /renders/default/{name}", thumbnail.Handler(func(w http.ResponseWriter) { missing(w) }))
+	if !a.Settings.Hardened {
+		mux.Handle("/graphiql", compressed(graphiql.Handler(graphiql.Options{})))
+		mux.Handle("/graphiql/", compressed(graphiql.Handler(graphiql.Options{})))
+		mux.Handle("GET /schema.graphql", document("text/plain; charset=utf-8", []byte(g.SDL())))
+	}
+	for _, pattern := range []string{"GET /{$}", "GET /reference", "GET /reference/", "GET /migration"} {
+		mux.Handle(pattern, pages)
+	}
+	mux.Handle("GET /openapi.json", document("application/json; charset=utf-8", openAPI))
+	mux.Handle("/", a.limited(calls))
+
+	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, blobs.DownloadPrefix):
+			bytes.ServeHTTP(w, r)
+		case !clean(r.URL.Path):
+			missing(w)
+		default:
+			mux.ServeHTTP(w, r)
+		}
+	})
+	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(httptimeout.Handler(crossOrigin(a.door.Watch(root), a.Settings.CORSOrigins), httptimeout.Patience), a.Logger)), nil
+}
+
+// clean tells whether a path is one that the mux takes as it is. Others it redirects, and a redirect turns a POST into a GET.
+func clean(p string) bool {
+	return p == path.Clean(p) || p == path.Clean(p)+"/"
+}
+
+// document answers with a text that does not change while the server runs.
+func document(contentType string, text []byte) http.Handler {
+	return compressed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Cache-Control", "public, max-age=60")
+		_, _ = w.Write(text)
+	}))
+}
+
+// limited finds out who calls and bounds how often: by token and, without a good one, by address.
+func (a *Server) limited(next http.Handler) http.Handler {
+	limiter := ratelimit.New(a.Settings.RateLimit)
+	next = limiter.Limit(next, clientip.Account, func(w http.ResponseWriter, r *http.Request, wait time.Duration) {
+		message := fmt.Sprintf("more than %d requests in 5 minutes: wait %s", a.Settings.RateLimit, wait)
+		if r.URL.Path == "/graphql" {
+			graph.WriteError(w, r, http.StatusTooManyRequests, &models.Error{Code: models.RateLimited, Message: message, Limit: int64(a.Settings.RateLimit)})
+			return
+		}
+		rest.WriteError(w, http.StatusTooManyRequests, message)
+	})
+	return auth.Authenticate(next, a.authenticate)
+}
+
+// allowSocket tells whether the page that asks for a WebSocket may have one, which browsers ask no preflight for: one that may call, or one of this server.
+func (a *Server) allowSocket(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" || a.Settings.CORSOrigins.Allow(origin) {
+		return true // no page, or a good one
+	}
+	base, err := url.Parse(a.Settings.BaseURL)
+	from, fromErr := url.Parse(origin)
+	return err == nil && fromErr == nil && (strings.EqualFold(from.Host, r.Host) || from.Scheme == base.Scheme && strings.EqualFold(from.Host, base.Host))
+}
+
+// costOfRequest is the cost of GraphQL that the limit of requests allows for each of them, in the mean.
+const costOfRequest = 10_000
+
+// budget bounds what the operations of one caller cost together, as the limit of requests bounds how many they are.
+func (a *Server) budget() func(r *http.Request, cost int) graph.Budget {
+	if a.Settings.RateLimit == 0 {
+		return nil
+	}
+	limit := a.Settings.RateLimit * costOfRequest
+	limiter := ratelimit.New(limit)
+	return func(r *http.Request, cost int) graph.Budget {
+		left, wait := limiter.Spend(clientip.Account(r), cost)
+		if left >= 0 {
+			return graph.Budget{Remaining: left}
+		}
+		return graph.Budget{Wait: wait, Spent: &models.Error{
+			Code: models.RateLimited, Limit: int64(limit), Message: fmt.Sprintf("the operation costs %d, of %d in 5 minutes %d are left: wait %s", cost, limit, left+cost, wait),
+		}}
+	}
+}
+
+func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
+	return blobs.Handler{
+		Find: func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
+			f, key, err := a.Store.Blob(r.Context(), id, by == blobs.Signed)
+			if err != nil {
+				return blobs.Blob{}, refused(err, by)
+			}
+			return blobs.Blob{Key: key, Name: f.Name, ContentType: f.ContentType, ETag: f.SHA256}, nil
+		},
+		Signed:  addresses.Verified,
+		Serve:   a.bucket.Serve,
+		Fail:    rest.WriteFailure,
+		Status:  func(w http.ResponseWriter, status int, message string) { rest.WriteError(w, status, message) },
+		Missing: missing,
+	}
+}
+
+// derived serves what is derived of files, on the same terms as their bytes.
+func (a *Server) derived(bytes blobs.Handler) http.Handler {
+	bytes.Find = func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
+		tag, name := r.PathValue("tag"), r.PathValue("name")
+		part, key, err := a.Store.Derived(r.Context(), id, by == blobs.Signed, tag, name)
+		if err != nil {
+			return blobs.Blob{}, refused(err, by)
+		}
+		return blobs.Blob{Key: key, Name: part.Name, ContentType: part.ContentType, ETag: tag + "-" + part.Name, Fixed: true}, nil
+	}
+	// Not by a redirect to S3: pages of this server may load from this server alone.
+	bytes.Serve = func(w http.ResponseWriter, r *http.Request, key string) error {
+		object, _, err := a.bucket.Reader(r.Context(), key)
+		if err != nil {
+			return err
+		}
+		defer object.Close()
+		http.ServeContent(w, r, "", time.Time{}, object)
+		return nil
+	}
+	return bytes
+}
+
+// refused says of an address that was once good that it is so no more.
+func refused(err error, by blobs.Address) error {
+	if by == blobs.Stale && models.CodeOf(err) == models.Forbidden {
+		return &models.Error{Code: models.Forbidden, Message: "the address has expired, or is not as it was handed out"}
+	}
+	return err
+}
+
+func missing(w http.ResponseWriter) {
+	rest.WriteError(w, http.StatusNotFound, "there is nothing at this path")
+}
+
+// compressed compresses what is text. Bytes of files do not pass here: they are compressed by nature, or asked for in ranges.
+func compressed(next http.Handler) http.Handler { return gzhttp.GzipHandler(next) }
+
+// crossOrigin lets pages of the origins call: a token is needed all the same. Cookies are read by the pages for signing in alone, and browsers send none along,
+// for no answer allows that.
+func crossOrigin(next http.Handler, origins config.Origins) http.Handler {
+	if origins.None() {
+		return next
+	}
+	options := cors.Options{
+		AllowedOrigins: []string{"*"},
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
+		AllowedHeaders: []string{"*"},
+		ExposedHeaders: []string{"Deprecation", "ETag", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After", "Sunset", "Total-Count", "X-Error", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
+		MaxAge:         600,
+	}
+	if !origins.All() {
+		options.AllowOriginFunc = origins.Allow // a list of theirs would be compared in small letters
+	}
+	return cors.New(options).Handler(next)
+}

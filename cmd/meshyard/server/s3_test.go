@@ -1,0 +1,51 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+)
+
+// The main job with the bytes in an S3 bucket: downloads lead on to an address of the bucket itself.
+func TestMainJobOnS3(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "test")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			backend := s3mem.New()
+			if err := backend.CreateBucket("meshyard"); err != nil {
+				t.Fatal(err)
+			}
+			fake := httptest.NewServer(gofakes3.New(backend).Server())
+			t.Cleanup(fake.Close)
+			s := servertest.Start(t, engine, func(c *config.Settings) {
+				c.BucketURL = "s3://meshyard?region=us-east-1&use_path_style=true&endpoint=" + url.QueryEscape(fake.URL)
+			})
+			ada := s.User("ada")
+			thing := ada.Thing("One")
+			stl := servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")
+			id := ada.Upload("donut.stl", stl)
+			twin := ada.Upload("twin.stl", stl)
+			ada.Finalize("thing", thing, id, twin).Want(t, 200)
+			ada.Publish(thing).Want(t, 200)
+			to := ada.Get(fmt.Sprintf("/files/%d/download", id)).Want(t, 302).Header.Get("Location")
+			nobody := s.Client("")
+			signed := nobody.Get(to).Want(t, 302).Header.Get("Location")
+			if got := string(nobody.Get(signed).Want(t, 200).Bytes); got != string(stl) {
+				t.Errorf("%d bytes came back, want %d", len(got), len(stl))
+			}
+			left := ada.Upload("left.stl", stl)
+			if r := ada.GraphQL(`mutation ($id: ID!) { deletePendingUpload(input: {id: $id}) { deletedId } }`, map[string]any{"id": left}); r.Code() != "" {
+				t.Errorf("%+v", r.Errors)
+			}
+			nothingLeft(t, s, 2)
+		})
+	}
+}

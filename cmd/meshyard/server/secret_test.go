@@ -1,0 +1,96 @@
+package server_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// Nothing of a draft comes out by any way but its owner's: no list, no search, no count, no neighbour tells of it.
+func TestDraftsStaySecret(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		world := fullThing(t, s, ada, bob)
+		before := everyLookup(s, bob, world)
+
+		draft := read(t, ada.Do("POST", "/things/", object{"name": "Secret draft", "license": "cc", "category": "Dice", "description": "Secret words.", "tags": []string{"secret tag", "holder"}, "ancestors": []any{world["thing_id"]}}))
+		id := int64(draft["id"].(float64))
+		file, image := ada.Upload("secret.stl", servertest.Mesh(t, "hschendel_simple_ascii.stl")), ada.Upload("secret.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))
+		ada.Finalize("thing", id, file, image).Want(t, 200)
+		var made struct {
+			CreateMake struct{ Make struct{ ID string } }
+		}
+		ada.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id, name: "Secret make", description: "Secret."}) { make { id } } }`, object{"id": servertest.ID(id)}, &made)
+		comment := read(t, ada.Do("POST", fmt.Sprintf("/things/%d/comments", id), object{"body": "Secret thought."}))
+		onMake := read(t, ada.Do("POST", "/copies/"+made.CreateMake.Make.ID+"/comments", object{"body": "Secret thought on a make."}))
+		ada.Do("POST", fmt.Sprintf("/collections/%v/thing/%d", world["collection_id"], id), nil).Want(t, 200)
+		ada.Do("PATCH", fmt.Sprintf("/things/%v", world["thing_id"]), object{"ancestors": []any{id}}).Want(t, 200)
+		ada.Get(fmt.Sprintf("/files/%d/download", file)).Want(t, 302)
+		s.Fold()
+
+		secrets := regexp.MustCompile(fmt.Sprintf(`(?i)secret|/things/%d\b|/files/(%d|%d)\b`, id, file, image))
+		after := everyLookup(s, bob, world)
+		for path, body := range after {
+			if at := secrets.FindString(body); at != "" && !strings.Contains(path, "secret") {
+				t.Errorf("%s shows bob %q: %.300s", path, at, body)
+			}
+			if strings.Contains(path, "dice") && body != before[path] {
+				t.Errorf("%s changed\nfrom %s\nto   %s", path, before[path], body)
+			}
+		}
+		for _, path := range []string{"/search/secret", "/search/secret?type=makes", "/search/secret tag/tag", "/tags/secret_tag/things", "/users/ada/search/secret"} {
+			if body := string(bob.Get(strings.ReplaceAll(path, " ", "%20")).Bytes); secrets.MatchString(strings.ReplaceAll(body, "secret_tag", "")) && !strings.Contains(body, `"error"`) {
+				t.Errorf("%s shows bob %.300s", path, body)
+			}
+		}
+		for path, status := range map[string]int{
+			fmt.Sprintf("/things/%d", id): 403, fmt.Sprintf("/files/%d", file): 403, fmt.Sprintf("/things/%d/comments", id): 403, fmt.Sprintf("/comments/%v", comment["id"]): 403,
+			fmt.Sprintf("/comments/%v", onMake["id"]): 403, "/copies/" + made.CreateMake.Make.ID: 403, fmt.Sprintf("/things/%d/images", id): 403,
+		} {
+			r := bob.Get(path).Want(t, status)
+			if strings.Contains(strings.ToLower(string(r.Bytes)), "secret") {
+				t.Errorf("%s tells bob %s", path, r.Bytes)
+			}
+		}
+		for _, try := range []struct {
+			method, path string
+			body         any
+		}{
+			{"POST", fmt.Sprintf("/things/%d/likes", id), nil}, {"POST", fmt.Sprintf("/things/%d/comments", id), object{"body": "x"}}, {"POST", fmt.Sprintf("/comments/%v/reply", comment["id"]), object{"body": "x"}},
+			{"POST", fmt.Sprintf("/things/%d/copies", id), object{"filename": "a.png"}}, {"PATCH", fmt.Sprintf("/things/%d", id), object{"name": "x"}}, {"DELETE", fmt.Sprintf("/things/%d", id), nil},
+			{"DELETE", fmt.Sprintf("/things/%d/files/%d", id, file), nil}, {"POST", "/copies/" + made.CreateMake.Make.ID + "/likes", nil}, {"POST", "/things/", object{"name": "x", "license": "cc", "category": "Art", "ancestors": []any{id}}},
+		} {
+			if r := bob.Do(try.method, try.path, try.body); r.StatusCode != 403 {
+				t.Errorf("%s %s by bob: %d %s", try.method, try.path, r.StatusCode, r.Bytes)
+			}
+		}
+		// ada sees it where it is hers.
+		for _, path := range []string{"/users/ada/things", "/users/me/copies", "/users/me/downloads", fmt.Sprintf("/things/%v/ancestors", world["thing_id"])} {
+			if body := string(ada.Get(path).Want(t, 200).Bytes); !strings.Contains(body, "Secret") {
+				t.Errorf("%s does not show ada her draft: %s", path, body)
+			}
+		}
+	})
+}
+
+// everyLookup gives what a client is answered at all that can be looked up, by path.
+func everyLookup(s *servertest.Server, c *servertest.Client, world map[string]any) map[string]string {
+	answers := make(map[string]string)
+	for _, row := range slices.Concat(lookups, inFullWorld) {
+		for _, more := range []map[string]any{nil, {"slug": "dice", "username": "bob", "term": "bracket"}} {
+			path := regexp.MustCompile(`\{(\w+)\}`).ReplaceAllStringFunc(row.path, func(name string) string {
+				name = strings.Trim(name, "{}")
+				if other, ok := more[name]; ok {
+					return fmt.Sprint(other)
+				}
+				return fmt.Sprint(world[name])
+			})
+			answers[path] = string(c.Get(path).Bytes)
+		}
+	}
+	return answers
+}

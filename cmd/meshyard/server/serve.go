@@ -1,0 +1,107 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+const (
+	saveUsageEvery = 10 * time.Second
+
+	// serveMemory is how much memory the garbage collector leaves a server without working harder, and previewMemory how much more for each worker on
+	// previews beyond the first.
+	serveMemory, previewMemory = 400 << 20, 400 << 20
+)
+
+// boundMemory lets the garbage collector work harder when much memory is taken, by crowds or large meshes. What the operator says by GOMEMLIMIT goes before.
+func (a *Server) boundMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(serveMemory + previewMemory*int64(max(a.Settings.PreviewWorkers-1, 0)))
+	}
+}
+
+// Listen takes the settings' address.
+func (a *Server) Listen() (net.Listener, error) {
+	listener, err := net.Listen("tcp", a.Settings.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	return listener, nil
+}
+
+// Serve answers on listener and runs jobs until ctx ends. Then it takes no more connections, and lets requests in
+// flight, uploads among them, end within drain.
+func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Duration) error {
+	a.boundMemory()
+	handler, err := a.Handler(ctx)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
+	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	a.Logger.Info("serving", "address", listener.Addr().String(), "base_url", a.Settings.BaseURL)
+
+	saved := make(chan struct{})
+	saving, stopSaving := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer close(saved)
+		a.saveUsage(saving)
+	}()
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		a.Logger.Info("shutting down", "requests_may_take", drain.String())
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+		defer cancel()
+		if err = server.Shutdown(end); err != nil {
+			err = errors.Join(fmt.Errorf("requests were cut off after %s: %w", drain, err), server.Close())
+		}
+	}
+	stopSaving()
+	<-saved
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	return errors.Join(err, a.Store.SaveUsage(stop), a.queue.Stop(stop))
+}
+
+// saveUsage keeps what was noted of calls of deprecated operations, every few seconds until ctx ends.
+func (a *Server) saveUsage(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(saveUsageEvery):
+		}
+		if err := a.Store.SaveUsage(ctx); err != nil && ctx.Err() == nil {
+			a.Logger.Error("the calls of deprecated operations of the last seconds are lost", "error", err)
+		}
+	}
+}
+
+// FirstToken makes the user admin on a catalogue without users and gives a token of his, "" on any other.
+func (a *Server) FirstToken(ctx context.Context) (string, error) {
+	if has, err := a.Store.HasUsers(ctx); has || err != nil {
+		return "", err
+	}
+	if _, err := a.Store.CreateUser(ctx, "admin", true); err != nil {
+		return "", err
+	}
+	return a.Store.CreateToken(ctx, "admin", "first start", auth.Scopes{auth.Read, auth.Write, auth.Admin}, 0)
+}

@@ -1,0 +1,145 @@
+// Package server wires everything: it is the one place that opens the database and the bucket and hands them down.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/courtesy"
+	"github.com/meshyard/meshyard/internal/jobs"
+	"github.com/meshyard/meshyard/internal/oidc"
+	"github.com/meshyard/meshyard/models"
+)
+
+// CollectAfter is how old garbage must be before it is collected or reported: longer than any upload takes from its
+// last byte to its commit.
+const CollectAfter = time.Hour
+
+// Server is a catalogue that is open.
+type Server struct {
+	Settings config.Settings
+	Store    *models.Store
+	Logger   *slog.Logger
+
+	db       *models.DB
+	bucket   *bucket.Bucket
+	queue    *jobs.Queue
+	provider *oidc.Provider // nil: none
+	door     *courtesy.Door
+}
+
+// Migrate brings the database of the settings up to date and gives the names of what was done.
+func Migrate(ctx context.Context, s config.Settings) ([]string, error) {
+	db, err := openDB(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	return migrate(ctx, db)
+}
+
+func migrate(ctx context.Context, db *models.DB) ([]string, error) {
+	applied, err := db.Migrate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return applied, jobs.Migrate(ctx, db.SQL(), string(db.Engine))
+}
+
+func openDB(ctx context.Context, s config.Settings) (*models.DB, error) {
+	if path, ok := strings.CutPrefix(s.DatabaseURL, "sqlite:"); ok {
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			return nil, fmt.Errorf("data folder: %w", err)
+		}
+	}
+	return models.OpenDB(ctx, s.DatabaseURL)
+}
+
+// Open opens the catalogue of the settings, migrated.
+func Open(ctx context.Context, s config.Settings, logger *slog.Logger) (*Server, error) {
+	a := &Server{Settings: s, Logger: logger, door: courtesy.New(), provider: newProvider(s.OIDCIssuer, s.OIDCClientID, s.OIDCClientSecret, s.BaseURL)}
+	if err := a.open(ctx); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+func (a *Server) open(ctx context.Context) (err error) {
+	if a.db, err = openDB(ctx, a.Settings); err != nil {
+		return err
+	}
+	applied, err := migrate(ctx, a.db)
+	if err != nil {
+		return err
+	}
+	for _, name := range applied {
+		a.Logger.Info("migrated", "migration", name)
+	}
+	if a.bucket, err = bucket.Open(ctx, a.Settings.BucketURL); err != nil {
+		return err
+	}
+	a.queue, err = jobs.New(a.db.SQL(), string(a.db.Engine), a.Settings.PreviewWorkers, jobs.Handlers{
+		ExpireUpload: func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
+		MakePreview:  func(ctx context.Context, id int64) error { return a.Store.MakePreview(ctx, id) },
+		ResumePreviews: func(ctx context.Context) error {
+			_, err := a.Store.ResumePreviews(ctx)
+			return err
+		},
+		FoldCounts: func(ctx context.Context) error {
+			_, err := a.Store.FoldDownloads(ctx)
+			_, err2 := a.Store.FoldCounts(ctx)
+			return errors.Join(err, err2)
+		},
+		CollectGarbage: func(ctx context.Context) error { return a.collectGarbage(ctx) },
+	}, quiet(a.Logger))
+	if err != nil {
+		return err
+	}
+	a.Store = models.NewStore(a.db, a.bucket, models.Options{
+		UploadLimit: int64(a.Settings.UploadLimit), PictureLimit: config.PictureLimit, PendingTTL: a.Settings.PendingTTL,
+		Quotas: models.Quotas{Bytes: int64(a.Settings.QuotaBytes), Pending: int64(a.Settings.QuotaPending), Things: int64(a.Settings.QuotaThings)},
+		Door:   a.door,
+	}, func(ctx context.Context, tx bun.Tx, work models.Work) error {
+		if work.MakePreview != 0 {
+			return a.queue.MakePreview(ctx, tx.Tx, work.MakePreview)
+		}
+		return a.queue.ExpireUpload(ctx, tx.Tx, work.ExpireUpload, work.At)
+	})
+	return nil
+}
+
+func (a *Server) collectGarbage(ctx context.Context) error {
+	sweep, err := a.Store.CollectGarbage(ctx, CollectAfter, false)
+	if err != nil {
+		return err
+	}
+	if n := len(sweep.Objects()); n > 0 || sweep.ExpiredUploads > 0 {
+		a.Logger.Info("collected garbage", "expired_uploads", sweep.ExpiredUploads, "objects", n, "bytes", sweep.Bytes)
+	}
+	return nil
+}
+
+// Statements says how many statements the database has been sent.
+func (a *Server) Statements() int64 { return a.db.Statements() }
+
+// Close closes what is open.
+func (a *Server) Close() error {
+	var errs []error
+	if a.bucket != nil {
+		errs = append(errs, a.bucket.Close())
+	}
+	if a.db != nil {
+		errs = append(errs, a.db.Close())
+	}
+	return errors.Join(errs...)
+}

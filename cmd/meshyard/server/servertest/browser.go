@@ -1,0 +1,113 @@
+package servertest
+
+import (
+	"context"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Browser calls a server as somebody's browser does: it keeps cookies and says where forms come from. It follows no redirects by itself.
+type Browser struct {
+	URL string
+
+	t      testing.TB
+	client *http.Client
+}
+
+// Browser is a fresh one, in which nobody is signed in.
+func (s *Server) Browser() *Browser {
+	jar, _ := cookiejar.New(nil) // never fails without options
+	return &Browser{URL: s.URL, t: s.t, client: &http.Client{Jar: jar, CheckRedirect: transport.CheckRedirect}}
+}
+
+// Password gives a user a password.
+func (s *Server) Password(name, password string) {
+	s.t.Helper()
+	if err := s.Store.SetPassword(context.Background(), name, password); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Get goes to a path, or to an absolute address.
+func (b *Browser) Get(address string) *Response {
+	b.t.Helper()
+	return b.send(http.MethodGet, address, nil, "")
+}
+
+// Post sends a form from a page of the server itself.
+func (b *Browser) Post(address string, form url.Values) *Response {
+	b.t.Helper()
+	return b.send(http.MethodPost, address, form, "same-origin")
+}
+
+// PostFrom sends a form from a page of another site.
+func (b *Browser) PostFrom(site, address string, form url.Values) *Response {
+	b.t.Helper()
+	return b.send(http.MethodPost, address, form, site)
+}
+
+// SignIn signs in by password and gives the answer.
+func (b *Browser) SignIn(name, password string) *Response {
+	b.t.Helper()
+	return b.Post("/login", url.Values{"username": {name}, "password": {password}})
+}
+
+// Follow goes where an answer leads.
+func (b *Browser) Follow(r *Response) *Response {
+	b.t.Helper()
+	to := r.Header.Get("Location")
+	if to == "" {
+		b.t.Fatalf("%s %s: %d leads nowhere: %s", r.Request.Method, r.Request.URL.Path, r.StatusCode, r.Bytes)
+	}
+	return b.Get(to)
+}
+
+func (b *Browser) send(method, address string, form url.Values, site string) *Response {
+	b.t.Helper()
+	if strings.HasPrefix(address, "/") {
+		address = b.URL + address
+	}
+	r, err := http.NewRequest(method, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", site)
+		r.Header.Set("Origin", b.URL)
+		if site != "same-origin" {
+			r.Header.Set("Origin", "https://elsewhere.example")
+		}
+	}
+	answer, err := b.client.Do(r)
+	if err != nil {
+		b.t.Fatalf("%s %s: %v", method, address, err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return &Response{answer, body}
+}
+
+var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
+
+// Fields are what the first form of a page carries along.
+func (r *Response) Fields() url.Values {
+	fields := url.Values{}
+	first, _, _ := strings.Cut(string(r.Bytes), "</form>")
+	for _, m := range hidden.FindAllStringSubmatch(first, -1) {
+		fields.Add(m[1], html.UnescapeString(m[2]))
+	}
+	return fields
+}
+
+// Cookies are those that it would send to an address.
+func (b *Browser) Cookies(to *url.URL) []*http.Cookie { return b.client.Jar.Cookies(to) }

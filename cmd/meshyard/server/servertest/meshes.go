@@ -1,0 +1,69 @@
+package servertest
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/dataset"
+	"github.com/meshyard/meshyard/models"
+)
+
+// root is the folder of the module.
+func root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..", "..", "..")
+}
+
+// Mesh reads one of the files in testdata/meshes.
+func Mesh(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root(), "testdata", "meshes", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Meshes gives the real uploads to test with, by path: those of the project and, where a larger collection lies beside
+// it, in ../shared/data, all of that too.
+func Meshes(t testing.TB) []string {
+	t.Helper()
+	dirs := []string{"testdata/meshes", "../shared/data/meshes", "../shared/data/malformed"}
+	if testing.Short() {
+		dirs = dirs[:1]
+	}
+	var paths []string
+	for _, dir := range dirs {
+		err := filepath.WalkDir(filepath.Join(root(), dir), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && !strings.HasSuffix(path, ".csv") && !strings.HasSuffix(path, ".md") {
+				paths = append(paths, path)
+			}
+			return err
+		})
+		if err != nil && !(os.IsNotExist(err) && strings.HasPrefix(dir, "..")) {
+			t.Fatal(err)
+		}
+	}
+	if len(paths) < 10 {
+		t.Fatalf("only %d meshes: testdata/meshes is not whole", len(paths))
+	}
+	return paths
+}
+
+// Catalogue brings the real things of testdata/catalogue in.
+func (s *Server) Catalogue() {
+	s.t.Helper()
+	tables, err := dataset.Open(filepath.Join(root(), "testdata", "catalogue"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	im := models.Import{Source: "testdata", Total: tables.Len(), Things: tables.ThingsFrom, Skipped: func(string) {}}
+	if _, err := s.Store.Import(context.Background(), im); err != nil {
+		s.t.Fatal(err)
+	}
+}

@@ -1,0 +1,170 @@
+// Package servertest runs the whole server for tests, on each engine and over a real connection.
+package servertest
+
+import (
+	"context"
+	"errors"
+	"hash/crc32"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/pgtest"
+)
+
+// migrated is a database of PostgreSQL on which the migrations have run, copied for each test.
+var migrated = pgtest.NewTemplate(func(address string) error {
+	_, err := server.Migrate(context.Background(), config.Settings{DatabaseURL: address})
+	return err
+})
+
+// Server is a server with a database, a bucket and an address of its own.
+type Server struct {
+	*server.Server
+	URL string
+
+	t testing.TB
+}
+
+// Each runs a test on both engines, beside each other; in short, as the race detector has it, on the one or the other, as its name falls.
+func Each(t *testing.T, test func(t *testing.T, s *Server), change ...func(*config.Settings)) {
+	t.Parallel()
+	engines := []string{"sqlite", "postgres"}
+	if testing.Short() {
+		fallen := crc32.ChecksumIEEE([]byte(t.Name())) % 2
+		engines = engines[fallen : fallen+1]
+	}
+	for _, engine := range engines {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			test(t, Start(t, engine, change...))
+		})
+	}
+}
+
+// Sequential says of a long test that it is one caller who sends one request after another: in short, as the race detector has it, it is left out.
+func Sequential(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one request after another: there is nothing to race")
+	}
+}
+
+// Settings gives the settings of a fresh, empty catalogue on an engine, which ends with the test.
+func Settings(t testing.TB, engine string) config.Settings {
+	t.Helper()
+	dir := t.TempDir()
+	s := config.Settings{Data: dir, UploadLimit: 8 << 20, PendingTTL: time.Hour, Listen: "127.0.0.1:0"}
+	s.BucketURL = "file://" + filepath.Join(dir, "bucket")
+	if engine == "postgres" {
+		s.DatabaseURL = migrated.Database(t)
+	} else {
+		s.DatabaseURL = "sqlite:" + filepath.Join(dir, "meshyard.db")
+	}
+	return s
+}
+
+// Start runs a server on an engine until the test ends.
+func Start(t testing.TB, engine string, change ...func(*config.Settings)) *Server {
+	t.Helper()
+	settings := Settings(t, engine)
+	for _, c := range change {
+		c(&settings)
+	}
+	return Run(t, settings)
+}
+
+// Run runs a server on settings until the test ends.
+func Run(t testing.TB, settings config.Settings) *Server {
+	t.Helper()
+	return RunLogging(t, settings, slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// RunLogging runs a server that logs to a handler.
+func RunLogging(t testing.TB, settings config.Settings, log slog.Handler) *Server {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings.BaseURL = "http://" + listener.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
+	a, err := server.Open(ctx, settings, slog.New(log))
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- a.Serve(ctx, listener, time.Minute) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := errors.Join(<-done, a.Close()); err != nil {
+			t.Errorf("the server ended with: %v", err)
+		}
+	})
+	// Jobs run by the time it answers: a test that writes for long must not keep them from beginning.
+	answer, err := http.Get(settings.BaseURL + "/healthz")
+	if err != nil {
+		t.Fatalf("the server does not answer: %v", err)
+	}
+	answer.Body.Close()
+	return &Server{Server: a, URL: settings.BaseURL, t: t}
+}
+
+// User makes a user and gives a client that calls in his name, with the scopes given or else read and write.
+func (s *Server) User(name string, scopes ...auth.Scope) *Client {
+	s.t.Helper()
+	if _, err := s.Store.CreateUser(context.Background(), name, false); err != nil {
+		s.t.Fatal(err)
+	}
+	if len(scopes) == 0 {
+		scopes = []auth.Scope{auth.Read, auth.Write}
+	}
+	return s.Client(s.Token(name, scopes...))
+}
+
+// Staff makes an administrator and gives a client that acts as one.
+func (s *Server) Staff() *Client {
+	s.t.Helper()
+	if _, err := s.Store.CreateUser(context.Background(), "staff", true); err != nil {
+		s.t.Fatal(err)
+	}
+	return s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
+}
+
+// Token makes a token of a user.
+func (s *Server) Token(name string, scopes ...auth.Scope) string {
+	s.t.Helper()
+	token, err := s.Store.CreateToken(context.Background(), name, "test", scopes, 0)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return token
+}
+
+// Fold does at once what the server does every few seconds: it folds counts and finds popularity anew.
+func (s *Server) Fold() {
+	s.t.Helper()
+	_, err := s.Store.FoldDownloads(context.Background())
+	_, err2 := s.Store.FoldCounts(context.Background())
+	if err := errors.Join(err, err2); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Client calls with a token; "" is nobody's.
+func (s *Server) Client(token string) *Client { return &Client{URL: s.URL, Token: token, t: s.t} }
+
+// logTo writes log lines to the test's own log.
+type logTo struct{ t testing.TB }
+
+func (l logTo) Write(line []byte) (int, error) {
+	l.t.Logf("%s", line)
+	return len(line), nil
+}

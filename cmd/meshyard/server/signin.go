@@ -1,0 +1,50 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/oidc"
+	"github.com/meshyard/meshyard/internal/signin"
+	"github.com/meshyard/meshyard/internal/signing"
+	"github.com/meshyard/meshyard/models"
+)
+
+// signIn answers where people sign in and applications ask to be let in.
+func (a *Server) signIn(key signing.Key) http.Handler {
+	return signin.Handler(signin.Options{
+		BaseURL: a.Settings.BaseURL, Key: key, Store: a.Store, Provider: a.provider, Missing: missing,
+		Explain: func(ctx context.Context, err error) (int, string) {
+			shown := graph.PresentError(ctx, err)
+			for _, row := range graph.Codes {
+				if shown.Extensions["code"] == string(row.Code) {
+					return row.Status, shown.Message
+				}
+			}
+			return http.StatusInternalServerError, shown.Message
+		},
+	})
+}
+
+// newProvider gives the operator's OpenID provider, nil where there is none.
+func newProvider(issuer, clientID, secret, base string) *oidc.Provider {
+	if issuer == "" {
+		return nil
+	}
+	return &oidc.Provider{Issuer: issuer, ClientID: clientID, ClientSecret: secret, RedirectURL: signin.CallbackURL(base)}
+}
+
+// authenticate finds out who calls: by a token of ours, or by one of the operator's OpenID provider.
+func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, error) {
+	if a.provider == nil || !oidc.IsToken(token) {
+		return a.Store.Authenticate(ctx, token)
+	}
+	caller, err := a.Store.AuthenticateBearer(ctx, token, a.provider.Verify)
+	if errors.Is(err, oidc.ErrRefused) {
+		err = &models.Error{Code: models.Unauthenticated, Message: "the access token is not one of the OpenID provider for this server, or it expired"}
+	}
+	return caller, err
+}

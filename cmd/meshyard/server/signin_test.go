@@ -1,0 +1,174 @@
+package server_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/models"
+)
+
+// Whoever signs in gets a cookie that no script reads; a wrong name and a wrong password are told in the same words.
+func TestPasswordSignIn(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		s.User("ada")
+		s.User("bob") // has no password
+		s.Password("ada", pass)
+		b := s.Browser()
+		page := b.Get("/login").Want(t, 200)
+		if !strings.Contains(page.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") || strings.Contains(string(page.Bytes), "<script") {
+			t.Errorf("the page for signing in: %v", page.Header)
+		}
+		wrong := b.SignIn("ada", "wrong horse").Want(t, 403)
+		for _, name := range []string{"nobody", "bob", "", "a\x00b", strings.Repeat("x", 5000)} {
+			r := b.SignIn(name, "wrong horse").Want(t, 403)
+			words := func(r *servertest.Response) string {
+				_, said, _ := strings.Cut(string(r.Bytes), `role="alert">`)
+				said, _, _ = strings.Cut(said, "</p>")
+				return said
+			}
+			if words(r) != words(wrong) || words(wrong) == "" || len(r.Cookies()) > 0 {
+				t.Errorf("%.20q is told %q, ada %q", name, words(r), words(wrong))
+			}
+		}
+		r := b.SignIn("ADA", pass).Want(t, http.StatusSeeOther)
+		if c := r.Cookies(); len(c) != 1 || !c[0].HttpOnly || c[0].SameSite != http.SameSiteLaxMode || c[0].Secure || c[0].Path != "/" || len(c[0].Value) < 43 {
+			t.Errorf("the cookie is %+v", c)
+		}
+		if page := b.Follow(r).Want(t, 200); !strings.Contains(string(page.Bytes), "<strong>ada</strong>") {
+			t.Errorf("after signing in: %s", page.Bytes)
+		}
+		// It leads back to a question of an application, and nowhere else.
+		for _, next := range []string{"https://evil.example/", "//evil.example/login/oauth/authorize", "/\\evil.example", "javascript:alert(1)", "/things/1", "/login/oauth/authorize@evil.example", ""} {
+			r := s.Browser().Post("/login", url.Values{"username": {"ada"}, "password": {pass}, "next": {next}}).Want(t, 303)
+			if to := r.Header.Get("Location"); to != s.URL+"/login" {
+				t.Errorf("next %q leads to %s", next, to)
+			}
+		}
+		b.Post("/logout", nil).Want(t, 303)
+		if page := b.Get("/login"); !strings.Contains(string(page.Bytes), `name="password"`) {
+			t.Errorf("after signing out: %s", page.Bytes)
+		}
+		// A new password ends what was begun with the old one, and an old cookie is worth nothing.
+		b.SignIn("ada", pass).Want(t, 303)
+		s.Password("ada", pass+"!")
+		if page := b.Get("/login"); !strings.Contains(string(page.Bytes), `name="password"`) {
+			t.Errorf("still signed in after a new password: %s", page.Bytes)
+		}
+		b.SignIn("ada", pass).Want(t, 403)
+		b.SignIn("ada", pass+"!").Want(t, 303)
+		for _, bad := range []string{"", "short", strings.Repeat("x", auth.MaxPassword+1), "no utf-8 \xff\xff\xff"} {
+			if err := s.Store.SetPassword(context.Background(), "ada", bad); models.CodeOf(err) != models.BadInput {
+				t.Errorf("password %.20q: %v", bad, err)
+			}
+		}
+	})
+}
+
+// Behind https the cookie is for https alone, and for this host alone.
+func TestCookieIsSecure(t *testing.T) {
+	t.Parallel()
+	settings := servertest.Settings(t, "sqlite")
+	for base, want := range map[string]string{"https://models.example": "__Host-meshyard_session /", "https://models.example/meshyard": "meshyard_session /meshyard/"} {
+		h, s := handlerAt(t, settings, base)
+		if _, err := s.CreateUser(context.Background(), "ada", false); err != nil && models.CodeOf(err) != models.Conflict {
+			t.Fatal(err)
+		}
+		if err := s.SetPassword(context.Background(), "ada", pass); err != nil {
+			t.Fatal(err)
+		}
+		w := post(h, base+"/login", url.Values{"username": {"ada"}, "password": {pass}})
+		c := w.Result().Cookies()
+		if w.Code != 303 || len(c) != 1 || !c[0].Secure || c[0].Name+" "+c[0].Path != want {
+			t.Errorf("%s: %d, cookie %+v, want %s", base, w.Code, c, want)
+		}
+	}
+}
+
+// Passwords are tried some times and no more, alike for accounts that are there and those that are not.
+func TestPasswordAttempts(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		s.User("ada")
+		s.Password("ada", pass)
+		b := s.Browser()
+		for _, name := range []string{"ada", "nobody"} {
+			n := 0
+			for n < 30 && b.SignIn([]string{name, strings.ToUpper(name)}[n%2], "wrong horse").StatusCode == 403 {
+				n++
+			}
+			r := b.SignIn(name, pass)
+			if n != 10 || r.StatusCode != 429 || r.Header.Get("Retry-After") == "" || len(r.Cookies()) > 0 {
+				t.Errorf("%s: %d attempts, then %d", name, n, r.StatusCode)
+			}
+		}
+	})
+}
+
+// To refuse a name that is not there takes as long as to refuse a wrong password.
+func TestNoNameIsToldByTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures times")
+	}
+	s := servertest.Start(t, "sqlite")
+	s.User("ada")
+	s.Password("ada", pass)
+	ctx := context.Background()
+	least := map[string]time.Duration{"ada": time.Minute, "nobody": time.Minute}
+	for range 40 { // by turns, for other work on the machine makes both slower
+		for name := range least {
+			begin := time.Now()
+			if _, err := s.Store.CheckPassword(ctx, name, "wrong horse"); models.CodeOf(err) != models.Unauthenticated {
+				t.Fatal(err)
+			}
+			least[name] = min(least[name], time.Since(begin))
+		}
+	}
+	known, unknown := least["ada"], least["nobody"]
+	if ratio := float64(known) / float64(unknown); ratio < 0.5 || ratio > 2 || unknown < time.Millisecond {
+		t.Errorf("a wrong password takes %s, a wrong name %s", known, unknown)
+	}
+}
+
+// Sessions and codes whose time is over are worth nothing, and are cleared away.
+func TestSignInsExpire(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		b, _ := signedIn(t, s, "ada")
+		c := newClient(t, s, models.NewApplication{})
+		code := c.decide(b, c.question(), "allow").Query().Get("code")
+		db := openDB(t, s)
+		exec := func(statement string) {
+			t.Helper()
+			if _, err := db.SQL().Exec(statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		exec("UPDATE grants SET expires_at = '2020-01-01 00:00:00+00:00', created_at = '2020-01-01 00:00:00+00:00'")
+		c.refused("a code that expired", c.exchange("", c.grant(code)), 400, "invalid_grant")
+		exec("UPDATE sessions SET expires_at = '2020-01-01 00:00:00+00:00'")
+		b.Get(c.question()).Want(t, http.StatusSeeOther)
+		if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
+			t.Fatal(err)
+		}
+		var left int
+		if err := db.SQL().QueryRow("SELECT (SELECT count(*) FROM sessions) + (SELECT count(*) FROM grants)").Scan(&left); err != nil || left != 0 {
+			t.Errorf("%d are left, %v", left, err)
+		}
+	})
+}
+
+// A path in front of the server is in every address of the pages.
+func TestSignInBelowAPath(t *testing.T) {
+	t.Parallel()
+	h, _ := handlerAt(t, servertest.Settings(t, "sqlite"), "https://models.example/meshyard")
+	page := get(h, "/login").Body.String()
+	for _, want := range []string{`action="/meshyard/login"`, `href="/meshyard/reference/assets/`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s: %s", want, page)
+		}
+	}
+}

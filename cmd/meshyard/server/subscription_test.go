@@ -1,0 +1,209 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+)
+
+const watching = `subscription ($id: ID!) { fileProcessing(id: $id) { state progress error } }`
+
+// watched is what a subscription tells.
+type watched struct {
+	Data struct {
+		FileProcessing struct {
+			State    string
+			Progress float64
+			Error    *string
+		}
+	}
+	Errors []struct {
+		Message    string
+		Extensions struct{ Code string }
+	}
+}
+
+// stream subscribes over server-sent events, and gives what came until the stream was complete.
+func stream(t *testing.T, c *servertest.Client, id int64) (told []watched) {
+	t.Helper()
+	r := c.Request(http.MethodPost, "/graphql", map[string]any{"query": watching, "variables": map[string]any{"id": servertest.ID(id)}})
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Accept-Encoding", "gzip")
+	answer := c.Send(r)
+	if got := answer.Header.Get("Content-Type"); got != "text/event-stream" || answer.Header.Get("Content-Encoding") != "" {
+		t.Fatalf("%s %s: %s", answer.Status, got, answer.Bytes)
+	}
+	complete := false
+	for lines := bufio.NewScanner(strings.NewReader(string(answer.Bytes))); lines.Scan(); {
+		if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			var one watched
+			if err := json.Unmarshal([]byte(text), &one); err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			told = append(told, one)
+		}
+		complete = complete || lines.Text() == "event: complete"
+	}
+	if !complete {
+		t.Errorf("the stream is not complete: %s", answer.Bytes)
+	}
+	return told
+}
+
+// socket subscribes over WebSocket with the token in the payload, as browsers do, and gives what came until it was complete.
+func socket(t *testing.T, url, token, query string, id int64) (told []watched) {
+	t.Helper()
+	for _, payload := range overSocket(t, url, token, query, map[string]any{"id": servertest.ID(id)}) {
+		var one watched
+		if err := json.Unmarshal(payload, &one); err != nil {
+			t.Fatalf("%s: %v", payload, err)
+		}
+		told = append(told, one)
+	}
+	return told
+}
+
+// refusedBySocket gives the code of the first error, and how much was said.
+func refusedBySocket(t *testing.T, url, token, query string) (code string, size int) {
+	t.Helper()
+	for _, payload := range overSocket(t, url, token, query, nil) {
+		var one watched
+		if err := json.Unmarshal(payload, &one); err != nil {
+			t.Fatalf("%s: %v", payload, err)
+		}
+		if len(one.Errors) > 0 {
+			code = one.Errors[0].Extensions.Code
+		}
+		size += len(payload)
+	}
+	return code, size
+}
+
+// overSocket gives the payloads that came for an operation until it was complete. What is to happen before happens once the socket is open.
+func overSocket(t *testing.T, url, token, query string, variables map[string]any, before ...func()) (told []json.RawMessage) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, url+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	type message struct {
+		ID      string          `json:"id,omitempty"`
+		Type    string          `json:"type"`
+		Payload json.RawMessage `json:"payload,omitempty"`
+	}
+	send := func(m message) {
+		if err := wsjson.Write(ctx, conn, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(message{Type: "connection_init", Payload: json.RawMessage(fmt.Sprintf(`{"Authorization":"Bearer %s"}`, token))})
+	body, _ := json.Marshal(map[string]any{"query": query, "variables": variables})
+	for {
+		var m message
+		if err := wsjson.Read(ctx, conn, &m); err != nil {
+			t.Fatalf("after %s: %v", told, err)
+		}
+		switch m.Type {
+		case "connection_ack":
+			for _, happens := range before {
+				happens()
+			}
+			send(message{ID: "1", Type: "subscribe", Payload: body})
+		case "next":
+			told = append(told, m.Payload)
+		case "error", "complete":
+			return told
+		}
+	}
+}
+
+// Who subscribes to a file is told where its work stands, and that it is at its end, over both transports; who may not see the file is told nothing.
+func TestSubscription(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		s.User("ada")
+		token := s.Token("ada", "read", "write")
+		ada, eve := s.Client(token), s.User("eve")
+		thing := ada.Thing("Watched")
+		for i, subscribe := range []func(id int64) []watched{
+			func(id int64) []watched { return stream(t, ada, id) },
+			func(id int64) []watched { return socket(t, s.URL, token, watching, id) },
+		} {
+			id := ada.Upload("a.stl", append(servertest.Mesh(t, "hschendel_simple_ascii.stl"), byte('\n'), byte('0'+i), byte('\n'))[:458+i])
+			ada.Finalize("thing", thing, id).Want(t, 200)
+			var states []string
+			for _, one := range subscribe(id) {
+				states = append(states, one.Data.FileProcessing.State)
+			}
+			if len(states) == 0 || states[len(states)-1] != "DONE" || slices.Contains(states[:len(states)-1], "DONE") {
+				t.Errorf("told of the states %q", states)
+			}
+			if told := stream(t, eve, id); len(told) != 1 || len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != "FORBIDDEN" {
+				t.Errorf("a stranger is told %+v", told)
+			}
+		}
+		if told := socket(t, s.URL, token, `query ($id: ID!) { file(id: $id) { id } }`, 1); len(told) != 1 || len(told[0].Errors) != 1 || !strings.Contains(told[0].Errors[0].Message, "subscriptions") {
+			t.Errorf("a query over WebSocket: %+v", told)
+		}
+	}, derives)
+}
+
+// A WebSocket that is open serves a token no longer than it is good.
+func TestSocketOutlivesToken(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		id := ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
+		var token struct {
+			CreateToken struct {
+				Secret string
+				Token  struct{ ID string }
+			}
+		}
+		ada.Query(`mutation { createToken(input: {name: "short", scopes: [READ]}) { secret token { id } } }`, nil, &token)
+		told := overSocket(t, s.URL, token.CreateToken.Secret, watching, object{"id": servertest.ID(id)}, func() {
+			ada.Query(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { id } } }`, object{"id": token.CreateToken.Token.ID}, new(any))
+		})
+		if len(told) != 1 || !strings.Contains(string(told[0]), `"UNAUTHENTICATED"`) {
+			t.Errorf("after its token was revoked a socket tells %s", told)
+		}
+	})
+}
+
+// What is refused over WebSocket is refused as it is over HTTP: with a code, and in short. A message is charged before it is looked at.
+func TestHostileSocket(t *testing.T) {
+	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 20 }) // and so a cost of 200,000
+	s.User("ada")
+	var long strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&long, "unknown%d ", i)
+	}
+	for i, text := range []string{"{", "subscription {" + long.String() + "}", "subscription {" + strings.Repeat("__typename ", 100_000/11) + "}", `{ me { id } }`, `subscription { a: __typename b: __typename }`} {
+		if code, size := refusedBySocket(t, s.URL, s.Token("ada", "read"), text); code != "BAD_USER_INPUT" || size > 16<<10 {
+			t.Errorf("%d: %s, %d bytes", i, code, size)
+		}
+	}
+	token := s.Token("ada", "read")
+	for i := range 7 { // 6 times 30,301, and 15,301, which leaves 2,893
+		ask(s.Client(token), query(fmt.Sprintf("{things(first:100){nodes{creator{things(first:%d){nodes{id name}}}}}}", map[bool]int{true: 100, false: 50}[i < 6])))
+	}
+	for i, want := range []string{"BAD_USER_INPUT", "BAD_USER_INPUT", "RATE_LIMITED"} {
+		if code, _ := refusedBySocket(t, s.URL, token, "{"); code != want {
+			t.Errorf("message %d: %s, want %s", i, code, want)
+		}
+	}
+}

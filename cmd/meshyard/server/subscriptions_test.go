@@ -1,0 +1,272 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// open is a subscription that was opened over server-sent events.
+type open struct {
+	*http.Response
+	lines    *bufio.Scanner
+	end      context.CancelFunc
+	complete bool
+}
+
+// subscribe opens a subscription to a file.
+func subscribe(t *testing.T, c *servertest.Client, id int64) *open {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), hung)
+	t.Cleanup(cancel)
+	r := c.Request(http.MethodPost, "/graphql", object{"query": watching, "variables": object{"id": servertest.ID(id)}}).WithContext(ctx)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Authorization", "Bearer "+c.Token)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &open{Response: answer, lines: bufio.NewScanner(answer.Body), end: cancel}
+}
+
+// next gives the data of the next event, "" where the stream ended.
+func (o *open) next() string {
+	for o.lines.Scan() {
+		o.complete = o.complete || o.lines.Text() == "event: complete"
+		if data, ok := strings.CutPrefix(o.lines.Text(), "data: "); ok {
+			return data
+		}
+	}
+	return ""
+}
+
+// close ends it as a client does that goes away.
+func (o *open) close() {
+	o.end()
+	o.Body.Close()
+}
+
+// waits is a finalized file whose preview nobody makes.
+func waits(t *testing.T, c *servertest.Client) (thing, file int64) {
+	t.Helper()
+	thing, file = c.Thing("Watched"), c.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_ascii.stl"))
+	c.Finalize("thing", thing, file).Want(t, 200)
+	return thing, file
+}
+
+// until fails the test unless something comes true.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(hung); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: never", what)
+		}
+	}
+}
+
+// A token has 32 subscriptions open at the most, over whatever they go, and room again once one has ended.
+func TestOpenSubscriptionsAreLimited(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		_, file := waits(t, ada)
+		all := make([]*open, 32)
+		for i := range all {
+			all[i] = subscribe(t, ada, file)
+			if first := all[i].next(); !strings.Contains(first, `"WAITING"`) { // though nothing else comes
+				t.Fatalf("subscription %d: %s %q", i, all[i].Status, first)
+			}
+		}
+		refused := subscribe(t, ada, file)
+		text, _ := io.ReadAll(refused.Body)
+		var result servertest.Result
+		if err := json.Unmarshal(text, &result); err != nil || refused.StatusCode != 429 || result.Code() != "RATE_LIMITED" || result.Errors[0].Extensions.Limit != 32 || !strings.Contains(result.Errors[0].Message, "you have 32 subscriptions open") {
+			t.Errorf("the 33rd: %s %s", refused.Status, text)
+		}
+		if told := socket(t, s.URL, ada.Token, watching, file); len(told) != 1 || len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != "RATE_LIMITED" {
+			t.Errorf("the 33rd, over WebSocket: %+v", told)
+		}
+		another := s.Client(s.Token("ada", "read"))
+		if first := subscribe(t, another, file).next(); !strings.Contains(first, `"WAITING"`) {
+			t.Errorf("by another token: %s", first)
+		}
+		all[7].close()
+		until(t, "room for another", func() bool {
+			o := subscribe(t, ada, file)
+			if o.StatusCode == 200 {
+				all[7] = o
+			}
+			return o.StatusCode == 200
+		})
+		if o := subscribe(t, ada, file); o.StatusCode != 429 {
+			t.Errorf("the 33rd, again: %s", o.Status)
+		}
+		for _, o := range all {
+			o.close()
+		}
+	})
+}
+
+// dial opens a WebSocket as browsers do, who take answers compressed, and says who connects.
+func dial(t *testing.T, s *servertest.Server, token string) (*websocket.Conn, *http.Response, error) {
+	t.Helper()
+	conn, r, err := websocket.Dial(t.Context(), s.URL+"/graphql", &websocket.DialOptions{
+		Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: http.Header{"Accept-Encoding": {"gzip, deflate, br"}},
+	})
+	if err != nil {
+		return nil, r, err
+	}
+	t.Cleanup(func() { conn.CloseNow() })
+	if token == "" {
+		return conn, r, nil
+	}
+	if err := wsjson.Write(t.Context(), conn, object{"type": "connection_init", "payload": object{"Authorization": "Bearer " + token}}); err != nil {
+		return conn, r, err
+	}
+	var ack object
+	return conn, r, wsjson.Read(t.Context(), conn, &ack)
+}
+
+// A token has 32 WebSockets, and so has an address while nobody has said who connects.
+func TestOpenSocketsAreLimited(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		for _, token := range []string{ada.Token, ""} {
+			var first *websocket.Conn
+			for i := range 32 {
+				conn, _, err := dial(t, s, token)
+				if err != nil {
+					t.Fatalf("%.2q: WebSocket %d: %v", token, i, err)
+				}
+				if first == nil {
+					first = conn
+				}
+			}
+			_, r, err := dial(t, s, token)
+			var closed websocket.CloseError
+			if token != "" && (!errors.As(err, &closed) || closed.Code != 4429 || !strings.Contains(closed.Reason, "32 WebSockets")) {
+				t.Errorf("the 33rd of a token: %v", err)
+			}
+			if token == "" && (err == nil || r == nil || r.StatusCode != 429) {
+				t.Errorf("the 33rd of an address: %v", err)
+			}
+			first.CloseNow()
+			until(t, "room for another", func() bool { _, _, err := dial(t, s, token); return err == nil })
+		}
+	})
+}
+
+// A WebSocket ends where messages come without end, and where connection_init cannot be read.
+func TestSocketMessagesAreLimited(t *testing.T) {
+	s := servertest.Start(t, "sqlite")
+	conn, _, err := dial(t, s, s.User("ada").Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	go func() {
+		for wsjson.Write(ctx, conn, object{"type": "ping"}) == nil {
+		}
+	}()
+	pongs := 0
+	for ; err == nil; pongs++ {
+		_, _, err = conn.Read(ctx)
+	}
+	if websocket.CloseStatus(err) != 4429 || pongs > 10_001 {
+		t.Errorf("after %d answers: %v", pongs, err)
+	}
+	conn, _, err = dial(t, s, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = wsjson.Write(ctx, conn, object{"type": "connection_init", "payload": []int{5}})
+	if _, _, err := conn.Read(ctx); err == nil || ctx.Err() != nil {
+		t.Errorf("a bad connection_init: %v", err)
+	}
+}
+
+// However many watch a file, it is looked at once for all of them; and nothing of them is left when they have gone. Not beside other tests, whose stacks would be seen.
+func TestManySubscribersOfOneFile(t *testing.T) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			s := servertest.Start(t, engine)
+			ada := s.User("ada")
+			thing, file := waits(t, ada)
+			_, other := waits(t, ada)
+			var clients []*servertest.Client
+			for range 8 {
+				clients = append(clients, s.Client(s.Token("ada", "read")))
+			}
+			start := s.Statements()
+			all := make([]*open, 200)
+			for i := range all {
+				all[i] = subscribe(t, clients[i%7], file)
+			}
+			for i, o := range all {
+				if first := o.next(); !strings.Contains(first, `"WAITING"`) {
+					t.Fatalf("subscriber %d: %s", i, first)
+				}
+			}
+			opened := s.Statements()
+			left := subscribe(t, clients[7], other)
+			left.next()
+			// What is new reaches all of them.
+			ada.Do(http.MethodDelete, fmt.Sprintf("/things/%d/files/%d", thing, file), nil).Want(t, 200)
+			var ended sync.WaitGroup
+			for i, o := range all {
+				ended.Go(func() {
+					if more := o.next(); more != "" {
+						t.Errorf("subscriber %d is told %s of a file that is gone", i, more)
+					}
+					if !o.complete {
+						t.Errorf("subscriber %d is not told that this is all: %v", i, o.lines.Err())
+					}
+					o.close()
+				})
+			}
+			ended.Wait()
+			t.Logf("%d statements to open 200 subscriptions, %d until they ended", opened-start, s.Statements()-opened)
+			if n := s.Statements() - opened; n > 80 {
+				t.Errorf("%d statements while 200 watched one file", n)
+			}
+			left.close()
+			until(t, "an end of all that served subscriptions", func() bool {
+				stacks := make([]byte, 16<<20)
+				return !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "meshyard/graph.")
+			})
+		})
+	}
+}
+
+// Subscriptions do not keep a server from ending, and are not told that all is told.
+func TestSubscriptionsEndWithTheServer(t *testing.T) {
+	t.Parallel()
+	var o *open
+	t.Run("server", func(within *testing.T) { // the server ends with it, and the client does not
+		s := servertest.Start(within, "sqlite")
+		ada := s.User("ada")
+		_, file := waits(within, ada)
+		o = subscribe(t, ada, file)
+		if first := o.next(); !strings.Contains(first, `"WAITING"`) {
+			t.Fatal(first)
+		}
+	})
+	if more := o.next(); more != "" || o.complete {
+		t.Errorf("told %q, complete: %v", more, o.complete)
+	}
+}

@@ -1,0 +1,189 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/models"
+)
+
+const makeToken = `mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret token { id name scopes expiresAt application { name } } } }`
+
+type madeToken struct {
+	CreateToken struct {
+		Secret string
+		Token  struct {
+			ID, Name  string
+			Scopes    []string
+			ExpiresAt *time.Time
+		}
+	}
+}
+
+// A user makes tokens, none with more power than the one that makes it, sees them, and ends them at once.
+func TestTokens(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		input := func(name string, expires any, scopes ...string) object {
+			return object{"input": object{"name": name, "scopes": scopes, "expiresAt": expires}}
+		}
+		var made madeToken
+		soon := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
+		ada.Query(makeToken, input("laptop", soon, "READ", "WRITE"), &made)
+		if k := made.CreateToken.Token; k.Name != "laptop" || fmt.Sprint(k.Scopes) != "[READ WRITE]" || k.ExpiresAt == nil || !k.ExpiresAt.Equal(soon) {
+			t.Errorf("made %+v", k)
+		}
+		laptop := s.Client(made.CreateToken.Secret)
+		laptop.Thing("From the laptop")
+		var short madeToken
+		laptop.Query(makeToken, input("phone", nil, "WRITE"), &short)
+		if at := short.CreateToken.Token.ExpiresAt; at == nil || !at.Equal(soon) {
+			t.Errorf("what a token makes ends at %v, it at %v", at, soon)
+		}
+		for name, try := range map[string]struct {
+			by   *servertest.Client
+			in   object
+			want string
+		}{
+			"more than it has": {ada, input("x", nil, "READ", "ADMIN"), "FORBIDDEN"}, "longer than it lives": {laptop, input("x", soon.Add(time.Second), "READ"), "BAD_USER_INPUT"},
+			"in the past": {ada, input("x", time.Now().Add(-time.Second), "READ"), "BAD_USER_INPUT"}, "for nothing": {ada, input("x", nil), "BAD_USER_INPUT"},
+			"what it lacks": {s.Client(short.CreateToken.Secret), input("x", nil, "READ"), "FORBIDDEN"}, "by a reader": {s.Client(s.Token("ada", "read")), input("x", nil, "READ"), "FORBIDDEN"},
+			"too long a name": {ada, input(string(make([]rune, 201)), nil, "READ"), "BAD_USER_INPUT"},
+		} {
+			if code := try.by.GraphQL(makeToken, try.in).Code(); code != try.want {
+				t.Errorf("%s: %q, want %s", name, code, try.want)
+			}
+		}
+
+		var list struct {
+			Tokens struct {
+				TotalCount int
+				Nodes      []struct {
+					ID, Name   string
+					LastUsedAt *time.Time
+				}
+			}
+		}
+		const all = `{ tokens { totalCount nodes { id name scopes createdAt lastUsedAt expiresAt revokedAt application { name } } } }`
+		if err := s.Store.SaveUsage(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		ada.Query(all, nil, &list)
+		if list.Tokens.TotalCount != 4 || list.Tokens.Nodes[1].Name != "phone" || list.Tokens.Nodes[2].Name != "laptop" {
+			t.Errorf("ada has %+v", list)
+		}
+		if at := list.Tokens.Nodes[2].LastUsedAt; at == nil || time.Since(*at).Abs() > time.Minute {
+			t.Errorf("the laptop's token was used at %v", at)
+		}
+		if at := list.Tokens.Nodes[0].LastUsedAt; at == nil {
+			t.Error("a token that was refused something was used all the same")
+		}
+
+		revoke := func(by *servertest.Client, id string) string {
+			return by.GraphQL(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { revokedAt } } }`, object{"id": id}).Code()
+		}
+		if code := revoke(bob, made.CreateToken.Token.ID); code != "NOT_FOUND" {
+			t.Errorf("bob ends ada's token: %q", code)
+		}
+		laptop.Get("/users/me").Want(t, 200) // and is remembered
+		if code := revoke(ada, made.CreateToken.Token.ID); code != "" {
+			t.Errorf("ada ends her token: %q", code)
+		}
+		laptop.Get("/users/me").Want(t, 401)
+		if code := revoke(ada, made.CreateToken.Token.ID); code != "" {
+			t.Errorf("ended twice: %q", code)
+		}
+		ada.Query(all, nil, &list)
+		if list.Tokens.TotalCount != 3 {
+			t.Errorf("one is revoked, and ada has %+v", list)
+		}
+	})
+}
+
+// What an application was given shows itself as its own, makes no other token, and ends nothing but itself.
+func TestTokensOfApplications(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		b, ada := signedIn(t, s, "ada")
+		c := newClient(t, s, models.NewApplication{Name: "Slicer"})
+		var token struct {
+			AccessToken string `json:"access_token"`
+		}
+		code := c.decide(b, c.question("scope", "read write"), "allow").Query().Get("code")
+		c.exchange("application/json", c.grant(code)).Want(t, 200, &token)
+		slicer := s.Client(token.AccessToken)
+		var list struct {
+			Tokens struct {
+				Nodes []struct {
+					ID, Name    string
+					Application *struct{ Name, ClientID string }
+				}
+			}
+		}
+		ada.Query(`{ tokens { nodes { id name application { name clientId } } } }`, nil, &list)
+		if n := list.Tokens.Nodes; len(n) != 2 || n[0].Application == nil || n[0].Application.ClientID != c.id || n[1].Application != nil {
+			t.Fatalf("ada has %+v", n)
+		}
+		if code := slicer.GraphQL(makeToken, object{"input": object{"name": "x", "scopes": []string{"READ"}}}).Code(); code != "FORBIDDEN" {
+			t.Errorf("an application makes a token: %q", code)
+		}
+		revoke := func(by *servertest.Client, id string) string {
+			return by.GraphQL(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { id } } }`, object{"id": id}).Code()
+		}
+		if code := revoke(slicer, list.Tokens.Nodes[1].ID); code != "FORBIDDEN" {
+			t.Errorf("an application ends ada's token: %q", code)
+		}
+		if code := revoke(slicer, list.Tokens.Nodes[0].ID); code != "" {
+			t.Errorf("an application ends its own: %q", code)
+		}
+		slicer.Get("/users/me").Want(t, 401)
+	})
+}
+
+// Administrators make applications known, and forget them.
+func TestApplications(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		staff, ada := s.Staff(), s.User("ada")
+		const create = `mutation ($input: CreateApplicationInput!) { createApplication(input: $input) { clientSecret application { clientId name redirectUris isPublic allowsImplicit } } }`
+		var made struct {
+			CreateApplication struct {
+				ClientSecret *string
+				Application  struct{ ClientID string }
+			}
+		}
+		staff.Query(create, object{"input": object{"name": "Slicer", "redirectUris": []string{redirect}}}, &made)
+		c := &client{t, s, made.CreateApplication.Application.ClientID, *made.CreateApplication.ClientSecret, ""}
+		for name, in := range map[string]object{
+			"http": {"name": "x", "redirectUris": []string{"http://app.example/"}}, "a fragment": {"name": "x", "redirectUris": []string{redirect + "#x"}}, "no name": {"name": " ", "redirectUris": []string{}},
+			"public, and nowhere": {"name": "x", "redirectUris": []string{}, "isPublic": true}, "control": {"name": "a\nb", "redirectUris": []string{}}, "many": {"name": "x", "redirectUris": make([]string, 21)},
+		} {
+			if code := staff.GraphQL(create, object{"input": in}).Code(); code != "BAD_USER_INPUT" {
+				t.Errorf("%s: %q", name, code)
+			}
+		}
+		var list struct {
+			Applications []struct{ Name, ClientID string }
+		}
+		staff.Query(`{ applications { name clientId redirectUris isPublic allowsImplicit createdAt } }`, nil, &list)
+		if len(list.Applications) != 1 || list.Applications[0].ClientID != c.id {
+			t.Errorf("there are %+v", list)
+		}
+		for _, document := range []string{`{ applications { name } }`, `mutation { createApplication(input: {name: "x", redirectUris: []}) { clientSecret } }`, fmt.Sprintf(`mutation { deleteApplication(input: {clientId: %q}) { deletedClientId } }`, c.id)} {
+			if code := ada.GraphQL(document, nil).Code(); code != "FORBIDDEN" {
+				t.Errorf("%s by ada: %q", document, code)
+			}
+		}
+		remove := func() string {
+			return staff.GraphQL(fmt.Sprintf(`mutation { deleteApplication(input: {clientId: %q}) { deletedClientId } }`, c.id), nil).Code()
+		}
+		if code := remove(); code != "" {
+			t.Errorf("remove: %q", code)
+		}
+		if code := remove(); code != "NOT_FOUND" {
+			t.Errorf("remove again: %q", code)
+		}
+		c.refused("a forgotten application", c.exchange("", c.grant("x")), 401, "invalid_client")
+	})
+}

@@ -1,0 +1,161 @@
+package server_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+)
+
+// hung ends a test whose server waits for what never comes.
+const hung = 20 * time.Second
+
+// unsent sends the head of a request, and no more than beginning of its body, and gives the answer. Whether the connection was closed
+// after it is told by closed.
+func unsent(t *testing.T, s *servertest.Server, method, path, token string, headers, beginning string) (answer *servertest.Response, closed func() bool) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(hung))
+	if token != "" {
+		headers += "Authorization: Bearer " + token + "\r\n"
+	}
+	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n%s\r\n%s", method, path, headers, beginning); err != nil {
+		t.Fatal(err)
+	}
+	reader := bufio.NewReader(conn)
+	r, err := http.ReadResponse(reader, nil)
+	if err != nil {
+		t.Fatalf("%s %s: no answer while the body does not come: %v", method, path, err)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &servertest.Response{Response: r, Bytes: body}, func() bool {
+		_, err := reader.ReadByte()
+		return err == io.EOF
+	}
+}
+
+// never are the ways in which a body may never come.
+var never = map[string]struct{ headers, beginning string }{
+	"invited":     {"Content-Length: 100000000\r\nExpect: 100-continue\r\n", ""},
+	"short":       {"Content-Length: 10\r\nExpect: 100-continue\r\n", ""},
+	"in chunks":   {"Transfer-Encoding: chunked\r\n", "5\r\n--b\r\n\r\n"},
+	"with length": {"Content-Length: 100000000\r\n", "--b\r\n"},
+}
+
+// A verdict that needs no body is given without it: nobody is invited to send one, and the connection ends.
+func TestVerdictsWithoutTheBody(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		s.User("ada")
+		reads, writes := s.Token("ada", "read"), s.Token("ada", "read", "write")
+		for _, c := range []struct {
+			path, token string
+			want        int
+			code        string
+		}{
+			{"/files/0/uploadFile", "", 401, "Unauthorized"}, {"/graphql", "", 401, `"UNAUTHENTICATED"`},
+			{"/files/0/uploadFile", "my_bad", 401, "Unauthorized"}, {"/graphql", "my_bad", 401, `"UNAUTHENTICATED"`},
+			{"/files/0/uploadFile", reads, 403, "Forbidden"}, {"/files/0/nowhere", writes, 404, "Not Found"}, {"/files/1", writes, 405, "Method Not Allowed"},
+		} {
+			for way, body := range never {
+				t.Run(fmt.Sprintf("%s %d %s", c.path, c.want, way), func(t *testing.T) {
+					t.Parallel()
+					r, closed := unsent(t, s, "POST", c.path, c.token, body.headers, body.beginning)
+					if r.StatusCode != c.want || !strings.Contains(string(r.Bytes), c.code) || !r.Close || !closed() {
+						t.Errorf("with %.6q: %d %v: %s", c.token, r.StatusCode, r.Header, r.Bytes)
+					}
+				})
+			}
+		}
+	})
+}
+
+func TestTooManyWithoutTheBody(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		s.User("ada")
+		for _, path := range []string{"/files/0/uploadFile", "/graphql"} {
+			for way, body := range never {
+				t.Run(path+" "+way, func(t *testing.T) {
+					t.Parallel()
+					ada := s.Client(s.Token("ada", "read", "write"))
+					ada.Get("/files/1").Want(t, 404)
+					r, closed := unsent(t, s, "POST", path, ada.Token, body.headers, body.beginning)
+					h := r.Header
+					if r.StatusCode != 429 || h.Get("Retry-After") == "" || h.Get("RateLimit-Policy") != `"default";q=1;w=300` || !strings.HasPrefix(h.Get("RateLimit"), `"default";r=0;t=`) || !closed() {
+						t.Errorf("%d %v", r.StatusCode, h)
+					}
+				})
+			}
+		}
+	}, func(c *config.Settings) { c.RateLimit = 1 })
+}
+
+// A short body that nobody read does not cost the connection, be it there or not yet.
+func TestConnectionIsKept(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t, "sqlite")
+	ada := s.User("ada")
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(hung))
+	reader := bufio.NewReader(conn)
+	for i := range 3 {
+		fmt.Fprintf(conn, "POST /files/1/finalize HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: 4\r\n\r\nnull", ada.Token)
+		r, err := http.ReadResponse(reader, nil)
+		if err != nil {
+			t.Fatalf("request %d: %v", i, err)
+		}
+		if _, err := io.Copy(io.Discard, r.Body); err != nil || r.StatusCode != 404 || r.Close {
+			t.Fatalf("request %d: %d %v, %v", i, r.StatusCode, r.Header, err)
+		}
+	}
+}
+
+// Who goes on sending what nobody wants is cut off: hundreds of MB are not read.
+func TestRefusedUploadIsNotDrained(t *testing.T) {
+	const size = 512 << 20
+	s := servertest.Start(t, "sqlite")
+	for _, path := range []string{"/files/0/uploadFile", "/graphql"} {
+		for way, head := range map[string]string{"with length": fmt.Sprintf("Content-Length: %d\r\n", size), "in chunks": "Transfer-Encoding: chunked\r\n"} {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = conn.SetDeadline(time.Now().Add(hung))
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n%s\r\n", path, head)
+			answered := make(chan string, 1)
+			go func() {
+				line, err := bufio.NewReader(conn).ReadString('\n')
+				answered <- fmt.Sprint(line, err)
+			}()
+			chunk := fmt.Appendf(nil, "10000\r\n%s\r\n", strings.Repeat("x", 1<<16))
+			sent := 0
+			for ; sent < size; sent += len(chunk) {
+				if _, err := conn.Write(chunk); err != nil {
+					break
+				}
+			}
+			if line := <-answered; !strings.Contains(line, " 401 ") || sent > 64<<20 {
+				t.Errorf("%s, %s: %d bytes were sent, answered %q", path, way, sent, line)
+			}
+			t.Logf("%s, %s: %d bytes were sent", path, way, sent)
+			conn.Close()
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package server
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/preview"
+	"github.com/meshyard/meshyard/internal/thumbnail"
+	"github.com/meshyard/meshyard/internal/urls"
+	"github.com/meshyard/meshyard/internal/viewer"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/rest"
+)
+
+// viewer shows models to whoever may have their bytes: a page of a draft is opened with the signature that its bytes are.
+func (a *Server) viewer(addresses urls.Builder) http.Handler {
+	return viewer.Handler(viewer.Options{
+		Load: func(r *http.Request, id int64) (viewer.Model, error) {
+			signed := addresses.Verified(id, r.URL.Query(), time.Now())
+			f, _, err := a.Store.Blob(r.Context(), id, signed)
+			if err != nil {
+				return viewer.Model{}, err
+			}
+			previews, err := a.Store.PreviewsByID(r.Context(), []int64{f.PreviewID})
+			if err != nil {
+				return viewer.Model{}, err
+			}
+			with := func(url string) string {
+				if signed {
+					return url + "?" + r.URL.RawQuery
+				}
+				return url
+			}
+			m := viewer.Model{Name: f.Name, State: viewer.None, DownloadURL: with(addresses.Blob(f.ID, f.Name))}
+			p := previews[f.PreviewID]
+			switch {
+			case p == nil:
+				return m, nil
+			case p.State == models.PreviewRunning:
+				m.State, m.Progress = viewer.Running, p.Progress
+				return m, nil
+			case p.State == models.PreviewFailed:
+				m.State, m.Error = viewer.Failed, p.Error
+				return m, nil
+			case p.State != models.PreviewDone:
+				m.State = viewer.Waiting
+				return m, nil
+			}
+			derived := func(kind, name string) string { return with(addresses.Derived(kind, f.ID, p.Tag(), name)) }
+			if p.Picture != "" {
+				m.ThumbnailURL = derived("renders", preview.Picture(thumbnail.Full, p.Picture).Name)
+			}
+			if p.Mesh == nil {
+				return m, nil
+			}
+			m.State, m.Decimated, m.Triangles, m.Vertices = viewer.Done, p.Mesh.Decimated, p.Mesh.Triangles, p.Mesh.Vertices
+			m.ThreejsURL, m.GLBURL = derived("threejs", preview.Threejs.Name), derived("glb", preview.GLB.Name)
+			m.SizeMM = p.Mesh.Size
+			if p.Mesh.Up == mesh.UpY.String() {
+				m.SizeMM[1], m.SizeMM[2] = m.SizeMM[2], m.SizeMM[1]
+			}
+			return m, nil
+		},
+		Fail: rest.WriteFailure,
+	})
+}

@@ -1,0 +1,334 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+)
+
+// object is a JSON object as it came.
+type object = map[string]any
+
+func read(t *testing.T, r *servertest.Response) object {
+	t.Helper()
+	var o object
+	r.Want(t, http.StatusOK, &o)
+	return o
+}
+
+// Paths answer with and without a slash at the end, without a redirect, and their last segments know case.
+func TestSlashes(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		for _, path := range []string{"/files/%d", "/files/%d/download", "/files/%d/finalize"} {
+			for _, slash := range []string{"", "/"} {
+				status := w.ada.Get(fmt.Sprintf(path, w.public) + slash).StatusCode
+				if want := map[bool]int{true: 302, false: 200}[strings.HasSuffix(path, "download")]; status != want {
+					t.Errorf("GET %s%s: %d, want %d", path, slash, status, want)
+				}
+			}
+		}
+		for _, path := range []string{"/things", "/files/0/FinalizeFiles", "/files/0/uploadFile"} {
+			for _, slash := range []string{"", "/"} {
+				if status := w.ada.Do("POST", path+slash, nil).StatusCode; status != 400 {
+					t.Errorf("POST %s%s with no body: %d, want 400", path, slash, status)
+				}
+			}
+		}
+		for _, path := range []string{"/files/0/finalizefiles", "/Files/1", "/files//1", "/nowhere", "/files/1/download/now", "/things/1/../1"} {
+			r := w.ada.Do("GET", path, nil)
+			if r.StatusCode != 404 && r.StatusCode != 405 {
+				t.Errorf("GET %s: %d, want 404", path, r.StatusCode)
+			}
+			if r.StatusCode == 404 {
+				checkErrorBody(t, r)
+			}
+		}
+		r := w.ada.Do("DELETE", fmt.Sprintf("/files/%d", w.public), nil)
+		if r.StatusCode != http.StatusMethodNotAllowed || r.Header.Get("Allow") != "GET" || r.Header.Get("X-Error") == "" {
+			t.Errorf("DELETE: %d, Allow %q", r.StatusCode, r.Header.Get("Allow"))
+		}
+	})
+}
+
+// Bodies are read by what they hold, whatever their content type says.
+func TestOddBodies(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		send := func(path, contentType, body string) *servertest.Response {
+			r := w.ada.Request("POST", path, body)
+			if contentType != "" {
+				r.Header.Set("Content-Type", contentType)
+			}
+			return w.ada.Send(r)
+		}
+		for _, contentType := range []string{"application/x-www-form-urlencoded", "", "application/json", "text/plain; charset=utf-8"} {
+			for _, body := range []string{`{"name":"A","license":"cc","category":"Art"}`, "\ufeff {\"name\":\"A\",\"license\":\"cc\",\"category\":2}\n", "name=A&license=cc&category=Art&tags[]=x&tags[]=y"} {
+				if o := read(t, send("/things/", contentType, body)); o["name"] != "A" || o["is_published"] != 0.0 {
+					t.Errorf("%q as %q: %v", body, contentType, o["name"])
+				}
+			}
+			for _, body := range []string{"", "null", "{}", "a=b", `{"x":[1]}`, "\x00\xff"} {
+				path := fmt.Sprintf("/files/%d/finalize", w.public)
+				if o := read(t, send(path, contentType, body)); o["id"] != float64(w.public) {
+					t.Errorf("finalize with %q as %q: %v", body, contentType, o)
+				}
+				read(t, send(fmt.Sprintf("/things/%d/publish", w.thing), contentType, body))
+			}
+		}
+		form, contentType := servertest.Form([][2]string{{"name", "A"}, {"license", "gpl"}, {"category", "art"}}, "", "", nil)
+		if o := read(t, send("/things", contentType, string(form))); o["license"] != "GNU - GPL" {
+			t.Errorf("multipart: %v", o["license"])
+		}
+		for name, wrong := range map[string]string{
+			"license": `{"name":"A","license":"mine","category":"Art"}`, "name": `{"license":"cc","category":"Art"}`,
+			"is_wip": `{"name":"A","license":"cc","category":"Art","is_wip":"maybe"}`, "tags": `{"name":"A","license":"cc","category":"Art","tags":[{}]}`,
+		} {
+			r := send("/things/", "", wrong).Want(t, 400)
+			var e struct{ Message string }
+			if _ = json.Unmarshal(r.Bytes, &e); !strings.HasPrefix(e.Message, name) {
+				t.Errorf("%s: the message %q does not name %s", wrong, e.Message, name)
+			}
+		}
+	})
+}
+
+// Licences come as code, code without hyphens or long name, and go as long name.
+func TestLicences(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		for code, name := range map[string]string{
+			"cc": "Creative Commons - Attribution", "cc-sa": "Creative Commons - Attribution - Share Alike",
+			"cc-nd": "Creative Commons - Attribution - No Derivatives", "cc-nc": "Creative Commons - Attribution - Non-Commercial",
+			"cc-nc-sa": "Creative Commons - Attribution - Non-Commercial - Share Alike", "cc-nc-nd": "Creative Commons - Attribution - Non-Commercial - No Derivatives",
+			"pd0": "Creative Commons - Public Domain Dedication", "gpl": "GNU - GPL", "lgpl": "GNU - LGPL", "bsd": "BSD License",
+		} {
+			for _, written := range []string{code, strings.ReplaceAll(code, "-", ""), name} {
+				o := read(t, ada.Do("POST", "/things/", object{"name": "A", "license": written, "category": "Tools"}))
+				if o["license"] != name || o["allows_derivatives"] != !strings.Contains(code, "nd") {
+					t.Errorf("%q: %v, derivatives %v; want %q", written, o["license"], o["allows_derivatives"], name)
+				}
+			}
+		}
+	})
+}
+
+var (
+	wireTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$`)
+	fileTime = regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$`)
+)
+
+// The fields of wire.md sections 3 and 6, by the type that they must have.
+const (
+	fileFields = `id:int name:string size:int url:address public_url:address download_url:address threejs_url:string thumbnail:address
+		default_image:object? date:filetime formatted_size:string meta_data:array download_count:int direct_url:address? hash:string rank:int`
+	imageFields = `id:int url:address name:string sizes:array added:time`
+	userFields  = `id:int name:string first_name:string last_name:string url:address public_url:address thumbnail:address count_of_followers:int
+		count_of_following:int count_of_designs:int make_count:int accepts_tips:bool is_following:bool location:string cover:string is_admin:bool
+		is_moderator:bool is_featured:bool is_verified:bool`
+	thingFields = `name:string thumbnail:address url:address public_url:address description:string instructions:string description_html:string
+		instructions_html:string details:string edu_details:string license:string files_url:address images_url:address likes_url:address
+		ancestors_url:address derivatives_url:address tags_url:address categories_url:address moderation:string type_name:string added:time modified:time
+		creator:object default_image:object? education:object zip_data:object details_parts:array tags:array ancestors:array
+		is_published:flag is_wip:flag is_purchased:flag needs_moderation:flag is_decoy:flag
+		is_featured:bool is_nsfw:bool is_ai:bool is_liked:bool is_collected:bool is_watched:bool allows_derivatives:bool is_derivative:bool
+		can_comment:bool is_banned:bool is_comments_disabled:bool
+		id:int like_count:int collect_count:int comment_count:int file_count:int app_id:null download_count:int view_count:int remix_count:int
+		make_count:int app_count:int root_comment_count:int`
+)
+
+// shape tells where an object has not just the fields that it should have, each of its type.
+func shape(base string, o object, fields string) (faults []string) {
+	known := make(map[string]bool)
+	for _, field := range strings.Fields(fields) {
+		name, kind, _ := strings.Cut(field, ":")
+		known[name] = true
+		v, there := o[name]
+		short, nullable := strings.CutSuffix(kind, "?")
+		text, isText := v.(string)
+		number, isNumber := v.(float64)
+		_, isBool := v.(bool)
+		_, isArray := v.([]any)
+		_, isObject := v.(object)
+		ok := map[string]bool{
+			"int": isNumber && number == float64(int64(number)), "flag": isNumber && (number == 0 || number == 1), "string": isText, "bool": isBool,
+			"array": isArray, "object": isObject, "null": v == nil, "time": wireTime.MatchString(text), "filetime": fileTime.MatchString(text),
+			"address": strings.HasPrefix(text, base+"/"),
+		}[short]
+		if !there || !ok && !(nullable && v == nil) {
+			faults = append(faults, fmt.Sprintf("%s: %v is no %s", name, v, kind))
+		}
+	}
+	for name := range o {
+		if !known[name] {
+			faults = append(faults, name+": is not documented")
+		}
+	}
+	return faults
+}
+
+// Things, files, pictures and users have every documented field with its type, the fullest and the emptiest of them.
+func TestShapes(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		picture, paper := w.ada.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png")), w.ada.Upload("a.pdf", servertest.Mesh(t, "own_assembly.pdf"))
+		bare := w.ada.Thing("Bare")
+		w.ada.Finalize("thing", w.thing, picture, paper).Want(t, 200)
+		check := func(what string, o any, fields string) object {
+			t.Helper()
+			in, ok := o.(object)
+			if !ok {
+				t.Fatalf("%s: %v is no object", what, o)
+			}
+			for _, fault := range shape(s.URL, in, fields) {
+				t.Errorf("%s: %s", what, fault)
+			}
+			return in
+		}
+		for _, id := range []int64{w.thing, w.draft, bare} {
+			thing := check(fmt.Sprint("thing ", id), read(t, w.ada.Get(fmt.Sprintf("/things/%d", id))), thingFields)
+			check("creator", thing["creator"], userFields)
+			if thing["details"] == "" {
+				t.Error("details are empty")
+			}
+			zip, education := thing["zip_data"].(object), thing["education"].(object)
+			for name, v := range map[string]any{"files": zip["files"], "images": zip["images"], "grades": education["grades"], "subjects": education["subjects"]} {
+				if _, ok := v.([]any); !ok {
+					t.Errorf("%s of thing %d: %v is no array", name, id, v)
+				}
+			}
+			if image := thing["default_image"]; (image != nil) != (id == w.thing) {
+				t.Errorf("default_image of thing %d: %v", id, image)
+			} else if image != nil {
+				sizes := check("default_image", image, imageFields)["sizes"].([]any)
+				if len(sizes) != 15 || sizes[12].(object)["type"] != "display" || sizes[12].(object)["size"] != "large" {
+					t.Errorf("sizes %v", sizes)
+				}
+			}
+		}
+		for _, id := range []int64{w.public, w.hidden, picture, paper, w.pending} {
+			f := check(fmt.Sprint("file ", id), read(t, w.ada.Get(fmt.Sprintf("/files/%d", id))), fileFields)
+			if (f["direct_url"] == nil) != (id == paper) || (f["default_image"] != nil) != (id == picture) || f["threejs_url"] != "" {
+				t.Errorf("file %d: direct_url %v, default_image %v", id, f["direct_url"], f["default_image"])
+			}
+			if f["url"] != fmt.Sprintf("%s/files/%d", s.URL, id) || f["download_url"] != fmt.Sprintf("%s/files/%d/download", s.URL, id) || f["public_url"] != fmt.Sprintf("%s/download:%d", s.URL, id) {
+				t.Errorf("file %d: addresses %v %v %v", id, f["url"], f["download_url"], f["public_url"])
+			}
+			for _, address := range []any{f["direct_url"], f["thumbnail"]} {
+				if address != nil {
+					s.Client("").Get(address.(string)).Want(t, 200)
+				}
+			}
+		}
+		check("finalized picture", read(t, w.ada.Get(fmt.Sprintf("/files/%d/finalize", picture))), imageFields)
+		var files []object
+		w.ada.Get(fmt.Sprintf("/things/%d/files", w.thing)).Want(t, 200, &files)
+		if len(files) != 2 {
+			t.Errorf("%d files of the thing, want 2 and no picture", len(files))
+		}
+		for _, path := range []string{"/things/%d/files", "/users/ada/downloads?x=%d"} {
+			if body := string(w.ada.Get(fmt.Sprintf(path, bare)).Want(t, 200).Bytes); body != "[]" {
+				t.Errorf("%s of nothing: %s, want []", path, body)
+			}
+		}
+	})
+}
+
+// Lists say in headers where they go on, and keep the whole query that came.
+func TestPages(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
+		for i := range 7 {
+			thing, file := ada.Thing(fmt.Sprint("Thing ", i)), ada.Upload("a.stl", stl)
+			ada.Finalize("thing", thing, file).Want(t, 200)
+			for range 2 {
+				ada.Get(fmt.Sprintf("/files/%d/download", file)).Want(t, 302)
+			}
+		}
+		nobody := s.Client("")
+		next, seen, pages := "/users/me/downloads/?per_page=3&access_token="+ada.Token+"&keep=a%20b", map[any]bool{}, 0
+		for next != "" {
+			r := nobody.Get(next)
+			var things []object
+			r.Want(t, 200, &things)
+			for _, o := range things {
+				if seen[o["id"]] {
+					t.Errorf("thing %v comes twice", o["id"])
+				}
+				seen[o["id"]] = true
+			}
+			if pages++; r.Header.Get("Total-Count") != "7" || pages > 3 {
+				t.Fatalf("page %d: Total-Count %q", pages, r.Header.Get("Total-Count"))
+			}
+			next = ""
+			for _, link := range strings.Split(r.Header.Get("Link"), ", ") {
+				address, rel, _ := strings.Cut(strings.TrimPrefix(link, "<"), `>; rel="`)
+				if !strings.HasPrefix(address, s.URL+"/users/me/downloads/?") || !strings.Contains(address, "access_token="+ada.Token) || !strings.Contains(address, "keep=a") {
+					t.Errorf("link %s", link)
+				}
+				if rel == `next"` {
+					next = address
+				}
+				if rel == `last"` && !strings.Contains(address, "page=3") {
+					t.Errorf("last is %s", address)
+				}
+			}
+		}
+		if len(seen) != 7 {
+			t.Errorf("the links lead to %d things, want 7", len(seen))
+		}
+		for query, want := range map[string]int{"page=0&per_page=2": 2, "page=-5": 7, "per_page=1000": 7, "per_page=0": 1, "page=x&per_page=y": 7, "page=99999999999999999999": 0, "page=2147483647": 0} {
+			var things []object
+			ada.Get("/users/ada/downloads?"+query).Want(t, 200, &things)
+			if len(things) != want {
+				t.Errorf("%s: %d things, want %d", query, len(things), want)
+			}
+		}
+	})
+}
+
+// Deprecated operations say so, and no other does.
+func TestDeprecation(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		for _, c := range []struct {
+			method, path, successor string
+		}{
+			{"GET", fmt.Sprintf("/files/%d/finalize", w.public), "/files/0/FinalizeFiles"},
+			{"POST", fmt.Sprintf("/files/%d/finalize/", w.public), "/files/0/FinalizeFiles"},
+			{"POST", "/files/0/FinalizeFiles", "/graphql"},
+			{"GET", "/featured", "/search?is_featured=1"},
+			{"GET", "/newest/", "/search?sort=newest"},
+			{"GET", "/popular?page=2", "/search?sort=popular"},
+			{"GET", "/search?sort=newest", ""},
+			{"GET", fmt.Sprintf("/files/%d", w.public), ""},
+			{"GET", fmt.Sprintf("/files/%d/download", w.public), ""},
+		} {
+			h := w.ada.Do(c.method, c.path, nil).Header
+			links := strings.Join(h.Values("Link"), ", ")
+			announced := regexp.MustCompile(`^@\d{10}$`).MatchString(h.Get("Deprecation")) && strings.Contains(links, "<"+s.URL+c.successor+`>; rel="successor-version"`) && strings.Contains(links, `rel="deprecation"`)
+			if announced != (c.successor != "") {
+				t.Errorf("%s %s: Deprecation %q, Link %q", c.method, c.path, h.Get("Deprecation"), links)
+			}
+			if want := map[bool]string{true: "Wed, 30 Jun 2027 00:00:00 GMT"}[c.successor != ""]; h.Get("Sunset") != want {
+				t.Errorf("%s %s: Sunset %q, want %q", c.method, c.path, h.Get("Sunset"), want)
+			}
+			if c.successor == "" {
+				continue
+			}
+			// Where rel="deprecation" leads there is something to read about the very operation.
+			guide := regexp.MustCompile(`<([^>#]+)#(\w+)>; rel="deprecation"`).FindStringSubmatch(links)
+			if body := string(s.Client("").Get(guide[1]).Want(t, 200).Bytes); !strings.Contains(body, `id="`+guide[2]+`"`) {
+				t.Errorf("%s has nothing of %s", guide[1], guide[2])
+			}
+		}
+	}, func(s *config.Settings) { s.Sunset = config.Day{Time: time.Date(2027, 6, 30, 0, 0, 0, 0, time.UTC)} })
+}

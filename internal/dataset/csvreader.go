@@ -1,0 +1,197 @@
+package dataset
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// csvReader reads CSV row by row. The reader of the standard library would keep all of a row that has no end, and
+// everything behind a stray quote.
+type csvReader struct {
+	in     *bufio.Reader
+	line   int // of what is read next
+	header []string
+	record []byte // the fields of a row, one behind the other
+	ends   []int  // where in it the fields end, of the first maxFields
+	fields int
+}
+
+// maxFields is how many fields of a row are kept apart. A row may be a million commas.
+const maxFields = 1_000
+
+// endField notes that a field ends here.
+func (r *csvReader) endField() {
+	if r.fields++; r.fields <= maxFields {
+		r.ends = append(r.ends, len(r.record))
+	}
+}
+
+// readHeader reads the header line. A file without anything gives io.EOF.
+func (r *csvReader) readHeader() error {
+	line, wrong, err := r.read()
+	switch {
+	case errors.Is(err, io.EOF):
+		return err
+	case err == nil && wrong != "":
+		err = errors.New(wrong)
+	}
+	if err != nil {
+		return fmt.Errorf("header (line %d): %w", line, err)
+	}
+	var unknown, twice, missing []string
+	for i := range r.ends {
+		column := strings.TrimSpace(r.field(i))
+		if !slices.Contains(columns, column) {
+			unknown = append(unknown, shown(column))
+		} else if slices.Contains(r.header, column) {
+			twice = append(twice, column)
+		}
+		r.header = append(r.header, column)
+	}
+	for _, column := range required {
+		if !slices.Contains(r.header, column) {
+			missing = append(missing, column)
+		}
+	}
+	var reasons []string
+	for _, found := range []struct {
+		what    string
+		columns []string
+	}{{"there is no column", missing}, {"not known", unknown}, {"there twice", twice}} {
+		if len(found.columns) > 0 {
+			few := found.columns[:min(len(found.columns), 20)] // a file of something else may have thousands
+			reasons = append(reasons, found.what+": "+strings.Join(few, ", "))
+		}
+	}
+	if len(reasons) > 0 {
+		return fmt.Errorf("header (line %d): %s; the columns are %s", line, strings.Join(reasons, "; "), strings.Join(columns, ", "))
+	}
+	return nil
+}
+
+// next gives the next row, or io.EOF.
+func (r *csvReader) next() (cells, error) {
+	line, wrong, err := r.read()
+	c := cells{line: line}
+	switch {
+	case err != nil:
+		return c, err
+	case wrong != "":
+		c.breakOff("%s", wrong)
+	case r.fields != len(r.header):
+		c.breakOff("%d columns, the header has %d", r.fields, len(r.header))
+	default:
+		c.texts = make(map[string]string, len(r.header))
+		for i, column := range r.header {
+			c.texts[column] = strings.TrimSpace(r.field(i))
+		}
+		c.tags = strings.FieldsFunc(c.texts["tags"], func(r rune) bool { return r == ',' || r == '|' })
+	}
+	return c, nil
+}
+
+func (r *csvReader) field(i int) string {
+	start := 0
+	if i > 0 {
+		start = r.ends[i-1]
+	}
+	return string(r.record[start:r.ends[i]])
+}
+
+// place is where in a field the reader is.
+type place int
+
+const (
+	atStart  place = iota
+	bare           // in a field without quotes
+	quoted         // in one with quotes
+	atQuote        // behind a quote in one with quotes, which closes it or is the first half of one that belongs to it
+	skipping       // behind something wrong, of which the line is left out
+)
+
+// read takes the next row that is not an empty line, and gives the line it begins on and what is wrong with it, or an
+// error of reading, or io.EOF.
+func (r *csvReader) read() (line int, wrong string, err error) {
+	r.record, r.ends, r.fields = r.record[:0], r.ends[:0], 0
+	line = r.line
+	taken := 0 // bytes of the row, of which those beyond the limit are not kept
+	at := atStart
+	column := func() int { return r.fields + 1 }
+	for {
+		b, err := r.readByte()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return line, "", err
+		}
+		end := err != nil || b == '\n' && at != quoted
+		if end {
+			if err != nil && taken == 0 {
+				return line, "", io.EOF
+			}
+			if err == nil && taken == 0 {
+				line = r.line // an empty line is no row
+				continue
+			}
+			switch {
+			case wrong != "":
+			case err != nil && at == quoted:
+				wrong = fmt.Sprintf("column %d: the quote is never closed, up to line %d", column(), r.line)
+			case taken > maxRow:
+				wrong = fmt.Sprintf("takes %d bytes, at most %d are taken", taken, maxRow)
+			default:
+				r.endField()
+			}
+			return line, wrong, nil
+		}
+		if taken++; at == skipping {
+			continue
+		}
+		switch {
+		case b == ',' && at != quoted:
+			r.endField()
+			at = atStart
+			continue
+		case at == atStart && b == '"':
+			at = quoted
+			continue
+		case at == atStart:
+			at = bare
+		case at == quoted && b == '"':
+			at = atQuote
+			continue
+		case at == atQuote && b == '"':
+			at = quoted
+		case at == atQuote:
+			wrong, at = fmt.Sprintf("column %d: a quote on line %d has something behind it that is no comma", column(), r.line), skipping
+			continue
+		}
+		if at == bare && b == '"' {
+			wrong, at = fmt.Sprintf("column %d: a quote in a field that does not begin with one", column()), skipping
+			continue
+		}
+		if taken <= maxRow {
+			r.record = append(r.record, b)
+		}
+	}
+}
+
+// readByte reads one byte, of the end of a line always '\n' alone.
+func (r *csvReader) readByte() (byte, error) {
+	b, err := r.in.ReadByte()
+	if err == nil && b == '\r' {
+		next, peekErr := r.in.Peek(1)
+		if errors.Is(peekErr, io.EOF) {
+			return 0, io.EOF
+		}
+		if peekErr == nil && next[0] == '\n' {
+			b, err = r.in.ReadByte()
+		}
+	}
+	if err == nil && b == '\n' {
+		r.line++
+	}
+	return b, err
+}

@@ -1,0 +1,115 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// jsonReader reads JSON Lines row by row.
+type jsonReader struct {
+	in   *bufio.Reader
+	line int    // that was read last
+	text []byte // of it
+}
+
+// next gives the next row, or io.EOF.
+func (r *jsonReader) next() (cells, error) {
+	for {
+		length, err := r.readLine()
+		c := cells{line: r.line}
+		switch {
+		case err != nil:
+			return c, err
+		case length > maxRow:
+			c.breakOff("takes %d bytes, at most %d are taken", length, maxRow)
+		case len(bytes.TrimSpace(r.text)) == 0:
+			continue
+		case !utf8.Valid(r.text):
+			c.breakOff("not valid UTF-8") // which would be replaced without a word
+		default:
+			c.readObject(r.text)
+		}
+		return c, nil
+	}
+}
+
+// readLine reads a line, keeps as much of it as a row may have, and tells how long it is, its end not counted.
+func (r *jsonReader) readLine() (int, error) {
+	r.text = r.text[:0]
+	r.line++
+	length := 0
+	for {
+		part, err := r.in.ReadSlice('\n')
+		length += len(part)
+		r.text = append(r.text, part[:min(len(part), maxRow-len(r.text))]...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err == nil:
+			return length - 1, nil
+		case errors.Is(err, io.EOF) && length > 0:
+			return length, nil
+		}
+		return length, err
+	}
+}
+
+// readObject reads the keys of an object.
+func (c *cells) readObject(text []byte) {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(text, &values); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			c.breakOff("column %d: %s", syntax.Offset, syntax)
+		} else {
+			c.breakOff("not a JSON object")
+		}
+		return
+	}
+	if values == nil {
+		c.breakOff("not a JSON object")
+		return
+	}
+	var unknown []string
+	c.texts = make(map[string]string, len(values))
+	for key, value := range values {
+		if !slices.Contains(columns, key) {
+			unknown = append(unknown, shown(key))
+			continue
+		}
+		if string(value) == "null" {
+			continue
+		}
+		var err error
+		switch key {
+		case "tags":
+			if err = json.Unmarshal(value, &c.tags); err != nil {
+				c.say("column tags: not an array of strings")
+			}
+		case "id":
+			var id json.Number
+			if err = json.Unmarshal(value, &id); err != nil || value[0] == '"' {
+				c.say("column id: not a number")
+			}
+			c.texts[key] = id.String()
+		default:
+			var s string
+			if err = json.Unmarshal(value, &s); err != nil {
+				c.say("column %s: not a string", key)
+				s = "?" // so that it is not said to be empty too
+			}
+			c.texts[key] = strings.TrimSpace(s)
+		}
+	}
+	if len(unknown) > 0 {
+		slices.Sort(unknown)
+		c.say("not known: %s; the columns are %s", strings.Join(unknown[:min(len(unknown), 20)], ", "), strings.Join(columns, ", "))
+	}
+	slices.Sort(c.wrong) // the keys of an object have no order
+}

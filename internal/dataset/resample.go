@@ -1,0 +1,283 @@
+package dataset
+
+import (
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// How catalogues of this kind spread, as measured on 2,010 things of Thingi10K (Zhou and Jacobson, 2016).
+const (
+	tagSlope   = 0.78 // of the frequency of tags by rank, both logarithmic; 0.75 at the top and 0.80 further down
+	tagGrowth  = 0.6  // power of the number of things with which the vocabulary grows: 4,892 tags become 200,000 at a million
+	longestTag = 64   // characters of a made tag; those of the tables stay as they are
+
+	authorSlope = 0.65 // of the frequency of authors by rank
+	rankedShare = 0.40 // authors who are drawn by rank, for each thing
+	singleShare = 0.25 // things whose author has no other, beside those of authors who are drawn once
+
+	meanLogFaces      = 8.53 // of the natural logarithm of the triangles of a file
+	deviationLogFaces = 2.15
+	mostFaces         = 5_672_212
+
+	popularitySlope = 1.05 // of downloads by rank
+	mostDownloads   = 3_200_000
+	popularShare    = 0.3  // things with which anybody did anything
+	newShare        = 0.02 // things at the end that are too new for that
+
+	longestName = 101 // characters
+
+	idsApart = 1_000 // between the files of one thing and those of the next, and the most files that a thing is given
+)
+
+// Dates of publication lie from firstDate to before lastDate.
+var (
+	firstDate = time.Date(2009, 1, 1, 0, 0, 0, 0, time.UTC)
+	lastDate  = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// Resample gives n things that spread like those of a large catalogue, where the tables are a small part of one. How
+// many tags and files a thing has, the names of its files, its category and its license are those of things in the
+// tables; tags and authors are drawn by rank, from the tables first and then from made ones; names are titles with one
+// or two words of others; sizes of files are log-normal; popularity falls with the inverse of the rank, and nearly
+// three quarters of the things have none.
+//
+// The thing at index i has the id i+1, and its files have the ids from (i+1)*1000 on. It is a function of the tables, n,
+// the seed and i alone, and nothing is kept of it. Tables without things give none.
+func (t *Tables) Resample(n int, seed uint64) iter.Seq[Thing] { return t.ResampleFrom(n, seed, 0) }
+
+// ResampleFrom is Resample from the thing at the index first on, counted from 0, without making those before it.
+func (t *Tables) ResampleFrom(n int, seed uint64, first int) iter.Seq[Thing] {
+	return func(yield func(Thing) bool) {
+		if len(t.things) == 0 || n <= 0 {
+			return
+		}
+		s := newSample(t.spread(), n, seed)
+		for i := max(first, 0); i < n; i++ {
+			if !yield(s.thing(i)) {
+				return
+			}
+		}
+	}
+}
+
+// sample makes the things of one sequence. It is for one goroutine.
+type sample struct {
+	*spread
+	n      int
+	seed   uint64
+	source *rand.PCG
+	random *rand.Rand
+	tag    zipf
+	author zipf
+	ranks  permutation // of popularity, for all but the newest things
+	old    int         // things that are not too new to be popular
+	drawn  []int       // ranks of the tags of the thing that is being made
+	text   []byte      // of what is being made
+}
+
+func newSample(spread *spread, n int, seed uint64) *sample {
+	s := &sample{spread: spread, n: n, seed: seed, source: rand.NewPCG(0, 0)}
+	s.random = rand.New(s.source)
+	vocabulary := float64(len(s.tags)) * max(1, math.Pow(float64(n)/float64(len(s.things)), tagGrowth))
+	// Every made tag is a pair of parts, so there can be no more than pairs.
+	s.tag = newZipf(max(1, min(int(vocabulary), len(s.tags)+len(s.parts)*len(s.parts))), tagSlope)
+	s.author = newZipf(max(1, int(rankedShare*float64(n))), authorSlope)
+	s.old = n - int(newShare*float64(n))
+	s.ranks = newPermutation(s.old, seed)
+	return s
+}
+
+// begin makes what is drawn next that of the thing at an index.
+func (s *sample) begin(i int) {
+	at := mix(uint64(i))
+	s.source.Seed(mix(s.seed^at), mix(s.seed+at))
+}
+
+// thing makes the thing at an index.
+func (s *sample) thing(i int) Thing {
+	s.begin(i)
+	kin := &s.things[s.random.IntN(len(s.things))]
+	return Thing{
+		ID:          int64(i) + 1,
+		Name:        s.name(),
+		Author:      s.authorName(s.authorIndex(i)),
+		License:     kin.License,
+		Category:    kin.Category,
+		Subcategory: kin.Subcategory,
+		Description: s.description(),
+		Date:        s.date(i),
+		Tags:        s.tagsOfThing(),
+		Files:       s.files(i),
+		Counts:      s.counts(i),
+	}
+}
+
+// name is a title and one or two words of others, as far as they fit.
+func (s *sample) name() string {
+	s.text = append(s.text[:0], s.titles[s.random.IntN(len(s.titles))]...)
+	length := utf8.RuneCount(s.text)
+	for range 1 + s.random.IntN(2) {
+		word := s.word()
+		if more := 1 + utf8.RuneCountInString(word); length+more <= longestName {
+			s.text = append(append(s.text, ' '), word...)
+			length += more
+		}
+	}
+	return string(s.text)
+}
+
+// word is one of the titles' words.
+func (s *sample) word() string {
+	if len(s.words) == 0 {
+		return "thing"
+	}
+	return s.words[s.random.IntN(len(s.words))]
+}
+
+// description is one to three sentences of four to twelve words for every second thing.
+func (s *sample) description() string {
+	if s.random.IntN(2) == 0 {
+		return ""
+	}
+	s.text = s.text[:0]
+	for range 1 + s.random.IntN(3) {
+		for range 4 + s.random.IntN(9) {
+			s.text = append(append(s.text, s.word()...), ' ')
+		}
+		s.text = append(s.text[:len(s.text)-1], ". "...)
+	}
+	return string(s.text[:len(s.text)-1])
+}
+
+// authorIndex is one of the authors who are drawn by rank, or behind those the one who has this thing alone.
+func (s *sample) authorIndex(i int) int {
+	if s.random.Float64() < singleShare {
+		return s.author.ranks + i
+	}
+	return s.author.draw(s.random)
+}
+
+// authorName gives the name of the author at an index: those of the tables first, then made ones. No two are alike,
+// whatever their case.
+func (s *sample) authorName(index int) string {
+	if index < len(s.authors) {
+		return s.authors[index]
+	}
+	index -= len(s.authors)
+	// A third each are two stems with '_' or '-' between them, and a stem with a number. Stems have neither, so no name
+	// can be read as two of these.
+	form, k := index%3, index/3
+	pairs := len(s.stems) * len(s.stems)
+	pair, round := scattered(k, pairs), k/pairs
+	s.text = append(s.text[:0], s.stems[pair/len(s.stems)]...)
+	switch form {
+	case 0:
+		s.text = append(append(s.text, '_'), s.stems[pair%len(s.stems)]...)
+	case 1:
+		s.text = append(append(s.text, '-'), s.stems[pair%len(s.stems)]...)
+	case 2:
+		s.text = strconv.AppendInt(s.text, int64(pair%len(s.stems)+round*len(s.stems)), 10)
+		round = 0
+	}
+	if round > 0 {
+		s.text = strconv.AppendInt(append(s.text, '.'), int64(round), 10)
+	}
+	for s.known[string(s.text)] { // as one of the tables; made names are in small letters
+		s.text = append(s.text, "_x"...)
+	}
+	return string(s.text)
+}
+
+// tagsOfThing draws as many tags as some thing of the tables has.
+func (s *sample) tagsOfThing() []string {
+	count := min(len(s.things[s.random.IntN(len(s.things))].Tags), s.tag.ranks)
+	if count == 0 {
+		return nil
+	}
+	tags := make([]string, 0, count)
+	s.drawn = s.drawn[:0]
+	// Frequent tags are drawn again and again. The bound is for tables of so few tags that the last would hardly come.
+	for tries := 64 * count; len(tags) < count && tries > 0; tries-- {
+		rank := s.tag.draw(s.random)
+		if slices.Contains(s.drawn, rank) {
+			continue
+		}
+		if tag, ok := s.tagAt(rank); ok {
+			s.drawn = append(s.drawn, rank)
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}
+
+// tagAt gives the tag of a rank: those of the tables first, then pairs of words. It gives false where such a pair is
+// among those of the tables, or too long.
+func (s *sample) tagAt(rank int) (string, bool) {
+	if rank < len(s.tags) {
+		return s.tags[rank], true
+	}
+	pair := scattered(rank-len(s.tags), len(s.parts)*len(s.parts))
+	s.text = append(append(append(s.text[:0], s.parts[pair/len(s.parts)]...), ' '), s.parts[pair%len(s.parts)]...)
+	return string(s.text), !s.tagKeys[string(s.text)] && utf8.RuneCount(s.text) <= longestTag
+}
+
+// date grows with the index. One thing in five shares its date with others near it, as things that are brought in
+// together do, and one in eight was made long before it was published.
+func (s *sample) date(i int) time.Time {
+	var late time.Duration
+	switch kind := s.random.IntN(40); {
+	case kind < 8:
+		i -= i % 8
+	case kind < 13:
+		late = time.Duration(s.random.ExpFloat64() * 10 * float64(24*time.Hour))
+	}
+	age := time.Duration(float64(lastDate.Sub(firstDate)) * (float64(i) / float64(s.n)))
+	at := firstDate.Add(age + late).Truncate(time.Second)
+	if !at.Before(lastDate) {
+		return lastDate.Add(-time.Second)
+	}
+	return at
+}
+
+// files are those of some thing of the tables by number and name, with other sizes.
+func (s *sample) files(i int) []File {
+	kin := s.things[s.random.IntN(len(s.things))].Files
+	kin = kin[:min(len(kin), idsApart)]
+	if len(kin) == 0 {
+		return nil
+	}
+	files := make([]File, len(kin))
+	for k := range kin {
+		faces := math.Exp(meanLogFaces + deviationLogFaces*s.random.NormFloat64())
+		files[k] = File{ID: (int64(i)+1)*idsApart + int64(k), Name: kin[k].Name, Size: stlSize(int64(min(max(faces, 1), mostFaces)))}
+	}
+	return files
+}
+
+// counts fall with the rank of a thing. Collects are 1.3 to 1.7 times the likes and views 1.3 to 4 times the downloads,
+// but for rounding; the share of likes, makes and comments in the downloads is put together from single things.
+func (s *sample) counts(i int) Counts {
+	if i >= s.old {
+		return Counts{}
+	}
+	rank := s.ranks.at(i)
+	if float64(rank) >= popularShare*float64(s.n) {
+		return Counts{}
+	}
+	between := func(least, most float64) float64 { return least + (most-least)*s.random.Float64() }
+	downloads := math.Round(mostDownloads * math.Pow(float64(rank+1), -popularitySlope))
+	likes := math.Round(downloads * between(0.02, 0.08))
+	return Counts{
+		Downloads: int64(downloads),
+		Likes:     int64(likes),
+		Collects:  int64(math.Round(likes * between(1.3, 1.7))),
+		Makes:     int64(downloads * between(0.0005, 0.003)),
+		Comments:  int64(downloads * between(0.0001, 0.0006)),
+		Views:     int64(math.Round(downloads * between(1.3, 4))),
+	}
+}

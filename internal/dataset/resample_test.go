@@ -1,0 +1,375 @@
+package dataset
+
+import (
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestPermutation(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1, 2, 3, 5, 16, 17, 1_000, 4_097} {
+		seen := make([]bool, size)
+		p := newPermutation(size, 3)
+		for i := range size {
+			at := p.at(i)
+			if at < 0 || at >= size || seen[at] {
+				t.Fatalf("of %d: %d is at %d, as another or beyond the end", size, i, at)
+			}
+			seen[at] = true
+		}
+	}
+	if p, q := newPermutation(1_000, 3), newPermutation(1_000, 4); p.at(0) == q.at(0) && p.at(1) == q.at(1) && p.at(2) == q.at(2) {
+		t.Error("two seeds give one order")
+	}
+}
+
+func TestZipf(t *testing.T) {
+	t.Parallel()
+	const ranks, draws = 500, 400_000
+	s := newSample(openSmall(t).spread(), 1, 1)
+	z := newZipf(ranks, 0.78)
+	var counts [ranks]float64
+	for range draws {
+		counts[z.draw(s.random)]++
+	}
+	sum := 0.0
+	for rank := range counts {
+		sum += math.Pow(float64(rank+1), -0.78)
+	}
+	for _, rank := range []int{0, 1, 9, 99, 450} {
+		// The slots from three quarters to five quarters of the rank, taken together, for less noise.
+		low, high := rank*3/4, rank*5/4
+		got, want := 0.0, 0.0
+		for k := low; k <= min(high, ranks-1); k++ {
+			got += counts[k]
+			want += draws * math.Pow(float64(k+1), -0.78) / sum
+		}
+		if math.Abs(got/want-1) > 0.08 {
+			t.Errorf("rank %d: %.0f of %d draws, want some %.0f", rank+1, got, draws, want)
+		}
+	}
+}
+
+// Whatever the tables are, each sequence is the same each time and can be gone on with.
+func TestResampleSmall(t *testing.T) {
+	t.Parallel()
+	tables := openSmall(t)
+	for _, n := range []int{0, 1, 2, 10, 300} {
+		things := slices.Collect(tables.Resample(n, 5))
+		if len(things) != n {
+			t.Fatalf("%d things, want %d", len(things), n)
+		}
+		checkThings(t, things)
+		for _, first := range []int{0, n / 3, n - 1, n, n + 1} {
+			if rest := slices.Collect(tables.ResampleFrom(n, 5, first)); !slices.EqualFunc(rest, things[min(max(first, 0), n):], equal) {
+				t.Errorf("%d things, from %d on: others", n, first)
+			}
+		}
+	}
+	if none := slices.Collect(new(Tables).Resample(3, 1)); none != nil {
+		t.Errorf("of no tables: %+v", none)
+	}
+}
+
+func equal(a, b Thing) bool { return reflect.DeepEqual(a, b) }
+
+// checkThings tells what no thing of a sequence may be.
+func checkThings(t *testing.T, things []Thing) {
+	t.Helper()
+	ids := make(map[int64]bool)
+	for i, th := range things {
+		if length := utf8.RuneCountInString(th.Name); length < 3 || length > longestName || !utf8.ValidString(th.Name) {
+			t.Errorf("thing %d is named %q", th.ID, th.Name)
+		}
+		if th.ID != int64(i)+1 || th.Author == "" || th.Date.Year() < 2009 || th.Date.Year() > 2025 || th.Date.Location() != time.UTC {
+			t.Fatalf("at %d: %+v", i, th)
+		}
+		if distinct := distinctTags(th.Tags); !slices.Equal(distinct, th.Tags) {
+			t.Errorf("thing %d: tags %q", th.ID, th.Tags)
+		}
+		for _, f := range th.Files {
+			if ids[f.ID] || f.Name == "" || f.Size < stlSize(1) || f.Size > stlSize(mostFaces) {
+				t.Fatalf("thing %d: file %+v", th.ID, f)
+			}
+			ids[f.ID] = true
+		}
+		c := th.Counts
+		if c.Likes > 0 && (float64(c.Collects) < 1.3*float64(c.Likes)-0.5 || float64(c.Collects) > 1.7*float64(c.Likes)+0.5) {
+			t.Errorf("thing %d: %d likes and %d collects", th.ID, c.Likes, c.Collects)
+		}
+		if float64(c.Views) < 1.3*float64(c.Downloads)-1 || float64(c.Views) > 4*float64(c.Downloads)+2 {
+			t.Errorf("thing %d: %d downloads and %d views", th.ID, c.Downloads, c.Views)
+		}
+	}
+}
+
+func TestResampleSpread(t *testing.T) {
+	t.Parallel()
+	tables := openReal(t)
+	const n, seed = 20_000, 7
+	things := slices.Collect(tables.Resample(n, seed))
+	if len(things) != n {
+		t.Fatalf("%d things, want %d", len(things), n)
+	}
+	checkThings(t, things)
+	for _, first := range []int{1, 777, n - 500} {
+		if tail := slices.Collect(tables.ResampleFrom(n, seed, first)); !slices.EqualFunc(tail, things[first:], equal) {
+			t.Errorf("from %d on: others", first)
+		}
+	}
+	if again := slices.Collect(tables.Resample(n, seed)); !slices.EqualFunc(again, things, equal) {
+		t.Error("the same seed gives others")
+	}
+	same := 0
+	for i, th := range slices.Collect(tables.Resample(n, seed+1)) {
+		if th.Name == things[i].Name {
+			same++
+		}
+	}
+	if same > n/50 {
+		t.Errorf("another seed gives %d of %d names again", same, n)
+	}
+
+	authors, spellings, tags, shelves, licenses := make(map[string]int), make(map[string]string), make(map[string]int), make(map[[2]string]bool), make(map[string]int)
+	var tagCounts, fileCounts, lengths, downloads []int
+	var logs []float64
+	var tagged, files, untagged, zero, foreign, cyrillic, described, shelfless, ascending, together, size int
+	for i, th := range things {
+		folded := strings.ToLower(th.Author)
+		authors[folded]++
+		if spelling, ok := spellings[folded]; ok && spelling != th.Author {
+			t.Errorf("authors %q and %q", spelling, th.Author)
+		}
+		spellings[folded] = th.Author
+		for _, tag := range th.Tags {
+			tags[tagKey(tag)]++
+		}
+		tagged, files = tagged+len(th.Tags), files+len(th.Files)
+		tagCounts, fileCounts = append(tagCounts, len(th.Tags)), append(fileCounts, len(th.Files))
+		lengths, downloads = append(lengths, utf8.RuneCountInString(th.Name)), append(downloads, int(th.Counts.Downloads))
+		for _, f := range th.Files {
+			logs, size = append(logs, math.Log(float64(f.Size-84)/50)), size+int(f.Size)
+		}
+		count := func(counter *int, holds bool) {
+			if holds {
+				*counter++
+			}
+		}
+		count(&untagged, len(th.Tags) == 0)
+		count(&zero, th.Counts == Counts{})
+		count(&foreign, strings.ContainsFunc(th.Name, func(r rune) bool { return r >= 0x80 }))
+		count(&cyrillic, strings.ContainsFunc(th.Name, func(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }))
+		count(&described, th.Description != "")
+		count(&shelfless, th.Category == "")
+		count(&ascending, i > 0 && !th.Date.Before(things[i-1].Date))
+		count(&together, i > 0 && th.Date.Equal(things[i-1].Date))
+		shelves[[2]string{th.Category, th.Subcategory}] = true
+		licenses[th.License]++
+	}
+	single, most := 0, 0
+	for _, count := range authors {
+		if most = max(most, count); count == 1 {
+			single++
+		}
+	}
+	for _, counts := range [][]int{tagCounts, fileCounts, lengths, downloads} {
+		slices.Sort(counts)
+	}
+	var mean, deviation float64
+	for _, l := range logs {
+		mean += l / float64(len(logs))
+	}
+	for _, l := range logs {
+		deviation += (l - mean) * (l - mean) / float64(len(logs))
+	}
+	uses := make([]int, 0, len(tags))
+	for _, count := range tags {
+		uses = append(uses, count)
+	}
+	slices.Sort(uses)
+	slices.Reverse(uses)
+	slope := func(counts []int, from, to int) float64 {
+		return math.Log(float64(counts[from-1])/float64(counts[to-1])) / math.Log(float64(to)/float64(from))
+	}
+	slices.Reverse(downloads)
+	for _, c := range []struct {
+		what             string
+		got, least, most float64
+	}{
+		{"files a thing", float64(files) / n, 4.6, 5.3},
+		{"files a thing, median", float64(fileCounts[n/2]), 3, 3},
+		{"files a thing, 90 %", float64(fileCounts[n*9/10]), 11, 13},
+		{"files a thing, most", float64(fileCounts[n-1]), 221, 221},
+		{"tags a thing", float64(tagged) / n, 6.5, 7},
+		{"tags a thing, median", float64(tagCounts[n/2]), 6, 6},
+		{"tags a thing, most", float64(tagCounts[n-1]), 62, 62},
+		{"share without tags", float64(untagged) / n, 0.045, 0.065},
+		{"different tags", float64(len(tags)), 15_000, 22_000},
+		{"slope of tags from 5 to 100", slope(uses, 5, 100), 0.70, 0.85},
+		{"slope of tags from 100 to 3,000", slope(uses, 100, 3_000), 0.70, 0.85},
+		{"authors a thing", float64(len(authors)) / n, 0.5, 0.6},
+		{"share of authors with one thing", float64(single) / float64(len(authors)), 0.66, 0.75},
+		{"things of the first author", float64(most), 0.005 * n, 0.05 * n},
+		{"share that nobody did anything with", float64(zero) / n, 0.68, 0.75},
+		{"downloads of the first", float64(downloads[0]), mostDownloads, mostDownloads},
+		{"slope of downloads from 1 to 5,000", slope(downloads, 1, 5_000), 0.9, 1.1},
+		{"share of names that are not all ASCII", float64(foreign) / n, 0.04, 0.15},
+		{"names with Cyrillic", float64(cyrillic), 20, 1_000},
+		{"characters of a name, median", float64(lengths[n/2]), 20, 36},
+		{"share with a description", float64(described) / n, 0.47, 0.53},
+		{"share without a category", float64(shelfless) / n, 0.21, 0.25},
+		{"pairs of categories", float64(len(shelves)), 75, 80},
+		{"share under cc-sa", float64(licenses["cc-sa"]) / n, 0.385, 0.425},
+		{"share of dates not before the last", float64(ascending) / n, 0.7, 0.95},
+		{"share of dates like the last", float64(together) / n, 0.01, 0.1},
+		{"logarithm of faces, mean", mean, 8.48, 8.58},
+		{"logarithm of faces, deviation", math.Sqrt(deviation), 2.1, 2.2},
+		{"bytes a file", float64(size) / float64(files), 2.0e6, 2.9e6},
+	} {
+		t.Logf("%s: %.4g", c.what, c.got)
+		if c.got < c.least || c.got > c.most {
+			t.Errorf("%s: %.4g, want %.4g to %.4g", c.what, c.got, c.least, c.most)
+		}
+	}
+}
+
+// A million things have the authors and tags of a large catalogue, and none of them stays in memory.
+func TestResampleMillion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	tables := openReal(t)
+	const n, made = 1_000_000, 100_000
+	s := newSample(tables.spread(), n, 1)
+	authors := make([]uint8, s.author.ranks+n) // things of each, up to 2
+	for i := range n {
+		s.begin(i)
+		index := s.authorIndex(i)
+		authors[index] = min(authors[index]+1, 2)
+	}
+	all, single := 0, 0
+	for _, count := range authors {
+		if count > 0 {
+			all++
+		}
+		if count == 1 {
+			single++
+		}
+	}
+	t.Logf("%d authors, %d with one thing; %d tags", all, single, s.tag.ranks)
+	if share := float64(single) / float64(all); all < 500_000 || all > 600_000 || share < 0.67 || share > 0.75 {
+		t.Errorf("%d authors, %.2f of them with one thing", all, share)
+	}
+	if s.tag.ranks < 180_000 || s.tag.ranks > 220_000 {
+		t.Errorf("%d tags", s.tag.ranks)
+	}
+
+	heap := func() float64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc) / (1 << 20)
+	}
+	before, i := heap(), 0
+	for th := range tables.ResampleFrom(n, 1, n-made) {
+		if i++; i == made-1 { // the sequence still stands
+			if more := heap() - before; more > 2 {
+				t.Errorf("%.1f MiB more after %d things", more, i)
+			}
+		}
+		if want := int64(n - made + i); th.ID != want {
+			t.Fatalf("id %d, want %d", th.ID, want)
+		}
+	}
+	if i != made {
+		t.Errorf("%d things, want %d", i, made)
+	}
+	if all := heap(); all > 64 {
+		t.Errorf("%.1f MiB in all", all)
+	}
+	runtime.KeepAlive(authors)
+}
+
+// No two authors are alike, whatever their case, and no made tag is one of the tables.
+func TestMadeNames(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(testing.TB) *Tables{"small": openSmall, "real": openReal} {
+		t.Run(name, func(t *testing.T) { checkMadeNames(t, open(t)) })
+	}
+}
+
+func checkMadeNames(t *testing.T, tables *Tables) {
+	s := newSample(tables.spread(), 100_000, 1)
+	seen := make(map[string]int)
+	for index := range 150_000 {
+		author := strings.ToLower(s.authorName(index))
+		if other, ok := seen[author]; ok {
+			t.Fatalf("authors %d and %d are %q", other, index, author)
+		}
+		seen[author] = index
+	}
+	clear(seen)
+	for rank := range s.tag.ranks {
+		tag, ok := s.tagAt(rank)
+		if other, there := seen[tagKey(tag)]; there && ok {
+			t.Fatalf("tags %d and %d are %q", other, rank, tag)
+		}
+		if ok {
+			seen[tagKey(tag)] = rank
+		}
+	}
+}
+
+// Made names keep away from those of the tables, which anybody may have chosen.
+func TestMadeNamesBesideOnesLikeThem(t *testing.T) {
+	t.Parallel()
+	like := &Tables{things: []Thing{
+		{ID: 1, Name: "red fox", Author: "Red_Fox", Tags: []string{"fox", "Red_Fox", "red"}},
+		{ID: 2, Name: "fox", Author: "fox-red", Tags: []string{"fox"}},
+	}}
+	s := newSample(measure(like), 1_000, 1)
+	if want := []string{"fox", "red", "Red_Fox"}; !slices.Equal(s.tags, want) {
+		t.Errorf("tags by frequency: %q, want %q", s.tags, want)
+	}
+	authors := make(map[string]bool)
+	for index := range 200 {
+		author := strings.ToLower(s.authorName(index))
+		if authors[author] {
+			t.Errorf("two authors are %q", author)
+		}
+		authors[author] = true
+	}
+	made := 0
+	for rank := len(s.tags); rank < s.tag.ranks; rank++ {
+		if tag, ok := s.tagAt(rank); ok {
+			made++
+			if tagKey(tag) == "red fox" {
+				t.Errorf("%q is made, and is in the tables", tag)
+			}
+		}
+	}
+	if made != 3 {
+		t.Errorf("%d made tags, want 3", made)
+	}
+}
+
+func BenchmarkResample(b *testing.B) {
+	tables := openReal(b)
+	tables.spread()
+	b.ReportAllocs()
+	b.ResetTimer()
+	i := 0
+	for range tables.Resample(1_000_000_000, 1) {
+		if i++; i >= b.N {
+			break
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "things/s")
+}

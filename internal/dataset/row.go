@@ -1,0 +1,173 @@
+package dataset
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// maxRow is how many bytes a row may take, in its file.
+const maxRow = 1 << 20
+
+// Row is one thing of an operator's file.
+type Row struct {
+	Number int   // counts rows of data from 1; empty lines are none
+	Line   int   // where the row begins in the file, from 1
+	Thing  Thing // without files and counts; not to be used where Err is set
+	Err    error // all that is wrong with the row, which it names
+}
+
+// columns are what a row may hold.
+var columns = []string{"name", "creator", "license", "category", "subcategory", "description", "tags", "date", "id"}
+
+// required are the columns that no row may leave empty.
+var required = []string{"name", "creator"}
+
+// Rows reads things one at a time. The columns of CSV, in any order, or the keys of JSON are:
+//
+//	name, creator   needed
+//	license         a code such as cc-sa, which is not checked here
+//	category, subcategory, description
+//	tags            in CSV separated by ',' or '|', in JSON an array of strings
+//	date            of publication, as 2006-01-02T15:04:05Z (RFC 3339, any zone) or 2006-01-02 (UTC)
+//	id              from 1 to 9223372036854775807
+//
+// All but the needed ones may be missing, empty, or null in JSON. Blanks around texts do not count.
+//
+// Of a key that stands twice in one object the last counts. An unknown key makes its row wrong.
+//
+// A row that is wrong has its Err set, and reading goes on behind it: behind the line on which a quote of CSV goes wrong,
+// or the end of a row that takes more than 1 MiB. A quote that is never closed takes the rest of the file with it.
+// Where nothing more can be read, or the header line of CSV is wrong, as by an unknown column, the error of the sequence
+// is set, and it ends.
+//
+// The text is UTF-8, with or without a byte order mark. Rows keeps one row in memory at a time, and none that is longer
+// than 1 MiB.
+func Rows(r io.Reader, format Format) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		in := bufio.NewReaderSize(r, 64<<10)
+		if mark, err := in.Peek(3); err == nil && string(mark) == "\uFEFF" {
+			_, _ = in.Discard(len(mark)) // they were just seen
+		}
+		var read func() (cells, error)
+		switch format {
+		case CSV:
+			table := &csvReader{in: in, line: 1}
+			if err := table.readHeader(); err != nil {
+				if !errors.Is(err, io.EOF) {
+					yield(Row{}, err)
+				}
+				return
+			}
+			read = table.next
+		case JSONLines:
+			read = (&jsonReader{in: in}).next
+		default:
+			yield(Row{}, fmt.Errorf("rows: there is no format %d", format))
+			return
+		}
+		for number := 1; ; number++ {
+			c, err := read()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			row := Row{Number: number, Line: c.line}
+			if err != nil {
+				yield(row, fmt.Errorf("row %d (line %d): %w", number, c.line, err))
+				return
+			}
+			row.Thing = c.thing()
+			if len(c.wrong) > 0 {
+				row.Err = fmt.Errorf("row %d (line %d): %s", number, c.line, strings.Join(c.wrong, "; "))
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+// cells are what a row says, by column, and what is wrong with it.
+type cells struct {
+	line   int
+	texts  map[string]string
+	tags   []string
+	wrong  []string
+	broken bool // whether the row could not be read at all, so that nothing need be missed in it
+}
+
+// say notes something wrong.
+func (c *cells) say(format string, values ...any) {
+	c.wrong = append(c.wrong, fmt.Sprintf(format, values...))
+}
+
+// breakOff notes why the row cannot be read.
+func (c *cells) breakOff(format string, values ...any) {
+	c.say(format, values...)
+	c.broken = true
+}
+
+// thing makes a thing of the cells.
+func (c *cells) thing() Thing {
+	if c.broken {
+		return Thing{}
+	}
+	for _, column := range columns {
+		texts := []string{c.texts[column]}
+		if column == "tags" {
+			texts = c.tags
+		}
+		if slices.ContainsFunc(texts, func(text string) bool { return !utf8.ValidString(text) }) {
+			c.say("column %s: not valid UTF-8", column)
+		}
+		if slices.ContainsFunc(texts, func(text string) bool { return strings.ContainsRune(text, 0) }) {
+			c.say("column %s: holds a NUL character", column)
+		}
+	}
+	for _, column := range required {
+		if c.texts[column] == "" {
+			c.say("column %s: empty", column)
+		}
+	}
+	th := Thing{
+		Name:        c.texts["name"],
+		Author:      c.texts["creator"],
+		License:     c.texts["license"],
+		Category:    c.texts["category"],
+		Subcategory: c.texts["subcategory"],
+		Description: c.texts["description"],
+		Tags:        distinctTags(c.tags),
+	}
+	if date := c.texts["date"]; date != "" {
+		at, err := time.Parse(time.RFC3339, date)
+		if err != nil {
+			at, err = time.Parse(time.DateOnly, date)
+		}
+		if th.Date = at.UTC(); err != nil {
+			c.say("column date: %s is not a date such as 2006-01-02 or 2006-01-02T15:04:05Z", shown(date))
+		}
+	}
+	if id := c.texts["id"]; id != "" {
+		n, err := strconv.ParseInt(id, 10, 64)
+		if th.ID = n; err != nil || n < 1 {
+			c.say("column id: %s is not a whole number from 1 to 9223372036854775807", shown(id))
+		}
+	}
+	return th
+}
+
+// shown is a text as errors show it: quoted, and only its beginning where it is long.
+func shown(text string) string {
+	const most = 60 // bytes
+	if len(text) > most {
+		return strconv.Quote(strings.ToValidUTF8(text[:most], "")) + "…"
+	}
+	return strconv.Quote(text)
+}

@@ -1,0 +1,181 @@
+package httptimeout_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/httptimeout"
+)
+
+// serve answers each request with fn, and gives the address.
+func serve(t *testing.T, patience time.Duration, fn http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(httptimeout.Handler(fn, patience))
+	t.Cleanup(s.Close)
+	return s.Listener.Addr().String()
+}
+
+func dial(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+	return conn
+}
+
+// A body that stalls, or comes a byte at a time, ends with an error; one that goes on may take many times as long.
+func TestBodies(t *testing.T) {
+	const patience = time.Second
+	for name, c := range map[string]struct {
+		part string        // sent again and again
+		wait time.Duration // between the parts
+		ends bool
+	}{
+		"stalls":      {"x", time.Hour, false},
+		"trickles":    {"x", patience / 50, false},
+		"comes slow":  {strings.Repeat("x", 4096), patience / 5, true},
+		"comes whole": {strings.Repeat("x", 20*4096), 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			read := make(chan error, 1)
+			conn := dial(t, serve(t, patience, func(_ http.ResponseWriter, r *http.Request) {
+				n, err := io.Copy(io.Discard, r.Body)
+				if read <- err; err != nil && n > 1000 {
+					t.Errorf("it ended after %d bytes", n)
+				}
+			}))
+			fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", 20*4096)
+			gone := make(chan struct{})
+			defer close(gone)
+			go func() {
+				for left := 20 * 4096; left > 0; left -= len(c.part) {
+					if _, err := io.WriteString(conn, c.part); err != nil {
+						return
+					}
+					select {
+					case <-time.After(c.wait):
+					case <-gone:
+						return
+					}
+				}
+			}()
+			if err := <-read; (err == nil) != c.ends || err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("got %v, want an end: %t", err, c.ends)
+			}
+		})
+	}
+}
+
+// A client that takes nothing of an answer loses it; one that takes it slowly has it whole, from memory and from a file.
+func TestAnswers(t *testing.T) {
+	const patience = 2 * time.Second
+	content := make([]byte, 12<<20)
+	rand.Read(content)
+	path := filepath.Join(t.TempDir(), "content")
+	if err := os.WriteFile(path, append(content, "more"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, write := range map[string]func(w http.ResponseWriter, r *http.Request) error{
+		"memory": func(w http.ResponseWriter, _ *http.Request) error {
+			_, err := w.Write(content)
+			return err
+		},
+		"file": func(w http.ResponseWriter, r *http.Request) error {
+			f, err := os.Open(path)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			n, err := io.CopyN(w, f, int64(len(content)))
+			if err == nil && n != int64(len(content)) {
+				return fmt.Errorf("copied %d", n)
+			}
+			return err
+		},
+	} {
+		for _, takes := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/%t", name, takes), func(t *testing.T) {
+				t.Parallel()
+				written := make(chan error, 1)
+				conn := dial(t, serve(t, patience, func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+					written <- write(w, r)
+				}))
+				fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+				if takes {
+					answer, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					var got bytes.Buffer
+					for err == nil {
+						time.Sleep(patience / 50)
+						_, err = io.CopyN(&got, answer.Body, 512<<10)
+					}
+					if !bytes.Equal(got.Bytes(), content) {
+						t.Errorf("got %d bytes, %v", got.Len(), err)
+					}
+				}
+				if err := <-written; (err == nil) != takes {
+					t.Errorf("got %v, want it written: %t", err, takes)
+				}
+			})
+		}
+	}
+}
+
+// A connection that rests longer than patience between requests, and a handler that thinks for longer after the body and before the answer, are none that stall.
+func TestThinking(t *testing.T) {
+	const patience = 300 * time.Millisecond
+	left := make(chan error, 10)
+	conn := dial(t, serve(t, patience, func(w http.ResponseWriter, r *http.Request) {
+		for range 2 { // who reads once more at the end begins no wait for more
+			_, _ = io.Copy(io.Discard, r.Body)
+		}
+		select {
+		case <-r.Context().Done():
+			left <- context.Cause(r.Context())
+		case <-time.After(2 * patience):
+			left <- nil
+		}
+		if r.Method == http.MethodPost {
+			_, _ = io.WriteString(w, "done")
+		}
+	}))
+	answers := bufio.NewReader(conn)
+	for _, method := range []string{"POST", "GET", "POST", "GET"} {
+		fmt.Fprintf(conn, "%s / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n", method)
+		if answer, err := http.ReadResponse(answers, nil); err != nil || answer.StatusCode != http.StatusContinue {
+			t.Fatalf("%s: %+v, %v, want to be told to go on", method, answer, err)
+		}
+		fmt.Fprint(conn, "body")
+		answer, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d %v", method, answer.StatusCode, err)
+		}
+		if err := <-left; err != nil {
+			t.Errorf("%s: the request ended while the client waited: %v", method, err)
+		}
+		time.Sleep(2 * patience)
+	}
+}

@@ -1,0 +1,112 @@
+package measure
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+)
+
+// meshOf reads a file.
+func meshOf(t testing.TB, name string, file []byte) (*mesh.Mesh, error) {
+	t.Helper()
+	src := decode.Source{ReaderAt: bytes.NewReader(file), Size: int64(len(file)), Name: name}
+	return decode.Read(t.Context(), src, mesh.DefaultLimits, nil)
+}
+
+// realMeshes gives the real meshes by the names of their files.
+func realMeshes(t testing.TB) map[string]*mesh.Mesh {
+	t.Helper()
+	meshes := make(map[string]*mesh.Mesh)
+	for _, row := range meshtest.Meshes(t) {
+		if row.Kind != "mesh" {
+			continue
+		}
+		m, err := meshOf(t, row.Name, row.Bytes(t))
+		if e := new(mesh.Error); errors.As(err, &e) { // the readers have tests of their own
+			continue
+		} else if err != nil {
+			t.Fatalf("%s: %v", row.Name, err)
+		}
+		meshes[row.Name] = m
+	}
+	if len(meshes) < 3 {
+		t.Fatalf("%d meshes found", len(meshes))
+	}
+	return meshes
+}
+
+// sphere is a closed ball of about n triangles with bumps, about 50 units wide, as soup.
+func sphere(t testing.TB, n int) *mesh.Mesh {
+	t.Helper()
+	m, err := meshOf(t, "sphere.stl", meshtest.SphereSTL(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// moved gives the mesh scaled, turned at random, and moved by up to a few diagonals, as soup or indexed, triangles in another order. All is
+// rounded to the digits that an ASCII file may have.
+func moved(m *mesh.Mesh, rng *rand.Rand, digits int) *mesh.Mesh {
+	size := m.Box().Diagonal()
+	scale := math.Exp(rng.Float64()*10-5) / size
+	turn := rotation(rng)
+	var shift [3]float64
+	for i := range shift {
+		shift[i] = (rng.Float64() - 0.5) * 2 * scale * size
+	}
+	out := &mesh.Mesh{Unit: 1, Cloud: m.Cloud}
+	put := func(v uint32) {
+		p := m.At(v)
+		for _, row := range turn {
+			x := scale*(row[0]*float64(p[0])+row[1]*float64(p[1])+row[2]*float64(p[2])) + shift[len(out.Positions)%3]
+			x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'e', digits-1, 64), 64)
+			out.Positions = append(out.Positions, float32(x))
+		}
+	}
+	if m.Cloud {
+		for _, v := range rng.Perm(m.Vertices()) {
+			put(uint32(v))
+		}
+		return out
+	}
+	for _, i := range rng.Perm(m.Triangles()) {
+		a, b, c := m.Corners(i)
+		for range rng.IntN(3) {
+			a, b, c = b, c, a
+		}
+		put(a)
+		put(b)
+		put(c)
+	}
+	if rng.IntN(2) == 0 {
+		return out.Weld()
+	}
+	return out
+}
+
+// rotation gives a proper rotation, made of a random quaternion.
+func rotation(rng *rand.Rand) matrix {
+	var q [4]float64
+	norm := 0.0
+	for i := range q {
+		q[i] = rng.NormFloat64()
+		norm += q[i] * q[i]
+	}
+	for i := range q {
+		q[i] /= math.Sqrt(norm)
+	}
+	w, x, y, z := q[0], q[1], q[2], q[3]
+	return matrix{
+		{1 - 2*(y*y+z*z), 2 * (x*y - w*z), 2 * (x*z + w*y)},
+		{2 * (x*y + w*z), 1 - 2*(x*x+z*z), 2 * (y*z - w*x)},
+		{2 * (x*z - w*y), 2 * (y*z + w*x), 1 - 2*(x*x+y*y)},
+	}
+}

@@ -1,0 +1,92 @@
+//go:build npm
+
+package threejs_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+	"github.com/meshyard/meshyard/internal/mesh/write/glb"
+	"github.com/meshyard/meshyard/internal/mesh/write/threejs"
+)
+
+// TestPrograms gives what is written of each model of the test data to the programs that it is for; see testdata/check.mjs.
+func TestPrograms(t *testing.T) {
+	type model struct {
+		Name      string     `json:"name"`
+		File      string     `json:"file"`
+		Triangles int        `json:"triangles"`
+		Points    int        `json:"points"`
+		Min       [3]float64 `json:"min"`
+		Max       [3]float64 `json:"max"`
+		GLBMin    [3]float64 `json:"glbMin"`
+		GLBMax    [3]float64 `json:"glbMax"`
+	}
+	var models []model
+	dir := t.TempDir()
+	for i, r := range meshtest.Meshes(t) {
+		if r.Kind != "mesh" {
+			continue
+		}
+		b := r.Bytes(t)
+		m, err := decode.Read(context.Background(), decode.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: r.Name}, mesh.DefaultLimits, nil)
+		var told *mesh.Error
+		if errors.As(err, &told) && (told.Reason == mesh.Empty || told.Reason == mesh.Unsupported) {
+			t.Logf("%s: %v", r.Name, err)
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", r.Name, err)
+		}
+		one := model{Name: r.Name, File: strconv.Itoa(i), Triangles: r.Triangles, Min: r.Box.Min, Max: r.Box.Max}
+		if m.Cloud {
+			one.Points = m.Vertices()
+		}
+		one.GLBMin, one.GLBMax = metres(m, r.Box)
+		models = append(models, one)
+		shaded := m.Shaded(mesh.CreaseAngle)
+		save(t, filepath.Join(dir, one.File+".json"), func(w *bytes.Buffer) error {
+			return threejs.Write(w, shaded, threejs.Options{Triangles: r.Triangles})
+		})
+		save(t, filepath.Join(dir, one.File+".glb"), func(w *bytes.Buffer) error { return glb.Write(w, shaded, glb.Options{}) })
+		save(t, filepath.Join(dir, one.File+".exact.glb"), func(w *bytes.Buffer) error { return glb.Write(w, shaded, glb.Options{Exact: true}) })
+	}
+	save(t, filepath.Join(dir, "models.json"), func(w *bytes.Buffer) error { return json.NewEncoder(w).Encode(models) })
+	out, err := exec.Command("node", "testdata/check.mjs", dir).CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// metres gives a box as GLB has it.
+func metres(m *mesh.Mesh, box mesh.Box) (lo, hi [3]float64) {
+	for i := range lo {
+		lo[i], hi[i] = box.Min[i]*m.Unit/1000, box.Max[i]*m.Unit/1000
+	}
+	if m.Up == mesh.UpZ {
+		lo, hi = [3]float64{lo[0], lo[2], -hi[1]}, [3]float64{hi[0], hi[2], -lo[1]}
+	}
+	return lo, hi
+}
+
+func save(t *testing.T, name string, write func(*bytes.Buffer) error) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,37 @@
+package pages
+
+import (
+	"embed"
+	"fmt"
+	"net/http"
+
+	"github.com/meshyard/meshyard/internal/assets"
+)
+
+// The files under assets that README.md there lists are copies from an npm package; renew.sh fetches them and assets/SHA256SUMS pins them.
+//
+//go:generate sh renew.sh
+
+//go:embed assets/*.js assets/*.css assets/*.svg
+var assetFiles embed.FS
+
+// files are the assets by name.
+var files = assets.Load(assetFiles, "assets")
+
+// AssetAddress gives the address of an asset of the pages, with its version, below the server's base.
+func AssetAddress(base, name string) (string, error) {
+	a, ok := files[name]
+	if !ok {
+		return "", fmt.Errorf("no asset %q", name)
+	}
+	return base + "/reference/assets/" + a.Version + "/" + name, nil
+}
+
+func serveAsset(w http.ResponseWriter, r *http.Request) {
+	a, ok := files[r.PathValue("name")]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	a.Serve(w, r, r.PathValue("version"))
+}

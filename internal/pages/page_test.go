@@ -1,0 +1,112 @@
+package pages
+
+import (
+	"html"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// What stands in BaseURL stays text: in the page, and in a shell that gets the example pasted.
+func TestHostileBaseURL(t *testing.T) {
+	t.Parallel()
+	ran := filepath.Join(t.TempDir(), "ran")
+	for _, hostile := range []string{
+		`https://example.org/"><script>alert(1)</script>`,
+		`https://example.org/' onmouseover='alert(1)`,
+		`javascript:alert(1)//`,
+		`https://example.org/'; touch ` + ran + `; '`,
+		"https://example.org/{{.Nonce}}`id`$(id)",
+		"\x00:not an address",
+	} {
+		o := options
+		o.BaseURL = hostile
+		for _, target := range []string{"/", "/reference", "/migration"} {
+			page := serve(t, o, "GET", target, nil).Body.String()
+			plain := serve(t, options, "GET", target, nil).Body.String()
+			tags := regexp.MustCompile(`<[a-z/!]+`)
+			if got, want := len(tags.FindAllString(page, -1)), len(tags.FindAllString(plain, -1)); got != want {
+				t.Errorf("%s at %q: got %d tags, want %d", target, hostile, got, want)
+			}
+			if bad := regexp.MustCompile(`<[^>]* on[a-z]+=|(?:href|src)="(?:[a-z]+:|//)`).FindString(page); bad != "" {
+				t.Errorf("%s at %q: found %q", target, hostile, bad)
+			}
+		}
+		if strings.Contains(hostile, "\x00") {
+			continue // HTML has no such character
+		}
+		page := html.UnescapeString(serve(t, o, "GET", "/", nil).Body.String())
+		_, command, _ := strings.Cut(page, "isAdmin } }\"}' \\\n")
+		command, _, _ = strings.Cut(command, "\n")
+		out, err := exec.Command("sh", "-c", "printf %s "+command).Output()
+		if err != nil || string(out) != hostile+"/graphql" {
+			t.Errorf("a shell reads %q as %q, %v", command, out, err)
+		}
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("a shell ran what stood in BaseURL")
+	}
+}
+
+func TestLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name     string
+		o        Options
+		absent   string
+		presents bool
+	}{
+		{"open", options, "graphiql", true},
+		{"hardened", Options{BaseURL: base, Hardened: true, Guide: options.Guide}, "graphiql", false},
+		{"open", options, "schema.graphql", true},
+		{"hardened", Options{BaseURL: base, Hardened: true, Guide: options.Guide}, "schema.graphql", false},
+		{"guided", options, "migration", true},
+		{"no guide", Options{BaseURL: base}, "migration", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			for _, target := range []string{"/", "/reference"} {
+				if target == "/reference" && tc.absent == "schema.graphql" {
+					continue // only the front page tells of it
+				}
+				page := strings.ToLower(serve(t, tc.o, "GET", target, nil).Body.String())
+				if got := strings.Contains(page, tc.absent); got != tc.presents {
+					t.Errorf("%s: names %s: got %t, want %t", target, tc.absent, got, tc.presents)
+				}
+			}
+		})
+	}
+	if w := serve(t, Options{BaseURL: base}, "GET", "/migration", nil); w.Code != http.StatusNotFound {
+		t.Errorf("without a guide: got %d, want 404", w.Code)
+	}
+}
+
+func TestHomeTells(t *testing.T) {
+	t.Parallel()
+	page := serve(t, options, "GET", "/", nil).Body.String()
+	for _, want := range []string{
+		`<h1>`, `<main id="main"`, `<nav aria-label=`, `<label for="token">`, `role="status"`, "meshyard token create NAME",
+		`href="/graphiql"`, `href="/reference"`, `href="/openapi.json"`, `href="/migration"`, `href="/schema.graphql"`, `href="/healthz"`, `href="/readyz"`,
+		html.EscapeString("'" + base + "/graphql'"),
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("want %s in\n%s", want, page)
+		}
+	}
+}
+
+// The front page asks the document that the server takes from it even where it takes few.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	script, err := assetFiles.ReadFile("assets/who.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page := serve(t, options, "GET", "/", nil).Body.String(); !strings.Contains(string(script), "'"+Asked+"'") || !strings.Contains(page, `"query": "`+Asked+`"`) {
+		t.Error("the page asks something else")
+	}
+}

@@ -1,0 +1,92 @@
+package thumbnail
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+
+	"golang.org/x/image/draw"
+	"golang.org/x/image/webp"
+)
+
+// How many pixels a picture may have before it is inflated. A progressive JPEG is held as coefficients, in four times the memory.
+const (
+	maxPixels            = 25_000_000
+	maxProgressivePixels = 12_000_000
+)
+
+// Error says to the person who uploaded a picture why it cannot be shown.
+type Error struct{ Message string }
+
+func (e *Error) Error() string { return e.Message }
+
+func errorf(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
+
+// Decode reads a PNG, a JPEG, a WebP or the first frame of a GIF, turned as its EXIF says. Errors of the picture are *Error, others those of r.
+func Decode(r io.ReaderAt, size int64) (image.Image, error) {
+	whole := func() io.Reader { return io.NewSectionReader(r, 0, size) }
+	head := make([]byte, 16)
+	if n, err := r.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	} else {
+		head = head[:n]
+	}
+	var name string
+	var config func(io.Reader) (image.Config, error)
+	var decode func(io.Reader) (image.Image, error)
+	limit := int64(maxPixels)
+	turned := upright
+	switch {
+	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")):
+		name, config, decode = "PNG", png.DecodeConfig, png.Decode
+	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
+		name, config, decode = "JPEG", jpeg.DecodeConfig, jpeg.Decode
+		jpegHead, err := readJPEGHead(whole())
+		if err != nil {
+			return nil, err
+		}
+		turned = jpegHead.orientation
+		if jpegHead.progressive {
+			name, limit = "progressive JPEG", maxProgressivePixels
+		}
+	case bytes.HasPrefix(head, []byte("GIF8")):
+		name, config, decode = "GIF", gif.DecodeConfig, gif.Decode
+	case len(head) >= 12 && bytes.HasPrefix(head, []byte("RIFF")) && string(head[8:12]) == "WEBP":
+		name, config, decode = "WebP", webp.DecodeConfig, webp.Decode
+	default:
+		return nil, errorf("The bytes are no PNG, JPEG, GIF or WebP.")
+	}
+	c, err := config(whole())
+	if err != nil {
+		return nil, errorf("The %s is broken: %s.", name, err)
+	}
+	if c.Width <= 0 || c.Height <= 0 || int64(c.Width)*int64(c.Height) > limit {
+		return nil, errorf("The %s has %d×%d pixels; at most %d million are shown.", name, c.Width, c.Height, limit/1_000_000)
+	}
+	img, err := decode(whole())
+	if err != nil {
+		return nil, errorf("The %s is broken: %s.", name, err)
+	}
+	return turned.apply(img), nil
+}
+
+// Whole gives a picture as it is kept to cut all sizes from, at most 1600×1200 pixels, and how it is best written: as JPEG unless something shows through.
+func Whole(img image.Image) (image.Image, string) {
+	whole := Cut(img, Size{Width: 1600, Height: 1200})
+	if whole.(*image.RGBA).Opaque() {
+		return whole, JPEG
+	}
+	return whole, PNG
+}
+
+// copied gives the pixels of a picture as RGBA.
+func copied(img image.Image) *image.RGBA {
+	to := image.NewRGBA(image.Rect(0, 0, img.Bounds().Dx(), img.Bounds().Dy()))
+	draw.Draw(to, to.Bounds(), img, img.Bounds().Min, draw.Src)
+	return to
+}

@@ -1,0 +1,238 @@
+package thumbnail
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"os"
+	"strings"
+	"testing"
+)
+
+// quarters is a picture whose four quarters are red, green, blue and white, from the upper left on by rows.
+func quarters(w, h int) *image.RGBA {
+	img := image.NewRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			c := color.RGBA{255, 255, 255, 255}
+			switch {
+			case y < h/2 && x < w/2:
+				c = color.RGBA{255, 0, 0, 255}
+			case y < h/2:
+				c = color.RGBA{0, 255, 0, 255}
+			case x < w/2:
+				c = color.RGBA{0, 0, 255, 255}
+			}
+			img.SetRGBA(x, y, c)
+		}
+	}
+	return img
+}
+
+func at(img image.Image, x, y float64) string {
+	b := img.Bounds()
+	r, g, bl, _ := img.At(b.Min.X+int(x*float64(b.Dx())), b.Min.Y+int(y*float64(b.Dy()))).RGBA()
+	switch {
+	case r > 0xc000 && g > 0xc000 && bl > 0xc000:
+		return "white"
+	case r > 0xc000:
+		return "red"
+	case g > 0xc000:
+		return "green"
+	case bl > 0xc000:
+		return "blue"
+	}
+	return "dark"
+}
+
+func corners(img image.Image) string {
+	return at(img, 0.1, 0.1) + " " + at(img, 0.9, 0.1) + " " + at(img, 0.1, 0.9) + " " + at(img, 0.9, 0.9)
+}
+
+func decode(t *testing.T, b []byte) image.Image {
+	t.Helper()
+	img, err := Decode(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return img
+}
+
+// Each size has its pixels, loses nothing but what lies beside, and is the same each time.
+func TestCut(t *testing.T) {
+	if len(Sizes) != 15 {
+		t.Errorf("%d sizes, want 15", len(Sizes))
+	}
+	for _, from := range []image.Point{{1600, 1200}, {300, 900}, {5, 3}, {1, 1}} {
+		img := quarters(from.X, from.Y)
+		for _, s := range Sizes {
+			small := Cut(img, s)
+			w, h := s.Of(from.X, from.Y)
+			if got := small.Bounds().Size(); got != image.Pt(w, h) || s.Crop && got != image.Pt(s.Width, s.Height) || w > s.Width || h > s.Height || w < 1 || h < 1 {
+				t.Errorf("%v as %s: %v", from, s, got)
+			}
+			if from.X > 100 && corners(small) != "red green blue white" {
+				t.Errorf("%v as %s: %s", from, s, corners(small))
+			}
+			for _, as := range []string{PNG, JPEG} {
+				var a, b bytes.Buffer
+				if err := Encode(&a, small, as); err != nil {
+					t.Fatal(err)
+				}
+				_ = Encode(&b, Cut(img, s), as)
+				if !bytes.Equal(a.Bytes(), b.Bytes()) {
+					t.Errorf("%s as %s differs from time to time", s, as)
+				}
+			}
+		}
+	}
+}
+
+// exif gives a JPEG an orientation.
+func exif(t *testing.T, picture []byte, orientation uint16, order binary.ByteOrder) []byte {
+	t.Helper()
+	tiff := []byte("II*\x00\x08\x00\x00\x00")
+	if order == binary.BigEndian {
+		tiff = []byte("MM\x00*\x00\x00\x00\x08")
+	}
+	entry := make([]byte, 14)
+	order.PutUint16(entry, 1)
+	order.PutUint16(entry[2:], 0x0112)
+	order.PutUint16(entry[4:], 3)
+	order.PutUint32(entry[6:], 1)
+	order.PutUint16(entry[10:], orientation)
+	body := append([]byte("Exif\x00\x00"), append(tiff, entry...)...)
+	segment := binary.BigEndian.AppendUint16([]byte{0xff, 0xe1}, uint16(len(body)+2))
+	return append(append(append([]byte{0xff, 0xd8}, segment...), body...), picture[2:]...)
+}
+
+// A picture is shown as its camera was held, and what is kept of it says nothing of that, nor of anything else.
+func TestOrientation(t *testing.T) {
+	var plain bytes.Buffer
+	if err := jpeg.Encode(&plain, quarters(64, 48), nil); err != nil {
+		t.Fatal(err)
+	}
+	// Where the red, green, blue and white corners come to be.
+	for orientation, want := range []string{
+		1: "red green blue white", 2: "green red white blue", 3: "white blue green red", 4: "blue white red green",
+		5: "red blue green white", 6: "blue red white green", 7: "white green blue red", 8: "green white red blue",
+	} {
+		if orientation == 0 {
+			continue
+		}
+		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+			img := decode(t, exif(t, plain.Bytes(), uint16(orientation), order))
+			if corners(img) != want || (img.Bounds().Dx() == 48) != (orientation >= 5) {
+				t.Errorf("orientation %d: %s of %v, want %s", orientation, corners(img), img.Bounds(), want)
+			}
+			whole, written := Whole(img)
+			var out bytes.Buffer
+			if err := Encode(&out, whole, written); err != nil || written != JPEG || bytes.Contains(out.Bytes(), []byte("Exif")) {
+				t.Errorf("kept as %s, %v, or with EXIF", written, err)
+			}
+		}
+	}
+	for _, odd := range []uint16{0, 9, 65535} {
+		if img := decode(t, exif(t, plain.Bytes(), odd, binary.LittleEndian)); corners(img) != "red green blue white" {
+			t.Errorf("orientation %d: %s", odd, corners(img))
+		}
+	}
+}
+
+// header is a PNG that says it has so many pixels, and has none.
+func header(w, h uint32) []byte {
+	chunk := append([]byte("IHDR"), make([]byte, 13)...)
+	binary.BigEndian.PutUint32(chunk[4:], w)
+	binary.BigEndian.PutUint32(chunk[8:], h)
+	copy(chunk[12:], []byte{8, 6, 0, 0, 0})
+	b := binary.BigEndian.AppendUint32([]byte("\x89PNG\r\n\x1a\n"), 13)
+	return binary.BigEndian.AppendUint32(append(b, chunk...), crc32.ChecksumIEEE(chunk))
+}
+
+// What is no picture, is broken, or would be too large, is told of in words.
+func TestDecodeRefuses(t *testing.T) {
+	var photo bytes.Buffer
+	_ = jpeg.Encode(&photo, quarters(64, 48), nil)
+	for want, b := range map[string][]byte{
+		"no PNG, JPEG, GIF or WebP":    []byte("<svg/>"),
+		"at most 25 million are shown": header(60_000, 60_000),
+		"The PNG is broken":            header(10, 10),
+		"The JPEG is broken":           photo.Bytes()[:100],
+		"The GIF is broken":            []byte("GIF89a"),
+		"The WebP is broken":           []byte("RIFF\x04\x00\x00\x00WEBP"),
+		"at most 12 million are shown": append([]byte{0xff, 0xd8, 0xff, 0xc2, 0, 17, 8, 0x27, 0x10, 0x27, 0x10, 3, 1, 0x11, 0, 2, 0x11, 1, 3, 0x11, 1}, 0xff, 0xda, 0, 2),
+	} {
+		_, err := Decode(bytes.NewReader(b), int64(len(b)))
+		if _, ours := err.(*Error); !ours || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %q", b, err, want)
+		}
+	}
+	if _, err := Decode(bytes.NewReader(nil), 0); err == nil {
+		t.Error("nothing is a picture")
+	}
+}
+
+func TestDecode(t *testing.T) {
+	var p, g bytes.Buffer
+	see := image.NewNRGBA(image.Rect(0, 0, 20, 20))
+	_ = png.Encode(&p, see)
+	_ = gif.Encode(&g, quarters(40, 30), nil)
+	if _, written := Whole(decode(t, p.Bytes())); written != PNG {
+		t.Errorf("what can be seen through is kept as %s", written)
+	}
+	if whole, written := Whole(decode(t, g.Bytes())); written != JPEG || corners(whole) != "red green blue white" {
+		t.Errorf("a GIF is kept as %s: %s", written, corners(whole))
+	}
+	real, err := os.ReadFile("../../testdata/meshes/lib3mf_thumbnail.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	decode(t, real)
+}
+
+// The largest picture of a G-code file is found, however slicers wrap it, and what is none is passed over.
+func TestFromGCode(t *testing.T) {
+	block := func(kind, size string, picture []byte) string {
+		text, out := base64.StdEncoding.EncodeToString(picture), "; "+kind+" begin "+size+fmt.Sprintf(" %d\n", len(picture))
+		for len(text) > 0 {
+			n := min(78, len(text))
+			out, text = out+"; "+text[:n]+"\n", text[n:]
+		}
+		return out + "; " + kind + " end\n"
+	}
+	file := "; sliced\n" + block("thumbnail", "16x16", []byte("small")) + "G28\n" + block("thumbnail_JPG", "300x300", bytes.Repeat([]byte("large"), 100)) +
+		block("thumbnail_QOI", "900x900", []byte("another format")) + block("thumbnail", "64x64", []byte("between")) + "G1 X1\n"
+	got, err := FromGCode(strings.NewReader(file), int64(len(file)))
+	if err != nil || string(got) != strings.Repeat("large", 100) {
+		t.Errorf("got %.20q, %v", got, err)
+	}
+	for _, none := range []string{"", "G28\n", "; thumbnail begin 1x1 4\n; ????\n; thumbnail end\n", "; thumbnail begin 1x1 4\n; AAAA\n", strings.Repeat("x", 100_000)} {
+		if got, err := FromGCode(strings.NewReader(none), int64(len(none))); got != nil || err != nil {
+			t.Errorf("%.40q: %q, %v", none, got, err)
+		}
+	}
+}
+
+// No bytes make Decode or FromGCode do anything but answer.
+func FuzzDecode(f *testing.F) {
+	var j bytes.Buffer
+	_ = jpeg.Encode(&j, quarters(16, 16), nil)
+	f.Add(j.Bytes())
+	f.Add(header(4, 4))
+	f.Add([]byte("; thumbnail begin 16x16 4\n; AAAA\n; thumbnail end\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if img, err := Decode(bytes.NewReader(b), int64(len(b))); err == nil {
+			Whole(img)
+		}
+		if _, err := FromGCode(bytes.NewReader(b), int64(len(b))); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,56 @@
+package tokenize
+
+import (
+	"strings"
+)
+
+// maxWords is how many words a text gives.
+const maxWords = 2_000
+
+// Of gives the distinct words of a text, at most 2,000 of 40 characters, in the order in which they first occur: runs of letters and digits, folded; the parts
+// that capitals or digits make of them; what hyphens join, as a whole. Scripts without blanks give overlapping pairs of characters.
+func Of(text string) []string {
+	var all []string
+	seen := make(map[string]bool)
+	add := func(w string) {
+		if w != "" && !seen[w] && len(all) < maxWords {
+			seen[w] = true
+			all = append(all, w)
+		}
+	}
+	for _, chain := range chains(text) {
+		var joined strings.Builder
+		for _, run := range chain {
+			whole := clean(run.of(text)) // not cut: in scripts without blanks a run may be a sentence
+			joined.WriteString(whole)
+			if two, ok := pairs(whole); ok {
+				for _, w := range two {
+					add(w)
+				}
+				continue
+			}
+			whole = cut(whole)
+			add(whole)
+			if whole == run.of(text) && !strings.ContainsAny(whole, "0123456789") {
+				continue // small letters alone have no parts
+			}
+			humps := humps(text, run)
+			for _, hump := range humps {
+				if w := word(hump.of(text)); len(humps) > 1 && long(w) {
+					add(w)
+				}
+				if parts := digits(text, hump); len(parts) > 1 {
+					for _, part := range parts {
+						if w := word(part.of(text)); long(w) {
+							add(w)
+						}
+					}
+				}
+			}
+		}
+		if len(chain) > 1 {
+			add(word(joined.String()))
+		}
+	}
+	return all
+}
