@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/meshyard/meshyard/graph"
-	"github.com/meshyard/meshyard/internal/urls"
+	"github.com/meshyard/meshyard/rest/wire"
 )
 
 // answer says what the data of an operation becomes on the wire. Data are decoded once, into the wire's own structs: they are the size of a page.
@@ -19,12 +19,9 @@ type answer struct {
 	query  []string     // parameters of the query that the answer reads by itself
 }
 
-// completed is a wire struct that adds what only the old wire needs: addresses, constants, defaults.
-type completed interface{ complete(a urls.Builder) }
-
 func complete[T any](s *server, v *T) {
-	if c, ok := any(v).(completed); ok {
-		c.complete(s.URLs)
+	if c, ok := any(v).(wire.Completer); ok {
+		c.Complete(s.URLs)
 	}
 }
 
@@ -147,15 +144,9 @@ func (l *oneOrMore[T]) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]*T)(l))
 }
 
-// extent is how long a list is, and where a page of it ends.
-type extent struct {
-	Total int
-	Info  pageEnd
-}
-
 // part is a page of a list.
 type part[T any] struct {
-	extent
+	wire.Extent
 	Items []*T
 }
 
@@ -177,7 +168,7 @@ func pageAs[T any](as func(items []*T) any, schema reflect.Type) answer {
 		if list.List != nil {
 			list.part = *list.List
 		}
-		linkPages(w.Header(), s.URLs.Base, r.URL, list.extent)
+		linkPages(w.Header(), s.URLs.Base, r.URL, list.Extent)
 		return writeJSON(w, as(completeAll(s, list.Items)))
 	}, schema: schema, paged: true}
 }
@@ -187,7 +178,7 @@ func listing[T any]() answer {
 	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 		var of struct {
 			Answer []*T
-			List   extent
+			List   wire.Extent
 		}
 		if err := json.Unmarshal(data, &of); err != nil {
 			return err
@@ -199,17 +190,17 @@ func listing[T any]() answer {
 
 // found answers with a page of what a search found.
 var found = answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
-	v, err := read[*SearchSchema](data)
+	v, err := read[*wire.SearchSchema](data)
 	if err != nil {
 		return err
 	}
-	v.complete(s.URLs)
-	linkPages(w.Header(), s.URLs.Base, r.URL, v.extent())
+	v.Complete(s.URLs)
+	linkPages(w.Header(), s.URLs.Base, r.URL, v.Extent())
 	return writeJSON(w, v)
-}, schema: reflect.TypeFor[SearchSchema](), paged: true}
+}, schema: reflect.TypeFor[wire.SearchSchema](), paged: true}
 
 // ok answers that it is done.
-var ok = one[OKSchema]()
+var ok = one[wire.OKSchema]()
 
 // writeJSON answers with a body.
 func writeJSON(w http.ResponseWriter, v any) error {

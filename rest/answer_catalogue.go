@@ -3,12 +3,14 @@ package rest
 import (
 	"net/http"
 	"reflect"
+
+	"github.com/meshyard/meshyard/rest/wire"
 )
 
 // categories answers with all shelves: with ?return=complete each holds those on it, else there are the roots alone.
 var categories = func() answer {
-	a := body(func(s *server, r *http.Request, data []byte) ([]*CategorySchema, error) {
-		roots, err := read[[]*CategorySchema](data)
+	a := body(func(s *server, r *http.Request, data []byte) ([]*wire.CategorySchema, error) {
+		roots, err := read[[]*wire.CategorySchema](data)
 		if err != nil {
 			return nil, err
 		}
@@ -18,10 +20,10 @@ var categories = func() answer {
 			}
 		}
 		return completeAll(s, roots), nil
-	}).as(reflect.TypeFor[[]CategorySchema]())
+	}).as(reflect.TypeFor[[]wire.CategorySchema]())
 	a.query = []string{"return"}
 	return a
 }()
 
 // threads answers with a page of comments by the comments that they reply to.
-var threads = pageAs(func(comments []*CommentSchema) any { return threaded(comments) }, reflect.TypeFor[ThreadedSchema]())
+var threads = pageAs(func(comments []*wire.CommentSchema) any { return wire.Threaded(comments) }, reflect.TypeFor[wire.ThreadedSchema]())

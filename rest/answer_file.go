@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/rest/wire"
 )
 
 // redirect sends the client to the address that the operation answered.
@@ -21,7 +22,7 @@ var redirect = answer{write: func(_ *server, w http.ResponseWriter, _ *http.Requ
 // lookedAt answers HEAD where GET would record a download: it leads to the bytes and records nothing.
 var lookedAt = answer{write: func(s *server, w http.ResponseWriter, _ *http.Request, data []byte) error {
 	f, err := read[struct {
-		ID                ID
+		ID                wire.ID
 		State             string
 		Direct, Anonymous string
 	}](data)
@@ -41,12 +42,12 @@ var lookedAt = answer{write: func(s *server, w http.ResponseWriter, _ *http.Requ
 
 // fileOrImage answers with a picture as an image summary, and with any other file as what it is.
 var fileOrImage = answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
-	f, err := read[*FileSchema](data)
+	f, err := read[*wire.FileSchema](data)
 	if err != nil {
 		return err
 	}
 	isPicture := f.Kind == "IMAGE"
-	f.complete(s.URLs)
+	f.Complete(s.URLs)
 	if isPicture && f.DefaultImage != nil {
 		return writeJSON(w, f.DefaultImage)
 	}
@@ -55,14 +56,14 @@ var fileOrImage = answer{write: func(s *server, w http.ResponseWriter, r *http.R
 
 // eitherSchema stands for one of two shapes.
 type eitherSchema struct {
-	*FileSchema
-	*ImageSummary
+	*wire.FileSchema
+	*wire.ImageSummary
 }
 
 // images answers with pictures, in the sizes that ?type= and ?size= name, or in all.
 var images = func() answer {
-	a := body(func(s *server, r *http.Request, data []byte) ([]*ImageSchema, error) {
-		object, err := read[map[string][]*picture](data)
+	a := body(func(s *server, r *http.Request, data []byte) ([]*wire.ImageSchema, error) {
+		object, err := read[map[string][]*wire.Picture](data)
 		if err != nil {
 			return nil, err
 		}
@@ -71,27 +72,27 @@ var images = func() answer {
 			return nil, err
 		}
 		kind, size := r.URL.Query().Get("type"), r.URL.Query().Get("size")
-		shown := make([]*ImageSchema, len(pictures))
+		shown := make([]*wire.ImageSchema, len(pictures))
 		for i, p := range pictures {
-			shown[i] = &ImageSchema{ID: p.ID, URL: s.URLs.Base + "/files/" + p.ID.String(), Name: p.Name, Sizes: []ImageSize{}}
-			for _, have := range p.sizes() {
+			shown[i] = &wire.ImageSchema{ID: p.ID, URL: s.URLs.Base + "/files/" + p.ID.String(), Name: p.Name, Sizes: []wire.ImageSize{}}
+			for _, have := range p.AllSizes() {
 				if (kind == "" || kind == have.Type) && (size == "" || size == have.Size) {
 					shown[i].Sizes = append(shown[i].Sizes, have)
 				}
 			}
 		}
 		return shown, nil
-	}).as(reflect.TypeFor[[]ImageSchema]())
+	}).as(reflect.TypeFor[[]wire.ImageSchema]())
 	a.query = []string{"type", "size"}
 	return a
 }()
 
 // image answers with one picture.
-var image = first("picture", func(s *server, p *picture) *ImageSummary { return p.summary(s.URLs) })
+var image = first("picture", func(s *server, p *wire.Picture) *wire.ImageSummary { return p.Summary(s.URLs) })
 
 // imageInside answers with the picture under the one key of a payload.
-var imageInside = body(func(s *server, _ *http.Request, data []byte) (*ImageSummary, error) {
-	payload, err := read[map[string]*picture](data)
+var imageInside = body(func(s *server, _ *http.Request, data []byte) (*wire.ImageSummary, error) {
+	payload, err := read[map[string]*wire.Picture](data)
 	if err != nil {
 		return nil, err
 	}
@@ -99,5 +100,5 @@ var imageInside = body(func(s *server, _ *http.Request, data []byte) (*ImageSumm
 	if err != nil {
 		return nil, err
 	}
-	return p.summary(s.URLs), nil
+	return p.Summary(s.URLs), nil
 })

@@ -9,17 +9,8 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/rest/wire"
 )
-
-// ErrorSchema is the body of every answer that is an error. Some clients compare Error with the words of HTTP, so the
-// explanation stands beside it.
-type ErrorSchema struct {
-	Error   string   `json:"error"`
-	Code    int      `json:"code"`
-	Type    string   `json:"type"`
-	Message string   `json:"message"`
-	Errors  []string `json:"errors,omitempty"`
-}
 
 // WriteError answers with an error in the documented shape: the words of the status as `error` and in X-Error, and the
 // explanation as `message`.
@@ -33,7 +24,7 @@ func WriteError(w http.ResponseWriter, status int, message string, reasons ...st
 		h.Set("WWW-Authenticate", "Bearer")
 	}
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(ErrorSchema{
+	_ = json.NewEncoder(w).Encode(wire.ErrorSchema{
 		Error: words, Code: status, Type: strings.ToUpper(strings.ReplaceAll(words, " ", "_")), Message: message, Errors: reasons,
 	})
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/formatter"
+
+	"github.com/meshyard/meshyard/rest/wire"
 )
 
 // describer turns wire structs and input types of GraphQL into JSON Schema. Structs become components, each once.
@@ -16,22 +18,22 @@ type describer struct {
 	components object
 }
 
-var errorType = reflect.TypeFor[ErrorSchema]()
+var errorType = reflect.TypeFor[wire.ErrorSchema]()
 
 // The types of fields that are written otherwise than their kind says.
 var fieldSchemas = map[reflect.Type]object{
-	reflect.TypeFor[Flag]():     {"type": "integer", "enum": []int{0, 1}},
-	reflect.TypeFor[Time]():     {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+00:00$`, "examples": []string{"2015-04-09T12:55:22+00:00"}},
-	reflect.TypeFor[FileTime](): {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$`, "examples": []string{"2015-04-09 12:55:22"}},
-	reflect.TypeFor[Hash]():     {"type": "string", "contentEncoding": "base64", "description": "The MD5 of the bytes."},
-	reflect.TypeFor[License]():  {"type": "string", "enum": licenseNames()},
-	reflect.TypeFor[ID]():       {"type": "integer", "format": "int64"},
+	reflect.TypeFor[wire.Flag]():     {"type": "integer", "enum": []int{0, 1}},
+	reflect.TypeFor[wire.Time]():     {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+00:00$`, "examples": []string{"2015-04-09T12:55:22+00:00"}},
+	reflect.TypeFor[wire.FileTime](): {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$`, "examples": []string{"2015-04-09 12:55:22"}},
+	reflect.TypeFor[wire.Hash]():     {"type": "string", "contentEncoding": "base64", "description": "The MD5 of the bytes."},
+	reflect.TypeFor[wire.License]():  {"type": "string", "enum": licenseNames()},
+	reflect.TypeFor[wire.ID]():       {"type": "integer", "format": "int64"},
 }
 
 func licenseNames() []string {
-	names := make([]string, len(licenses))
-	for i, row := range licenses {
-		names[i] = row.name
+	names := make([]string, len(wire.Licenses))
+	for i, row := range wire.Licenses {
+		names[i] = row.Name
 	}
 	return names
 }
@@ -42,16 +44,16 @@ func (d *describer) schemaOf(t reflect.Type) object {
 		return s
 	}
 	switch t {
-	case reflect.TypeFor[OKSchema]():
+	case reflect.TypeFor[wire.OKSchema]():
 		return object{"type": "object", "required": []string{"ok"}, "properties": object{"ok": object{"const": "ok"}}}
 	case reflect.TypeFor[eitherSchema]():
 		return object{"anyOf": []object{d.schemaOf(t.Field(0).Type.Elem()), d.schemaOf(t.Field(1).Type.Elem())}}
-	case reflect.TypeFor[copiedThing]():
+	case reflect.TypeFor[wire.CopiedThing]():
 		return object{"anyOf": []object{d.schemaOf(t.Field(0).Type.Elem()), {"type": "object", "additionalProperties": false}}}
-	case reflect.TypeFor[hit]():
+	case reflect.TypeFor[wire.Hit]():
 		var kinds []object
-		for _, name := range slices.Sorted(maps.Keys(hitSchemas)) {
-			kinds = append(kinds, d.schemaOf(reflect.TypeOf(hitSchemas[name]()).Elem()))
+		for _, name := range slices.Sorted(maps.Keys(wire.HitSchemas)) {
+			kinds = append(kinds, d.schemaOf(reflect.TypeOf(wire.HitSchemas[name]()).Elem()))
 		}
 		return object{"anyOf": kinds}
 	}
@@ -143,8 +145,8 @@ func (d *describer) inputOf(t *ast.Type) object {
 		words := words(definition)
 		if definition.Name == "License" {
 			words = nil
-			for _, row := range licenses {
-				words = append(words, row.code)
+			for _, row := range wire.Licenses {
+				words = append(words, row.Code)
 			}
 		}
 		return object{"type": "string", "examples": words, "description": "One of " + strings.Join(words, ", ") + "."}

@@ -12,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/rest/wire"
 )
 
 // variables gives the variables of an operation from the path, the query and the body, by name: the path wins over the body, the body
@@ -173,7 +174,7 @@ func (s *server) convertObject(name string, value any, definition *ast.Definitio
 
 // enumAliases are the words of the wire that differ from the schema's by more than case.
 var enumAliases = map[string]func(text string) (string, bool){
-	"License":    licenseEnum,
+	"License":    wire.LicenseEnum,
 	"TargetType": func(text string) (string, bool) { return "MAKE", strings.EqualFold(text, "copy") },
 }
 

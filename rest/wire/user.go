@@ -1,8 +1,8 @@
-package rest
+package wire
 
 import "github.com/meshyard/meshyard/internal/urls"
 
-// UserSummary is a user as others' records show him.
+// UserSummary is a user within another record.
 type UserSummary struct {
 	ID               ID     `json:"id"`
 	Name             string `json:"name"`
@@ -25,14 +25,15 @@ type UserSummary struct {
 	IsVerified       bool   `json:"is_verified"`
 }
 
-func (u *UserSummary) complete(a urls.Builder) {
+// Complete implements [Completer].
+func (u *UserSummary) Complete(a urls.Builder) {
 	u.URL = a.Base + "/users/" + u.Name
 	u.PublicURL = a.Base + "/" + u.Name
 	u.Thumbnail = a.Picture("USER")
 	u.Cover = a.Picture("USER")
 }
 
-// UserSchema is a user with all that he tells of himself. What this server does not keep has the value that says so.
+// UserSchema is a user's profile. Fields that this server does not store carry their empty value.
 type UserSchema struct {
 	ID               ID       `json:"id"`
 	Name             string   `json:"name"`
@@ -75,7 +76,8 @@ type UserSchema struct {
 	IsFollowing      bool     `json:"is_following"`
 }
 
-func (u *UserSchema) complete(a urls.Builder) {
+// Complete implements [Completer].
+func (u *UserSchema) Complete(a urls.Builder) {
 	u.URL = a.Base + "/users/" + u.Name
 	u.PublicURL = a.Base + "/" + u.Name
 	u.Thumbnail, u.CoverImage = a.Picture("USER"), a.Picture("USER")

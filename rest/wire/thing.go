@@ -1,4 +1,4 @@
-package rest
+package wire
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
-// ThingSchema is a thing on the wire. What this server does not keep has the value that says so: none, nobody, not.
+// ThingSchema is a thing. Fields that this server does not store carry their empty value.
 type ThingSchema struct {
 	ID               ID                `json:"id"`
 	Name             string            `json:"name"`
@@ -68,8 +68,8 @@ type ThingSchema struct {
 	AppCount         int               `json:"app_count"`
 	RootCommentCount int               `json:"root_comment_count"`
 
-	// Read only: emptied before they are written.
-	Image        *picture      `json:"image,omitempty"`
+	// Input only: cleared by Complete.
+	Image        *Picture      `json:"image,omitempty"`
 	ZipImages    []zipEntry    `json:"zip_images,omitempty"`
 	ZipFiles     []zipEntry    `json:"zip_files,omitempty"`
 	AncestorList *ancestorList `json:"ancestor_list,omitempty"`
@@ -94,7 +94,7 @@ type ancestorList struct {
 	Nodes []*AncestorSchema `json:"nodes"`
 }
 
-// AncestorSchema is what a thing tells of one that it was made from.
+// AncestorSchema is one of the things that a thing was remixed from.
 type AncestorSchema struct {
 	ID           ID           `json:"id"`
 	Name         string       `json:"name"`
@@ -105,19 +105,20 @@ type AncestorSchema struct {
 	PreviewImage string       `json:"preview_image"`
 	Creator      *UserSummary `json:"creator"`
 
-	Image *picture `json:"image,omitempty"` // read only: emptied before it is written
+	Image *Picture `json:"image,omitempty"` // input only: cleared by Complete
 }
 
-func (t *AncestorSchema) complete(a urls.Builder) {
+// Complete implements [Completer].
+func (t *AncestorSchema) Complete(a urls.Builder) {
 	t.URL = a.Base + "/things/" + t.ID.String()
 	t.PublicURL = a.Base + "/thing:" + t.ID.String()
-	t.Creator.complete(a)
+	t.Creator.Complete(a)
 	t.Thumbnail = t.Image.thumbnail(a, "THING")
 	t.PreviewImage = t.Image.preview(a, "THING")
 	t.Image = nil
 }
 
-// Tag is a tag on the wire.
+// Tag is a tag.
 type Tag struct {
 	Name        string `json:"name"`
 	URL         string `json:"url"`
@@ -127,33 +128,35 @@ type Tag struct {
 	Tag         string `json:"tag"`
 }
 
-func (t *Tag) complete(a urls.Builder) {
+// Complete implements [Completer].
+func (t *Tag) Complete(a urls.Builder) {
 	t.URL = a.Base + "/tags/" + url.PathEscape(t.Tag)
 	t.ThingsURL = t.URL + "/things"
 	t.AbsoluteURL = "/tag:" + t.Tag
 }
 
-func (t *ThingSchema) complete(a urls.Builder) {
+// Complete implements [Completer].
+func (t *ThingSchema) Complete(a urls.Builder) {
 	t.URL = a.Base + "/things/" + t.ID.String()
 	t.PublicURL = a.Base + "/thing:" + t.ID.String()
 	t.FilesURL, t.ImagesURL, t.LikesURL = t.URL+"/files", t.URL+"/images", t.URL+"/likes"
 	t.AncestorsURL, t.DerivativesURL = t.URL+"/ancestors", t.URL+"/derivatives"
 	t.TagsURL, t.CategoriesURL = t.URL+"/tags", t.URL+"/categories"
-	t.Creator.complete(a)
+	t.Creator.Complete(a)
 	for _, tag := range t.Tags {
-		tag.complete(a)
+		tag.Complete(a)
 	}
 	t.ZipData = zipData{Files: t.ZipFiles, Images: t.ZipImages}
 	t.Thumbnail = t.Image.thumbnail(a, "THING")
-	if t.Image.seen() {
-		t.DefaultImage = t.Image.summary(a)
+	if t.Image.Seen() {
+		t.DefaultImage = t.Image.Summary(a)
 	}
 	t.Ancestors = []*AncestorSchema{}
 	if t.AncestorList != nil {
 		t.Ancestors = t.AncestorList.Nodes
 	}
 	for _, ancestor := range t.Ancestors {
-		ancestor.complete(a)
+		ancestor.Complete(a)
 	}
 	t.Image, t.ZipImages, t.ZipFiles, t.AncestorList = nil, nil, nil, nil
 	t.Details = "<div>" + t.DescriptionHTML + t.InstructionsHTML + "</div>"
@@ -184,23 +187,24 @@ type ShortThingSchema struct {
 	IsNSFW       *bool        `json:"is_nsfw"`
 	Rank         *int         `json:"rank"`
 
-	// Read only: emptied before they are written.
-	Image    *picture       `json:"image,omitempty"`
+	// Input only: cleared by Complete.
+	Image    *Picture       `json:"image,omitempty"`
 	Category *CategoryNames `json:"category,omitempty"`
 }
 
-// CategoryNames is what a make tells of the category of its thing.
+// CategoryNames is the category of the thing of a make.
 type CategoryNames struct {
 	Name string `json:"name"`
 	Slug string `json:"slug"`
 }
 
-func (t *ShortThingSchema) complete(a urls.Builder) {
+// Complete implements [Completer].
+func (t *ShortThingSchema) Complete(a urls.Builder) {
 	t.URL = a.Base + "/things/" + t.ID.String()
 	t.PublicURL = a.Base + "/thing:" + t.ID.String()
-	t.Creator.complete(a)
+	t.Creator.Complete(a)
 	for _, tag := range t.Tags {
-		tag.complete(a)
+		tag.Complete(a)
 	}
 	t.Thumbnail = t.Image.thumbnail(a, "THING")
 	t.PreviewImage = t.Image.preview(a, "THING")
@@ -209,7 +213,7 @@ func (t *ShortThingSchema) complete(a urls.Builder) {
 	t.Image, t.Category = nil, nil
 }
 
-// FeaturedSchema is a thing in the list of featured things, where flags are booleans.
+// FeaturedSchema is a thing in the list of featured things, where the flags are booleans.
 type FeaturedSchema struct {
 	ShortThingSchema
 	IsPrivate   bool            `json:"is_private"`
@@ -226,8 +230,9 @@ type spotlightImages struct {
 // UnmarshalJSON reads a short thing.
 func (t *FeaturedSchema) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &t.ShortThingSchema) }
 
-func (t *FeaturedSchema) complete(a urls.Builder) {
-	t.ShortThingSchema.complete(a)
+// Complete implements [Completer].
+func (t *FeaturedSchema) Complete(a urls.Builder) {
+	t.ShortThingSchema.Complete(a)
 	t.IsPublished = t.ShortThingSchema.IsPublished == 1
 	t.Spotlight = spotlightImages{t.Thumbnail, t.Thumbnail}
 }

@@ -1,4 +1,4 @@
-package rest
+package wire
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
-// CopySchema is a make on the wire, where makes are called copies.
+// CopySchema is a make. The wire calls makes copies.
 type CopySchema struct {
 	ID               ID           `json:"id"`
 	URL              string       `json:"url"`
@@ -26,7 +26,7 @@ type CopySchema struct {
 	NeedsModeration  Flag         `json:"needs_moderation"`
 	CommentsDisabled bool         `json:"is_comments_disabled"`
 	Creator          *UserSummary `json:"creator"`
-	Thing            copiedThing  `json:"thing"`
+	Thing            CopiedThing  `json:"thing"`
 	Thumbnail        string       `json:"thumbnail"`
 	PreviewImage     string       `json:"preview_image"`
 	ImagesURL        string       `json:"images_url"`
@@ -34,28 +34,29 @@ type CopySchema struct {
 	CategoryName     string       `json:"category_name"`
 	CategoryURL      string       `json:"category_url"`
 
-	Image *picture `json:"image,omitempty"` // read only: emptied before it is written
+	Image *Picture `json:"image,omitempty"` // input only: cleared by Complete
 }
 
-// copiedThing is the thing of a make, and an empty object where it was deleted.
-type copiedThing struct{ *ShortThingSchema }
+// CopiedThing is the thing of a make, or an empty object if the thing was deleted.
+type CopiedThing struct{ *ShortThingSchema }
 
 // UnmarshalJSON reads a thing, or null.
-func (t *copiedThing) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &t.ShortThingSchema) }
+func (t *CopiedThing) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &t.ShortThingSchema) }
 
 // MarshalJSON writes the thing, or an empty object.
-func (t copiedThing) MarshalJSON() ([]byte, error) {
+func (t CopiedThing) MarshalJSON() ([]byte, error) {
 	if t.ShortThingSchema == nil {
 		return []byte("{}"), nil
 	}
 	return json.Marshal(t.ShortThingSchema)
 }
 
-func (c *CopySchema) complete(a urls.Builder) {
+// Complete implements [Completer].
+func (c *CopySchema) Complete(a urls.Builder) {
 	c.URL = a.Base + "/copies/" + c.ID.String()
 	c.PublicURL = a.Base + "/make:" + c.ID.String()
 	c.ImagesURL = c.URL + "/images"
-	c.Creator.complete(a)
+	c.Creator.Complete(a)
 	c.Thumbnail = c.Image.thumbnail(a, "THING")
 	c.PreviewImage = c.Image.preview(a, "THING")
 	c.Details = "<div>" + c.DescriptionHTML + "</div>"
@@ -65,7 +66,7 @@ func (c *CopySchema) complete(a urls.Builder) {
 		if t.Category != nil {
 			c.CategoryName, c.CategoryURL = t.Category.Name, a.Base+"/categories/"+t.Category.Slug
 		}
-		t.complete(a)
+		t.Complete(a)
 	}
 	c.Image = nil
 }

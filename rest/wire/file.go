@@ -1,4 +1,4 @@
-package rest
+package wire
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
-// FileSchema is a file on the wire.
+// FileSchema is a file.
 type FileSchema struct {
 	ID            ID            `json:"id"`
 	Name          string        `json:"name"`
@@ -26,30 +26,31 @@ type FileSchema struct {
 	Hash          Hash          `json:"hash"`
 	Rank          int           `json:"rank"`
 
-	// Read only: emptied before they are written.
+	// Input only: cleared by Complete.
 	Kind      string     `json:"kind,omitempty"`
 	Rendering *rendering `json:"rendering,omitempty"`
 }
 
-func (f *FileSchema) complete(a urls.Builder) {
+// Complete implements [Completer].
+func (f *FileSchema) Complete(a urls.Builder) {
 	f.URL = a.Base + "/files/" + f.ID.String()
 	f.DownloadURL = f.URL + "/download"
 	f.MetaData = []any{}
-	p := &picture{ID: f.ID, Name: f.Name, Kind: f.Kind, DirectURL: f.DirectURL, Rendering: f.Rendering, Added: Time(f.Date)}
+	p := &Picture{ID: f.ID, Name: f.Name, Kind: f.Kind, DirectURL: f.DirectURL, Rendering: f.Rendering, Added: Time(f.Date)}
 	f.Thumbnail = p.thumbnail(a, f.Kind)
-	if p.seen() {
-		f.DefaultImage = p.summary(a)
+	if p.Seen() {
+		f.DefaultImage = p.Summary(a)
 	}
 	f.Kind, f.Rendering = "", nil
 }
 
-// rendering is where a file is to be seen, in some size.
+// rendering is the URL of a rendering in one of its sizes.
 type rendering struct {
 	URL string `json:"url"`
 }
 
-// picture is what is read of a picture, or of a model that is seen in a rendering.
-type picture struct {
+// Picture is an image, or a model with its rendering, as GraphQL answers it.
+type Picture struct {
 	ID        ID         `json:"id"`
 	Name      string     `json:"name"`
 	Kind      string     `json:"kind"`
@@ -58,22 +59,23 @@ type picture struct {
 	Added     Time       `json:"added"`
 }
 
-// seen tells whether there is anything to see.
-func (p *picture) seen() bool {
+// Seen reports whether the picture has anything to show.
+func (p *Picture) Seen() bool {
 	return p != nil && (p.Rendering != nil || p.Kind == "IMAGE" && p.DirectURL != nil)
 }
 
-// in is the address of the picture in a size. One that is not cut yet is shown as it was uploaded.
-func (p *picture) in(size string) string {
+// in returns the URL of the picture in a size, or of the original if no sizes were made yet.
+func (p *Picture) in(size string) string {
 	if p.Rendering == nil {
 		return *p.DirectURL
 	}
 	return urls.Sized(p.Rendering.URL, size)
 }
 
-func (p *picture) sizes() []ImageSize {
+// AllSizes returns every size of the picture, in the documented order.
+func (p *Picture) AllSizes() []ImageSize {
 	all := []ImageSize{}
-	if p.seen() {
+	if p.Seen() {
 		for _, size := range thumbnail.Sizes {
 			all = append(all, ImageSize{size.Kind, size.Name, p.in(size.String())})
 		}
@@ -81,28 +83,29 @@ func (p *picture) sizes() []ImageSize {
 	return all
 }
 
-func (p *picture) summary(a urls.Builder) *ImageSummary {
-	return &ImageSummary{ID: p.ID, URL: a.Base + "/files/" + p.ID.String(), Name: p.Name, Sizes: p.sizes(), Added: p.Added}
+// Summary returns the picture as the wire shows it.
+func (p *Picture) Summary(a urls.Builder) *ImageSummary {
+	return &ImageSummary{ID: p.ID, URL: a.Base + "/files/" + p.ID.String(), Name: p.Name, Sizes: p.AllSizes(), Added: p.Added}
 }
 
-// thumbnail is the address of a picture, or of the one that stands for a kind of which there is none.
-func (p *picture) thumbnail(a urls.Builder, kind string) string {
+// thumbnail returns the URL of the thumbnail, or of the placeholder of a kind.
+func (p *Picture) thumbnail(a urls.Builder, kind string) string {
 	return p.shown(a, kind, "thumb_large")
 }
 
-// preview is the address of a picture that is larger than a thumbnail.
-func (p *picture) preview(a urls.Builder, kind string) string {
+// preview returns the URL of the preview, or of the placeholder of a kind.
+func (p *Picture) preview(a urls.Builder, kind string) string {
 	return p.shown(a, kind, "preview_large")
 }
 
-func (p *picture) shown(a urls.Builder, kind, size string) string {
-	if !p.seen() {
+func (p *Picture) shown(a urls.Builder, kind, size string) string {
+	if !p.Seen() {
 		return a.Picture(kind)
 	}
 	return p.in(size)
 }
 
-// ImageSummary is a picture on the wire.
+// ImageSummary is an image.
 type ImageSummary struct {
 	ID    ID          `json:"id"`
 	URL   string      `json:"url"`
@@ -111,14 +114,14 @@ type ImageSummary struct {
 	Added Time        `json:"added"`
 }
 
-// ImageSize is one of the sizes in which a picture can be had.
+// ImageSize is one size of an image.
 type ImageSize struct {
 	Type string `json:"type"`
 	Size string `json:"size"`
 	URL  string `json:"url"`
 }
 
-// ImageSchema is a picture in a list of pictures.
+// ImageSchema is an image in a list of images.
 type ImageSchema struct {
 	ID    ID          `json:"id"`
 	URL   string      `json:"url"`
@@ -126,12 +129,12 @@ type ImageSchema struct {
 	Sizes []ImageSize `json:"sizes"`
 }
 
-// IDSchema is what an upload answers.
+// IDSchema is the answer of an upload.
 type IDSchema struct {
 	ID ID `json:"id"`
 }
 
-// FormSchema is a form for an upload: where to post it, and its fields.
+// FormSchema is an upload form: the URL to post it to, and its fields.
 type FormSchema struct {
 	Action string     `json:"action"`
 	Fields FormFields `json:"fields"`

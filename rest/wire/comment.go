@@ -1,4 +1,4 @@
-package rest
+package wire
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
-// CommentSchema is a comment on the wire. One that was deleted has no body.
+// CommentSchema is a comment. A deleted comment has an empty body.
 type CommentSchema struct {
 	ID            ID            `json:"id"`
 	URL           string        `json:"url"`
@@ -19,7 +19,7 @@ type CommentSchema struct {
 	User          *UserSummary  `json:"user"`
 	Added         Time          `json:"added"`
 	Modified      Time          `json:"modified"`
-	ParentID      ID            `json:"parent_id"` // 0: a root
+	ParentID      ID            `json:"parent_id"` // 0 for a root comment
 	IsDeleted     bool          `json:"is_deleted"`
 	Attachments   []*attachment `json:"attachments"`
 	IsRootComment bool          `json:"is_root_comment"`
@@ -27,7 +27,7 @@ type CommentSchema struct {
 	CanComment    bool          `json:"can_comment"`
 	Things        []any         `json:"things"`
 
-	// Read only: emptied before they are written.
+	// Input only: cleared by Complete.
 	Target     *TargetID `json:"target,omitempty"`
 	Parent     *IDSchema `json:"parent,omitempty"`
 	ReplyCount int       `json:"reply_count,omitempty"`
@@ -39,7 +39,8 @@ type attachment struct {
 	DownloadURL string `json:"download_url"`
 }
 
-func (c *CommentSchema) complete(a urls.Builder) {
+// Complete implements [Completer].
+func (c *CommentSchema) Complete(a urls.Builder) {
 	c.URL = a.Base + "/comments/" + c.ID.String()
 	noun, public := "/things/", "/thing:"
 	if c.Target.Type == "Make" {
@@ -48,7 +49,7 @@ func (c *CommentSchema) complete(a urls.Builder) {
 	c.TargetType, c.TargetID = strings.ToLower(c.Target.Type), c.Target.ID
 	c.TargetURL = a.Base + noun + c.TargetID.String()
 	c.PublicURL = a.Base + public + c.TargetID.String() + "#comment-" + c.ID.String()
-	c.User.complete(a)
+	c.User.Complete(a)
 	if c.Parent != nil {
 		c.ParentID = c.Parent.ID
 	}
@@ -60,13 +61,15 @@ func (c *CommentSchema) complete(a urls.Builder) {
 	c.Target, c.Parent, c.ReplyCount = nil, nil, 0
 }
 
-// ThreadedSchema is comments by the comment that they reply to, "0" for none, and who wrote them, by id.
+// ThreadedSchema groups comments by the id of their parent ("0" for root comments), with their
+// authors by id.
 type ThreadedSchema struct {
 	Comments map[string][]*CommentSchema `json:"comments"`
 	Users    map[string]*UserSummary     `json:"users"`
 }
 
-func threaded(comments []*CommentSchema) *ThreadedSchema {
+// Threaded groups comments, already completed, by parent.
+func Threaded(comments []*CommentSchema) *ThreadedSchema {
 	t := &ThreadedSchema{make(map[string][]*CommentSchema), make(map[string]*UserSummary)}
 	for _, c := range comments {
 		parent := c.ParentID.String()

@@ -1,12 +1,13 @@
-package rest
+package wire
 
 import (
 	"encoding/json"
 	"strings"
 )
 
-// licenses gives what the wire calls the licences: requests carry a code, answers the long name.
-var licenses = []struct{ enum, code, name string }{
+// Licenses maps the license enum of GraphQL to its names on the wire: requests carry the code,
+// answers the long name.
+var Licenses = []struct{ Enum, Code, Name string }{
 	{"CC", "cc", "Creative Commons - Attribution"},
 	{"CC_SA", "cc-sa", "Creative Commons - Attribution - Share Alike"},
 	{"CC_ND", "cc-nd", "Creative Commons - Attribution - No Derivatives"},
@@ -26,19 +27,20 @@ type License string
 func (l *License) UnmarshalJSON(b []byte) error {
 	var enum string
 	err := json.Unmarshal(b, &enum)
-	for _, row := range licenses {
-		if row.enum == enum {
-			*l = License(row.name)
+	for _, row := range Licenses {
+		if row.Enum == enum {
+			*l = License(row.Name)
 		}
 	}
 	return err
 }
 
-// licenseEnum reads a licence as clients write it: the code, the code without hyphens, or the long name.
-func licenseEnum(text string) (string, bool) {
-	for _, row := range licenses {
-		if strings.EqualFold(text, row.code) || strings.EqualFold(text, strings.ReplaceAll(row.code, "-", "")) || strings.EqualFold(text, row.name) {
-			return row.enum, true
+// LicenseEnum returns the enum value of a license written as its code, its code without hyphens,
+// or its long name.
+func LicenseEnum(text string) (string, bool) {
+	for _, row := range Licenses {
+		if strings.EqualFold(text, row.Code) || strings.EqualFold(text, strings.ReplaceAll(row.Code, "-", "")) || strings.EqualFold(text, row.Name) {
+			return row.Enum, true
 		}
 	}
 	return "", false

@@ -1,4 +1,6 @@
-package rest
+// Package wire holds the structs of the REST API. Each one decodes what a stored GraphQL document
+// answers and encodes what legacy clients expect.
+package wire
 
 import (
 	"encoding/base64"
@@ -7,9 +9,19 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/urls"
 )
 
-// The types of the wire's fields: each reads what GraphQL answers and writes what old clients expect.
+// Completer is a wire struct that adds what only the wire needs, such as URLs and constants, after
+// it was decoded.
+type Completer interface{ Complete(a urls.Builder) }
+
+// Extent is the length of a list and the end of one page of it.
+type Extent struct {
+	Total int
+	Info  PageEnd
+}
 
 // ID is a string in GraphQL and an integer on the wire.
 type ID int64
@@ -35,13 +47,14 @@ func (f *Flag) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// TargetID is what a comment is on: its type and id in GraphQL, kept for what is made of it.
+// TargetID is the type and the id of the target of a comment.
 type TargetID struct {
 	Type string `json:"__typename"`
 	ID   ID     `json:"id"`
 }
 
-// Time is RFC 3339 in GraphQL and has no fractions and a numeric offset on the wire: fixed patterns read it.
+// Time is RFC 3339 in GraphQL. The wire has no fractions and a numeric offset, because clients parse
+// it with fixed patterns.
 type Time struct{ time.Time }
 
 // MarshalJSON writes 2015-04-09T12:55:22+00:00.
@@ -49,7 +62,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.UTC().Format("2006-01-02T15:04:05-07:00"))
 }
 
-// FileTime is Time as FileSchema alone writes it.
+// FileTime is the date format that only FileSchema uses.
 type FileTime struct{ time.Time }
 
 // MarshalJSON writes 2015-04-09 12:55:22.
@@ -67,7 +80,7 @@ func (h *Hash) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// OKSchema is what an action that succeeded answers.
+// OKSchema is the answer of an action that succeeded.
 type OKSchema struct{}
 
 // MarshalJSON writes {"ok":"ok"}.
@@ -75,3 +88,13 @@ func (OKSchema) MarshalJSON() ([]byte, error) { return []byte(`{"ok":"ok"}`), ni
 
 // UnmarshalJSON reads nothing.
 func (*OKSchema) UnmarshalJSON([]byte) error { return nil }
+
+// ErrorSchema is the body of every error. Some clients compare Error with the words of the HTTP
+// status, so the explanation is in Message.
+type ErrorSchema struct {
+	Error   string   `json:"error"`
+	Code    int      `json:"code"`
+	Type    string   `json:"type"`
+	Message string   `json:"message"`
+	Errors  []string `json:"errors,omitempty"`
+}

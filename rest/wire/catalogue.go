@@ -1,0 +1,124 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/meshyard/meshyard/internal/urls"
+)
+
+// CategorySchema is a category.
+type CategorySchema struct {
+	ID        ID                `json:"id"`
+	Name      string            `json:"name"`
+	URL       string            `json:"url"`
+	Count     int               `json:"count"`
+	Slug      string            `json:"slug"`
+	ThingsURL string            `json:"things_url"`
+	Children  []*CategorySchema `json:"children,omitzero"` // where they are asked for
+}
+
+// Complete implements [Completer].
+func (c *CategorySchema) Complete(a urls.Builder) {
+	c.URL = a.Base + "/categories/" + c.Slug
+	c.ThingsURL = c.URL + "/things"
+	for _, child := range c.Children {
+		child.Complete(a)
+	}
+}
+
+// CollectionSchema is a collection of things.
+type CollectionSchema struct {
+	ID          ID           `json:"id"`
+	Name        string       `json:"name"`
+	Description string       `json:"description"`
+	URL         string       `json:"url"`
+	ThingsURL   string       `json:"things_url"`
+	Thumbnail   string       `json:"thumbnail"`
+	Creator     *UserSummary `json:"creator"`
+	Count       int          `json:"count"`
+	Added       Time         `json:"added"`
+	Modified    Time         `json:"modified"`
+}
+
+// Complete implements [Completer].
+func (c *CollectionSchema) Complete(a urls.Builder) {
+	c.URL = a.Base + "/collections/" + c.ID.String()
+	c.ThingsURL = c.URL + "/things"
+	c.Thumbnail = a.Picture("THING")
+	c.Creator.Complete(a)
+}
+
+// SearchTagSchema is a tag in the answer of a tag search.
+type SearchTagSchema struct {
+	Tag      string `json:"tag"`
+	TagCount int    `json:"tag_count"`
+
+	// Input only: cleared by Complete.
+	Name  string `json:"name,omitempty"`
+	Count int    `json:"count,omitempty"`
+}
+
+// Complete implements [Completer].
+func (t *SearchTagSchema) Complete(urls.Builder) {
+	t.TagCount = t.Count
+	t.Name, t.Count = "", 0
+}
+
+// SearchSchema is a page of search hits.
+type SearchSchema struct {
+	Total int   `json:"total"`
+	Hits  []Hit `json:"hits"`
+
+	Info *PageEnd `json:"info,omitempty"` // input only: cleared by Extent
+}
+
+// PageEnd is the end of a page: its cursor, and whether another page follows.
+type PageEnd struct {
+	EndCursor   string `json:"endCursor"`
+	HasNextPage bool   `json:"hasNextPage"`
+}
+
+// Hit is a search hit: a thing, a copy, a user or a collection (see HitSchemas).
+type Hit struct{ Completer }
+
+// HitSchemas makes the wire struct of a hit from its GraphQL type name.
+var HitSchemas = map[string]func() Completer{
+	"Thing":      func() Completer { return new(ShortThingSchema) },
+	"Make":       func() Completer { return new(CopySchema) },
+	"User":       func() Completer { return new(UserSummary) },
+	"Collection": func() Completer { return new(CollectionSchema) },
+}
+
+// UnmarshalJSON reads a hit by its __typename.
+func (h *Hit) UnmarshalJSON(b []byte) error {
+	var of struct {
+		Type string `json:"__typename"`
+	}
+	if err := json.Unmarshal(b, &of); err != nil {
+		return err
+	}
+	schema := HitSchemas[of.Type]
+	if schema == nil {
+		return fmt.Errorf("search hit of unknown type %q", of.Type)
+	}
+	h.Completer = schema()
+	return json.Unmarshal(b, h.Completer)
+}
+
+// MarshalJSON writes the wire struct of the hit.
+func (h Hit) MarshalJSON() ([]byte, error) { return json.Marshal(h.Completer) }
+
+// Extent returns the length of the whole list and the end of this page, and clears Info.
+func (s *SearchSchema) Extent() Extent {
+	known := Extent{Total: s.Total, Info: *s.Info}
+	s.Info = nil
+	return known
+}
+
+// Complete implements [Completer].
+func (s *SearchSchema) Complete(a urls.Builder) {
+	for _, h := range s.Hits {
+		h.Complete(a)
+	}
+}
