@@ -65,6 +65,10 @@ func Guide(g *graph.Graph) ([]byte, error) {
 			fmt.Fprintf(&b, "\nWith the fragments %s.\n", strings.Join(names, ", "))
 		}
 	}
+	b.WriteString("\n## Operations that are not served\n\nEach answers 404 with the reason in `message`.\n\n| Operation | Reason |\n|---|---|\n")
+	for _, u := range unserved {
+		fmt.Fprintf(&b, "| `%s %s` | %s |\n", u.method, u.path, u.reason)
+	}
 	b.WriteString("\n## Fragments\n")
 	for _, f := range document.Fragments {
 		var fragment strings.Builder

@@ -59,6 +59,9 @@ func Handler(o Options) (http.Handler, error) {
 	for _, r := range routes {
 		s.mount(mux, r.method+" "+r.path, s.serve(r, operations[r.operation]))
 	}
+	for _, u := range unserved {
+		s.mount(mux, u.method+" "+u.path, u)
+	}
 	s.mount(mux, "POST /upload_file_storage", http.HandlerFunc(s.storeForm))
 	return notFound(mux), nil
 }

@@ -332,3 +332,17 @@ func TestDeprecation(t *testing.T) {
 		}
 	}, func(s *config.Settings) { s.Sunset = config.Day{Time: time.Date(2027, 6, 30, 0, 0, 0, 0, time.UTC)} })
 }
+
+// An operation of the published interface that this server lacks answers 404 with the reason.
+func TestRefusedOperations(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		for _, path := range []string{"/groups", "/groups/7/members/", "/apps/3"} {
+			r := ada.Get(path).Want(t, http.StatusNotFound)
+			checkErrorBody(t, r)
+			if !strings.Contains(string(r.Bytes), "not part of this server") {
+				t.Errorf("GET %s: %s", path, r.Bytes)
+			}
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package rest
+
+import "net/http"
+
+// refusal is an operation of the published interface that no route serves, and the reason.
+type refusal struct{ method, path, reason string }
+
+// The reasons are sentences: they are shown in the guide and in the message of the 404.
+const (
+	noGroups        = "Groups and their forums are not part of this server."
+	noMessages      = "Private messages are not part of this server."
+	noBanners       = "Banners, advertisements and site-wide notices are not part of this server."
+	noApps          = "Apps that run on the site are not part of this server."
+	noSubscriptions = "Subscriptions and the dashboard are not part of this server."
+	noEmail         = "This server sends no e-mail."
+	noChangelogs    = "The release notes are in CHANGELOG.md of the server's source."
+	noPrinters      = "Printers and slicing programs are not part of this server."
+	noVerified      = "There are no verified designers on this server."
+	notYet          = "Not served yet."
+)
+
+// unserved lists every operation of the published interface that routes lacks. Each answers 404 with
+// its reason. A row is removed when its route is added: the conformance test refuses an operation that
+// is in both tables or in neither.
+var unserved = []refusal{
+	{get, "/things/0/random", notYet},
+	{del, "/things/{thing_id}/collections", notYet},
+	{get, "/things/{thing_id}/prints", notYet},
+	{post, "/things/{thing_id}/toggle-watch", notYet},
+
+	{del, "/users/{username}", notYet},
+	{get, "/users/{username}/likesids", notYet},
+	{get, "/users/{username}/event-count", notYet},
+	{get, "/users/{username}/all-collected-things", notYet},
+	{get, "/users/{username}/unread-message-count", notYet},
+	{get, "/users/{username}/followers", notYet},
+	{post, "/users/{username}/followers", notYet},
+	{del, "/users/{username}/followers", notYet},
+	{get, "/users/{username}/following", notYet},
+	{post, "/users/{username}/avatar-image", notYet},
+	{post, "/users/{username}/cover-image", notYet},
+	{get, "/users/{username}/stats-by-day/{startDate}/{endDate}", notYet},
+	{get, "/users/{username}/stats-by-thing/{startDate}/{endDate}", notYet},
+	{get, "/users/{username}/recommended-things", notYet},
+	{get, "/users/{username}/recommended-tags", notYet},
+
+	{patch, "/copies/{copy_id}/images/{image_id}", notYet},
+	{del, "/copies/{copy_id}/images/{image_id}", notYet},
+	{get, "/copies/{copy_id}/threaded-comments", notYet},
+	{get, "/copies/{copy_id}/root-comments", notYet},
+	{post, "/copies/{copy_id}/toggle-watch", notYet},
+	{post, "/copies/{copy_id}/restore", notYet},
+
+	{post, "/collections/{collection_id}/like", notYet},
+	{post, "/collections/{collection_id}/watch", notYet},
+	{get, "/collections/{thing_id}/by-thing-id", notYet},
+	{post, "/collections/{collection_id}/move/{thing_id}", notYet},
+
+	{post, "/comments/{comment_id}/restore", notYet},
+	{post, "/comments/{comment_id}/spam", notYet},
+	{post, "/comments/0/markdown", notYet},
+
+	{get, "/groups", noGroups},
+	{post, "/groups", noGroups},
+	{get, "/groups/{group_id}", noGroups},
+	{patch, "/groups/{group_id}", noGroups},
+	{del, "/groups/{group_id}", noGroups},
+	{post, "/groups/{group_id}/image", noGroups},
+	{get, "/groups/{group_id}/members", noGroups},
+	{post, "/groups/{group_id}/members", noGroups},
+	{del, "/groups/{group_id}/members", noGroups},
+	{get, "/groups/{group_id}/group-forums", noGroups},
+	{post, "/groups/{group_id}/group-forums", noGroups},
+	{del, "/groups/{group_id}/forum/{forum_id}", noGroups},
+	{get, "/groups/{group_id}/forum-topics/{forum_id}", noGroups},
+	{get, "/groups/{group_id}/forum-by-slug/{forum_slug}", noGroups},
+	{get, "/groups/{group_id}/group-topics", noGroups},
+	{post, "/groups/{group_id}/group-topics/{forum_slug}", noGroups},
+	{get, "/groups/{group_id}/things", noGroups},
+	{post, "/groups/{group_id}/things/{thing_id}", noGroups},
+	{del, "/groups/{group_id}/things/{thing_id}", noGroups},
+	{post, "/groups/{group_id}/update-group-forum/{forum_id}", noGroups},
+
+	{get, "/grouptopics/{grouptopic_id}", noGroups},
+	{patch, "/grouptopics/{grouptopic_id}", noGroups},
+	{del, "/grouptopics/{grouptopic_id}", noGroups},
+	{post, "/grouptopics/{grouptopic_id}/pin", noGroups},
+	{del, "/grouptopics/{grouptopic_id}/pin", noGroups},
+	{post, "/grouptopics/{grouptopic_id}/watch", noGroups},
+	{del, "/grouptopics/{grouptopic_id}/watch", noGroups},
+	{get, "/grouptopics/{grouptopic_id}/comments", noGroups},
+	{post, "/grouptopics/{grouptopic_id}/comments", noGroups},
+	{get, "/grouptopics/{grouptopic_id}/forumtopics-comments", noGroups},
+	{get, "/grouptopics/{grouptopic_id}/root-comments", noGroups},
+	{post, "/grouptopics/{grouptopic_id}/update", noGroups},
+
+	{post, "/messages", noMessages},
+
+	{get, "/homebanner", noBanners},
+
+	{post, "/thingops/{ids}/move", notYet},
+	{post, "/thingops/{ids}/copy", notYet},
+	{post, "/thingops/{ids}/remove", notYet},
+
+	{get, "/verified", noVerified},
+
+	{get, "/apps/{id}", noApps},
+	{get, "/apps/0/approvedandpublished", noApps},
+
+	{get, "/events", notYet},
+	{get, "/events/{id}", notYet},
+	{del, "/events/{id}", notYet},
+	{post, "/events/0/read-all", notYet},
+
+	{get, "/sitewidenotification", noBanners},
+	{get, "/sitewidenotification/{id}", noBanners},
+
+	{get, "/subscriptions/{tag}/is-user-subscribed-to-tag", noSubscriptions},
+	{post, "/subscriptions/{tag}/set-subscribe-state", noSubscriptions},
+	{get, "/subscriptions/0/dashboard", noSubscriptions},
+	{get, "/subscriptions/0/dashboard-sources", noSubscriptions},
+	{get, "/subscriptions/0/analytics", noSubscriptions},
+
+	{post, "/email", noEmail},
+	{post, "/email/thingiverse/enqueue-support", noEmail},
+	{post, "/email/{type}/enqueue-dmca", noEmail},
+
+	{get, "/banner", noBanners},
+	{get, "/banner/0/page-ad", noBanners},
+
+	{get, "/changelogs", noChangelogs},
+
+	{get, "/printers/0/brands", noPrinters},
+	{get, "/printers/0/models", noPrinters},
+
+	{get, "/programs/0/all", noPrinters},
+}
+
+// ServeHTTP answers 404 with the reason.
+func (u refusal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	WriteError(w, http.StatusNotFound, u.reason)
+}
