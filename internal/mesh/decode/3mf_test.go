@@ -308,13 +308,25 @@ func Test3MFLimits(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
+	// Ten components in each of five assemblies are 100,000 boxes in less than a kilobyte.
+	nested := object
+	for i := 2; i < 7; i++ {
+		nested += fmt.Sprintf(`<object id="%d"><components>`+strings.Repeat(fmt.Sprintf(use, i-1), 10)+`</components></object>`, i)
+	}
+	wide := limits
+	wide.Triangles, wide.Elements = 1_000_000, 100_000
+	_, err := read3MF(context.Background(), source(model3MF(t, nested, `<item objectid="6"/>`)), wide, nil)
+	checkReason(t, err, mesh.TooLarge, "places its objects more than 100000 times")
+	if _, err := read3MF(context.Background(), source(model3MF(t, nested, `<item objectid="5"/>`)), wide, nil); err != nil {
+		t.Errorf("10,000 components: %v", err)
+	}
 	limits.Depth, limits.Elements = 100, 1000
 	full := strings.Replace(empty, `<object id="1"><components/></object>`, object, 1)
 	for i := 62; i < 92; i++ { // 2^90 of them are more than 64 bits count
 		full += fmt.Sprintf(`<object id="%d"><components>`+use+use+`</components></object>`, i, i-1, i-1)
 	}
 	b := model3MF(t, empty, `<item objectid="61"/>`)
-	_, err := read3MF(context.Background(), source(b), limits, nil)
+	_, err = read3MF(context.Background(), source(b), limits, nil)
 	checkReason(t, err, mesh.Empty, "no triangles")
 	b = model3MF(t, full, `<item objectid="91"/>`)
 	_, err = read3MF(context.Background(), source(b), limits, nil)

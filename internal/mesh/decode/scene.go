@@ -45,6 +45,7 @@ type object struct {
 	// What follows is known once it is counted.
 	state             counted
 	triangles, places int64 // each use counted
+	placements        int64 // of shapes and of objects that have some, each use counted
 	height            int   // of the tree below it
 }
 
@@ -84,12 +85,16 @@ func (s *scene) count(o *object, depth int) error {
 	if o.shape != nil {
 		o.triangles, o.places = int64(o.shape.triangles()), int64(len(o.shape.from))
 	}
+	o.placements = 1
 	for _, u := range o.uses {
 		if err := s.count(u.object, depth+1); err != nil {
 			return err
 		}
 		o.triangles = saturated(o.triangles, u.object.triangles)
 		o.places = saturated(o.places, u.object.places)
+		if u.object.triangles > 0 {
+			o.placements = saturated(o.placements, u.object.placements)
+		}
 		o.height = max(o.height, u.object.height+1)
 	}
 	o.state = done
@@ -111,6 +116,9 @@ func (s *scene) fill(ctx context.Context, m *mesh.Mesh) error {
 	}
 	if root.triangles > s.limits.Triangles {
 		return mesh.Errorf(mesh.TooLarge, "The %s file shows more than %d triangles, which is the most that is read.", s.name, s.limits.Triangles)
+	}
+	if placements := root.placements - 1; placements > s.limits.Elements { // less the scene itself
+		return mesh.Errorf(mesh.TooLarge, "The %s file places its objects more than %d times, counting each use inside an assembly.", s.name, s.limits.Elements)
 	}
 	a := assembly{name: s.name, m: m, ctx: ctx}
 	return a.fill(int(root.triangles), int(root.places), func(visit func(*solid, transform) error) error {

@@ -22,7 +22,10 @@ func (r *raster) points(ctx context.Context, m *mesh.Mesh, c *camera, g *ground,
 		x, y, z := float64(m.Positions[3*v]), float64(m.Positions[3*v+1]), float64(m.Positions[3*v+2])
 		p := c.project(x, y, z)
 		g.dot(x, y, z)
-		r.disc(float64(p.x)/subsample, float64(p.y)/subsample, radius*float64(p.near)*c.distance, p.near, r.colorOf(m, v))
+		filled := r.disc(float64(p.x)/subsample, float64(p.y)/subsample, radius*float64(p.near)*c.distance, p.near, r.colorOf(m, v))
+		if err := r.spend(filled); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -35,10 +38,13 @@ func (r *raster) colorOf(m *mesh.Mesh, v int) uint32 {
 	return uint32(q[0]) | uint32(q[1])<<8 | uint32(q[2])<<16
 }
 
-// disc draws a disc, bent like a ball so that it is lit like one.
-func (r *raster) disc(x, y, radius float64, near float32, color uint32) {
-	for j := max(0, int(y-radius)); j <= min(r.height-1, int(y+radius)); j++ {
-		for i := max(0, int(x-radius)); i <= min(r.width-1, int(x+radius)); i++ {
+// disc draws a disc, bent like a ball so that it is lit like one. It returns how much work that was,
+// in samples.
+func (r *raster) disc(x, y, radius float64, near float32, color uint32) (work int) {
+	top, bottom := max(0, int(y-radius)), min(r.height-1, int(y+radius))
+	left, right := max(0, int(x-radius)), min(r.width-1, int(x+radius))
+	for j := top; j <= bottom; j++ {
+		for i := left; i <= right; i++ {
 			dx, dy := (float64(i)+0.5-x)/radius, (float64(j)+0.5-y)/radius
 			d := 1 - dx*dx - dy*dy
 			k := j*r.width + i
@@ -52,4 +58,5 @@ func (r *raster) disc(x, y, radius float64, near float32, color uint32) {
 			}
 		}
 	}
+	return max(0, bottom-top+1) * max(0, right-left+1)
 }

@@ -25,8 +25,10 @@ const (
 	askEvery = 1 << 14
 )
 
-// Render draws a mesh on a light ground, seen from the front right and above, as large as fits. The only error is that of the context.
-// Beyond the mesh it takes some 14 bytes a sample, of which there are four a pixel.
+// Render draws a mesh on a light ground, seen from the front right and above, as large as fits. The
+// error is that of the context, or a *mesh.Error where the faces overlap so much that drawing them
+// would take very long. Beyond the mesh it takes some 14 bytes a sample, of which there are four a
+// pixel.
 func Render(ctx context.Context, m *mesh.Mesh, o Options) (*image.NRGBA, error) {
 	progress := o.Progress
 	if progress == nil {

@@ -48,7 +48,10 @@ func (r *raster) strokes(ctx context.Context, m *mesh.Mesh, c *camera) error {
 				if at := (seen{x: int32(x) / subsample, y: int32(y) / subsample}); at != last {
 					last = at
 					drawn++
-					r.disc(x/subsample, y/subsample, pen, a.near+float32(part)*(b.near-a.near), color)
+					filled := r.disc(x/subsample, y/subsample, pen, a.near+float32(part)*(b.near-a.near), color)
+					if r.spend(filled) != nil {
+						return nil // what is drawn by now shows the mesh
+					}
 				}
 			}
 		}
