@@ -38,7 +38,17 @@ require (
 	pgregory.net/rapid v1.2.0
 )
 
-require golang.org/x/image v0.46.0
+require (
+	github.com/willabides/kongplete v0.4.0
+	golang.org/x/image v0.46.0
+)
+
+require (
+	github.com/hashicorp/errwrap v1.1.0 // indirect
+	github.com/hashicorp/go-multierror v1.1.1 // indirect
+	github.com/posener/complete v1.2.3 // indirect
+	github.com/riywo/loginshell v0.0.0-20200815045211-7d26008be1ab // indirect
+)
 
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect

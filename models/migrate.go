@@ -18,6 +18,49 @@ var migrations embed.FS
 // migrationLock is the key of the advisory lock under which PostgreSQL migrates: several nodes may start at once.
 const migrationLock = 0x6d657368
 
+// Pending returns the names of the migrations that have not run, all of them on an empty database. It changes
+// nothing.
+func (db *DB) Pending(ctx context.Context) (names []string, err error) {
+	files, err := fs.ReadDir(migrations, path.Join("migrations", string(db.Engine)))
+	if err != nil {
+		return nil, err
+	}
+	recorded := "SELECT to_regclass('schema_migrations') IS NOT NULL"
+	if db.Engine == SQLite {
+		recorded = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations')"
+	}
+	var any bool
+	if err := db.read.NewRaw(recorded).Scan(ctx, &any); err != nil {
+		return nil, fmt.Errorf("pending migrations: %w", err)
+	}
+	var last int
+	if any {
+		if err := db.read.NewSelect().Table("schema_migrations").ColumnExpr("coalesce(max(number), 0)").Scan(ctx, &last); err != nil {
+			return nil, fmt.Errorf("pending migrations: %w", err)
+		}
+	}
+	for _, file := range files {
+		number, name, err := migrationOf(file.Name())
+		if err != nil {
+			return nil, err
+		}
+		if number > last {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// migrationOf returns the number and the name of the migration in a file.
+func migrationOf(file string) (number int, name string, err error) {
+	name = strings.TrimSuffix(file, ".sql")
+	digits, _, _ := strings.Cut(name, "_")
+	if number, err = strconv.Atoi(digits); err != nil {
+		return 0, "", fmt.Errorf("migration %s: the name does not begin with a number", file)
+	}
+	return number, name, nil
+}
+
 // Migrate brings the schema up to date and gives the names of the migrations that it ran, none where there was
 // nothing to do. All of them run in one transaction together with the record that they ran, so a process that
 // dies in the middle, or a second one that starts beside it, leaves either the old schema or the new one.
@@ -47,11 +90,9 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 			return err
 		}
 		for _, file := range files {
-			name := strings.TrimSuffix(file.Name(), ".sql")
-			digits, _, _ := strings.Cut(name, "_")
-			number, err := strconv.Atoi(digits)
+			number, name, err := migrationOf(file.Name())
 			if err != nil {
-				return fmt.Errorf("migration %s: no number", file.Name())
+				return err
 			}
 			if number <= last {
 				continue

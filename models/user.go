@@ -141,11 +141,6 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 	return s.User(ctx, caller, "me")
 }
 
-// HasUsers tells whether anybody has an account.
-func (s *Store) HasUsers(ctx context.Context) (bool, error) {
-	return s.db.write.NewSelect().Model((*User)(nil)).Exists(ctx)
-}
-
 // User gives the user of that name, whatever its case; "me" is the caller.
 func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*User, error) {
 	u := new(User)

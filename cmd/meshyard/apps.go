@@ -11,14 +11,14 @@ import (
 )
 
 type appCreateCmd struct {
-	Name     string   `arg:"" help:"What users see when it asks."`
-	Redirect []string `help:"Where it is answered, several times for several: https://…, http://127.0.0.1/… (any port), or a scheme that is a domain read backwards." sep:"none" placeholder:"URL"`
-	Public   bool     `help:"It can keep no secret, as programs on users' machines cannot: it has none, and must use PKCE."`
-	Implicit bool     `help:"It may have tokens in an address: for old programs that know nothing better."`
+	Name     string   `arg:"" help:"Name that users see when the application asks for access."`
+	Redirect []string `help:"Redirect URI; repeat the flag for several. https://…, http://127.0.0.1/… (any port), or a private-use scheme such as org.example.app:/callback." sep:"none" placeholder:"URL"`
+	Public   bool     `help:"Public client: it runs on users' machines, has no secret, and must use PKCE."`
+	Implicit bool     `help:"Allow the implicit grant, which puts tokens in a URL. Only for old programs that support nothing else."`
 }
 
 func (c *appCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return with(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *models.Store) error {
 		secret, a, err := store.RegisterApplication(ctx, models.NewApplication{Name: c.Name, RedirectURIs: c.Redirect, IsPublic: c.Public, AllowsImplicit: c.Implicit})
 		if err != nil {
 			return err
@@ -34,12 +34,12 @@ func (c *appCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.
 type appListCmd struct{}
 
 func (*appListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return with(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *models.Store) error {
 		all, err := store.AllApplications(ctx)
 		if err != nil {
 			return err
 		}
-		out := table("CLIENT ID", "KIND", "NAME", "ADDRESSES")
+		out := table("CLIENT ID", "KIND", "NAME", "REDIRECT URIS")
 		for _, a := range all {
 			kind := "confidential"
 			if a.IsPublic() {
@@ -55,15 +55,15 @@ func (*appListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 }
 
 type appDeleteCmd struct {
-	ClientID string `arg:"" name:"client-id" help:"The client id that app list tells."`
+	ClientID string `arg:"" name:"client-id" help:"Client id, as printed by app list."`
 }
 
 func (c *appDeleteCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return with(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *models.Store) error {
 		if err := store.ForgetApplication(ctx, c.ClientID); err != nil {
 			return err
 		}
-		fmt.Println("application", c.ClientID, "is forgotten")
+		fmt.Println("deleted application", c.ClientID)
 		return nil
 	})
 }

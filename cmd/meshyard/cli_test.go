@@ -2,10 +2,14 @@ package main_test
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -48,8 +52,8 @@ func TestCommands(t *testing.T) {
 			for wrong, says := range map[string]string{
 				"user create ada": "taken", "user create ADA": "taken", "user create a/b": "letters", "user create me": "username", "token create bob": "does not exist",
 				"token create ada --scope everything": "want read, write or admin", "token create ada --scope admin": "not an administrator", "token create ada --expires never": "lifetime",
-				"serve --listen nowhere": "--listen", "gc --upload-limit much": "size", "frobnicate": "unexpected argument",
-				"documents get_nothing": "no document", "documents --documents nowhere": "--documents",
+				"documents get_nothing":         "no registered document",
+				"documents --documents nowhere": "--documents",
 			} {
 				_, stderr, err := c.try(strings.Fields(wrong)...)
 				if err == nil || !strings.Contains(stderr, says) {
@@ -63,7 +67,7 @@ func TestCommands(t *testing.T) {
 			if id == nil || strings.Contains(list, strings.TrimSpace(token)) {
 				t.Fatalf("token list said %q", list)
 			}
-			if out := c.run("token", "revoke", id[1]); out != "token "+id[1]+" is revoked\n" {
+			if out := c.run("token", "revoke", id[1]); out != "revoked token "+id[1]+"\n" {
 				t.Errorf("token revoke said %q", out)
 			}
 			if out := c.run("token", "list", "ada"); strings.Contains(out, "\n"+id[1]+" ") {
@@ -112,13 +116,13 @@ func TestCommands(t *testing.T) {
 			if out := c.run("fsck"); out != "database and bucket agree\n" {
 				t.Errorf("fsck of an object younger than its grace said %q", out)
 			}
-			if out, _, err := c.try("fsck", "--grace", "0s"); err == nil || !strings.Contains(out, strings.Repeat("ab", 32)) {
-				t.Errorf("fsck of a stray object said %q, %v", out, err)
+			if out, stderr, err := c.try("fsck", "--grace", "0s"); exitStatus(err) != 1 || !strings.Contains(out, strings.Repeat("ab", 32)) || !strings.Contains(stderr, "disagree in 1 place\n") {
+				t.Errorf("fsck of a stray object: %v, %q, %q; want exit status 1", err, out, stderr)
 			}
 			if out := c.run("gc", "--grace", "0s", "--dry-run"); !strings.Contains(out, "would remove files/"+strings.Repeat("ab", 32)) {
 				t.Errorf("gc --dry-run said %q", out)
 			}
-			if out := c.run("gc", "--grace", "0s"); !strings.Contains(out, "removed 0 expired uploads and 1 objects (5 bytes)") {
+			if out := c.run("gc", "--grace", "0s"); !strings.Contains(out, "removed 0 expired uploads and 1 object (5 bytes)") {
 				t.Errorf("gc said %q", out)
 			}
 			c.run("fsck", "--grace", "0s", "--rehash")
@@ -131,8 +135,169 @@ func TestCommands(t *testing.T) {
 	if out := c.run("openapi"); !json.Valid([]byte(out)) {
 		t.Errorf("openapi said %.200q", out)
 	}
-	if out := c.run("--help"); !strings.Contains(out, "MESHYARD_DATABASE_URL") || !strings.Contains(out, "token") {
-		t.Errorf("--help said %q", out)
+}
+
+// exitStatus returns the exit status behind the error of a command, 0 for nil.
+func exitStatus(err error) int {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		return -1
+	}
+	return 0
+}
+
+// A wrong command line or setting is told in one line on standard error with exit status 2.
+func TestUsageErrors(t *testing.T) {
+	t.Parallel()
+	c := newCatalogue(t, buildBinary(t), "")
+	for wrong, want := range map[string]string{
+		"frobnicate":                   "unexpected argument frobnicate",
+		"tokn":                         `unexpected argument tokn, did you mean "token"?`,
+		"token lst":                    `unexpected argument lst, did you mean "list"?`,
+		"serve --lisen :80":            `unknown flag --lisen, did you mean "--listen"?`,
+		"user":                         `expected one of "create", "password"`,
+		"serve --listen nowhere":       "--listen: want HOST:PORT",
+		"gc --upload-limit much":       `size "much"`,
+		"token create a --scope all":   `scope "all": want read, write or admin`,
+		"token create a --expires now": `lifetime "now"`,
+	} {
+		stdout, stderr, err := c.try(strings.Fields(wrong)...)
+		if exitStatus(err) != 2 || stdout != "" || !strings.HasPrefix(stderr, "meshyard: ") || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("meshyard %s: %v, standard output %q, standard error %q; want exit status 2 and the line %q", wrong, err, stdout, stderr, want)
+		}
+	}
+}
+
+// Only the commands that are meant to create a catalogue do so; the others name what is missing.
+func TestOnlySomeCommandsCreate(t *testing.T) {
+	t.Parallel()
+	binary := buildBinary(t)
+	looks := []string{
+		"token create ada", "token list ada", "token revoke 1", "user password ada", "app create A --redirect https://a.example/", "app list", "app delete x",
+		"fsck", "gc", "gc --dry-run", "derive", "recount", "doctor",
+	}
+	c := newCatalogue(t, binary, "")
+	for _, line := range looks {
+		cmd := c.command(strings.Fields(line)...)
+		cmd.Stdin = strings.NewReader("correct horse battery\n")
+		out, err := cmd.CombinedOutput()
+		if exitStatus(err) != 1 || !strings.Contains(string(out), "there is no database at "+c.data) {
+			t.Errorf("meshyard %s without a database: %v, %q", line, err, out)
+		}
+		if _, err := os.Stat(c.data); err == nil {
+			t.Fatalf("meshyard %s created %s", line, c.data)
+		}
+	}
+	empty := newCatalogue(t, binary, pgtest.Database(t))
+	if err := os.MkdirAll(filepath.Join(empty.data, "bucket"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, err := empty.try("fsck"); exitStatus(err) != 1 || !strings.Contains(stderr, "it lacks 0001_foundation") || !strings.Contains(stderr, "run meshyard migrate") {
+		t.Errorf("fsck on an empty PostgreSQL database: %v, %q", err, stderr)
+	}
+	c.run("migrate")
+	if _, stderr, err := c.try("fsck"); exitStatus(err) != 1 || !strings.Contains(stderr, "there is no bucket folder at "+c.data) {
+		t.Errorf("fsck without a bucket: %v, %q", err, stderr)
+	}
+	for _, line := range []string{"user create ada", "import things FILE", "serve"} {
+		c := newCatalogue(t, binary, "")
+		if line == "serve" {
+			c.stop(c.serve())
+		} else {
+			file := filepath.Join(t.TempDir(), "things.csv")
+			if err := os.WriteFile(file, []byte("name,creator\nGear,bob\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c.run(strings.Fields(strings.ReplaceAll(line, "FILE", file))...)
+		}
+		c.run("fsck")
+	}
+}
+
+// A server without an administrator creates one, also after an import and where the name is taken; the next start
+// says how to get a token.
+func TestFirstAdministrator(t *testing.T) {
+	t.Parallel()
+	binary := buildBinary(t)
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			database := ""
+			if engine == "postgres" {
+				database = pgtest.Database(t)
+			}
+			c := newCatalogue(t, binary, database)
+			file := filepath.Join(t.TempDir(), "things.csv")
+			if err := os.WriteFile(file, []byte("name,creator\nGear,Admin\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c.run("import", "things", file)
+			s := c.serve()
+			c.stop(s)
+			first := s.stdout.String()
+			shown := regexp.MustCompile(`(?m)^ {4}(my_[\w-]+)$`).FindStringSubmatch(first)
+			if shown == nil || !strings.Contains(first, "the user admin-2 was created") || !strings.Contains(first, s.url+"/graphiql") {
+				t.Fatalf("the first start printed %q", first)
+			}
+			s = c.serve()
+			request, _ := http.NewRequest("POST", s.url+"/graphql", strings.NewReader(`{"query":"{ me { username role } }"}`))
+			request.Header.Set("Authorization", "Bearer "+shown[1])
+			request.Header.Set("Content-Type", "application/json")
+			answer, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			if body, _ := io.ReadAll(answer.Body); !strings.Contains(string(body), `"username":"admin-2","role":"ADMINISTRATOR"`) {
+				t.Errorf("with the first token: %s", body)
+			}
+			c.stop(s)
+			if second := s.stdout.String(); !strings.Contains(second, s.url+"/graphiql") || !strings.Contains(second, "token create USERNAME") || strings.Contains(second, "my_") {
+				t.Errorf("the second start printed %q", second)
+			}
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	binary := buildBinary(t)
+	help := func(args ...string) string {
+		cmd := exec.Command(binary, append(args, "--help")...)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	serve := help("serve")
+	if own, settings := strings.Index(serve, "--drain"), strings.Index(serve, "--database-url"); own < 0 || settings < own || !strings.Contains(serve, "MESHYARD_DATABASE_URL") {
+		t.Errorf("serve --help: want its own flag and then the settings, got %s", serve)
+	}
+	if create := help("token", "create"); !strings.Contains(create, "--scope") || strings.Contains(create, "--rate-limit") || !strings.Contains(create, "MESHYARD_DATABASE_URL") {
+		t.Errorf("token create --help: want its own flags and where the settings are, got %s", create)
+	}
+	if all := help(); !strings.Contains(all, "token ") || !strings.Contains(all, "Exit status: 0") || strings.Contains(all, "--rate-limit") {
+		t.Errorf("--help: %s", all)
+	}
+	for _, args := range [][]string{{"version"}, {"--version"}} {
+		out, err := exec.Command(binary, args...).Output()
+		if err != nil || !strings.HasPrefix(string(out), "meshyard ") || !strings.Contains(string(out), runtime.Version()) {
+			t.Errorf("meshyard %s: %v, %q", args, err, out)
+		}
+	}
+	complete := exec.Command(binary)
+	complete.Env = append(os.Environ(), "COMP_LINE=meshyard tok")
+	if out, err := complete.Output(); err != nil || string(out) != "token\n" {
+		t.Errorf("completion of tok: %v, %q", err, out)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		if out, err := exec.Command(binary, "completion", shell).Output(); err != nil || !strings.Contains(string(out), binary) {
+			t.Errorf("completion %s: %v, %q", shell, err, out)
+		}
 	}
 }
 

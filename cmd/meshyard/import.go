@@ -23,9 +23,9 @@ import (
 
 type importCatalogueCmd struct {
 	Dir    string `arg:"" type:"existingdir" help:"Folder with the tables."`
-	Meshes string `type:"existingdir" help:"Folder with model files, also in folders below it: each is uploaded onto one of the things, the first onto the first."`
-	Scale  int    `help:"Make this many things with the spread of those in the tables, for trying out a large catalogue. Default: load the tables as they are."`
-	Seed   uint64 `help:"With --scale: the same seed makes the same things. Default: ${default}." default:"1"`
+	Meshes string `type:"existingdir" help:"Folder with model files, searched recursively. The first file is attached to the first thing, and so on."`
+	Scale  int    `help:"Generate this many things with the distribution of those in the tables, to try a large catalogue. Default: load the tables as they are."`
+	Seed   uint64 `help:"With --scale: the same seed generates the same things. Default: ${default}." default:"1"`
 }
 
 // importMemory is how much the process shall take: the garbage of a million things may wait for less time than that of a server.
@@ -72,7 +72,7 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 }
 
 type importThingsCmd struct {
-	File string `arg:"" type:"existingfile" help:"File that ends in .csv, .jsonl or .ndjson."`
+	File string `arg:"" type:"existingfile" help:"File with the extension .csv, .jsonl or .ndjson."`
 }
 
 // Run looks at all rows before it loads any, and tells of each that is wrong.

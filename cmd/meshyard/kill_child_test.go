@@ -100,7 +100,7 @@ func (c *catalogue) try(args ...string) (stdout, stderr string, err error) {
 // process is a process of the binary, which ends with the test at the latest.
 type process struct {
 	*exec.Cmd
-	stdout, stderr bytes.Buffer // to be read when it has ended; a server writes to the log instead
+	stdout, stderr bytes.Buffer // to be read when it has ended; a server writes its log to a file instead of stderr
 	ended          chan struct{}
 	err            error // of Wait, once ended
 }
@@ -192,7 +192,7 @@ func (c *catalogue) tryServe(offset int) (*server, error) {
 	}
 	defer log.Close()
 	s := &server{&process{Cmd: c.command("serve", "--listen", address, "--rate-limit", "0")}, "http://" + address}
-	s.Stderr = log // standard output, where a first token is shown, is no part of the log
+	s.Stdout, s.Stderr = &s.stdout, log // a first token is printed on standard output and stays out of the log
 	if err := c.launch(s.process); err != nil {
 		return nil, err
 	}

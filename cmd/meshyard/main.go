@@ -1,4 +1,4 @@
-// Command meshyard is the server and all that runs it.
+// Command meshyard is the server and its administration commands.
 package main
 
 import (
@@ -11,43 +11,54 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	"github.com/willabides/kongplete"
 
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/telemetry"
 )
 
-type cli struct {
-	config.Settings `group:"Settings (each is also a variable MESHYARD_…)"`
+const settingsGroup = "Settings (each is also an environment variable)"
 
-	Serve   serveCmd   `cmd:"" help:"Run the server. On a catalogue without users it makes the user admin and prints a token."`
-	Migrate migrateCmd `cmd:"" help:"Bring the database up to date. serve does it too."`
+type cli struct {
+	config.Settings `group:"Settings (each is also an environment variable)"`
+
+	VersionFlag kong.VersionFlag `name:"version" help:"Print the version and exit."`
+
+	Serve   serveCmd   `cmd:"" help:"Run the server. When there is no administrator it creates one and prints an access token."`
+	Migrate migrateCmd `cmd:"" help:"Create the database, or bring it up to date. serve does this too."`
 	User    struct {
-		Create   userCreateCmd   `cmd:"" help:"Make a user."`
-		Password userPasswordCmd `cmd:"" help:"Set the password of a user, read from standard input: one line. He is signed out everywhere; his tokens go on working."`
-	} `cmd:"" help:"Users."`
+		Create   userCreateCmd   `cmd:"" help:"Create a user."`
+		Password userPasswordCmd `cmd:"" help:"Set the password of a user, read from standard input: one line. The user is signed out everywhere; access tokens stay valid."`
+	} `cmd:"" help:"Manage users."`
 	Token struct {
-		Create tokenCreateCmd `cmd:"" help:"Make an access token of a user and print it: it is shown this once."`
-		List   tokenListCmd   `cmd:"" help:"List the access tokens of a user: id, name, scopes, made, last used, end."`
-		Revoke tokenRevokeCmd `cmd:"" help:"End an access token. A running server notices within a second."`
-	} `cmd:"" help:"Access tokens."`
+		Create tokenCreateCmd `cmd:"" help:"Create an access token of a user and print it. It cannot be shown again."`
+		List   tokenListCmd   `cmd:"" help:"List the access tokens of a user."`
+		Revoke tokenRevokeCmd `cmd:"" help:"Revoke an access token. A running server notices within a second."`
+	} `cmd:"" help:"Manage access tokens."`
 	App struct {
-		Create appCreateCmd `cmd:"" help:"Make an application known, and print its client id and its secret, which is shown this once."`
-		List   appListCmd   `cmd:"" help:"List the applications: client id, kind, name, addresses."`
-		Delete appDeleteCmd `cmd:"" help:"Forget an application, with all tokens that it was given."`
-	} `cmd:"" help:"Applications that may ask users to let them in, by OAuth 2."`
-	Fsck   fsckCmd `cmd:"" help:"Compare database and bucket. Exit status 1, and a list, where they disagree."`
-	GC     gcCmd   `cmd:"" name:"gc" help:"Remove expired uploads, and objects that no file names. The server does it every hour."`
+		Create appCreateCmd `cmd:"" help:"Register an OAuth 2 application and print its client id and its secret, which cannot be shown again."`
+		List   appListCmd   `cmd:"" help:"List the registered applications."`
+		Delete appDeleteCmd `cmd:"" help:"Delete an application and all tokens issued to it."`
+	} `cmd:"" help:"Manage OAuth 2 applications."`
+	Fsck   fsckCmd `cmd:"" help:"Compare database and bucket. Prints the differences; exit status 1 if there are any."`
+	GC     gcCmd   `cmd:"" name:"gc" help:"Remove expired uploads and objects that no file refers to. The server does this every hour."`
 	Import struct {
-		Catalogue importCatalogueCmd `cmd:"" help:"Load the tables of a catalogue: things.csv, files.csv, tags.csv and licences.csv in a folder. Ids stay; what is there already is left as it is."`
-		Things    importThingsCmd    `cmd:"" help:"Load things from a file of your own, CSV with a header line or JSON Lines: all of them, or none where a row is wrong. Columns: name, creator, license, category, subcategory, description, tags, date, id; the first two are needed."`
-	} `cmd:"" help:"Bring things in."`
-	Derive    deriveCmd    `cmd:"" help:"Ask for the previews that files lack, or that an older version made: servers make them."`
-	Recount   recountCmd   `cmd:"" help:"Find all counts and the popularity of all things anew from the rows they follow from."`
-	Doctor    doctorCmd    `cmd:"" help:"Tell what the database is in need of: statistics, a vacuum, an import that was cut short. Exit status 1 where there is something."`
-	Schema    schemaCmd    `cmd:"" help:"Print the GraphQL schema."`
-	Documents documentsCmd `cmd:"" help:"List the registered GraphQL documents, each with the SHA-256 by which clients may ask for it, or print one as it is to be sent."`
-	OpenAPI   openAPICmd   `cmd:"" name:"openapi" help:"Print the OpenAPI description of the REST face."`
+		Catalogue importCatalogueCmd `cmd:"" help:"Load the tables of a catalogue: things.csv, files.csv, tags.csv and licences.csv in a folder. Ids are kept; existing rows are not changed."`
+		Things    importThingsCmd    `cmd:"" help:"Load things from a CSV file with a header line, or from JSON Lines: all rows, or none if one is wrong. Columns: name and creator (required), license, category, subcategory, description, tags, date, id."`
+	} `cmd:"" help:"Import data."`
+	Derive     deriveCmd     `cmd:"" help:"Queue previews that files lack, or that an older version made. Running servers make them."`
+	Recount    recountCmd    `cmd:"" help:"Recompute all counts and the popularity of all things."`
+	Doctor     doctorCmd     `cmd:"" help:"Check whether the database needs statistics, a vacuum, or an interrupted import finished. Exit status 1 if it does."`
+	Schema     schemaCmd     `cmd:"" help:"Print the GraphQL schema."`
+	Documents  documentsCmd  `cmd:"" help:"List the registered GraphQL documents, each with the SHA-256 by which clients may ask for it, or print one."`
+	OpenAPI    openAPICmd    `cmd:"" name:"openapi" help:"Print the OpenAPI description of the REST API."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Completion completionCmd `cmd:"" help:"Print the code that turns on completion in a shell: source <(meshyard completion bash)."`
 }
+
+const description = `Meshyard stores and shares 3D models: a GraphQL API, and a REST API for existing clients.
+
+Exit status: 0 success; 1 failure, or a check found something; 2 wrong command line or setting.`
 
 func main() {
 	if os.Getenv("GOGC") == "" {
@@ -57,24 +68,54 @@ func main() {
 	slog.SetDefault(logger)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// The first signal asks to end; the default of the second, which ends at once, comes back with it.
+	// The first signal asks for a graceful shutdown. Afterwards the default handling is back, so a second one ends the
+	// process at once.
 	context.AfterFunc(ctx, stop)
 
 	var c cli
-	command := kong.Parse(&c,
-		kong.Name("meshyard"),
-		kong.Description("Meshyard catalogues shareable 3D models: a GraphQL API, and a REST face for programs written for the old one."),
-		kong.UsageOnError(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, Tree: true}),
+	parser := kong.Must(&c,
+		kong.Name("meshyard"), kong.Description(description), kong.Vars{"version": about()},
+		kong.Help(printHelp), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)
-	command.BindTo(ctx, (*context.Context)(nil))
-	command.Bind(logger)
-	if err := c.Complete(); err != nil {
+	kongplete.Complete(parser)
+	args := os.Args[1:]
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	command, err := parser.Parse(args)
+	if err == nil {
+		err = c.Complete()
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "meshyard:", err)
 		os.Exit(2)
 	}
+	command.BindTo(ctx, (*context.Context)(nil))
+	command.Bind(logger)
 	if err := command.Run(c.Settings); err != nil {
 		fmt.Fprintln(os.Stderr, "meshyard:", err)
 		os.Exit(1)
 	}
+}
+
+// printHelp prints the help of a command with the flags of its own. Every command takes the settings too, but only
+// serve lists them.
+func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	selected := ctx.Selected()
+	if selected != nil && selected.Name == "serve" {
+		return kong.DefaultHelpPrinter(options, ctx)
+	}
+	for _, flag := range ctx.Model.Flags {
+		if flag.Group != nil && flag.Group.Title == settingsGroup {
+			flag.Hidden = true
+		}
+	}
+	if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(ctx.Stdout, `
+Every command also takes the settings, as flags such as --data or --database-url, or as environment
+variables such as MESHYARD_DATA or MESHYARD_DATABASE_URL. "meshyard serve --help" lists them.
+`)
+	return err
 }

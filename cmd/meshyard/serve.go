@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
@@ -12,7 +14,7 @@ import (
 )
 
 type serveCmd struct {
-	Drain time.Duration `help:"How long requests in flight may take to end after the first SIGTERM or interrupt; a second one ends them at once. Default: ${default}." default:"10m"`
+	Drain time.Duration `help:"How long requests in progress may take to finish after the first SIGTERM or interrupt; a second signal ends them at once. Default: ${default}." default:"10m"`
 }
 
 func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
@@ -21,18 +23,34 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	listener, err := a.Listen() // before anything is said: another server may have the address
+	listener, err := a.Listen() // first: when another server has the address, nothing is created or printed
 	if err != nil {
 		return err
 	}
-	token, err := a.FirstToken(ctx)
+	name, token, err := a.Store.FirstAdministrator(ctx)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	if token != "" {
-		fmt.Printf("The catalogue is empty: the user admin was made. This token is shown once:\n\n    %s\n\nGraphiQL: %s/graphiql\n", token, s.BaseURL)
-	}
+	fmt.Print(greeting(s, name, token))
 	return a.Serve(ctx, listener, c.Drain)
+}
+
+// greeting says where the server is and how to get a token. name and token are those of the administrator that was
+// just created, or empty.
+func greeting(s config.Settings, name, token string) string {
+	var b strings.Builder
+	if token != "" {
+		fmt.Fprintf(&b, "There was no administrator, so the user %s was created. This access token is shown once:\n\n    %s\n\n", name, token)
+	}
+	fmt.Fprintf(&b, "Start page  %s/\n", s.BaseURL)
+	if !s.Hardened {
+		fmt.Fprintf(&b, "GraphiQL    %s/graphiql\n", s.BaseURL)
+	}
+	fmt.Fprintf(&b, "REST        %s/reference\n", s.BaseURL)
+	if token == "" {
+		fmt.Fprintf(&b, "A token     %s token create USERNAME (with the settings of this server)\n", os.Args[0])
+	}
+	return b.String() + "\n"
 }
 
 type migrateCmd struct{}

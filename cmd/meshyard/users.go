@@ -13,7 +13,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
@@ -24,22 +23,19 @@ type userCreateCmd struct {
 	Admin bool   `help:"Make the user an administrator."`
 }
 
-func (c *userCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
-	a, err := server.Open(ctx, s, logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.Close()) }()
-	u, err := a.Store.CreateUser(ctx, c.Name, c.Admin)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("user %s has the id %d\n", u.Username, u.ID)
-	return nil
+func (c *userCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
+	return withNewStore(ctx, s, logger, func(store *models.Store) error {
+		u, err := store.CreateUser(ctx, c.Name, c.Admin)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("user %s has the id %d\n", u.Username, u.ID)
+		return nil
+	})
 }
 
 type userPasswordCmd struct {
-	Name string `arg:"" help:"The user."`
+	Name string `arg:"" help:"Username."`
 }
 
 func (c *userPasswordCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
@@ -52,7 +48,7 @@ func (c *userPasswordCmd) Run(ctx context.Context, s config.Settings, logger *sl
 	if strings.ContainsAny(password, "\r\n") {
 		return errors.New("the password must be one line")
 	}
-	return with(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *models.Store) error {
 		if err := store.SetPassword(ctx, c.Name, password); err != nil {
 			return err
 		}
@@ -62,36 +58,39 @@ func (c *userPasswordCmd) Run(ctx context.Context, s config.Settings, logger *sl
 }
 
 type tokenCreateCmd struct {
-	Name    string          `arg:"" help:"The user."`
-	Scope   []string        `help:"What the token allows: read, write, admin; several times for several. Default: ${default}." default:"read,write" placeholder:"SCOPE"`
-	Expires config.Lifetime `help:"How long it lives: 90d, 12h. Default: for ever." placeholder:"LIFETIME"`
-	Label   string          `help:"What it is for, to know it by later." placeholder:"TEXT"`
+	Name    string          `arg:"" help:"Username."`
+	Scope   []string        `help:"Scope of the token: read, write or admin; repeat the flag for several. Default: ${default}." default:"read,write" placeholder:"SCOPE"`
+	Expires config.Lifetime `help:"Lifetime: 90d, 12h. Default: the token does not expire." placeholder:"LIFETIME"`
+	Label   string          `help:"What the token is for, to recognise it in lists." placeholder:"TEXT"`
 }
 
-func (c *tokenCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
+// Validate checks the scopes before anything is opened.
+func (c *tokenCreateCmd) Validate() error {
+	_, err := auth.ParseScopes(c.Scope)
+	return err
+}
+
+func (c *tokenCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	scopes, err := auth.ParseScopes(c.Scope)
 	if err != nil {
 		return err
 	}
-	a, err := server.Open(ctx, s, logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.Close()) }()
-	token, err := a.Store.CreateToken(ctx, c.Name, c.Label, scopes, time.Duration(c.Expires))
-	if err != nil {
-		return err
-	}
-	fmt.Println(token)
-	return nil
+	return withStore(ctx, s, logger, func(store *models.Store) error {
+		token, err := store.CreateToken(ctx, c.Name, c.Label, scopes, time.Duration(c.Expires))
+		if err != nil {
+			return err
+		}
+		fmt.Println(token)
+		return nil
+	})
 }
 
 type tokenListCmd struct {
-	Name string `arg:"" help:"The user."`
+	Name string `arg:"" help:"Username."`
 }
 
 func (c *tokenListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return with(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *models.Store) error {
 		tokens, err := store.TokensOf(ctx, c.Name)
 		if err != nil {
 			return err
@@ -102,7 +101,7 @@ func (c *tokenListCmd) Run(ctx context.Context, s config.Settings, logger *slog.
 			}
 			return at.Format(time.RFC3339)
 		}
-		out := table("ID", "NAME", "SCOPES", "MADE", "LAST USED", "ENDS")
+		out := table("ID", "NAME", "SCOPES", "CREATED", "LAST USED", "EXPIRES")
 		for _, t := range tokens {
 			out.row(strconv.FormatInt(t.ID, 10), t.Name, t.Scopes, when(&t.CreatedAt), when(t.LastUsedAt), when(t.ExpiresAt))
 		}
@@ -111,31 +110,21 @@ func (c *tokenListCmd) Run(ctx context.Context, s config.Settings, logger *slog.
 }
 
 type tokenRevokeCmd struct {
-	ID int64 `arg:"" help:"The id that token list tells."`
+	ID int64 `arg:"" help:"Token id, as printed by token list."`
 }
 
 func (c *tokenRevokeCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return with(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *models.Store) error {
 		t, err := store.RevokeAnyToken(ctx, c.ID)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("token %d is revoked\n", t.ID)
+		fmt.Printf("revoked token %d\n", t.ID)
 		return nil
 	})
 }
 
-// with runs fn on the catalogue of the settings.
-func with(ctx context.Context, s config.Settings, logger *slog.Logger, fn func(*models.Store) error) (err error) {
-	a, err := server.Open(ctx, s, logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.Close()) }()
-	return fn(a.Store)
-}
-
-// columns is a table on standard output.
+// columns writes a table to standard output.
 type columns struct{ *tabwriter.Writer }
 
 func table(heads ...string) columns {
@@ -144,7 +133,7 @@ func table(heads ...string) columns {
 	return t
 }
 
-// row writes cells without what could break the table; Flush tells of errors.
+// row writes cells with control characters replaced by spaces. Flush returns errors.
 func (t columns) row(cells ...string) {
 	for i, c := range cells {
 		cells[i] = strings.Map(func(r rune) rune {

@@ -9,8 +9,6 @@ import (
 	"os"
 	"runtime/debug"
 	"time"
-
-	"github.com/meshyard/meshyard/internal/auth"
 )
 
 const (
@@ -93,15 +91,4 @@ func (a *Server) saveUsage(ctx context.Context) {
 			a.Logger.Error("the calls of deprecated operations of the last seconds are lost", "error", err)
 		}
 	}
-}
-
-// FirstToken makes the user admin on a catalogue without users and gives a token of his, "" on any other.
-func (a *Server) FirstToken(ctx context.Context) (string, error) {
-	if has, err := a.Store.HasUsers(ctx); has || err != nil {
-		return "", err
-	}
-	if _, err := a.Store.CreateUser(ctx, "admin", true); err != nil {
-		return "", err
-	}
-	return a.Store.CreateToken(ctx, "admin", "first start", auth.Scopes{auth.Read, auth.Write, auth.Admin}, 0)
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,25 +67,50 @@ func openDB(ctx context.Context, s config.Settings) (*models.DB, error) {
 	return models.OpenDB(ctx, s.DatabaseURL)
 }
 
-// Open opens the catalogue of the settings, migrated.
+// Open opens the catalogue of the settings. It creates the database and the bucket folder when they
+// are missing, and runs pending migrations.
 func Open(ctx context.Context, s config.Settings, logger *slog.Logger) (*Server, error) {
+	return open(ctx, s, logger, true)
+}
+
+// OpenExisting opens the catalogue of the settings and creates nothing: it returns an error when
+// there is no database or bucket folder, or when migrations are pending.
+func OpenExisting(ctx context.Context, s config.Settings, logger *slog.Logger) (*Server, error) {
+	if path, ok := strings.CutPrefix(s.DatabaseURL, "sqlite:"); ok {
+		if err := exists("database", path); err != nil {
+			return nil, err
+		}
+	}
+	return open(ctx, s, logger, false)
+}
+
+func exists(what, path string) error {
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no %s at %s: check --data, --database-url and --bucket-url, or create one with meshyard serve", what, path)
+	}
+	return err
+}
+
+func open(ctx context.Context, s config.Settings, logger *slog.Logger, create bool) (*Server, error) {
 	a := &Server{Settings: s, Logger: logger, door: courtesy.New(), provider: newProvider(s.OIDCIssuer, s.OIDCClientID, s.OIDCClientSecret, s.BaseURL)}
-	if err := a.open(ctx); err != nil {
+	if err := a.open(ctx, create); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
 }
 
-func (a *Server) open(ctx context.Context) (err error) {
+func (a *Server) open(ctx context.Context, create bool) (err error) {
 	if a.db, err = openDB(ctx, a.Settings); err != nil {
 		return err
 	}
-	applied, err := migrate(ctx, a.db)
-	if err != nil {
+	if err := a.prepare(ctx, create); err != nil {
 		return err
 	}
-	for _, name := range applied {
-		a.Logger.Info("migrated", "migration", name)
+	if u, err := url.Parse(a.Settings.BucketURL); err == nil && u.Scheme == "file" && !create {
+		if err := exists("bucket folder", filepath.FromSlash(u.Path)); err != nil {
+			return err
+		}
 	}
 	if a.bucket, err = bucket.Open(ctx, a.Settings.BucketURL); err != nil {
 		return err
@@ -115,6 +142,25 @@ func (a *Server) open(ctx context.Context) (err error) {
 		}
 		return a.queue.ExpireUpload(ctx, tx.Tx, work.ExpireUpload, work.At)
 	})
+	return nil
+}
+
+// prepare brings the database up to date, or, where that is not allowed, checks that it is.
+func (a *Server) prepare(ctx context.Context, migrations bool) error {
+	if !migrations {
+		pending, err := a.db.Pending(ctx)
+		if err == nil && len(pending) > 0 {
+			err = fmt.Errorf("the database is not up to date, it lacks %s: run meshyard migrate", strings.Join(pending, ", "))
+		}
+		return err
+	}
+	applied, err := migrate(ctx, a.db)
+	if err != nil {
+		return err
+	}
+	for _, name := range applied {
+		a.Logger.Info("migrated", "migration", name)
+	}
 	return nil
 }
 

@@ -1,0 +1,56 @@
+package models
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// administratorLock is the key of the advisory lock under which PostgreSQL creates the first administrator: several
+// nodes may start at once.
+const administratorLock = 0x61646d69
+
+// FirstAdministrator creates an administrator with an access token when there is no administrator who is not
+// suspended. It returns the username and the token, which cannot be read again, or two empty strings when there is an
+// administrator. The username is admin, or admin-2, admin-3, … when that is taken: a user of that name who is not an
+// administrator never becomes one. It opens its own transaction.
+func (s *Store) FirstAdministrator(ctx context.Context) (name, token string, err error) {
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		name, token = "", ""
+		if s.db.Engine == Postgres {
+			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", administratorLock); err != nil {
+				return err
+			}
+		}
+		has, err := tx.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.suspended_at IS NULL").Exists(ctx)
+		if has || err != nil {
+			return err
+		}
+		free := "admin"
+		for n := 2; ; n++ {
+			taken, err := tx.NewSelect().Model((*User)(nil)).Where("lower(u.username) = ?", free).Exists(ctx)
+			if err != nil {
+				return err
+			}
+			if !taken {
+				break
+			}
+			free = fmt.Sprintf("admin-%d", n)
+		}
+		u := &User{Username: free, DefaultLicense: CC, IsAdmin: true, CreatedAt: now()}
+		if err := s.insertUser(ctx, tx, u); err != nil {
+			return err
+		}
+		scopes := auth.Scopes{auth.Read, auth.Write, auth.Admin}
+		name = free
+		token, err = insertToken(ctx, tx, &Token{UserID: u.ID, Name: "first start", Scopes: scopes.String()})
+		return err
+	})
+	if err != nil {
+		return "", "", fmt.Errorf("create the first administrator: %w", err)
+	}
+	return name, token, nil
+}
