@@ -22,7 +22,7 @@ type CommentResolver interface {
 	Author(ctx context.Context, objs []*models.Comment) ([]*models.User, error)
 	Target(ctx context.Context, objs []*models.Comment) ([]CommentTarget, error)
 
-	BodyHTML(ctx context.Context, obj *models.Comment) (string, error)
+	BodyHTML(ctx context.Context, objs []*models.Comment) ([]string, error)
 	Files(ctx context.Context, objs []*models.Comment, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error)
 	Parent(ctx context.Context, objs []*models.Comment) ([]*models.Comment, error)
 	Replies(ctx context.Context, obj *models.Comment, first *int32, after *string, last *int32, before *string, page *int32) (*CommentConnection, error)
@@ -268,7 +268,7 @@ func (ec *executionContext) _Comment_bodyHtml(ctx context.Context, field graphql
 			return ec.fieldContext_Comment_bodyHtml(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Comment().BodyHTML(ctx, obj)
+			return ec.resolveBatch_Comment_bodyHtml(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -280,6 +280,29 @@ func (ec *executionContext) _Comment_bodyHtml(ctx context.Context, field graphql
 }
 func (ec *executionContext) fieldContext_Comment_bodyHtml(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Comment", field, true, true, errors.New("field of type String does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_Comment_bodyHtml(ctx context.Context, field graphql.CollectedField, obj *models.Comment) (any, error) {
+	resolver := ec.Resolvers.Comment()
+	if batch, ok := graphql.BatchParentsFor[*models.Comment](ctx, "Comment"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.BodyHTML(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[string](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Comment.bodyHtml",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.BodyHTML(ctx, []*models.Comment{obj})
+	return graphql.ResolveBatchSingleResult[string](
+		ctx,
+		results,
+		err,
+		"Comment.bodyHtml",
+	)
 }
 
 func (ec *executionContext) _Comment_files(ctx context.Context, field graphql.CollectedField, obj *models.Comment) (ret graphql.Marshaler) {

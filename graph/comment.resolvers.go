@@ -8,7 +8,6 @@ package graph
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/internal/markdown"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -22,9 +21,9 @@ func (r *commentResolver) Target(ctx context.Context, objs []*models.Comment) ([
 	return targets[CommentTarget](ctx, objs, targetOfComment)
 }
 
-// BodyHTML is the resolver for the bodyHtml field.
-func (r *commentResolver) BodyHTML(ctx context.Context, obj *models.Comment) (string, error) {
-	return markdown.HTML(obj.Body), nil
+// BodyHTML is the batch resolver for the bodyHtml field.
+func (r *commentResolver) BodyHTML(ctx context.Context, objs []*models.Comment) ([]string, error) {
+	return each(ctx, objs, loadersOf(ctx).html[models.CommentBody], commentID, same)
 }
 
 // Files is the batch resolver for the files field.

@@ -98,6 +98,7 @@ type readers struct {
 	tagsOf      loader[[]*models.Tag]
 	fileCounts  loader[int64]
 	popularity  loader[[]models.PopularityDay]
+	html        map[models.MarkdownText]*loader[string]
 	filesOn     map[models.TargetType]*loader[[]*models.File]
 	images      map[models.TargetType]*loader[*models.File]
 	liked       map[models.TargetType]*loader[bool] // by the caller
@@ -124,6 +125,7 @@ func newReaders(s *models.Store) *readers {
 		tagsOf:      lists(s.TagsOf),
 		fileCounts:  loader[int64]{read: s.FileCounts},
 		popularity:  loader[[]models.PopularityDay]{read: s.Popularity},
+		html:        make(map[models.MarkdownText]*loader[string]),
 		filesOn:     make(map[models.TargetType]*loader[[]*models.File]),
 		images:      make(map[models.TargetType]*loader[*models.File]),
 		liked:       make(map[models.TargetType]*loader[bool]),
@@ -133,6 +135,9 @@ func newReaders(s *models.Store) *readers {
 		followed: loader[bool]{read: func(ctx context.Context, ids []int64) (map[int64]bool, error) {
 			return s.FollowedBy(ctx, caller(ctx).UserID, ids)
 		}},
+	}
+	for _, text := range models.MarkdownTexts {
+		l.html[text] = &loader[string]{read: func(ctx context.Context, ids []int64) (map[int64]string, error) { return s.HTML(ctx, text, ids) }}
 	}
 	for _, on := range []models.TargetType{models.OnThing, models.OnMake, models.OnComment} {
 		files := lists(func(ctx context.Context, ids []int64) (map[int64][]*models.File, error) {
@@ -192,7 +197,7 @@ func (w withLoaders) with(ctx context.Context) context.Context {
 		}
 		return shelves, err
 	})
-	return context.WithValue(ctx, loadersKey{}, l)
+	return context.WithValue(models.WithBudget(ctx), loadersKey{}, l)
 }
 
 func loadersOf(ctx context.Context) *loaders { return ctx.Value(loadersKey{}).(*loaders) }

@@ -21,7 +21,7 @@ type MakeResolver interface {
 	Thing(ctx context.Context, objs []*models.Make) ([]*models.Thing, error)
 	Creator(ctx context.Context, objs []*models.Make) ([]*models.User, error)
 
-	DescriptionHTML(ctx context.Context, obj *models.Make) (string, error)
+	DescriptionHTML(ctx context.Context, objs []*models.Make) ([]string, error)
 
 	Files(ctx context.Context, objs []*models.Make, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error)
 	Image(ctx context.Context, objs []*models.Make) ([]*models.File, error)
@@ -444,7 +444,7 @@ func (ec *executionContext) _Make_descriptionHtml(ctx context.Context, field gra
 			return ec.fieldContext_Make_descriptionHtml(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Make().DescriptionHTML(ctx, obj)
+			return ec.resolveBatch_Make_descriptionHtml(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -456,6 +456,29 @@ func (ec *executionContext) _Make_descriptionHtml(ctx context.Context, field gra
 }
 func (ec *executionContext) fieldContext_Make_descriptionHtml(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Make", field, true, true, errors.New("field of type String does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_Make_descriptionHtml(ctx context.Context, field graphql.CollectedField, obj *models.Make) (any, error) {
+	resolver := ec.Resolvers.Make()
+	if batch, ok := graphql.BatchParentsFor[*models.Make](ctx, "Make"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.DescriptionHTML(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[string](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Make.descriptionHtml",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.DescriptionHTML(ctx, []*models.Make{obj})
+	return graphql.ResolveBatchSingleResult[string](
+		ctx,
+		results,
+		err,
+		"Make.descriptionHtml",
+	)
 }
 
 func (ec *executionContext) _Make_state(ctx context.Context, field graphql.CollectedField, obj *models.Make) (ret graphql.Marshaler) {

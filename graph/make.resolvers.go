@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/meshyard/meshyard/internal/markdown"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -23,9 +22,9 @@ func (r *makeResolver) Creator(ctx context.Context, objs []*models.Make) ([]*mod
 	return each(ctx, objs, &loadersOf(ctx).users, func(m *models.Make) int64 { return m.OwnerID }, same)
 }
 
-// DescriptionHTML is the resolver for the descriptionHtml field.
-func (r *makeResolver) DescriptionHTML(ctx context.Context, obj *models.Make) (string, error) {
-	return markdown.HTML(obj.Description), nil
+// DescriptionHTML is the batch resolver for the descriptionHtml field.
+func (r *makeResolver) DescriptionHTML(ctx context.Context, objs []*models.Make) ([]string, error) {
+	return each(ctx, objs, loadersOf(ctx).html[models.MakeDescription], makeID, same)
 }
 
 // Files is the batch resolver for the files field.

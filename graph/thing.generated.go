@@ -23,9 +23,9 @@ type ThingResolver interface {
 
 	Category(ctx context.Context, objs []*models.Thing) ([]*models.Category, error)
 
-	DescriptionHTML(ctx context.Context, obj *models.Thing) (string, error)
+	DescriptionHTML(ctx context.Context, objs []*models.Thing) ([]string, error)
 
-	InstructionsHTML(ctx context.Context, obj *models.Thing) (string, error)
+	InstructionsHTML(ctx context.Context, objs []*models.Thing) ([]string, error)
 
 	Tags(ctx context.Context, objs []*models.Thing) ([][]*models.Tag, error)
 	Files(ctx context.Context, objs []*models.Thing, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error)
@@ -874,7 +874,7 @@ func (ec *executionContext) _Thing_descriptionHtml(ctx context.Context, field gr
 			return ec.fieldContext_Thing_descriptionHtml(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Thing().DescriptionHTML(ctx, obj)
+			return ec.resolveBatch_Thing_descriptionHtml(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -886,6 +886,29 @@ func (ec *executionContext) _Thing_descriptionHtml(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_Thing_descriptionHtml(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Thing", field, true, true, errors.New("field of type String does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_Thing_descriptionHtml(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
+	resolver := ec.Resolvers.Thing()
+	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.DescriptionHTML(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[string](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Thing.descriptionHtml",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.DescriptionHTML(ctx, []*models.Thing{obj})
+	return graphql.ResolveBatchSingleResult[string](
+		ctx,
+		results,
+		err,
+		"Thing.descriptionHtml",
+	)
 }
 
 func (ec *executionContext) _Thing_instructions(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
@@ -920,7 +943,7 @@ func (ec *executionContext) _Thing_instructionsHtml(ctx context.Context, field g
 			return ec.fieldContext_Thing_instructionsHtml(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Thing().InstructionsHTML(ctx, obj)
+			return ec.resolveBatch_Thing_instructionsHtml(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -932,6 +955,29 @@ func (ec *executionContext) _Thing_instructionsHtml(ctx context.Context, field g
 }
 func (ec *executionContext) fieldContext_Thing_instructionsHtml(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Thing", field, true, true, errors.New("field of type String does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_Thing_instructionsHtml(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
+	resolver := ec.Resolvers.Thing()
+	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.InstructionsHTML(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[string](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Thing.instructionsHtml",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.InstructionsHTML(ctx, []*models.Thing{obj})
+	return graphql.ResolveBatchSingleResult[string](
+		ctx,
+		results,
+		err,
+		"Thing.instructionsHtml",
+	)
 }
 
 func (ec *executionContext) _Thing_isWip(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {

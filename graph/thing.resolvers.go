@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/meshyard/meshyard/internal/markdown"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -90,14 +89,14 @@ func (r *thingResolver) Category(ctx context.Context, objs []*models.Thing) ([]*
 	return found, nil
 }
 
-// DescriptionHTML is the resolver for the descriptionHtml field.
-func (r *thingResolver) DescriptionHTML(ctx context.Context, obj *models.Thing) (string, error) {
-	return markdown.HTML(obj.Description), nil
+// DescriptionHTML is the batch resolver for the descriptionHtml field.
+func (r *thingResolver) DescriptionHTML(ctx context.Context, objs []*models.Thing) ([]string, error) {
+	return each(ctx, objs, loadersOf(ctx).html[models.ThingDescription], thingID, same)
 }
 
-// InstructionsHTML is the resolver for the instructionsHtml field.
-func (r *thingResolver) InstructionsHTML(ctx context.Context, obj *models.Thing) (string, error) {
-	return markdown.HTML(obj.Instructions), nil
+// InstructionsHTML is the batch resolver for the instructionsHtml field.
+func (r *thingResolver) InstructionsHTML(ctx context.Context, objs []*models.Thing) ([]string, error) {
+	return each(ctx, objs, loadersOf(ctx).html[models.ThingInstructions], thingID, same)
 }
 
 // Tags is the batch resolver for the tags field.

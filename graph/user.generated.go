@@ -21,7 +21,7 @@ import (
 type UserResolver interface {
 	Email(ctx context.Context, obj *models.User) (*string, error)
 
-	BioHTML(ctx context.Context, obj *models.User) (string, error)
+	BioHTML(ctx context.Context, objs []*models.User) ([]string, error)
 
 	Suspension(ctx context.Context, obj *models.User) (*Suspension, error)
 	Usage(ctx context.Context, objs []*models.User) ([]*models.Usage, error)
@@ -794,7 +794,7 @@ func (ec *executionContext) _User_bioHtml(ctx context.Context, field graphql.Col
 			return ec.fieldContext_User_bioHtml(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.User().BioHTML(ctx, obj)
+			return ec.resolveBatch_User_bioHtml(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -806,6 +806,29 @@ func (ec *executionContext) _User_bioHtml(ctx context.Context, field graphql.Col
 }
 func (ec *executionContext) fieldContext_User_bioHtml(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("User", field, true, true, errors.New("field of type String does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_User_bioHtml(ctx context.Context, field graphql.CollectedField, obj *models.User) (any, error) {
+	resolver := ec.Resolvers.User()
+	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.BioHTML(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[string](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"User.bioHtml",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.BioHTML(ctx, []*models.User{obj})
+	return graphql.ResolveBatchSingleResult[string](
+		ctx,
+		results,
+		err,
+		"User.bioHtml",
+	)
 }
 
 func (ec *executionContext) _User_location(ctx context.Context, field graphql.CollectedField, obj *models.User) (ret graphql.Marshaler) {

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/markdown"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -45,9 +44,9 @@ func (r *userResolver) Email(ctx context.Context, obj *models.User) (*string, er
 	return &obj.Email, nil
 }
 
-// BioHTML is the resolver for the bioHtml field.
-func (r *userResolver) BioHTML(ctx context.Context, obj *models.User) (string, error) {
-	return markdown.HTML(obj.Bio), nil
+// BioHTML is the batch resolver for the bioHtml field.
+func (r *userResolver) BioHTML(ctx context.Context, objs []*models.User) ([]string, error) {
+	return each(ctx, objs, loadersOf(ctx).html[models.UserBio], userID, same)
 }
 
 // Suspension is the resolver for the suspension field.

@@ -27,8 +27,11 @@ type Collection struct {
 	Changes     Changes `bun:",scanonly"`
 }
 
-// AfterScanRow makes the count whole.
-func (c *Collection) AfterScanRow(context.Context) error {
+// AfterScanRow makes the counts whole, and counts the texts among what the operation reads.
+func (c *Collection) AfterScanRow(ctx context.Context) error {
+	if err := readText(ctx, len(c.Description)); err != nil {
+		return err
+	}
 	return c.Changes.addTo(map[string]*int64{"thing_count": &c.ThingCount})
 }
 

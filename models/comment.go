@@ -31,8 +31,11 @@ type Comment struct {
 	Changes    Changes `bun:",scanonly"`
 }
 
-// AfterScanRow makes the count whole.
-func (c *Comment) AfterScanRow(context.Context) error {
+// AfterScanRow makes the counts whole, and counts the texts among what the operation reads.
+func (c *Comment) AfterScanRow(ctx context.Context) error {
+	if err := readText(ctx, len(c.Body)); err != nil {
+		return err
+	}
 	return c.Changes.addTo(map[string]*int64{"reply_count": &c.ReplyCount})
 }
 
@@ -49,6 +52,10 @@ type NewComment struct {
 // CreateComment says something about a thing or a make that the caller may see.
 func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComment) (*Comment, error) {
 	if err := checkBody(n.Body); err != nil {
+		return nil, err
+	}
+	var html renderedHTML
+	if err := s.renderTo(ctx, &html, CommentBody, &n.Body); err != nil {
 		return nil, err
 	}
 	at := now()
@@ -86,7 +93,7 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 			}
 			c.ThingID = m.ThingID
 		}
-		if _, err := tx.NewInsert().Model(c).Exec(ctx); err != nil {
+		if _, err := html.insert(tx.NewInsert().Model(c)).Exec(ctx); err != nil {
 			return err
 		}
 		if err := c.count(ctx, tx, 1); err != nil || c.ParentID == 0 {
@@ -136,6 +143,10 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 	if _, err := s.Comment(ctx, caller, id); err != nil {
 		return nil, err
 	}
+	var html renderedHTML
+	if err := s.renderTo(ctx, &html, CommentBody, &body); err != nil {
+		return nil, err
+	}
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c, err := s.lockComment(ctx, tx, id)
 		switch {
@@ -147,7 +158,7 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 			return badInput("id", "comment %d was deleted", id)
 		}
 		c.Body, c.ModifiedAt = body, now()
-		_, err = tx.NewUpdate().Model(c).Column("body", "modified_at").WherePK().Exec(ctx)
+		_, err = html.update(tx.NewUpdate().Model(c).Column("body", "modified_at").WherePK()).Exec(ctx)
 		return err
 	})
 	if err != nil {
@@ -174,7 +185,7 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64)
 		}
 		at := now()
 		c.Body, c.ModifiedAt, c.DeletedAt = "", at, &at
-		if _, err := tx.NewUpdate().Model(c).Column("body", "modified_at", "deleted_at").WherePK().Exec(ctx); err != nil {
+		if _, err := tx.NewUpdate().Model(c).Column("body", "modified_at", "deleted_at").Set("body_html = ''").WherePK().Exec(ctx); err != nil {
 			return err
 		}
 		if _, err := tx.NewDelete().Model((*File)(nil)).Where("target_type = ? AND target_id = ?", OnComment, id).Exec(ctx); err != nil {

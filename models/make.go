@@ -31,8 +31,11 @@ type Make struct {
 	Changes          Changes `bun:",scanonly"`
 }
 
-// AfterScanRow makes the counts whole.
-func (m *Make) AfterScanRow(context.Context) error {
+// AfterScanRow makes the counts whole, and counts the texts among what the operation reads.
+func (m *Make) AfterScanRow(ctx context.Context) error {
+	if err := readText(ctx, len(m.Description)); err != nil {
+		return err
+	}
 	return m.Changes.addTo(map[string]*int64{"like_count": &m.LikeCount, "comment_count": &m.CommentCount, "root_comment_count": &m.RootCommentCount})
 }
 
@@ -50,6 +53,10 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 		return nil, nil, err
 	}
 	m := &Make{ThingID: n.ThingID, OwnerID: caller.UserID, Name: strings.TrimSpace(n.Name), Description: n.Description, State: Draft, CreatedAt: now()}
+	var html renderedHTML
+	if err := s.renderTo(ctx, &html, MakeDescription, &n.Description); err != nil {
+		return nil, nil, err
+	}
 	var picture *StagedUpload
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if n.PictureName != nil {
@@ -65,7 +72,7 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 				return err
 			}
 		}
-		_, err := tx.NewInsert().Model(m).Exec(ctx)
+		_, err := html.insert(tx.NewInsert().Model(m)).Exec(ctx)
 		if err != nil {
 			return err
 		}
@@ -125,6 +132,10 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 	if err := errors.Join(optional("name", c.Name, maxName), optional("description", c.Description, maxText)); err != nil {
 		return nil, err
 	}
+	var html renderedHTML
+	if err := s.renderTo(ctx, &html, MakeDescription, c.Description); err != nil {
+		return nil, err
+	}
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		m, err := s.lockMake(ctx, tx, c.ID)
 		if err != nil {
@@ -135,7 +146,7 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 		}
 		set(&m.Name, c.Name)
 		set(&m.Description, c.Description)
-		if _, err = tx.NewUpdate().Model(m).Column("name", "description").WherePK().Exec(ctx); err != nil {
+		if _, err = html.update(tx.NewUpdate().Model(m).Column("name", "description").WherePK()).Exec(ctx); err != nil {
 			return err
 		}
 		return s.db.index(ctx, tx, makeIndex, m.ID)

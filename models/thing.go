@@ -55,8 +55,11 @@ type Thing struct {
 	Changes          Changes `bun:",scanonly"`
 }
 
-// AfterScanRow makes the counts whole.
-func (t *Thing) AfterScanRow(context.Context) error {
+// AfterScanRow makes the counts whole, and counts the texts among what the operation reads.
+func (t *Thing) AfterScanRow(ctx context.Context) error {
+	if err := readText(ctx, len(t.Description)+len(t.Instructions)); err != nil {
+		return err
+	}
 	return t.Changes.addTo(map[string]*int64{
 		"like_count": &t.LikeCount, "collect_count": &t.CollectCount, "make_count": &t.MakeCount, "comment_count": &t.CommentCount,
 		"root_comment_count": &t.RootCommentCount, "remix_count": &t.RemixCount,

@@ -31,6 +31,10 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 	if err := errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), err); err != nil {
 		return nil, err
 	}
+	var html renderedHTML
+	if err := errors.Join(s.renderTo(ctx, &html, ThingDescription, &n.Description), s.renderTo(ctx, &html, ThingInstructions, &n.Instructions)); err != nil {
+		return nil, err
+	}
 	at := now()
 	t := &Thing{
 		OwnerID: caller.UserID, Name: n.Name, State: Draft, License: n.License, Description: n.Description,
@@ -51,7 +55,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 			return err
 		}
 		t.CategoryID, t.IsDerivative = c.ID, n.IsRemix || len(n.AncestorIDs) > 0
-		if _, err := tx.NewInsert().Model(t).Exec(ctx); err != nil {
+		if _, err := html.insert(tx.NewInsert().Model(t)).Exec(ctx); err != nil {
 			return err
 		}
 		if err := setTags(ctx, tx, t, tags); err != nil {
@@ -98,6 +102,10 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 	if err := errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), err); err != nil {
 		return nil, err
 	}
+	var html renderedHTML
+	if err := errors.Join(s.renderTo(ctx, &html, ThingDescription, c.Description), s.renderTo(ctx, &html, ThingInstructions, c.Instructions)); err != nil {
+		return nil, err
+	}
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockOwnThing(ctx, tx, caller, c.ID)
 		if err != nil {
@@ -129,8 +137,8 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 			t.IsDerivative = t.IsDerivative || len(c.AncestorIDs) > 0
 		}
 		t.ModifiedAt = now()
-		_, err = tx.NewUpdate().Model(t).
-			Column("name", "license", "category_id", "description", "instructions", "is_wip", "is_derivative", "modified_at").WherePK().Exec(ctx)
+		_, err = html.update(tx.NewUpdate().Model(t).
+			Column("name", "license", "category_id", "description", "instructions", "is_wip", "is_derivative", "modified_at").WherePK()).Exec(ctx)
 		if err != nil || t.State != Published {
 			return err
 		}

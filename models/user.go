@@ -54,8 +54,11 @@ func roleOf(admin, moderator bool) auth.Role {
 	return auth.Member
 }
 
-// AfterScanRow makes the counts whole.
-func (u *User) AfterScanRow(context.Context) error {
+// AfterScanRow makes the counts whole, and counts the texts among what the operation reads.
+func (u *User) AfterScanRow(ctx context.Context) error {
+	if err := readText(ctx, len(u.Bio)); err != nil {
+		return err
+	}
 	return u.Changes.addTo(map[string]*int64{
 		"thing_count": &u.ThingCount, "make_count": &u.MakeCount, "like_count": &u.LikeCount, "collection_count": &u.CollectionCount,
 		"follower_count": &u.FollowerCount, "following_count": &u.FollowingCount, "held_bytes": &u.HeldBytes,
@@ -87,7 +90,7 @@ func (s *Store) CreateUser(ctx context.Context, name string, admin bool) (*User,
 }
 
 func (s *Store) insertUser(ctx context.Context, tx bun.Tx, u *User) error {
-	if _, err := tx.NewInsert().Model(u).Exec(ctx); err != nil {
+	if _, err := new(renderedHTML).insert(tx.NewInsert().Model(u)).Exec(ctx); err != nil { // an empty biography
 		return err
 	}
 	return s.db.index(ctx, tx, userIndex, u.ID)
@@ -118,6 +121,10 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 			return nil, fail(Forbidden, "the profile of %s is not yours", u.Username)
 		}
 	}
+	var html renderedHTML
+	if err := s.renderTo(ctx, &html, UserBio, c.Bio); err != nil {
+		return nil, err
+	}
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u := new(User)
 		if err := s.db.forUpdate(tx.NewSelect().Model(u).Where("u.id = ?", caller.UserID)).Scan(ctx); err != nil {
@@ -129,7 +136,7 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		set(&u.Bio, c.Bio)
 		set(&u.Location, c.Location)
 		set(&u.DefaultLicense, c.DefaultLicense)
-		_, err := tx.NewUpdate().Model(u).Column("first_name", "last_name", "email", "bio", "location", "default_license").WherePK().Exec(ctx)
+		_, err := html.update(tx.NewUpdate().Model(u).Column("first_name", "last_name", "email", "bio", "location", "default_license").WherePK()).Exec(ctx)
 		if err != nil || c.FirstName == nil && c.LastName == nil {
 			return err
 		}

@@ -23,6 +23,7 @@ type Handlers struct {
 	ResumePreviews func(ctx context.Context) error
 	FoldCounts     func(ctx context.Context) error
 	CollectGarbage func(ctx context.Context) error
+	Backfill       func(ctx context.Context) error // brings stored values up to what this version of the program stores
 }
 
 // Queue holds work and runs it.
@@ -31,10 +32,11 @@ type Queue struct {
 }
 
 const (
-	foldEvery    = 10 * time.Second
-	resumeEvery  = time.Minute
-	collectEvery = time.Hour
-	jobTimeout   = 10 * time.Minute
+	foldEvery     = 10 * time.Second
+	resumeEvery   = time.Minute
+	collectEvery  = time.Hour
+	backfillEvery = time.Minute
+	jobTimeout    = 10 * time.Minute
 
 	// Previews have a queue of their own, looked at often: somebody waits for them, and one after the other is enough.
 	previewQueue = "previews"
@@ -85,6 +87,9 @@ func New(db *sql.DB, engine string, previewWorkers int, h Handlers, logger *slog
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[collectGarbage]) error {
 		return h.CollectGarbage(ctx)
 	}))
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[backfill]) error {
+		return h.Backfill(ctx)
+	}))
 	queues := map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}}
 	if previewWorkers > 0 {
 		queues[previewQueue] = river.QueueConfig{MaxWorkers: previewWorkers, FetchCooldown: previewPoll / 2, FetchPollInterval: previewPoll}
@@ -96,7 +101,7 @@ func New(db *sql.DB, engine string, previewWorkers int, h Handlers, logger *slog
 		JobTimeout:        jobTimeout,
 		FetchPollInterval: time.Second,
 		PeriodicJobs: []*river.PeriodicJob{
-			every(foldEvery, foldCounts{}), every(collectEvery, collectGarbage{}), every(resumeEvery, resumePreviews{}),
+			every(foldEvery, foldCounts{}), every(collectEvery, collectGarbage{}), every(resumeEvery, resumePreviews{}), every(backfillEvery, backfill{}),
 		},
 	})
 	if err != nil {
@@ -142,6 +147,10 @@ func (resumePreviews) Kind() string { return "resume_previews" }
 type foldCounts struct{}
 
 func (foldCounts) Kind() string { return "fold_counts" }
+
+type backfill struct{}
+
+func (backfill) Kind() string { return "backfill" }
 
 type collectGarbage struct{}
 

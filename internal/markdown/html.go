@@ -3,11 +3,9 @@ package markdown
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"strings"
 	"sync"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -20,21 +18,9 @@ var (
 	policy   = sync.OnceValue(bluemonday.UGCPolicy)
 )
 
-// What is kept of what was rendered: at most rememberedTexts times the longest HTML, 32 MiB.
-const (
-	rememberedTexts = 512
-	rememberedBytes = 64 << 10
-)
-
-// remembered holds the HTML of texts rendered before, by SHA-256 of the text. HTML depends on nothing but its text, so
-// nothing can tell whether an answer comes from here, save by the time it takes.
-var remembered = sync.OnceValue(func() *lru.Cache[[sha256.Size]byte, string] {
-	c, err := lru.New[[sha256.Size]byte, string](rememberedTexts)
-	if err != nil {
-		panic(err) // the size is above 0
-	}
-	return c
-})
+// Version is the version of the renderer. It goes up with each change that makes other HTML of a text, so that stored
+// HTML is rendered again.
+const Version = 1
 
 // HTML renders Markdown (CommonMark with GitHub's tables, strikethrough and links) and leaves nothing in it that runs,
 // loads from elsewhere by itself save pictures, or leaves the page's frame. Empty text gives empty HTML.
@@ -43,23 +29,15 @@ var remembered = sync.OnceValue(func() *lru.Cache[[sha256.Size]byte, string] {
 // hundreds deep, or whose HTML would pass four times its length and 64 KiB, is shown as it was written: escaped, in one
 // paragraph, with a line break for each of its own. That is at most five times its length.
 //
-// HTML is safe for concurrent use, and remembers what it rendered last.
+// HTML is safe for concurrent use. It cannot be cancelled, so callers bound how many run at the same time.
 func HTML(text string) string {
 	if text == "" {
 		return ""
 	}
-	key := sha256.Sum256([]byte(text))
-	if html, ok := remembered().Get(key); ok {
+	if html, ok := render([]byte(text)); ok {
 		return html
 	}
-	html, ok := render([]byte(text))
-	if !ok {
-		html = plain(text)
-	}
-	if len(html) <= rememberedBytes {
-		remembered().Add(key, html)
-	}
-	return html
+	return Plain(text)
 }
 
 // longestHTML is the length up to which HTML is given for n bytes of Markdown.
@@ -105,5 +83,5 @@ func addresses(document ast.Node) int {
 
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\x00", "\ufffd", "\r\n", "<br>", "\n", "<br>", "\r", "<br>")
 
-// plain shows a text as it was written.
-func plain(text string) string { return "<p>" + escaper.Replace(text) + "</p>" }
+// Plain returns HTML that shows a text as it was written: escaped, in one paragraph.
+func Plain(text string) string { return "<p>" + escaper.Replace(text) + "</p>" }

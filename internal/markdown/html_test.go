@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -23,7 +22,7 @@ func check(text, html string) string {
 	return ""
 }
 
-func isPlain(text string) bool { return HTML(text) == plain(text) }
+func isPlain(text string) bool { return HTML(text) == Plain(text) }
 
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
@@ -54,7 +53,7 @@ func TestTextsShownAsWritten(t *testing.T) {
 			t.Errorf("no hostile text is named %q", name)
 			continue
 		}
-		if html := HTML(text); html != plain(text) {
+		if html := HTML(text); html != Plain(text) {
 			t.Errorf("%q: %d characters of Markdown, want it as it was written: %.80s", name, len(html), html)
 		} else if wrong := check(text, html); wrong != "" {
 			t.Errorf("%q: %s", name, wrong)
@@ -128,7 +127,7 @@ func TestFencesThatHideNothing(t *testing.T) {
 
 func TestPlain(t *testing.T) {
 	t.Parallel()
-	if got, want := plain("a <b>\r\n&amp;\n\"c\""), `<p>a &lt;b&gt;<br>&amp;amp;<br>"c"</p>`; got != want {
+	if got, want := Plain("a <b>\r\n&amp;\n\"c\""), `<p>a &lt;b&gt;<br>&amp;amp;<br>"c"</p>`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got := HTML(""); got != "" {
@@ -144,31 +143,6 @@ func TestHTMLIsSafe(t *testing.T) {
 	} {
 		if wrong := check(text, HTML(text)); wrong != "" {
 			t.Errorf("%s: %s: %s", text, wrong, HTML(text))
-		}
-	}
-}
-
-// Callers at the same time get the same, from what is remembered or not, and little is remembered.
-func TestHTMLRemembers(t *testing.T) {
-	t.Parallel()
-	var group sync.WaitGroup
-	for i := range 4 {
-		group.Go(func() {
-			for j := range 2 * rememberedTexts {
-				text := fmt.Sprintf("*%d*", (i*100+j)%(2*rememberedTexts))
-				if got, want := HTML(text), "<p><em>"+strings.Trim(text, "*")+"</em></p>\n"; got != want {
-					t.Errorf("%s: got %q, want %q", text, got, want)
-				}
-			}
-		})
-	}
-	group.Wait()
-	if n := remembered().Len(); n > rememberedTexts {
-		t.Errorf("%d texts are remembered, want at most %d", n, rememberedTexts)
-	}
-	for _, html := range remembered().Values() {
-		if len(html) > rememberedBytes {
-			t.Errorf("HTML of %d bytes is remembered", len(html))
 		}
 	}
 }

@@ -128,6 +128,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 			return errors.Join(err, err2)
 		},
 		CollectGarbage: func(ctx context.Context) error { return a.collectGarbage(ctx) },
+		Backfill:       func(ctx context.Context) error { return a.backfill(ctx) },
 	}, quiet(a.Logger))
 	if err != nil {
 		return err
@@ -173,6 +174,15 @@ func (a *Server) collectGarbage(ctx context.Context) error {
 		a.Logger.Info("collected garbage", "expired_uploads", sweep.ExpiredUploads, "objects", n, "bytes", sweep.Bytes)
 	}
 	return nil
+}
+
+// backfill stores what rows of earlier versions lack.
+func (a *Server) backfill(ctx context.Context) error {
+	rendered, err := a.Store.RenderStale(ctx)
+	if rendered > 0 {
+		a.Logger.Info("rendered stored HTML again", "rows", rendered)
+	}
+	return err
 }
 
 // Statements says how many statements the database has been sent.

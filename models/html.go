@@ -1,0 +1,207 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+
+	"github.com/meshyard/meshyard/internal/markdown"
+)
+
+// The HTML of a Markdown text is rendered once, when the text is saved, and stored beside it with the version of the
+// renderer. Rows of an older version are rendered again by a job (see RenderStale), and on demand until then.
+
+// MarkdownText names a column that holds Markdown. Its HTML is in the column of the same name with the suffix _html.
+type MarkdownText struct{ table, column string }
+
+// The Markdown texts whose HTML is stored.
+var (
+	ThingDescription  = MarkdownText{"things", "description"}
+	ThingInstructions = MarkdownText{"things", "instructions"}
+	MakeDescription   = MarkdownText{"makes", "description"}
+	CommentBody       = MarkdownText{"comments", "body"}
+	UserBio           = MarkdownText{"users", "bio"}
+)
+
+// MarkdownTexts lists all of them.
+var MarkdownTexts = []MarkdownText{ThingDescription, ThingInstructions, MakeDescription, CommentBody, UserBio}
+
+// textsOf returns the Markdown texts of a table.
+func textsOf(table string) []MarkdownText {
+	return slices.DeleteFunc(slices.Clone(MarkdownTexts), func(t MarkdownText) bool { return t.table != table })
+}
+
+func (t MarkdownText) html() bun.Ident { return bun.Ident(t.column + "_html") }
+
+// renderersAtOnce bounds how many texts the process renders at the same time: one takes up to some 100 ms and 10 MiB.
+const renderersAtOnce = 2
+
+// renderer renders Markdown, a few texts at the same time.
+type renderer struct {
+	slots    chan struct{}
+	rendered atomic.Int64
+}
+
+func newRenderer() *renderer { return &renderer{slots: make(chan struct{}, renderersAtOnce)} }
+
+// render waits for a slot, or until ctx ends, and returns the HTML of a text.
+func (r *renderer) render(ctx context.Context, text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	r.rendered.Add(1)
+	return markdown.HTML(text), nil
+}
+
+// Renders returns how many texts have been rendered since the store was made.
+func (s *Store) Renders() int64 { return s.renderer.rendered.Load() }
+
+// renderedHTML is the HTML of texts that are about to be saved.
+type renderedHTML []struct {
+	MarkdownText
+	html string
+}
+
+// renderTo renders a text that is about to be saved; nil is left out. It is called before the transaction that saves the
+// text, which must not wait for it.
+func (s *Store) renderTo(ctx context.Context, all *renderedHTML, of MarkdownText, text *string) error {
+	if text == nil {
+		return nil
+	}
+	html, err := s.renderer.render(ctx, *text)
+	*all = append(*all, struct {
+		MarkdownText
+		html string
+	}{of, html})
+	return err
+}
+
+// insert stores the HTML with a new row, all of whose texts were rendered.
+func (all renderedHTML) insert(q *bun.InsertQuery) *bun.InsertQuery {
+	for _, r := range all {
+		q = q.Value(r.column+"_html", "?", r.html)
+	}
+	return q.Value("html_version", "?", markdown.Version)
+}
+
+// update stores the HTML with a row of which some texts change. A row of an older version stays stale where it has another
+// text, whose HTML is still old.
+func (all renderedHTML) update(q *bun.UpdateQuery) *bun.UpdateQuery {
+	for _, r := range all {
+		q = q.Set("? = ?", r.MarkdownText.html(), r.html)
+	}
+	if len(all) > 0 && len(all) == len(textsOf(all[0].table)) {
+		return q.Set("html_version = ?", markdown.Version)
+	}
+	return q.Set("html_version = CASE WHEN html_version < ?0 THEN html_version ELSE ?0 END", markdown.Version)
+}
+
+// HTML returns the HTML of a text of the rows of those ids, in one statement. Texts that have none of this version are
+// rendered, up to maxRendered of them in one operation; beyond it they are shown as they were written.
+func (s *Store) HTML(ctx context.Context, of MarkdownText, ids []int64) (map[int64]string, error) {
+	var rows []htmlRow
+	err := s.db.forIDs(ctx, "HTML of "+of.table+"."+of.column, ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("? AS r", bun.Ident(of.table)).ColumnExpr("r.id, r.html_version < ? AS stale", markdown.Version).
+			ColumnExpr("CASE WHEN r.html_version < ? THEN r.? ELSE r.? END AS text", markdown.Version, bun.Ident(of.column), of.html()).Where("r.id ?", among)
+	})
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[int64]string, len(rows))
+	for _, row := range rows {
+		html := row.Text
+		if row.Stale && !mayRender(ctx, len(row.Text)) {
+			html = markdown.Plain(row.Text)
+		} else if row.Stale {
+			if html, err = s.renderer.render(ctx, row.Text); err != nil {
+				return nil, err
+			}
+		}
+		found[row.ID] = html
+	}
+	return found, nil
+}
+
+// htmlRow is a text as it is stored: HTML, or Markdown where that is stale.
+type htmlRow struct {
+	ID    int64
+	Stale bool
+	Text  string
+}
+
+// AfterScanRow counts the text among what the operation reads.
+func (r *htmlRow) AfterScanRow(ctx context.Context) error { return readText(ctx, len(r.Text)) }
+
+// staleBatch is how many rows one transaction of RenderStale updates.
+const staleBatch = 50
+
+// RenderStale renders the texts of rows whose HTML is of an older version, in batches, each in a transaction of its own.
+// It returns how many rows it updated, and goes on where it ended when it is called again.
+func (s *Store) RenderStale(ctx context.Context) (updated int, err error) {
+	for _, table := range []string{"things", "makes", "comments", "users"} {
+		n, err := s.renderTable(ctx, table, textsOf(table))
+		updated += n
+		if err != nil {
+			return updated, fmt.Errorf("render %s: %w", table, err)
+		}
+	}
+	return updated, nil
+}
+
+// renderTable is RenderStale for one table with one or two texts.
+func (s *Store) renderTable(ctx context.Context, table string, texts []MarkdownText) (updated int, err error) {
+	for last := int64(0); ; {
+		var rows []struct {
+			ID            int64
+			First, Second string
+		}
+		second := bun.Safe("''")
+		if len(texts) > 1 {
+			second = bun.Safe(texts[1].column)
+		}
+		err := s.db.read.NewSelect().Table(table).ColumnExpr("id, ? AS first, ? AS second", bun.Ident(texts[0].column), second).
+			Where("html_version < ? AND id > ?", markdown.Version, last).Order("html_version", "id").Limit(staleBatch).Scan(ctx, &rows)
+		if err != nil || len(rows) == 0 {
+			return updated, err
+		}
+		html := make([]renderedHTML, len(rows))
+		for i, row := range rows {
+			last = max(last, row.ID)
+			for j, text := range []string{row.First, row.Second}[:len(texts)] {
+				if err := s.renderTo(ctx, &html[i], texts[j], &text); err != nil {
+					return updated, err
+				}
+			}
+		}
+		err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			for i, row := range rows {
+				q := tx.NewUpdate().Table(table).Set("html_version = ?", markdown.Version).Where("id = ? AND html_version < ?", row.ID, markdown.Version)
+				for j, text := range []string{row.First, row.Second}[:len(texts)] {
+					// A text that was changed meanwhile is left to the next run.
+					q = q.Set("? = ?", texts[j].html(), html[i][j].html).Where("? = ?", bun.Ident(texts[j].column), text)
+				}
+				if _, err := q.Exec(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return updated, err
+		}
+		updated += len(rows)
+	}
+}
