@@ -45,17 +45,46 @@ func (s *Store) Authorize(ctx context.Context, g oauth.Grant) (code string, err 
 // AuthorizeImplicitly gives at once the token that a user allowed.
 func (s *Store) AuthorizeImplicitly(ctx context.Context, g oauth.Grant) (*oauth.Token, error) {
 	expires := now().Add(oauth.ImplicitLifetime)
-	return s.issue(ctx, s.db.write, &Token{UserID: g.UserID, ApplicationID: g.Application.ID, Name: g.Application.Name, Scopes: g.Scopes.String(), ExpiresAt: &expires})
+	return s.issueNow(ctx, &Token{UserID: g.UserID, ApplicationID: g.Application.ID, Name: g.Application.Name, Scopes: g.Scopes.String(), ExpiresAt: &expires})
 }
 
 // IssueOwn gives an application a token of its own, which reads what is public.
 func (s *Store) IssueOwn(ctx context.Context, a *oauth.Application) (*oauth.Token, error) {
 	expires := now().Add(oauth.ApplicationLifetime)
-	return s.issue(ctx, s.db.write, &Token{ApplicationID: a.ID, Name: a.Name, Scopes: string(auth.Read), ExpiresAt: &expires})
+	return s.issueNow(ctx, &Token{ApplicationID: a.ID, Name: a.Name, Scopes: string(auth.Read), ExpiresAt: &expires})
 }
 
-func (s *Store) issue(ctx context.Context, db bun.IDB, row *Token) (*oauth.Token, error) {
-	token, err := insertToken(ctx, db, row)
+func (s *Store) issueNow(ctx context.Context, row *Token) (token *oauth.Token, err error) {
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		token, err = s.issue(ctx, tx, row)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.tokens.forget() // an older one may have been revoked
+	return token, nil
+}
+
+// issue makes a token of an application. The application keeps the last maxApplicationTokens of a user,
+// or of its own; those before are revoked. Once tx is committed, cached verdicts must be forgotten.
+func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token, error) {
+	table, holder := "users", row.UserID
+	if row.UserID == 0 {
+		table, holder = "applications", row.ApplicationID
+	}
+	if err := s.lockRow(ctx, tx, table, holder); err != nil {
+		return nil, err
+	}
+	token, err := insertToken(ctx, tx, row)
+	if err != nil {
+		return nil, err
+	}
+	same := func(q bun.QueryBuilder) bun.QueryBuilder {
+		return q.Where("application_id = ? AND coalesce(user_id, 0) = ? AND revoked_at IS NULL", row.ApplicationID, row.UserID)
+	}
+	oldest := tx.NewSelect().Table("tokens").Column("id").ApplyQueryBuilder(same).Order("id DESC").Limit(1).Offset(maxApplicationTokens)
+	_, err = tx.NewUpdate().Table("tokens").Set("revoked_at = ?", now()).ApplyQueryBuilder(same).Where("id <= (?)", oldest).Exec(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -93,11 +122,11 @@ func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect
 		_, err = tx.NewUpdate().Model(row).Column("token_id").WherePK().Exec(ctx)
 		return err
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case leaked:
-		s.tokens.forget()
+	}
+	s.tokens.forget() // one was revoked, or an older one may have been
+	if leaked {
 		return nil, refused
 	}
 	return token, nil

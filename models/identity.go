@@ -69,13 +69,13 @@ func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, e
 func freeName(ctx context.Context, tx bun.Tx, wanted string) (string, error) {
 	wanted, _, _ = strings.Cut(wanted, "@") // some providers prefer an address
 	wanted = strings.Map(func(r rune) rune {
-		if r < 128 && username.MatchString("a"+string(r)) {
+		if r < 128 && auth.IsUsername("a"+string(r)) {
 			return r
 		}
 		return '-'
 	}, wanted)
 	wanted = strings.Trim(wanted[:min(len(wanted), 50)], "-_.")
-	if !username.MatchString(wanted) || usernameTaken.MatchString(wanted) {
+	if !auth.IsUsername(wanted) || usernameTaken.MatchString(wanted) {
 		wanted = strings.TrimSuffix("user-"+wanted, "-")
 	}
 	name := wanted
@@ -111,6 +111,7 @@ func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify fun
 		return auth.Caller{}, err
 	}
 	caller = of.caller(userID, auth.Scopes{auth.Read, auth.Write})
+	caller.ExpiresAt = id.ExpiresAt
 	s.tokens.put(hash, caller, id.ExpiresAt, age)
 	return caller, nil
 }

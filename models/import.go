@@ -13,6 +13,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/dataset"
 )
 
@@ -456,7 +457,7 @@ func author(th dataset.Thing) string {
 		return '_'
 	}, th.Author)
 	name = name[:min(len(name), 64)]
-	if name == "" || !username.MatchString(name) || usernameTaken.MatchString(name) {
+	if name == "" || !auth.IsUsername(name) || usernameTaken.MatchString(name) {
 		return "unknown"
 	}
 	return name

@@ -89,6 +89,9 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 		if err := tx.NewSelect().Table("schema_migrations").ColumnExpr("coalesce(max(number), 0)").Scan(ctx, &last); err != nil {
 			return err
 		}
+		if err := checkNotNewer(ctx, tx, files, last); err != nil {
+			return err
+		}
 		for _, file := range files {
 			number, name, err := migrationOf(file.Name())
 			if err != nil {
@@ -125,4 +128,20 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
 	return applied, nil
+}
+
+// checkNotNewer returns an error if the last migration that ran is one that this version does not know.
+// A version that went on would write rows that leave out what the newer schema needs.
+func checkNotNewer(ctx context.Context, tx bun.Tx, files []fs.DirEntry, last int) error {
+	newest := strings.TrimSuffix(files[len(files)-1].Name(), ".sql") // ReadDir sorts by name
+	digits, _, _ := strings.Cut(newest, "_")
+	if number, err := strconv.Atoi(digits); err != nil || last <= number {
+		return err
+	}
+	var name string
+	if err := tx.NewSelect().Table("schema_migrations").Column("name").Where("number = ?", last).Scan(ctx, &name); err != nil {
+		return err
+	}
+	return fmt.Errorf("the database is newer than this version of meshyard: it has the migration %s, and the newest one known here is %s; "+
+		"start the version that was used last, or a newer one", name, newest)
 }

@@ -41,13 +41,18 @@ func (s *Store) SetPassword(ctx context.Context, username, text string) error {
 	})
 }
 
-// CheckPassword gives the id of the user whose name and password these are. Anything else is Unauthenticated, in the same words and after the same time.
+// CheckPassword returns the id of the user who has this name and password. Anything else is
+// Unauthenticated, with the same message and after the same time. The name is compared as it is,
+// without regard to case: nothing is dropped from it, so that attempts can be counted by name.
 func (s *Store) CheckPassword(ctx context.Context, username, text string) (userID int64, err error) {
+	if !auth.IsUsername(username) {
+		return 0, fail(Unauthenticated, "name or password are wrong")
+	}
 	row := new(password)
 	if len(text) > auth.MaxPassword {
 		text = ""
 	}
-	err = s.db.read.NewSelect().Model(row).Join("JOIN users AS u ON u.id = pw.user_id").Where("lower(u.username) = lower(?)", cleanText(username, maxName)).Scan(ctx)
+	err = s.db.read.NewSelect().Model(row).Join("JOIN users AS u ON u.id = pw.user_id").Where("lower(u.username) = lower(?)", username).Scan(ctx)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, err
 	}

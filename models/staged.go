@@ -109,5 +109,22 @@ func (s *Store) openStaged(ctx context.Context, db bun.IDB, id int64) (*File, er
 	if len(rows) == 0 {
 		return nil, fail(Forbidden, "upload %d takes no bytes: it is finalized, expired or deleted", id)
 	}
-	return rows[0], nil
+	return rows[0], s.checkNotSuspended(ctx, db, rows[0].OwnerID)
+}
+
+// checkNotSuspended returns Forbidden if a user is suspended. In a transaction, a suspension at the
+// same time waits until it ends.
+func (s *Store) checkNotSuspended(ctx context.Context, db bun.IDB, userID int64) error {
+	u := new(User)
+	q := db.NewSelect().Model(u).Column("u.suspended_at", "u.suspension_reason").Where("u.id = ?", userID)
+	if _, ok := db.(bun.Tx); ok {
+		q = s.db.forShare(q)
+	}
+	if err := q.Scan(ctx); err != nil {
+		return gone(err, "user", userID)
+	}
+	if u.SuspendedAt != nil {
+		return fail(Forbidden, "the account is suspended, so it stores no bytes: %s", u.SuspensionReason)
+	}
+	return nil
 }

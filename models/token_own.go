@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -34,7 +35,7 @@ func (s *Store) CreateToken(ctx context.Context, username, name string, scopes a
 type NewToken struct {
 	Name      string
 	Scopes    []auth.Scope
-	ExpiresAt *time.Time // nil: as the token that makes it
+	ExpiresAt *time.Time // nil: when the token that makes it expires
 }
 
 // MakeToken makes an access token of the caller's user and gives it, the only time that it can be seen. It allows no more, and lives no longer, than
@@ -73,8 +74,47 @@ func (s *Store) MakeToken(ctx context.Context, caller auth.Caller, n NewToken) (
 			return "", nil, badInput("expiresAt", "expiresAt: the access token that makes it ends at %s, and what it makes no later", limit.Format(time.RFC3339))
 		}
 	}
-	token, err := insertToken(ctx, s.db.write, row)
-	return token, row, err
+	token := ""
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.checkTokenCount(ctx, tx, caller.UserID); err != nil {
+			return err
+		}
+		token, err = insertToken(ctx, tx, row)
+		return err
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return token, row, nil
+}
+
+const (
+	maxTokens            = 100 // of a user's own that work at a time
+	maxApplicationTokens = 50  // of one user for one application, and of an application itself
+)
+
+// checkTokenCount returns a Conflict if the user has as many working tokens of their own as they may.
+// Until tx ends nobody else makes one for them.
+func (s *Store) checkTokenCount(ctx context.Context, tx bun.Tx, userID int64) error {
+	if err := s.lockRow(ctx, tx, "users", userID); err != nil {
+		return err
+	}
+	n, err := tx.NewSelect().Model((*Token)(nil)).
+		Where("tk.user_id = ? AND tk.application_id IS NULL AND tk.revoked_at IS NULL", userID).
+		Where("tk.expires_at IS NULL OR tk.expires_at > ?", now()).Count(ctx)
+	if err != nil || n < maxTokens {
+		return err
+	}
+	e := fail(Conflict, "you have %d access tokens, and at most %d are allowed: revoke one first", n, maxTokens)
+	e.Limit = maxTokens
+	return e
+}
+
+// lockRow holds the row of a table by its id until tx ends.
+func (s *Store) lockRow(ctx context.Context, tx bun.Tx, table string, id int64) error {
+	var found int64
+	err := s.db.forUpdate(tx.NewSelect().TableExpr("?", bun.Ident(table)).Column("id").Where("id = ?", id)).Scan(ctx, &found)
+	return gone(err, strings.TrimSuffix(table, "s"), id)
 }
 
 // Tokens lists the access tokens of the caller's user that are not revoked, the latest first.

@@ -65,15 +65,12 @@ func (u *User) AfterScanRow(ctx context.Context) error {
 	})
 }
 
-// "me" stands for the caller in addresses, and a name of digits would be taken for an id.
-var (
-	username      = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
-	usernameTaken = regexp.MustCompile(`^(?i:me|[0-9]+)$`)
-)
+// "me" stands for the caller in URLs, and a name of digits would be read as an id.
+var usernameTaken = regexp.MustCompile(`^(?i:me|[0-9]+)$`)
 
 // CreateUser makes an account. Names are unique whatever their case.
 func (s *Store) CreateUser(ctx context.Context, name string, admin bool) (*User, error) {
-	if !username.MatchString(name) || usernameTaken.MatchString(name) {
+	if !auth.IsUsername(name) || usernameTaken.MatchString(name) {
 		return nil, badInput("username", "username %.60q: want 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
 	}
 	u := &User{Username: name, DefaultLicense: CC, IsAdmin: admin, CreatedAt: now()}
@@ -158,7 +155,7 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*Use
 		}
 		q = q.Where("u.id = ?", caller.UserID)
 	} else {
-		if !username.MatchString(name) {
+		if !auth.IsUsername(name) {
 			return nil, fail(NotFound, "user %.60q does not exist", name)
 		}
 		q = q.Where("lower(u.username) = lower(?)", name)

@@ -16,7 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-var tokenLine = regexp.MustCompile(`^my_[A-Za-z0-9_-]{43}\n$`)
+var tokenLine = regexp.MustCompile(`^meshyard_[0-9A-Za-z]{49}\n$`)
 
 // The commands of somebody who runs the server, on the database of a server that runs.
 func TestCommands(t *testing.T) {

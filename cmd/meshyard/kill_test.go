@@ -216,7 +216,7 @@ func (k *killing) end() {
 	k.checkLog(k.book.secrets)
 }
 
-var anyToken = regexp.MustCompile(`my_[A-Za-z0-9_-]{43}`)
+var anyToken = regexp.MustCompile(`meshyard_[0-9A-Za-z]{49}`)
 
 // checkLog sees that the servers' log holds no secret.
 func (c *catalogue) checkLog(secrets []string) {
@@ -234,7 +234,7 @@ func (c *catalogue) checkLog(secrets []string) {
 		}
 	}
 	for _, s := range secrets {
-		if strings.Contains(log, strings.TrimPrefix(s, "my_")) {
+		if strings.Contains(log, strings.TrimPrefix(s, "meshyard_")) {
 			c.t.Fatalf("log: got it with the secret %.8s… in it, want none", s)
 		}
 	}

@@ -95,6 +95,18 @@ func (c Caller) Key() string {
 	return ""
 }
 
+// Account names whom the caller's requests are counted for: the user, whichever of their tokens they
+// use, or the application where the token is an application's own. It is empty for nobody.
+func (c Caller) Account() string {
+	switch {
+	case c.UserID != 0:
+		return "user " + strconv.FormatInt(c.UserID, 10)
+	case c.ApplicationID != 0:
+		return "application " + strconv.FormatInt(c.ApplicationID, 10)
+	}
+	return ""
+}
+
 type contextKey struct{}
 
 // identity is what the request's token led to: a caller, or the reason why there is none.

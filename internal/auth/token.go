@@ -3,34 +3,78 @@ package auth
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
+	"hash/crc32"
 	"strings"
 )
 
-// tokenPrefix lets people and secret scanners see what a leaked string is.
-const tokenPrefix = "my_"
+const (
+	// tokenPrefix lets people and secret scanners recognize a leaked token.
+	tokenPrefix = "meshyard_"
+	// oldTokenPrefix begins the tokens of earlier versions: 43 characters of base64url follow, and
+	// no checksum. They are still accepted.
+	oldTokenPrefix = "my_"
 
-// NewToken makes an access token of 256 random bits. It is shown once; what is kept is its Hash.
-func NewToken() string { return tokenPrefix + NewSecret() }
+	// secretLength is how many base62 characters hold at least 256 bits.
+	secretLength = 43
+	// checksumLength is how many base62 characters hold a CRC-32.
+	checksumLength = 6
 
-// NewSecret makes 256 random bits as 43 letters: a client's secret, a code, a session. What is kept of one is its HashSecret.
-func NewSecret() string {
-	var b [32]byte
-	rand.Read(b[:]) // never fails: crypto/rand ends the process first
-	return base64.RawURLEncoding.EncodeToString(b[:])
+	base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+// NewToken returns a new access token: a prefix, 256 random bits and a checksum, all of it in
+// [0-9A-Za-z_]. The token is shown once; only its Hash is stored.
+func NewToken() string {
+	secret := NewSecret()
+	return tokenPrefix + secret + checksum(secret)
 }
 
-// Hash gives what is kept of a token: SHA-256 in hex. The token is random, so no salt and no slow hash is needed.
-// ok is false for a text that cannot be a token, so that nobody need ask the database about it.
+// NewSecret returns 256 random bits as 43 characters of [0-9A-Za-z], for a client secret, a code or
+// a session. Only its HashSecret is stored.
+func NewSecret() string {
+	secret := make([]byte, 0, secretLength)
+	var random [64]byte
+	for len(secret) < secretLength {
+		rand.Read(random[:]) // never fails: crypto/rand ends the process first
+		for _, b := range random {
+			// Bytes above the last multiple of 62 are dropped, so that each character is equally likely.
+			if int(b) < 256-256%len(base62) && len(secret) < secretLength {
+				secret = append(secret, base62[int(b)%len(base62)])
+			}
+		}
+	}
+	return string(secret)
+}
+
+// checksum returns the CRC-32 (IEEE) of a token's random part in base62. It lets a typo, or a string
+// that only looks like a token, be told from a token without a database.
+func checksum(secret string) string {
+	sum := crc32.ChecksumIEEE([]byte(secret))
+	var text [checksumLength]byte
+	for i := checksumLength - 1; i >= 0; i-- {
+		text[i] = base62[sum%uint32(len(base62))]
+		sum /= uint32(len(base62))
+	}
+	return string(text[:])
+}
+
+// Hash returns what is stored of a token: its SHA-256 in hex. The token is random, so neither salt
+// nor a slow hash is needed. ok is false for a string that cannot be a token, because its form or
+// its checksum is wrong; the database need not be asked about it.
 func Hash(token string) (hash string, ok bool) {
-	if len(token) != len(tokenPrefix)+43 || !strings.HasPrefix(token, tokenPrefix) {
+	if rest, found := strings.CutPrefix(token, tokenPrefix); found {
+		ok = len(rest) == secretLength+checksumLength && checksum(rest[:secretLength]) == rest[secretLength:]
+	} else if rest, found := strings.CutPrefix(token, oldTokenPrefix); found {
+		ok = len(rest) == secretLength
+	}
+	if !ok {
 		return "", false
 	}
 	return HashSecret(token), true
 }
 
-// HashSecret gives what is kept of a random secret: SHA-256 in hex.
+// HashSecret returns what is stored of a random secret: its SHA-256 in hex.
 func HashSecret(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])

@@ -97,10 +97,12 @@ func Network(r *http.Request) string {
 	return netip.PrefixFrom(a, 64).Masked().String()
 }
 
-// Account is by whose account a request is counted: that of its token or, without a good one, of the network that it comes from.
+// Account returns whom a request is counted for: the user or the application of its token or, without
+// a valid one, the network that it comes from.
 func Account(r *http.Request) string {
-	if caller, _ := auth.From(r.Context()); caller.Known() {
-		return caller.Key()
+	caller, _ := auth.From(r.Context())
+	if account := caller.Account(); account != "" {
+		return account
 	}
 	return Network(r)
 }

@@ -17,9 +17,17 @@ var (
 
 const maxRedirect = 1_000
 
-// CheckRedirect tells what is wrong with an address that an application wants to be answered at: it must be https, http on the application's own machine
-// (RFC 8252 section 7.3), or a scheme of its own that is a name of a domain read backwards (section 7.1).
+// OutOfBand is the redirect URI of programs that cannot be redirected to: the code is shown on a page,
+// and the user copies it.
+const OutOfBand = "urn:ietf:wg:oauth:2.0:oob"
+
+// CheckRedirect returns what is wrong with a redirect URI that an application wants to register. It
+// must be https, http on the application's own machine (RFC 8252 section 7.3), a private scheme that
+// is a reversed domain name (section 7.1), or OutOfBand.
 func CheckRedirect(address string) error {
+	if address == OutOfBand {
+		return nil
+	}
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || len(address) > maxRedirect || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }):
@@ -35,7 +43,7 @@ func CheckRedirect(address string) error {
 	case privateScheme.MatchString(u.Scheme):
 		return nil
 	}
-	return fmt.Errorf("redirect %.100q: want https://…, http://127.0.0.1/…, or a scheme that is a domain read backwards, such as org.example.app:/…", address)
+	return fmt.Errorf("redirect %.100q: want https://…, http://127.0.0.1/…, a reversed domain name as the scheme, such as org.example.app:/…, or "+OutOfBand, address)
 }
 
 // host tells whether the host and the port are plain ones.

@@ -14,6 +14,7 @@ type question struct {
 	Application *oauth.Application
 	Given       url.Values // as it was asked, to be asked again after signing in and sent along with the decision
 	Redirect    string     // where the answer goes
+	OutOfBand   bool       // the answer is shown on a page, for the user to copy
 	Implicit    bool       // the answer is a token, and not a code
 	Scopes      auth.Scopes
 	State       string
@@ -28,10 +29,13 @@ func (q *question) Place() string { return oauth.Origin(q.Redirect) }
 
 // formsTo is what the content security policy must allow, since browsers hold the redirect that follows a form against it. It cannot name IPv6 addresses.
 func (q *question) formsTo() string {
-	if origin := q.Place(); !strings.Contains(origin, "[") {
-		return origin
+	if q.OutOfBand {
+		return ""
 	}
-	return "http:"
+	if origin := q.Place(); !strings.Contains(origin, "[") {
+		return " " + origin
+	}
+	return " http:"
 }
 
 // Fields are what the form of the decision carries along.
@@ -79,6 +83,7 @@ func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q
 		s.refuse(w, r, http.StatusBadRequest, "The application that sent you here wants the answer at an address that it did not register: its redirect_uri is wrong.")
 		return nil, false
 	}
+	q.OutOfBand = q.Redirect == oauth.OutOfBand
 	q.State, q.Implicit = given.Get("state"), given.Get("response_type") == "token"
 	if code, description := q.check(given, twice); code != "" {
 		s.answer(w, r, q, [2]string{"error", code}, [2]string{"error_description", description})
@@ -96,11 +101,11 @@ func (q *question) check(given url.Values, twice string) (code, description stri
 		return "invalid_request", twice + " stands there twice"
 	case len(q.State) > maxState:
 		return "invalid_request", "state is too long"
-	case given.Get("response_type") == "":
-		return "invalid_request", "response_type is missing: want code"
+	case q.Implicit && q.OutOfBand:
+		return "unsupported_response_type", "only a code can be shown on a page: want response_type=code"
 	case q.Implicit && !q.Application.Implicit:
 		return "unauthorized_client", "this application may not have tokens in an address: want response_type=code"
-	case given.Get("response_type") != "code" && !q.Implicit:
+	case given.Get("response_type") != "code" && given.Get("response_type") != "" && !q.Implicit: // old programs leave it out
 		return "unsupported_response_type", "want response_type=code"
 	case err != nil:
 		return "invalid_scope", "want read, write or both"
@@ -122,12 +127,32 @@ const maxState = 2_000
 // answer sends the browser back to the application: with the state as it came, and the issuer, so that it cannot be mistaken for another (RFC 9207). A
 // program that has tokens in an address knows nothing of that.
 func (s *site) answer(w http.ResponseWriter, r *http.Request, q *question, parameters ...[2]string) {
+	if q.OutOfBand {
+		s.showAnswer(w, q, parameters)
+		return
+	}
 	parameters = append(parameters, [2]string{"state", q.State})
 	if !q.Implicit {
 		parameters = append(parameters, [2]string{"iss", s.BaseURL})
 	}
 	// 303, so that no browser sends the form on: RFC 9700 section 4.12.
 	http.Redirect(w, r, oauth.Answer(q.Redirect, q.Implicit, parameters...), http.StatusSeeOther)
+}
+
+// showAnswer shows the answer on a page, for a program that cannot be redirected to.
+func (s *site) showAnswer(w http.ResponseWriter, q *question, parameters [][2]string) {
+	given := make(map[string]string, len(parameters))
+	for _, p := range parameters {
+		given[p[0]] = p[1]
+	}
+	switch {
+	case given["code"] != "":
+		s.show(w, "code", http.StatusOK, view{Question: q, Code: given["code"]}, "")
+	case given["error"] == "access_denied":
+		s.show(w, "refused", http.StatusOK, view{Message: "You did not let " + q.Application.Name + " in."}, "")
+	default:
+		s.show(w, "refused", http.StatusBadRequest, view{Message: "The application asks wrongly: " + given["error_description"] + "."}, "")
+	}
 }
 
 // authorize shows a user what an application asks for.
@@ -143,7 +168,7 @@ func (s *site) authorize(w http.ResponseWriter, r *http.Request) {
 		s.signInFirst(w, r, q.Given)
 	default:
 		v := view{Username: who.Username, SignedIn: true, Question: q, Token: s.decisionToken(secret, q), Next: authorizePath + "?" + q.Given.Encode()}
-		s.show(w, "consent", http.StatusOK, v, " "+q.formsTo())
+		s.show(w, "consent", http.StatusOK, v, q.formsTo())
 	}
 }
 

@@ -17,6 +17,7 @@ var pageFiles embed.FS
 var templates = map[string]*template.Template{
 	"sign-in": parsePage("sign-in"),
 	"consent": parsePage("consent"),
+	"code":    parsePage("code"),
 	"refused": parsePage("refused"),
 }
 
@@ -36,6 +37,7 @@ type view struct {
 
 	Question *question
 	Token    string // binds a decision to the browser and to the question
+	Code     string // an authorization code to copy
 }
 
 // Asset is the address of a file of the pages.

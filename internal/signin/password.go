@@ -7,43 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/clientip"
-	"github.com/meshyard/meshyard/internal/ratelimit"
 )
-
-// attempts bounds how often passwords are tried: for an account from an address, for an account from anywhere, and from an address for any account. It counts
-// alike whether or not there is such an account.
-type attempts struct{ pair, account, address *ratelimit.Limiter }
-
-// In a ratelimit.Window.
-const (
-	perPair    = 10
-	perAccount = 50
-	perAddress = 100
-)
-
-func newAttempts() attempts {
-	return attempts{ratelimit.New(perPair), ratelimit.New(perAccount), ratelimit.New(perAddress)}
-}
-
-// take counts an attempt; wait is how long to wait where it is one too many.
-func (a attempts) take(account, address string) (wait time.Duration, ok bool) {
-	now := time.Now()
-	for _, of := range []struct {
-		limiter *ratelimit.Limiter
-		key     string
-	}{{a.address, address}, {a.pair, pairOf(account, address)}, {a.account, strings.ToLower(account)}} {
-		if wait, ok = of.limiter.Allow(of.key, now); !ok {
-			return wait, false
-		}
-	}
-	return 0, true
-}
-
-// succeeded lets somebody who knows the password sign in as often as he likes.
-func (a attempts) succeeded(account, address string) { a.pair.Forgive(pairOf(account, address)) }
-
-func pairOf(account, address string) string { return strings.ToLower(account) + " " + address }
 
 func (s *site) showSignIn(w http.ResponseWriter, r *http.Request) {
 	who, _, ok, answered := s.session(w, r)
@@ -64,26 +30,64 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name, next := strings.TrimSpace(r.PostForm.Get("username")), r.PostForm.Get("next")
-	if len(name) > 200 {
-		name = name[:200]
-	}
 	again := func(status int, message string) {
-		s.show(w, "sign-in", status, view{Username: strings.ToValidUTF8(name, ""), Next: next, Message: message}, "")
+		shown := ""
+		if auth.IsUsername(name) {
+			shown = name
+		}
+		s.show(w, "sign-in", status, view{Username: shown, Next: next, Message: message}, "")
 	}
-	if wait, ok := s.attempts.take(name, clientip.Network(r)); !ok {
+	// One form of the name is counted and looked up: what is not a user name is never looked up.
+	account := ""
+	if auth.IsUsername(name) {
+		account = strings.ToLower(name)
+	}
+	network, device := clientip.Network(r), s.device(r, account)
+	if wait, ok := s.attempts.take(r.Context(), account, network, device); !ok {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
 		again(http.StatusTooManyRequests, fmt.Sprintf("Too many attempts. Wait %s and try again.", wait))
 		return
 	}
-	userID, err := s.Store.CheckPassword(r.Context(), name, r.PostForm.Get("password"))
+	userID, err := s.Store.CheckPassword(r.Context(), account, r.PostForm.Get("password"))
 	if err != nil {
 		if status, _ := s.Explain(r.Context(), err); status < http.StatusInternalServerError {
 			again(http.StatusForbidden, "The name or the password is wrong.")
 			return
 		}
-		s.refuse(w, r, http.StatusInternalServerError, "Something went wrong on the server.")
+		s.fail(w, r, err)
 		return
 	}
-	s.attempts.succeeded(name, clientip.Network(r))
-	s.signIn(w, r, userID, next)
+	s.attempts.succeeded(account, network, device)
+	if s.signIn(w, r, userID) {
+		s.rememberDevice(w, account)
+		http.Redirect(w, r, s.onward(next), http.StatusSeeOther)
+	}
+}
+
+// deviceLifetime is how long a browser in which a user signed in is known as theirs.
+const deviceLifetime = 365 * 24 * time.Hour
+
+const devicePurpose = "known device"
+
+// rememberDevice gives the browser a signed cookie that says that account signed in here by password.
+// It signs nobody in: it only lets the user try their password while others guess it.
+func (s *site) rememberDevice(w http.ResponseWriter, account string) {
+	id := auth.NewSecret() + "." + strconv.FormatInt(time.Now().Add(deviceLifetime).Unix(), 10)
+	s.setCookie(w, deviceCookie, id+"."+s.Key.Sign(devicePurpose, account, id), deviceLifetime)
+}
+
+// device returns the id of the browser that sent r if account signed in there before, else "".
+func (s *site) device(r *http.Request, account string) string {
+	value := s.cookie(r, deviceCookie)
+	dot := strings.LastIndexByte(value, '.')
+	if account == "" || dot < 0 {
+		return ""
+	}
+	id, signature := value[:dot], value[dot+1:]
+	_, until, _ := strings.Cut(id, ".")
+	expires, err := strconv.ParseInt(until, 10, 64)
+	if err != nil || time.Now().Unix() >= expires || !s.Key.Verify(signature, devicePurpose, account, id) {
+		return ""
+	}
+	return id
 }

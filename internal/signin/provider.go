@@ -75,7 +75,9 @@ func (s *site) providerAnswered(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.signIn(w, r, userID, f.Next)
+	if s.signIn(w, r, userID) {
+		http.Redirect(w, r, s.onward(f.Next), http.StatusSeeOther)
+	}
 }
 
 func (s *site) providerFailed(w http.ResponseWriter, r *http.Request, err error) {

@@ -10,6 +10,7 @@ import (
 const (
 	sessionCookie = "meshyard_session"
 	flowCookie    = "meshyard_oidc"
+	deviceCookie  = "meshyard_device"
 )
 
 // cookieName makes browsers refuse a cookie of that name from anybody but this host, where they can.
@@ -48,8 +49,9 @@ func (s *site) session(w http.ResponseWriter, r *http.Request) (who auth.SignedI
 	return who, secret, ok, false
 }
 
-// signIn begins a session and goes on. What the browser was signed in as before ends.
-func (s *site) signIn(w http.ResponseWriter, r *http.Request, userID int64, next string) {
+// signIn starts a session of a user in this browser and ends the one that was there before. ok is false
+// if that failed and was answered.
+func (s *site) signIn(w http.ResponseWriter, r *http.Request, userID int64) (ok bool) {
 	secret, err := s.Store.SignIn(r.Context(), userID)
 	if err == nil {
 		if before := s.cookie(r, sessionCookie); before != "" {
@@ -58,10 +60,10 @@ func (s *site) signIn(w http.ResponseWriter, r *http.Request, userID int64, next
 	}
 	if err != nil {
 		s.fail(w, r, err)
-		return
+		return false
 	}
 	s.setCookie(w, sessionCookie, secret, 0)
-	http.Redirect(w, r, s.onward(next), http.StatusSeeOther)
+	return true
 }
 
 func (s *site) signOut(w http.ResponseWriter, r *http.Request) {

@@ -1,7 +1,9 @@
 package signin
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -99,17 +101,54 @@ func (s *site) tellToken(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// parameters reads what was sent in the query and in the body.
+// parameters reads what was sent in the query and in the body: urlencoded, multipart or JSON.
 func parameters(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
-	err := r.ParseForm()
-	if mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && mediaType == "multipart/form-data" {
+	err := r.ParseForm() // reads the body if it is urlencoded
+	switch mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); {
+	case err != nil:
+	case mediaType == "multipart/form-data":
 		err = r.ParseMultipartForm(maxForm)
+	case mediaType == "application/json":
+		err = addJSON(r.Form, r.Body)
 	}
 	if err != nil {
-		refuseToken(w, http.StatusBadRequest, "invalid_request", "the parameters cannot be read")
+		refuseToken(w, http.StatusBadRequest, "invalid_request", "the parameters cannot be read: want a form, or a JSON object of strings")
 		return nil, false
 	}
 	return r.Form, true
+}
+
+// addJSON adds the members of a JSON object to the parameters. Each is a string, a number, or null,
+// which is as if it were left out.
+func addJSON(parameters url.Values, body io.Reader) error {
+	text, err := io.ReadAll(body)
+	if err != nil || len(bytes.TrimSpace(text)) == 0 {
+		return err
+	}
+	var members map[string]*scalar
+	if err := json.Unmarshal(text, &members); err != nil {
+		return err
+	}
+	for name, value := range members {
+		if value != nil {
+			parameters.Add(name, string(*value))
+		}
+	}
+	return nil
+}
+
+// scalar is a JSON string, or a number as it is written.
+type scalar string
+
+// UnmarshalJSON reads a string or a number.
+func (s *scalar) UnmarshalJSON(text []byte) error {
+	if text[0] == '"' {
+		return json.Unmarshal(text, (*string)(s))
+	}
+	var number json.Number
+	err := json.Unmarshal(text, &number)
+	*s = scalar(number)
+	return err
 }
 
 // wantsJSON tells whether a program asks for JSON, and not for just anything.

@@ -138,3 +138,19 @@ func TestFormExpires(t *testing.T) {
 		f.post(ada, servertest.Mesh(t, "hschendel_simple_bin.stl")).Want(t, 403)
 	}, func(c *config.Settings) { c.PendingTTL = time.Second })
 }
+
+// A policy that was signed before its user was suspended stores no bytes, until the user is restored.
+func TestFormOfASuspendedUser(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, staff := s.User("ada"), s.Staff()
+		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
+		f := stage(t, ada, fmt.Sprintf("/things/%d/files", ada.Thing("One")), "cube.stl")
+		staff.Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil, new(any))
+		if r := f.post(ada, stl).Want(t, 403); !strings.Contains(string(r.Bytes), "suspended") {
+			t.Errorf("a suspended user is told %s", r.Bytes)
+		}
+		nothingLeft(t, s, 1)
+		staff.Query(`mutation { restoreUser(input: {username: "ada", reason: "A mistake."}) { user { id } } }`, nil, new(any))
+		f.post(ada, stl).Want(t, 200)
+	})
+}

@@ -206,3 +206,19 @@ func TestMigrationOfTheFirstSchema(t *testing.T) {
 		})
 	}
 }
+
+// A version does not start on a database that a newer one has migrated, and leaves it as it is.
+func TestMigrationOfANewerSchema(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		if _, err := openDB(t, s).SQL().Exec("INSERT INTO schema_migrations (number, name) VALUES (9000, '9000_later')"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := server.Migrate(context.Background(), s.Settings)
+		if err == nil || !strings.Contains(err.Error(), "newer than this version") || !strings.Contains(err.Error(), "9000_later") {
+			t.Errorf("migrating a newer database: %v", err)
+		}
+		if _, err := server.Open(context.Background(), s.Settings, s.Logger); err == nil {
+			t.Error("the server opens a newer database")
+		}
+	})
+}

@@ -90,8 +90,8 @@ func TestCodeFlowOfOldPrograms(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
 		c := newClient(t, s, models.NewApplication{})
-		old := c.question("code_challenge", "", "code_challenge_method", "", "scope", "", "redirect_uri", "")
-		text := regexp.MustCompile(`^access_token=(my_[\w-]{43})&token_type=Bearer$`)
+		old := c.question("code_challenge", "", "code_challenge_method", "", "scope", "", "redirect_uri", "", "response_type", "")
+		text := regexp.MustCompile(`^access_token=(meshyard_\w{49})&token_type=Bearer$`)
 		for name, send := range map[string]func(v [][2]string) *servertest.Response{
 			"query": func(v [][2]string) *servertest.Response {
 				return s.Client("").Do("POST", "/login/oauth/access_token?client_id="+v[0][1]+"&client_secret="+v[1][1]+"&code="+v[2][1], nil)
@@ -101,6 +101,11 @@ func TestCodeFlowOfOldPrograms(t *testing.T) {
 			},
 			"multipart": func(v [][2]string) *servertest.Response {
 				return s.Client("").PostForm("/login/oauth/access_token/", v, "", "", nil)
+			},
+			"JSON": func(v [][2]string) *servertest.Response {
+				r := s.Client("").Request("POST", "/login/oauth/access_token", object{v[0][0]: v[0][1], v[1][0]: v[1][1], v[2][0]: v[2][1], "redirect_uri": nil})
+				r.Header.Set("Content-Type", "application/json; charset=utf-8")
+				return s.Client("").Send(r)
 			},
 			"basic": func(v [][2]string) *servertest.Response {
 				r := s.Client("").Request("POST", "/login/oauth/access_token?code="+v[2][1], nil)
@@ -116,11 +121,57 @@ func TestCodeFlowOfOldPrograms(t *testing.T) {
 				continue
 			}
 			s.Client(string(found[1])).Thing("By an old program")
+			info := s.Client("").Request("POST", "/login/oauth/tokeninfo", object{"access_token": string(found[1])})
+			info.Header.Set("Content-Type", "application/json")
+			if r := s.Client("").Send(info).Want(t, 200); !strings.Contains(string(r.Bytes), `"audience":"`+c.id+`"`) {
+				t.Errorf("%s: tokeninfo of a JSON body: %s", name, r.Bytes)
+			}
+		}
+		for _, bad := range []string{`{`, `[]`, `"x"`, `{"code":{}}`, `{"code":["x"]}`, `{"code":true}`, `{"code":"x"} x`} {
+			r := s.Client("").Request("POST", "/login/oauth/access_token", bad)
+			r.Header.Set("Content-Type", "application/json")
+			c.refused("the body "+bad, s.Client("").Send(r), 400, "invalid_request")
 		}
 		// A challenge that was taken away under way is missed.
 		code := c.decide(b, old, "allow").Query().Get("code")
 		c.refused("a verifier without a challenge", c.exchange("", c.grant(code)), 400, "invalid_grant")
 		c.refused("secret twice", c.exchange("", url.Values{"client_id": {c.id}, "client_secret": {c.secret, "x"}}), 400, "invalid_request")
+	})
+}
+
+// A program that cannot be redirected to registers urn:ietf:wg:oauth:2.0:oob: its user copies the code from a page.
+func TestOutOfBandFlow(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		b, _ := signedIn(t, s, "ada")
+		const oob = "urn:ietf:wg:oauth:2.0:oob"
+		c := newClient(t, s, models.NewApplication{RedirectURIs: []string{oob}, AllowsImplicit: true})
+		question := c.question("redirect_uri", oob)
+		decide := func(decision string) *servertest.Response {
+			page := b.Get(question).Want(t, 200)
+			if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self';") {
+				t.Errorf("the policy is %q", policy)
+			}
+			form := page.Fields()
+			form.Set("decision", decision)
+			r := b.Post("/login/oauth/authorize", form).Want(t, 200)
+			if r.Header.Get("Location") != "" || r.Header.Get("Cache-Control") != "no-store" || strings.Contains(string(r.Bytes), "<script") {
+				t.Errorf("the page of the code: %v", r.Header)
+			}
+			return r
+		}
+		found := regexp.MustCompile(`<input id="code" value="(\w{43})" readonly`).FindStringSubmatch(string(decide("allow").Bytes))
+		if found == nil {
+			t.Fatal("the page shows no code")
+		}
+		c.refused("another redirect", c.exchange("", c.grant(found[1])), 400, "invalid_grant")
+		c.exchange("", c.grant(found[1], "redirect_uri", oob)).Want(t, 200)
+		if r := decide("deny"); strings.Contains(string(r.Bytes), `id="code"`) || !strings.Contains(string(r.Bytes), "did not let Slicer &amp; &lt;Co&gt; in") {
+			t.Errorf("a no is answered by %s", r.Bytes)
+		}
+		if r := b.Get(c.question("redirect_uri", oob, "response_type", "token")).Want(t, 400); !strings.Contains(string(r.Bytes), "only a code can be shown") {
+			t.Errorf("a token out of band: %s", r.Bytes)
+		}
+		b.Get(newClient(t, s, models.NewApplication{}).question("redirect_uri", oob)).Want(t, 400)
 	})
 }
 
@@ -130,7 +181,7 @@ func TestImplicitFlow(t *testing.T) {
 		c := newClient(t, s, models.NewApplication{AllowsImplicit: true})
 		question := c.question("response_type", "token", "code_challenge", "", "code_challenge_method", "", "scope", "")
 		to := c.decide(b, question, "allow")
-		want := regexp.MustCompile(`^https://app\.example/cb#access_token=(my_[\w-]{43})&token_type=Bearer&state=a%26b\+%3D%23c$`)
+		want := regexp.MustCompile(`^https://app\.example/cb#access_token=(meshyard_\w{49})&token_type=Bearer&state=a%26b\+%3D%23c$`)
 		found := want.FindStringSubmatch(to.String())
 		if found == nil {
 			t.Fatalf("the answer is %s", to)
@@ -163,8 +214,8 @@ func TestWrongQuestions(t *testing.T) {
 			}
 		}
 		for name, try := range map[string]struct{ question, want string }{
-			"no response type": {c.question("response_type", ""), "invalid_request"}, "another": {c.question("response_type", "id_token"), "unsupported_response_type"},
-			"scope": {c.question("scope", "everything"), "invalid_scope"}, "scope admin": {c.question("scope", "read admin"), "invalid_scope"},
+			"another response type": {c.question("response_type", "id_token"), "unsupported_response_type"},
+			"scope":                 {c.question("scope", "everything"), "invalid_scope"}, "scope admin": {c.question("scope", "read admin"), "invalid_scope"},
 			"plain": {c.question("code_challenge_method", "plain"), "invalid_request"}, "method left out": {c.question("code_challenge_method", ""), "invalid_request"},
 			"challenge left out": {c.question("code_challenge", ""), "invalid_request"}, "challenge of another form": {c.question("code_challenge", "x"), "invalid_request"},
 			"state twice": {c.question() + "&state=x", "invalid_request"}, "scope twice": {c.question() + "&scope=write", "invalid_request"},

@@ -169,8 +169,14 @@ func TestBearerOfTheProvider(t *testing.T) {
 		if code := ada.GraphQL(`{ moderationLog { nodes { id } } }`, nil).Code(); code != "FORBIDDEN" {
 			t.Errorf("ada acts as staff: %q", code)
 		}
-		var made struct{ CreateToken struct{ Secret string } }
-		ada.Query(`mutation { createToken(input: {name: "laptop", scopes: [READ, WRITE]}) { secret } }`, nil, &made)
+		var made madeToken
+		ada.Query(makeToken, object{"input": object{"name": "laptop", "scopes": []string{"READ", "WRITE"}}}, &made)
+		if at := made.CreateToken.Token.ExpiresAt; at == nil || time.Until(*at) > time.Hour {
+			t.Errorf("what an ID token of one hour makes expires at %v", at)
+		}
+		if code := ada.GraphQL(makeToken, object{"input": object{"name": "x", "scopes": []string{"READ"}, "expiresAt": time.Now().Add(2 * time.Hour)}}).Code(); code != "BAD_USER_INPUT" {
+			t.Errorf("a token that outlives the ID token: %q", code)
+		}
 		s.Client(made.CreateToken.Secret).Get(fmt.Sprintf("/things/%d", thing)).Want(t, 200)
 
 		for given, want := range map[string]string{token: "NOT_FOUND", token + "x": "UNAUTHENTICATED"} {

@@ -37,8 +37,13 @@ func TestPasswordSignIn(t *testing.T) {
 			}
 		}
 		r := b.SignIn("ADA", pass).Want(t, http.StatusSeeOther)
-		if c := r.Cookies(); len(c) != 1 || !c[0].HttpOnly || c[0].SameSite != http.SameSiteLaxMode || c[0].Secure || c[0].Path != "/" || len(c[0].Value) < 43 {
-			t.Errorf("the cookie is %+v", c)
+		if c := r.Cookies(); len(c) != 2 {
+			t.Errorf("the cookies are %+v", c)
+		}
+		for _, c := range r.Cookies() {
+			if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Secure || c.Path != "/" || len(c.Value) < 43 {
+				t.Errorf("the cookie is %+v", c)
+			}
 		}
 		if page := b.Follow(r).Want(t, 200); !strings.Contains(string(page.Bytes), "<strong>ada</strong>") {
 			t.Errorf("after signing in: %s", page.Bytes)
@@ -74,7 +79,10 @@ func TestPasswordSignIn(t *testing.T) {
 func TestCookieIsSecure(t *testing.T) {
 	t.Parallel()
 	settings := servertest.Settings(t, "sqlite")
-	for base, want := range map[string]string{"https://models.example": "__Host-meshyard_session /", "https://models.example/meshyard": "meshyard_session /meshyard/"} {
+	for base, want := range map[string][2]string{
+		"https://models.example":          {"__Host-meshyard_session /", "__Host-meshyard_device /"},
+		"https://models.example/meshyard": {"meshyard_session /meshyard/", "meshyard_device /meshyard/"},
+	} {
 		h, s := handlerAt(t, settings, base)
 		if _, err := s.CreateUser(context.Background(), "ada", false); err != nil && models.CodeOf(err) != models.Conflict {
 			t.Fatal(err)
@@ -84,8 +92,13 @@ func TestCookieIsSecure(t *testing.T) {
 		}
 		w := post(h, base+"/login", url.Values{"username": {"ada"}, "password": {pass}})
 		c := w.Result().Cookies()
-		if w.Code != 303 || len(c) != 1 || !c[0].Secure || c[0].Name+" "+c[0].Path != want {
-			t.Errorf("%s: %d, cookie %+v, want %s", base, w.Code, c, want)
+		if w.Code != 303 || len(c) != 2 {
+			t.Fatalf("%s: %d, cookies %+v, want %s", base, w.Code, c, want)
+		}
+		for i, c := range c {
+			if !c.Secure || c.Name+" "+c.Path != want[i] {
+				t.Errorf("%s: cookie %+v, want %s", base, c, want[i])
+			}
 		}
 	}
 }

@@ -3,10 +3,15 @@ package server_test
 import (
 	"context"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/oauth"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -186,4 +191,80 @@ func TestApplications(t *testing.T) {
 		}
 		c.refused("a forgotten application", c.exchange("", c.grant("x")), 401, "invalid_client")
 	})
+}
+
+// A user has at most 100 working tokens of their own, and an application the last 50 of each user.
+func TestTokenCaps(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob") // one token each
+		ctx := context.Background()
+		input := object{"input": object{"name": "x", "scopes": []string{"READ"}}}
+		for range 98 {
+			s.Token("ada", auth.Read)
+		}
+		var group sync.WaitGroup
+		var made atomic.Int32
+		for range 4 { // one more, and not four
+			group.Go(func() {
+				if result := ada.GraphQL(makeToken, input); result.Code() == "" {
+					made.Add(1)
+				} else if e := result.Errors[0]; e.Extensions.Code != "CONFLICT" || e.Extensions.Limit != 100 {
+					t.Errorf("one token too many: %+v", e)
+				}
+			})
+		}
+		group.Wait()
+		if made.Load() != 1 {
+			t.Errorf("%d tokens were made beside 99, want 1", made.Load())
+		}
+		bob.Query(makeToken, input, new(any))
+		var list struct {
+			Tokens struct{ Nodes []struct{ ID string } }
+		}
+		ada.Query(`{ tokens(first: 1) { nodes { id } } }`, nil, &list)
+		ada.Query(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { id } } }`, object{"id": list.Tokens.Nodes[0].ID}, new(any))
+		ada.Query(makeToken, input, new(any))
+
+		_, a, err := s.Store.RegisterApplication(ctx, models.NewApplication{Name: "Slicer", RedirectURIs: []string{redirect}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		issue := map[string]func() (*oauth.Token, error){
+			"of a user": func() (*oauth.Token, error) {
+				return s.Store.AuthorizeImplicitly(ctx, oauth.Grant{Application: &oauth.Application{ID: a.ID}, UserID: 1, Scopes: auth.Scopes{auth.Read}})
+			},
+			"of its own": func() (*oauth.Token, error) {
+				return s.Store.IssueOwn(ctx, &oauth.Application{ID: a.ID, Name: "Slicer"})
+			},
+		}
+		for name, issue := range issue {
+			var tokens []string
+			for range 52 {
+				token, err := issue()
+				if err != nil {
+					t.Fatal(err)
+				}
+				tokens = append(tokens, token.Text)
+			}
+			for i, want := range map[int]int{0: 401, 1: 401, 2: 200, 51: 200} {
+				if got := s.Client(tokens[i]).Get("/users/ada").StatusCode; got != want {
+					t.Errorf("token %d %s: %d, want %d", i, name, got, want)
+				}
+			}
+		}
+		ada.Get("/users/me").Want(t, 200)
+	})
+}
+
+// Requests are counted by user, whichever token they come with.
+func TestRateLimitIsByUser(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		second := s.Client(s.Token("ada", auth.Read))
+		for i, want := range []int{200, 200, 200, 429} {
+			by := []*servertest.Client{ada, second}[i%2]
+			by.Get("/users/ada").Want(t, want)
+		}
+		bob.Get("/users/ada").Want(t, 200)
+	}, func(c *config.Settings) { c.RateLimit = 3 })
 }

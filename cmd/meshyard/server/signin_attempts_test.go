@@ -1,0 +1,91 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// signInFrom tries a password from an address, with the cookies given.
+func signInFrom(s *servertest.Server, address, name, password string, cookies ...*http.Cookie) *servertest.Response {
+	r := s.Client("").Request(http.MethodPost, "/login", url.Values{"username": {name}, "password": {password}}.Encode())
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("X-Forwarded-For", address)
+	for _, c := range cookies {
+		r.AddCookie(c)
+	}
+	return s.Client("").Send(r)
+}
+
+// A name that only resembles a user's name is refused, and so cannot be tried beside the limits of that user.
+func TestSignInTakesUserNamesOnly(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		s.User("mallory")
+		s.Password("mallory", pass)
+		for _, name := range []string{"mal\x01lory", "mallory\x7f", "mal\u200blory", "mal\u00adlory", "mall\x00ory", "MALLORY\x1b"} {
+			if r := signInFrom(s, "198.51.100.1", name, pass); r.StatusCode != http.StatusForbidden || len(r.Cookies()) > 0 {
+				t.Errorf("sign-in as %q: %d, want 403", name, r.StatusCode)
+			}
+		}
+		signInFrom(s, "198.51.100.1", " MALLORY ", pass).Want(t, http.StatusSeeOther)
+	})
+}
+
+// Many networks that guess one user's password slow that user down on a new device, and do not lock them out.
+func TestSignInIsNotLockedByOthers(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		s.User("ada")
+		s.Password("ada", pass)
+		var attackers sync.WaitGroup
+		for network := range 6 {
+			attackers.Go(func() {
+				for range 10 {
+					signInFrom(s, fmt.Sprintf("198.51.100.%d", network), "ada", "wrong horse").Want(t, http.StatusForbidden)
+				}
+			})
+		}
+		attackers.Wait()
+		signInFrom(s, "198.51.100.1", "ada", pass).Want(t, http.StatusTooManyRequests)
+		signInFrom(s, "203.0.113.7", "ada", pass).Want(t, http.StatusSeeOther)
+	}, behindProxy(t))
+}
+
+// A browser in which the user signed in before goes through while others on the same network guess;
+// its cookie is worth nothing for another user, when changed, or to guess with.
+func TestSignInOnAKnownDevice(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		const network = "198.51.100.1"
+		for _, name := range []string{"ada", "bob"} {
+			s.User(name)
+			s.Password(name, pass)
+		}
+		var known *http.Cookie
+		for _, c := range signInFrom(s, network, "ada", pass).Want(t, http.StatusSeeOther).Cookies() {
+			if c.Name == "meshyard_device" {
+				known = c
+			}
+		}
+		if known == nil || !known.HttpOnly || known.SameSite != http.SameSiteLaxMode || known.MaxAge <= 0 {
+			t.Fatalf("the cookie of a known device is %+v", known)
+		}
+		for _, name := range []string{"ada", "bob"} {
+			for range 10 {
+				signInFrom(s, network, name, "wrong horse").Want(t, http.StatusForbidden)
+			}
+			signInFrom(s, network, name, pass).Want(t, http.StatusTooManyRequests)
+		}
+		signInFrom(s, network, "ADA", pass, known).Want(t, http.StatusSeeOther)
+		signInFrom(s, network, "bob", pass, known).Want(t, http.StatusTooManyRequests)
+		changed := *known
+		changed.Value = "x" + changed.Value
+		signInFrom(s, network, "ada", pass, &changed).Want(t, http.StatusTooManyRequests)
+		for range 10 {
+			signInFrom(s, network, "ada", "wrong horse", known).Want(t, http.StatusForbidden)
+		}
+		signInFrom(s, network, "ada", "wrong horse", known).Want(t, http.StatusTooManyRequests)
+	}, behindProxy(t))
+}
