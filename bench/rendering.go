@@ -140,7 +140,7 @@ func drawFile(ctx context.Context, path, out string) (err error) {
 	if err != nil {
 		return err
 	}
-	m, err := decode.Read(ctx, decode.Source{ReaderAt: f, Size: info.Size(), Name: path}, mesh.DefaultLimits, nil)
+	m, err := decode.Decode(ctx, decode.Source{ReaderAt: f, Size: info.Size(), Name: path}, mesh.DefaultLimits, nil)
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func measured(from, to string) error {
 	if err != nil {
 		return err
 	}
-	m, err := decode.Read(context.Background(), decode.Source{ReaderAt: in, Size: info.Size(), Name: from}, mesh.DefaultLimits, nil)
+	m, err := decode.Decode(context.Background(), decode.Source{ReaderAt: in, Size: info.Size(), Name: from}, mesh.DefaultLimits, nil)
 	if err != nil {
 		return err
 	}

@@ -33,3 +33,11 @@ func FormatOf(name string) Format {
 	}
 	return ""
 }
+
+// Title returns the name of the format as messages write it: STL, glTF, 3MF.
+func (f Format) Title() string {
+	if f == GLTF {
+		return "glTF"
+	}
+	return strings.ToUpper(string(f))
+}

@@ -82,7 +82,7 @@ func keepPicture(img image.Image, put Put) (Result, error) {
 
 func deriveMesh(ctx context.Context, src Source, subject Subject, put Put, progress func(stage string, done float64)) (Result, error) {
 	at := func(stage string) func(float64) { return func(done float64) { progress(stage, done) } }
-	m, err := decode.Read(ctx, decode.Source{ReaderAt: src, Size: src.Size, Name: "file." + string(subject)}, mesh.DefaultLimits, at("read"))
+	m, err := decode.Decode(ctx, decode.Source{ReaderAt: src, Size: src.Size, Name: "file." + string(subject)}, mesh.DefaultLimits, at("read"))
 	if err != nil {
 		return Result{}, err
 	}

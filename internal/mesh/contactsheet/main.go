@@ -88,7 +88,7 @@ func drawn(path string) (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := decode.Read(context.Background(), decode.Source{ReaderAt: f, Size: info.Size(), Name: path}, mesh.DefaultLimits, nil)
+	m, err := decode.Decode(context.Background(), decode.Source{ReaderAt: f, Size: info.Size(), Name: path}, mesh.DefaultLimits, nil)
 	if err != nil {
 		return nil, err
 	}

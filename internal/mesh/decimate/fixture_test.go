@@ -14,7 +14,7 @@ import (
 func meshOf(t testing.TB, name string, file []byte) (*mesh.Mesh, error) {
 	t.Helper()
 	src := decode.Source{ReaderAt: bytes.NewReader(file), Size: int64(len(file)), Name: name}
-	return decode.Read(t.Context(), src, mesh.DefaultLimits, nil)
+	return decode.Decode(t.Context(), src, mesh.DefaultLimits, nil)
 }
 
 // realMeshes gives the real meshes by the names of their files.

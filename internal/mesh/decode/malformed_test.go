@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/decodetest"
 )
 
 func TestMalformed(t *testing.T) {
-	dir := filepath.Join(dataFolder(t), "malformed")
+	dir := filepath.Join(decodetest.DataFolder(t), "malformed")
 	for _, c := range []struct {
 		file    string
 		reason  mesh.Reason // "" where it is to be read
@@ -40,7 +41,7 @@ func TestMalformed(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			start := time.Now()
-			m, err := readBytes(t, testedReader(filepath.Ext(c.file)[1:]), b)
+			m, err := readNamed(t, c.file, b, mesh.DefaultLimits)
 			if took := time.Since(start); took > 5*time.Second {
 				t.Errorf("it took %v", took)
 			}
@@ -50,7 +51,7 @@ func TestMalformed(t *testing.T) {
 			}
 			if c.reason != "" {
 				t.Log(err)
-				checkReason(t, err, c.reason, c.message)
+				decodetest.CheckError(t, err, c.reason, c.message)
 			} else if err != nil || m.Triangles() != 12 {
 				t.Errorf("got %v and the error %v, want 12 triangles", m, err)
 			}
@@ -66,7 +67,7 @@ func TestCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for format, text := range map[string][]byte{"obj": []byte("v 0 0 0\n"), "3mf": b, "amf": []byte("<amf/>")} {
-		_, err := testedReader(format)(ctx, source(text), mesh.DefaultLimits, nil)
+		_, err := decoders[mesh.Format(format)](ctx, decodetest.Source(text), mesh.DefaultLimits, nil)
 		if err != context.Canceled {
 			t.Errorf("%s: got the error %v, want that of the context", format, err)
 		}

@@ -8,7 +8,7 @@ import (
 
 // upOf guesses which axis points up in formats that do not say. What is made for printing stands on the plate, z = 0, and what is made for a scene on its floor,
 // y = 0. Else it is z for PLY, as scanners write it, and y for OBJ and OFF, as in the programs that these come from.
-func upOf(m *mesh.Mesh) mesh.Up {
+func guessUp(m *mesh.Mesh) mesh.Up {
 	box := m.Box()
 	stands := func(axis int) bool { return math.Abs(box.Min[axis]) <= 1e-3*box.Diagonal() }
 	if stands(1) == stands(2) {

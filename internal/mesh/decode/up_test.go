@@ -21,7 +21,7 @@ func TestUp(t *testing.T) {
 		{"nearly on the plate", mesh.OFF, [3]float32{-1, -1, 1e-4}, mesh.UpZ},
 	} {
 		m := &mesh.Mesh{Format: c.format, Positions: []float32{c.low[0], c.low[1], c.low[2], 1, 2, 3, 0.5, 1, 2}}
-		if got := upOf(m); got != c.want {
+		if got := guessUp(m); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}

@@ -2,6 +2,7 @@ package meshtest
 
 import (
 	"encoding/csv"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -104,4 +105,16 @@ func row(t testing.TB, dir string, column map[string]string) Row {
 	r.Box.Min = [3]float64{number("min_x"), number("min_y"), number("min_z")}
 	r.Box.Max = [3]float64{number("max_x"), number("max_y"), number("max_z")}
 	return r
+}
+
+// CheckBox reports an error where got differs from want by more than a ten-thousandth of its diagonal.
+func CheckBox(t testing.TB, got, want mesh.Box) {
+	t.Helper()
+	slack := 1e-4 * want.Diagonal()
+	for i := range 3 {
+		if math.Abs(got.Min[i]-want.Min[i]) > slack || math.Abs(got.Max[i]-want.Max[i]) > slack {
+			t.Errorf("got the box %v, want %v", got, want)
+			return
+		}
+	}
 }

@@ -24,7 +24,7 @@ func again(t *testing.T, m *mesh.Mesh, o glb.Options) *mesh.Mesh {
 	if err := glb.Write(&b, m, o); err != nil {
 		t.Fatal(err)
 	}
-	out, err := decode.Read(context.Background(), decode.Source{ReaderAt: bytes.NewReader(b.Bytes()), Size: int64(b.Len())}, mesh.DefaultLimits, nil)
+	out, err := decode.Decode(context.Background(), decode.Source{ReaderAt: bytes.NewReader(b.Bytes()), Size: int64(b.Len())}, mesh.DefaultLimits, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func again(t *testing.T, m *mesh.Mesh, o glb.Options) *mesh.Mesh {
 func TestWrite(t *testing.T) {
 	for _, r := range meshtest.Meshes(t) {
 		b := r.Bytes(t)
-		m, err := decode.Read(context.Background(), decode.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: r.Name}, mesh.DefaultLimits, nil)
+		m, err := decode.Decode(context.Background(), decode.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: r.Name}, mesh.DefaultLimits, nil)
 		if err != nil {
 			continue
 		}

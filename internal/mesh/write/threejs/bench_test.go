@@ -15,7 +15,7 @@ import (
 func sphere(t testing.TB, triangles int) *mesh.Mesh {
 	t.Helper()
 	b := meshtest.SphereSTL(triangles)
-	m, err := decode.Read(context.Background(), decode.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: "a.stl"}, mesh.DefaultLimits, nil)
+	m, err := decode.Decode(context.Background(), decode.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: "a.stl"}, mesh.DefaultLimits, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestPrograms(t *testing.T) {
 			continue
 		}
 		b := r.Bytes(t)
-		m, err := decode.Read(context.Background(), decode.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: r.Name}, mesh.DefaultLimits, nil)
+		m, err := decode.Decode(context.Background(), decode.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: r.Name}, mesh.DefaultLimits, nil)
 		var told *mesh.Error
 		if errors.As(err, &told) && (told.Reason == mesh.Empty || told.Reason == mesh.Unsupported) {
 			t.Logf("%s: %v", r.Name, err)

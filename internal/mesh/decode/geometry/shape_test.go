@@ -1,0 +1,23 @@
+package geometry
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestSolid sees that the search for a colour is bounded where one vertex has very many.
+func TestSolid(t *testing.T) {
+	s := &Shape{Vertices: make([]float64, 6)}
+	s.Output(0, NoColor)
+	for i := range uint32(100) {
+		if got := s.Output(1, i); got != i+1 {
+			t.Fatalf("colour %d is at place %d", i, got)
+		}
+	}
+	if s.Output(1, 99) != 100 || s.Output(1, 100-MaxColorSearch) != 101-MaxColorSearch {
+		t.Error("a new colour has not its place")
+	}
+	if s.Output(1, 0) != 101 || s.Output(0, NoColor) != 0 || !slices.Equal(s.Sources[:3], []uint32{0, 1, 1}) {
+		t.Error("an old colour has not a new place")
+	}
+}

@@ -1,0 +1,163 @@
+package gltf
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
+)
+
+// gltfView is a part of a buffer.
+type bufferView struct {
+	Buffer     ref
+	ByteOffset integer
+	ByteLength integer
+	ByteStride integer
+	Extensions struct {
+		Meshopt *ignored `json:"EXT_meshopt_compression"`
+	}
+}
+
+// take sees that so many elements of a size may be held beside what is held: views may overlap, and zeros need not be in the file.
+func (f *file) reserve(count, size int64) error {
+	if size > 0 && count > f.budget/size {
+		return mesh.Errorf(mesh.TooLarge, "The %s file has buffer views that overlap, or accessors without one, of too many bytes.", f.name)
+	}
+	f.budget -= count * size
+	return nil
+}
+
+// span gives the elements of an accessor in a view and the distance of one from the next.
+func (f *file) accessorBytes(r ref, offset, count, size int64, accessor int) ([]byte, int, error) {
+	i, ok := f.index(r, len(f.bufferViews))
+	if !ok {
+		return nil, 0, f.missingIndex("buffer view", r, len(f.bufferViews))
+	}
+	b, err := f.viewBytes(i)
+	if err != nil {
+		return nil, 0, err
+	}
+	stride := size
+	if s := int64(f.bufferViews[i].ByteStride); s != 0 {
+		stride = s
+	}
+	there := int64(len(b)) - offset
+	if count > 0 && (stride < size || there < size || count-1 > (there-size)/stride) {
+		return nil, 0, mesh.Errorf(mesh.Malformed,
+			"Accessor %d of the %s file has %d elements of %d bytes, %d apart, from byte %d of a buffer view of %d.", accessor, f.name,
+			count, size, stride, offset, len(b))
+	}
+	if count == 0 {
+		return nil, int(stride), nil
+	}
+	return b[offset:], int(stride), nil
+}
+
+// view gives the bytes of a view.
+func (f *file) viewBytes(i int) ([]byte, error) {
+	if b, ok := f.viewCache[i]; ok {
+		return b, nil
+	}
+	v := &f.bufferViews[i]
+	buffer, ok := f.index(v.Buffer, len(f.buffers))
+	if !ok {
+		return nil, f.missingIndex("buffer", v.Buffer, len(f.buffers))
+	}
+	from, length := int64(v.ByteOffset), int64(v.ByteLength)
+	inChunk := buffer == 0 && f.chunk != nil && f.buffers[0].URI == ""
+	if v.Extensions.Meshopt != nil && f.buffers[buffer].URI == "" && !inChunk {
+		return nil, mesh.Errorf(mesh.Unsupported, "The %s file is compressed by EXT_meshopt_compression, which is not read.", f.name)
+	}
+	size, whole := int64(0), []byte(nil)
+	if inChunk {
+		size = f.chunk.Size()
+	} else {
+		var err error
+		if whole, err = f.bufferBytes(buffer); err != nil {
+			return nil, err
+		}
+		size = int64(len(whole))
+	}
+	if from > size || length > size-from {
+		return nil, mesh.Errorf(mesh.Malformed, "Buffer view %d of the %s file is of %d bytes from byte %d, where its buffer has %d.", i, f.name,
+			length, from, size)
+	}
+	b := whole
+	if inChunk {
+		var err error
+		if b, err = f.readUpTo(io.NewSectionReader(f.chunk, from, length), length); err != nil {
+			return nil, err
+		}
+	} else {
+		b = whole[from : from+length]
+	}
+	f.viewCache[i] = b
+	return b, nil
+}
+
+// held gives the bytes of a buffer that stands in the JSON.
+func (f *file) bufferBytes(i int) ([]byte, error) {
+	if b, ok := f.bufferCache[i]; ok {
+		return b, nil
+	}
+	uri := f.buffers[i].URI
+	if uri == "" {
+		return nil, mesh.Errorf(mesh.Malformed, "Buffer %d of the %s file has no bytes.", i, f.name)
+	}
+	r, most, err := f.openURI(uri, fmt.Sprintf("buffer %d", i))
+	if err != nil {
+		return nil, err
+	}
+	b, err := f.readUpTo(r, min(most, int64(f.buffers[i].ByteLength)))
+	if err == nil {
+		f.bufferCache[i] = b
+	}
+	return b, err
+}
+
+// uri gives what a data URI holds, which is less than so many bytes. What says where else something is, is never followed.
+func (f *file) openURI(uri, what string) (io.Reader, int64, error) {
+	if !strings.HasPrefix(uri, dataScheme) {
+		return nil, 0, mesh.Errorf(mesh.Unsupported,
+			"The %s file keeps %s in another file, %s, and only what is inside of it is read: pack it as GLB.", f.name, what, textscan.Quote([]byte(uri)))
+	}
+	var from, length int64
+	if _, err := fmt.Sscanf(uri, dataScheme+"%d,%d", &from, &length); err != nil || from < 0 || length < 0 || from > f.text.Size-length {
+		return nil, 0, mesh.Errorf(mesh.Malformed, "The %s file has a data URI that cannot be read in %s.", f.name, what)
+	}
+	r, ok := decodeURI(f.text, from, length)
+	if !ok {
+		return nil, 0, mesh.Errorf(mesh.Unsupported, "The %s file has a data URI for %s that is not in base64.", f.name, what)
+	}
+	return r, length/4*3 + 3, nil
+}
+
+// load reads up to so many bytes, as many as are there.
+func (f *file) readUpTo(r io.Reader, length int64) ([]byte, error) {
+	if err := f.reserve(length, 1); err != nil {
+		return nil, err
+	}
+	b := make([]byte, length)
+	done := 0
+	for done < len(b) {
+		if err := f.ctx.Err(); err != nil {
+			return nil, err
+		}
+		n, err := io.ReadFull(r, b[done:min(len(b), done+1<<20)])
+		done += n
+		var corrupt base64.CorruptInputError
+		switch {
+		case errors.As(err, &corrupt):
+			return nil, mesh.Errorf(mesh.Malformed, "A data URI of the %s file is no base64 from its byte %d on.", f.name, int64(corrupt))
+		case err == io.EOF || err == io.ErrUnexpectedEOF:
+			return b[:done], nil
+		case err != nil:
+			return nil, err
+		}
+	}
+	return b, nil
+}

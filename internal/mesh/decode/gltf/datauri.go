@@ -1,0 +1,127 @@
+package gltf
+
+import (
+	"bufio"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// embedded starts a data URI.
+const dataScheme = "data:"
+
+// gltfText gives the JSON of a glTF file with each data URI cut down to where it stands: "data:OFFSET,LENGTH". So the bulk of the file is
+// never held as text.
+type uriStripper struct {
+	in      *bufio.Reader
+	at      int64 // of what is read next
+	quoted  bool  // inside a string
+	pending []byte
+}
+
+func (t *uriStripper) Read(p []byte) (int, error) {
+	n := 0
+	for n < len(p) {
+		if len(t.pending) > 0 {
+			copied := copy(p[n:], t.pending)
+			t.pending = t.pending[copied:]
+			n += copied
+			continue
+		}
+		b, err := t.in.ReadByte()
+		if err != nil {
+			return n, err
+		}
+		t.at++
+		p[n] = b
+		n++
+		switch {
+		case b == '"':
+			t.quoted = !t.quoted
+			if err := t.stripURI(); err != nil {
+				return n, err
+			}
+		case b == '\\' && t.quoted:
+			b, err := t.in.ReadByte()
+			if err != nil {
+				return n, err
+			}
+			t.at++
+			t.pending = append(t.pending[:0], b)
+		}
+	}
+	return n, nil
+}
+
+// cut cuts a data URI if one comes next.
+func (t *uriStripper) stripURI() error {
+	if !t.quoted {
+		return nil
+	}
+	if start, err := t.in.Peek(len(dataScheme)); err != nil || string(start) != dataScheme {
+		return nil // an error comes again with the next byte
+	}
+	from := t.at
+	for {
+		part, err := t.in.ReadSlice('"')
+		t.at += int64(len(part))
+		if err == nil {
+			break
+		}
+		if err != bufio.ErrBufferFull {
+			return err
+		}
+	}
+	t.quoted = false
+	t.pending = fmt.Appendf(t.pending[:0], "%s%d,%d\"", dataScheme, from, t.at-1-from)
+	return nil
+}
+
+// decodeURI gives the bytes of the data URI that the text has from a byte on. It knows base64 only, as does everybody.
+func decodeURI(text io.ReaderAt, from, length int64) (r io.Reader, ok bool) {
+	in := bufio.NewReader(&base64Text{in: bufio.NewReader(io.NewSectionReader(text, from, length))})
+	header, err := in.ReadSlice(',')
+	const encoding = ";base64,"
+	if err != nil || len(header) < len(encoding) || string(header[len(header)-len(encoding):]) != encoding {
+		return nil, false
+	}
+	return base64.NewDecoder(base64.RawStdEncoding, in), true
+}
+
+// base64Text takes out of base64 the escapes of JSON, for some writers escape what need not be, and the padding.
+type base64Text struct{ in *bufio.Reader }
+
+func (t *base64Text) Read(p []byte) (int, error) {
+	for n := 0; n < len(p); {
+		b, err := t.in.ReadByte()
+		if err == nil && b == '\\' {
+			b, err = t.escape()
+		}
+		if err != nil {
+			return n, err
+		}
+		if b != '=' {
+			p[n] = b
+			n++
+		}
+	}
+	return len(p), nil
+}
+
+// escape reads what stands behind a backslash. What is no character of base64 is given as it is, and refused by the decoder.
+func (t *base64Text) escape() (byte, error) {
+	b, err := t.in.ReadByte()
+	if err != nil || b != 'u' {
+		return b, err
+	}
+	var digits [4]byte
+	if _, err := io.ReadFull(t.in, digits[:]); err != nil {
+		return 0, err
+	}
+	code, err := strconv.ParseUint(string(digits[:]), 16, 8)
+	if err != nil {
+		return '\\', nil
+	}
+	return byte(code), nil
+}

@@ -1,0 +1,179 @@
+package gltf
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/decodetest"
+)
+
+func TestGLTFRefused(t *testing.T) {
+	one := `"accessors":[` + floats3 + `]`
+	oneOf := func(buffers string) []byte { return gltfOf(oneNode, oneMesh, one, buffers) }
+	accessors := func(second string) string { return `"accessors":[` + floats3 + `,{"bufferView":1,` + second + `}]` }
+	const view = `"bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36`
+	good := oneOf(gltfBytes(corner))
+	deep := make([]string, 100)
+	for i := range deep {
+		deep[i] = fmt.Sprintf(`{"children":[%d],"mesh":0}`, i+1)
+	}
+	many := make([]string, 90_000)
+	for i := range many {
+		many[i] = `{"mesh":0}`
+	}
+	long := make([]float32, 9*1000)
+	indexed := `"meshes":[{"primitives":[{"attributes":{"POSITION":0},"indices":1}]}]`
+	for name, c := range map[string]struct {
+		file   []byte
+		reason mesh.Reason
+		part   string
+	}{
+		"nothing":    {nil, mesh.Malformed, "ends"},
+		"no JSON":    {[]byte("solid a"), mesh.Malformed, "broken"},
+		"no object":  {[]byte("[]"), mesh.Malformed, "start"},
+		"cut":        {good[:len(good)-9], mesh.Malformed, "ends in the middle of buffers 0"},
+		"no version": {[]byte("{}"), mesh.Malformed, "no version"},
+		"version 1":  {[]byte(`{"nodes":{}}`), mesh.Unsupported, "glTF 1.0"},
+		"version 3":  {[]byte(`{"asset":{"version":"3.0"}}`), mesh.Unsupported, `"3.0"`},
+		"extension":  {gltfOf(`"extensionsRequired":["EXT_mesh_gpu_instancing"]`), mesh.Unsupported, `"EXT_mesh_gpu_instancing"`},
+		"two parents": {
+			gltfOf(`"nodes":[{"children":[2]},{"children":[2]},{"mesh":0}]`),
+			mesh.Malformed, "Node 2 of the glTF file has two parents, nodes 0 and 1",
+		},
+		"circle aside": {
+			gltfOf(`"scenes":[{"nodes":[3]}],"nodes":[{"children":[1]},{"children":[2]},{"children":[1]},{}]`),
+			mesh.Malformed, "",
+		},
+		"a circle":     {gltfOf(`"nodes":[{"children":[1]},{"children":[2]},{"children":[0]}]`), mesh.Malformed, "Node 0 of the glTF file contains itself"},
+		"a root twice": {gltfOf(`"scenes":[{"nodes":[0,0]}],"nodes":[{}]`), mesh.Malformed, "node 0 twice"},
+		"deep": {
+			gltfOf(`"nodes":[`+strings.Join(deep, ",")+`,{}]`, oneMesh, one, gltfBytes(corner)),
+			mesh.TooLarge, "64 deep",
+		},
+		"instances": {
+			gltfOf(`"nodes":[`+strings.Join(many, ",")+`]`, oneMesh,
+				`"accessors":[{"bufferView":0,"componentType":5126,"count":3000,"type":"VEC3"}]`, gltfBytes(long)),
+			mesh.TooLarge, "shows 90000000 triangles",
+		},
+		"nodes": {gltfOf(`"nodes":[` + strings.Repeat("{},", 100_001) + `{}]`), mesh.TooLarge, "100000 nodes"},
+		"primitives": {
+			gltfOf(oneNode, `"meshes":[{"primitives":[`+strings.Repeat("{},", 100_001)+`{}]}]`),
+			mesh.TooLarge, "primitives",
+		},
+		"no mesh":          {gltfOf(oneNode), mesh.Malformed, "mesh 0, where there are 0"},
+		"an index below 0": {gltfOf(`"nodes":[{"mesh":-1}]`), mesh.Malformed, `in nodes 0 "-1" where`},
+		"half a scene":     {gltfOf(`"scene":0.5`), mesh.Malformed, `in scene "0.5" where a whole number`},
+		"a wrong kind":     {gltfOf(`"nodes":[{"scale":"large"}]`), mesh.Malformed, `in nodes 0 a value of the wrong kind, at "Scale"`},
+		"a short matrix":   {gltfOf(`"nodes":[{"matrix":[1,0,0]}]`), mesh.Malformed, "Node 0 of the glTF file has a transform of the wrong length"},
+		"a later version":  {[]byte(`{"asset":{"version":"2.0","minVersion":"2.1"}}`), mesh.Unsupported, `requires glTF "2.1"`},
+		"points": {
+			gltfOf(`"nodes":[`+strings.Join(many, ",")+`]`, `"meshes":[{"primitives":[{"attributes":{"POSITION":0},"mode":0}]}]`,
+				`"accessors":[{"bufferView":0,"componentType":5126,"count":3000,"type":"VEC3"}]`, gltfBytes(long)),
+			mesh.TooLarge, "shows 270000000 points",
+		},
+		"one too far": {
+			gltfOf(oneNode, oneMesh, `"accessors":[{"bufferView":0,"componentType":5126,"count":1,"type":"VEC3"}]`, gltfBytes([]float32{0, 0})),
+			mesh.Malformed, "1 elements of 12 bytes, 12 apart, from byte 0 of a buffer view of 8",
+		},
+		"one apart too far": {
+			gltfOf(oneNode, oneMesh, one, `"bufferViews":[{"buffer":0,"byteLength":36,"byteStride":13}]`,
+				`"buffers":[{"byteLength":36,"uri":"data:;base64,`+base64.StdEncoding.EncodeToString(floatBytes(corner))+`"}]`),
+			mesh.Malformed, "13 apart",
+		},
+		"a sparse index": {
+			gltfOf(oneNode, oneMesh, `"accessors":[{"componentType":5126,"count":3,"type":"VEC3","sparse":{"count":1,`+
+				`"indices":{"bufferView":0,"componentType":5121},"values":{"bufferView":1}}}]`, gltfBytes([]uint8{3}, []float32{1, 0, 0})),
+			mesh.Malformed, "sparse index 3, where it has 3",
+		},
+		"few colours": {
+			gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0,"COLOR_0":1}}]}]`,
+				accessors(`"componentType":5121,"normalized":true,"count":2,"type":"VEC4"`), gltfBytes(corner, make([]uint8, 8))),
+			mesh.Malformed, "2 colours for 3 vertices in primitive 0 of mesh 0",
+		},
+		"few texture coordinates": {
+			gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0,"TEXCOORD_0":1},"material":0}]}]`,
+				`"materials":[{"pbrMetallicRoughness":{"baseColorTexture":{"index":0}}}]`,
+				accessors(`"componentType":5126,"count":2,"type":"VEC2"`), gltfBytes(corner, make([]float32, 4))),
+			mesh.Malformed, "2 texture coordinates for 3 vertices",
+		},
+		"GLB with more behind": {append(glbOf(good, nil), 0, 0, 0, 0), mesh.Malformed, "bytes long, and is"},
+		"no scene":             {gltfOf(`"scene":3`, oneNode), mesh.Malformed, "scene 3"},
+		"an index too many": {
+			gltfOf(oneNode, indexed, accessors(`"componentType":5121,"count":3,"type":"SCALAR"`), gltfBytes(corner, []uint8{0, 1, 3})),
+			mesh.Malformed, "index 3 in primitive 0 of mesh 0, where there are 3",
+		},
+		"no corners": {gltfOf(oneNode, indexed, one, gltfBytes(corner)), mesh.Malformed, "accessor 1"},
+		"floats for indices": {
+			gltfOf(oneNode, indexed, accessors(`"componentType":5126,"count":3,"type":"SCALAR"`), gltfBytes(corner, corner)),
+			mesh.Malformed, "indices of the type 5126",
+		},
+		"past the view": {
+			gltfOf(oneNode, oneMesh,
+				`"accessors":[{"bufferView":0,"byteOffset":4,"componentType":5126,"count":3,"type":"VEC3"}]`, gltfBytes(corner)),
+			mesh.Malformed, "from byte 4",
+		},
+		"past the buffer": {oneOf(view + `,"uri":"data:;base64,AAAA"}]`), mesh.Malformed, "where its buffer has 3"},
+		"no base64":       {oneOf(view + `,"uri":"data:;base64,AA!A"}]`), mesh.Malformed, "no base64"},
+		"percent":         {oneOf(view + `,"uri":"data:,AA%20"}]`), mesh.Unsupported, "not in base64"},
+		"zeros": {
+			gltfOf(oneNode, oneMesh, `"accessors":[{"componentType":5126,"count":30000000,"type":"VEC3"}]`),
+			mesh.TooLarge, "accessors without one",
+		},
+		"infinite":     {oneOf(gltfBytes([]float32{0, 0, 0, 1, 0, 0, float32(math.Inf(1)), 0, 0})), mesh.Malformed, "farther"},
+		"not a number": {oneOf(gltfBytes([]float32{0, 0, 0, 1, 0, 0, float32(math.NaN()), 0, 0})), mesh.Malformed, "farther"},
+		"lines only": {
+			gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0},"mode":3}]}]`, one, gltfBytes(corner)),
+			mesh.Empty, "neither",
+		},
+		"GLB 1":              {append([]byte("glTF\x01\x00\x00\x00"), make([]byte, 12)...), mesh.Unsupported, "version 1"},
+		"GLB cut":            {[]byte("glTF\x02\x00\x00\x00"), mesh.Malformed, "ends at byte 8"},
+		"GLB without chunks": {glbOf(nil, nil)[:12], mesh.Malformed, "is 12"},
+		"GLB, BIN first":     {bytes.Replace(glbOf(good, nil), []byte("JSON"), []byte("BIN\x00"), 1), mesh.Malformed, "0x004E4942"},
+		"GLB, long chunk": {
+			bytes.Replace(glbOf([]byte("{} "), nil), []byte("\x04\x00\x00\x00JSON"), []byte("\x08\x00\x00\x00JSON"), 1),
+			mesh.Malformed, "chunk of 8 bytes at byte 12, where 4",
+		},
+		"GLB without bytes": {glbOf(oneOf(view+`}]`), nil), mesh.Malformed, "Buffer 0 of the GLB file has no bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := decodetest.Decode(t, Decode, c.file)
+			t.Log(err)
+			decodetest.CheckError(t, err, c.reason, c.part)
+		})
+	}
+}
+
+func TestGLTFMalformed(t *testing.T) {
+	dir := filepath.Join(decodetest.DataFolder(t), "malformed")
+	for file, want := range map[string]struct {
+		reason  mesh.Reason
+		message string
+	}{
+		"gltfvalidator_truncated_chunk_data.glb":  {mesh.Malformed, "48 bytes long, and is 47"},
+		"gltfvalidator_length_mismatch.glb":       {mesh.Malformed, "49 bytes long, and is 48"},
+		"gltfvalidator_node_loop.gltf":            {mesh.Malformed, "contains itself"},
+		"gltfvalidator_non_relative_uri.gltf":     {mesh.Empty, "neither triangles nor points"},
+		"tinygltf_integer-out-of-bounds.gltf":     {mesh.Malformed, `in bufferViews 0 "1e300" where a whole number`},
+		"tinygltf_invalid-primitive-indices.gltf": {mesh.Empty, "neither triangles nor points"},
+		"gltf_external_uri_traversal.gltf":        {mesh.Unsupported, `another file, "../../../../../../etc/pa"…, and`},
+		"gltf_uri_loopback.gltf":                  {mesh.Unsupported, "pack it as GLB"},
+		"gltf_accessor_count_huge.gltf":           {mesh.Malformed, "Accessor 0 of the glTF file has 2147483647 elements of 12 bytes"},
+	} {
+		t.Run(file, func(t *testing.T) {
+			b, err := os.ReadFile(filepath.Join(dir, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = decodetest.Decode(t, Decode, b)
+			t.Log(err)
+			decodetest.CheckError(t, err, want.reason, want.message)
+		})
+	}
+}

@@ -1,0 +1,142 @@
+package gltf
+
+import (
+	"math"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
+)
+
+// gltfMaterial is what is used of a material: its base colour. KHR_materials extensions add to it and are not looked at.
+type material struct {
+	AlphaMode string
+	PBR       struct {
+		Factor  []float64   `json:"baseColorFactor"`
+		Texture textureInfo `json:"baseColorTexture"`
+	} `json:"pbrMetallicRoughness"`
+}
+
+// gltfTexture is the use of a texture by a material.
+type textureInfo struct {
+	Index      ref
+	TexCoord   integer
+	Extensions struct {
+		Transform struct {
+			Offset   []float64
+			Rotation float64
+			Scale    []float64
+			TexCoord *integer
+		} `json:"KHR_texture_transform"`
+	}
+}
+
+// gltfLook gives the colours of the vertices of a primitive: the product of its factor, its texture and its own colours (specification,
+// 3.9.2), of which factor and own colours are linear.
+type appearance struct {
+	factor       [4]float64
+	opaque       bool // whatever alpha says
+	constant     uint32
+	vertexColors elements // without elements where there are none
+	texture      *texture // nil where there is none that can be read
+	coords       elements
+	textureInfo  textureInfo
+}
+
+// look finds out how a primitive looks.
+func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
+	l.factor, l.opaque = [4]float64{1, 1, 1, 1}, true
+	if p.Attributes.Color != 0 {
+		if l.vertexColors, err = f.accessor(p.Attributes.Color, "VEC3", "VEC4"); err == nil && l.vertexColors.count < p.positions.count {
+			err = mesh.Errorf(mesh.Malformed, "The %s file has %d colours for %d vertices in %s.", f.name, l.vertexColors.count, p.positions.count, p.location)
+		}
+		l.vertexColors.normalized = l.vertexColors.kind != float32s
+	}
+	if err != nil || p.Material == 0 {
+		l.constant = l.blend([4]float64{1, 1, 1, 1})
+		return l, err
+	}
+	i, ok := f.index(p.Material, len(f.materials))
+	if !ok {
+		return l, f.missingIndex("material", p.Material, len(f.materials))
+	}
+	m := &f.materials[i]
+	l.opaque = m.AlphaMode != "BLEND" && m.AlphaMode != "MASK"
+	if m.PBR.Factor != nil {
+		if len(m.PBR.Factor) != 4 {
+			return l, mesh.Errorf(mesh.Malformed, "Material %d of the %s file has a colour of %d numbers.", i, f.name, len(m.PBR.Factor))
+		}
+		l.factor = [4]float64(m.PBR.Factor)
+	}
+	l.constant = l.blend([4]float64{1, 1, 1, 1})
+	l.textureInfo = m.PBR.Texture
+	if l.textureInfo.Index == 0 {
+		return l, nil
+	}
+	coords, set := p.Attributes.Texture0, l.textureInfo.TexCoord
+	if other := l.textureInfo.Extensions.Transform.TexCoord; other != nil {
+		set = *other
+	}
+	if set != 0 {
+		coords = p.Attributes.Texture1
+	}
+	if coords == 0 || set > 1 {
+		return l, nil
+	}
+	if l.coords, err = f.accessor(coords, "VEC2"); err != nil {
+		return l, err
+	}
+	if l.coords.count < p.positions.count {
+		return l, mesh.Errorf(mesh.Malformed, "The %s file has %d texture coordinates for %d vertices in %s.", f.name, l.coords.count,
+			p.positions.count, p.location)
+	}
+	l.texture, err = f.texture(l.textureInfo.Index)
+	return l, err
+}
+
+// color gives the colour of a vertex.
+func (l *appearance) color(v int) uint32 {
+	if l.vertexColors.count == 0 && l.texture == nil {
+		return l.constant
+	}
+	c := [4]float64{1, 1, 1, 1}
+	if l.vertexColors.count > 0 {
+		own := l.vertexColors.vector(v)
+		copy(c[:l.vertexColors.width], own[:])
+	}
+	if l.texture != nil {
+		at := l.textureInfo.apply(l.coords.vector(v))
+		for i, x := range l.texture.at(at[0], at[1]) {
+			if i < 3 {
+				c[i] *= mesh.Linear[x]
+			} else {
+				c[i] *= float64(x) / 255
+			}
+		}
+	}
+	return l.blend(c)
+}
+
+// blend multiplies a linear colour with the factor.
+func (l *appearance) blend(c [4]float64) uint32 {
+	for i := range c {
+		c[i] *= l.factor[i]
+	}
+	if l.opaque || math.IsNaN(c[3]) {
+		c[3] = 1
+	}
+	return geometry.RGBA(mesh.Encoded(c[0]), mesh.Encoded(c[1]), mesh.Encoded(c[2]), c[3])
+}
+
+// apply takes a texture coordinate to where it is looked up (KHR_texture_transform).
+func (t *textureInfo) apply(at [4]float64) [2]float64 {
+	move := &t.Extensions.Transform
+	if len(move.Scale) == 2 {
+		at[0], at[1] = at[0]*move.Scale[0], at[1]*move.Scale[1]
+	}
+	sin, cos := math.Sincos(move.Rotation)
+	u, v := at[0]*cos+at[1]*sin, at[1]*cos-at[0]*sin
+	if len(move.Offset) == 2 {
+		u, v = u+move.Offset[0], v+move.Offset[1]
+	}
+	return [2]float64{u, v}
+}

@@ -1,0 +1,144 @@
+package gltf
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/mesh/decode/decodetest"
+)
+
+// painted is a file of one triangle with the material that is given, and with a second attribute where there is one.
+func painted(material, attribute, accessor string, values any, more ...string) []byte {
+	parts, accessors, attributes := []any{corner}, floats3, `"POSITION":0`
+	if attribute != "" {
+		parts = append(parts, values)
+		accessors += `,{"bufferView":1,"count":3,` + accessor + `}`
+		attributes += `,"` + attribute + `":1`
+	}
+	return gltfOf(append([]string{
+		oneNode, `"meshes":[{"primitives":[{"attributes":{` + attributes + `},"material":0}]}]`, `"materials":[{` + material + `}]`,
+		`"accessors":[` + accessors + `]`, gltfBytes(parts...),
+	}, more...)...)
+}
+
+// textured has a picture of four pixels: red, blue through which half shines, grey, nothing.
+func textured(t *testing.T) string {
+	img := image.NewNRGBA(image.Rect(0, 0, 4, 1))
+	img.SetNRGBA(0, 0, color.NRGBA{255, 0, 0, 255})
+	img.SetNRGBA(1, 0, color.NRGBA{0, 0, 255, 128})
+	img.SetNRGBA(2, 0, color.NRGBA{100, 100, 100, 255})
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return `"textures":[{"source":0,"sampler":0}],"samplers":[{"wrapS":%d}],"images":[{"uri":"data:image/png;base64,` +
+		base64.StdEncoding.EncodeToString(b.Bytes()) + `"}]`
+}
+
+func TestGLTFColors(t *testing.T) {
+	pbr := func(members string) string { return `"pbrMetallicRoughness":{` + members + `}` }
+	const (
+		blend   = `"alphaMode":"BLEND",`
+		texture = `"baseColorTexture":{"index":0}`
+		floats2 = `"componentType":5126,"type":"VEC2"`
+	)
+	repeat, mirror := fmt.Sprintf(textured(t), wrapRepeat), fmt.Sprintf(textured(t), wrapMirror)
+	red, green, blue, grey := color.NRGBA{255, 0, 0, 255}, color.NRGBA{0, 255, 0, 255}, color.NRGBA{0, 0, 255, 255}, color.NRGBA{100, 100, 100, 255}
+	for name, c := range map[string]struct {
+		file []byte
+		want [3]color.NRGBA
+	}{
+		"factor, opaque": {
+			painted(pbr(`"baseColorFactor":[0.2140411,0,1,0.5]`), "", "", nil),
+			[3]color.NRGBA{{127, 0, 255, 255}, {127, 0, 255, 255}, {127, 0, 255, 255}},
+		},
+		"bytes with alpha": {
+			painted(blend+pbr(`"baseColorFactor":[1,1,1,0.5]`), "COLOR_0", `"componentType":5121,"normalized":true,"type":"VEC4"`,
+				[]uint8{255, 0, 0, 255, 55, 55, 55, 255, 0, 0, 0, 0}),
+			[3]color.NRGBA{{255, 0, 0, 128}, {128, 128, 128, 128}, {0, 0, 0, 0}},
+		},
+		"shorts": {
+			painted("", "COLOR_0", `"componentType":5123,"normalized":true,"type":"VEC3"`, []uint16{65535, 0, 0, 0, 65535, 0, 0, 0, 14027}),
+			[3]color.NRGBA{red, green, {0, 0, 127, 255}},
+		},
+		"floats, out of range": {
+			painted(pbr(`"baseColorFactor":[1,0.5,1,1]`), "COLOR_0", `"componentType":5126,"type":"VEC3"`, []float32{7, -1, 0, 0, 2, 0, 0, 0, 1}),
+			[3]color.NRGBA{red, green, blue},
+		},
+		"texture": {
+			painted(blend+pbr(texture), "TEXCOORD_0", floats2, []float32{0.1, 0, 0.3, 1, -1.4, 0.5}, repeat),
+			[3]color.NRGBA{red, {0, 0, 255, 128}, grey},
+		},
+		"mirrored texture, second coordinates": {
+			painted(pbr(`"baseColorTexture":{"index":0,"texCoord":1}`), "TEXCOORD_1", floats2, []float32{-0.1, 0, 1.7, 1, 1.4, 0.5}, mirror),
+			[3]color.NRGBA{red, blue, grey},
+		},
+		"bytes for coordinates": {
+			painted(pbr(texture), "TEXCOORD_0", `"componentType":5121,"normalized":true,"type":"VEC2"`, []uint8{20, 0, 80, 0, 150, 0}, repeat),
+			[3]color.NRGBA{red, blue, grey},
+		},
+		"moved texture": {
+			painted(pbr(`"baseColorTexture":{"index":0,"extensions":{"KHR_texture_transform":{"offset":[0.25,0],"scale":[0.5,1]}}}`), "TEXCOORD_0", floats2,
+				[]float32{-0.4, 0, 0.1, 0, 0.6, 0}, repeat),
+			[3]color.NRGBA{red, blue, grey},
+		},
+		"turned texture": {
+			painted(pbr(`"baseColorTexture":{"index":0,"extensions":{"KHR_texture_transform":{"rotation":1.5707963}}}`), "TEXCOORD_0", floats2,
+				[]float32{0, 0.1, 0, 0.3, 0, 0.6}, repeat),
+			[3]color.NRGBA{red, blue, grey},
+		},
+		"texture elsewhere": {
+			painted(pbr(`"baseColorFactor":[0,1,0,1],`+texture), "TEXCOORD_0", floats2, make([]float32, 6), `"textures":[{"source":0}]`,
+				`"images":[{"uri":"http://127.0.0.1:9/a.png"}]`),
+			[3]color.NRGBA{green, green, green},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := decodetest.Decode(t, Decode, c.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range c.want {
+				c := m.Colors[4*i:]
+				if got := (color.NRGBA{c[0], c[1], c[2], c[3]}); got != want {
+					t.Errorf("vertex %d has the colour %v, want %v", i, got, want)
+				}
+			}
+		})
+	}
+	if m, err := decodetest.Decode(t, Decode, gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`, gltfBytes(corner))); err != nil || m.Colors != nil {
+		t.Errorf("without a material there are the colours %v, %v", m.Colors, err)
+	}
+}
+
+// TestTexturePixels sees that pictures are small when they are kept, and that of too many pixels none is decoded.
+func TestTexturePixels(t *testing.T) {
+	picture := func(width, height int) []byte {
+		var b bytes.Buffer
+		if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, width, height)), nil); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	f := &file{ctx: t.Context()}
+	black := [4]uint8{0, 0, 0, 255}
+	if got := f.decodeImage(picture(1500, 3)); got == nil || got.width != 500 || got.height != 1 || len(got.pixels) != 500 || got.pixels[499] != black {
+		t.Errorf("got %v", got)
+	}
+	bomb := picture(16, 16)
+	at := bytes.Index(bomb, []byte{0xFF, 0xC0}) + 5
+	copy(bomb[at:], []byte{0x4E, 0x20, 0x4E, 0x20}) // 20,000 by 20,000
+	if got, before := f.decodeImage(bomb), f.pixels; got != nil || f.pixels != before || before != 4500 {
+		t.Errorf("a picture of 400 megapixels: %v, %d decoded", got, f.pixels)
+	}
+	f.pixels = maxTotalPixels - 255
+	if got := f.decodeImage(picture(16, 16)); got != nil {
+		t.Errorf("after %d pixels: %v", f.pixels, got)
+	}
+}

@@ -1,0 +1,158 @@
+package gltf
+
+import (
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
+)
+
+// gltfNode is a node: meshes and other nodes at a place.
+type node struct {
+	Children    []ref
+	Mesh        ref
+	Matrix      []float64 // columns
+	Translation []float64
+	Rotation    []float64 // quaternion x, y, z, w
+	Scale       []float64
+}
+
+// gltfUse is a mesh at a place.
+type instance struct {
+	mesh int
+	to   geometry.Transform
+}
+
+// uses gives the meshes that the default scene shows: of the first scene where none is said, of all nodes where there is no scene.
+func (f *file) sceneInstances() ([]instance, error) {
+	child, err := f.checkTree()
+	if err != nil {
+		return nil, err
+	}
+	var roots, ends []ref
+	for i := range f.nodes {
+		if !child[i] {
+			ends = append(ends, ref(i+1))
+		}
+	}
+	switch scene, ok := f.index(f.scene, len(f.scenes)); {
+	case ok:
+		roots = f.scenes[scene].Nodes
+	case f.scene != 0:
+		return nil, f.missingIndex("scene", f.scene, len(f.scenes))
+	case len(f.scenes) > 0:
+		roots = f.scenes[0].Nodes
+	default:
+		roots = ends
+	}
+	w := nodeWalker{file: f, seen: make([]bool, len(f.nodes))}
+	if err := w.walk(roots, geometry.Identity, 0); err != nil {
+		return nil, err
+	}
+	return w.uses, nil
+}
+
+// forest sees that the nodes are trees, and tells which of them are children.
+func (f *file) checkTree() (child []bool, err error) {
+	child = make([]bool, len(f.nodes))
+	parent := make([]int, len(f.nodes))
+	for i, n := range f.nodes {
+		for _, r := range n.Children {
+			c, ok := f.index(r, len(f.nodes))
+			if !ok {
+				return nil, f.missingIndex("node", r, len(f.nodes))
+			}
+			if child[c] {
+				return nil, mesh.Errorf(mesh.Malformed, "Node %d of the %s file has two parents, nodes %d and %d.", c, f.name, parent[c], i)
+			}
+			child[c], parent[c] = true, i
+		}
+	}
+	// With one parent at most, the way up from a node ends, or meets a node passed before, or itself. Each node is passed once.
+	passed := make([]int, len(f.nodes)) // on the way from which node, and 1
+	for i := range f.nodes {
+		up := i
+		for ; child[up] && passed[up] == 0; up = parent[up] {
+			passed[up] = i + 1
+		}
+		if child[up] && passed[up] == i+1 {
+			return nil, mesh.Errorf(mesh.Malformed, "Node %d of the %s file contains itself.", up, f.name)
+		}
+	}
+	return child, nil
+}
+
+// gltfWalk collects uses from the nodes.
+type nodeWalker struct {
+	*file
+	seen []bool
+	uses []instance
+}
+
+func (w *nodeWalker) walk(nodes []ref, to geometry.Transform, depth int) error {
+	if depth > w.limits.Depth {
+		return mesh.Errorf(mesh.TooLarge, "The nodes of the %s file contain each other more than %d deep.", w.name, w.limits.Depth)
+	}
+	for _, r := range nodes {
+		i, ok := w.index(r, len(w.nodes))
+		if !ok {
+			return w.missingIndex("node", r, len(w.nodes))
+		}
+		if w.seen[i] {
+			return mesh.Errorf(mesh.Malformed, "The scene of the %s file has node %d twice.", w.name, i)
+		}
+		w.seen[i] = true
+		n := &w.nodes[i]
+		at, ok := n.transform()
+		if !ok {
+			return mesh.Errorf(mesh.Malformed, "Node %d of the %s file has a transform of the wrong length.", i, w.name)
+		}
+		at = at.Then(to)
+		if n.Mesh != 0 {
+			m, ok := w.index(n.Mesh, len(w.meshes))
+			if !ok {
+				return w.missingIndex("mesh", n.Mesh, len(w.meshes))
+			}
+			w.uses = append(w.uses, instance{m, at})
+		}
+		if err := w.walk(n.Children, at, depth+1); err != nil {
+			return err
+		}
+	}
+	return w.ctx.Err()
+}
+
+// transform gives the place of a node in that of its parent.
+func (n *node) transform() (geometry.Transform, bool) {
+	if m := n.Matrix; m != nil {
+		if len(m) != 16 {
+			return geometry.Identity, false
+		}
+		return geometry.Transform{m[0], m[1], m[2], m[4], m[5], m[6], m[8], m[9], m[10], m[12], m[13], m[14]}, true
+	}
+	t, r, s := []float64{0, 0, 0}, []float64{0, 0, 0, 1}, []float64{1, 1, 1}
+	for _, given := range []struct{ from, to *[]float64 }{{&n.Translation, &t}, {&n.Rotation, &r}, {&n.Scale, &s}} {
+		if *given.from == nil {
+			continue
+		}
+		if len(*given.from) != len(*given.to) {
+			return geometry.Identity, false
+		}
+		*given.to = *given.from
+	}
+	x, y, z, w := r[0], r[1], r[2], r[3]
+	return geometry.Transform{
+		s[0] * (1 - 2*(y*y+z*z)), s[0] * 2 * (x*y + w*z), s[0] * 2 * (x*z - w*y),
+		s[1] * 2 * (x*y - w*z), s[1] * (1 - 2*(x*x+z*z)), s[1] * 2 * (y*z + w*x),
+		s[2] * 2 * (x*z + w*y), s[2] * 2 * (y*z - w*x), s[2] * (1 - 2*(x*x+y*y)),
+		t[0], t[1], t[2],
+	}, true
+}
+
+// at gives the index that a reference has, if there is so much.
+func (f *file) index(r ref, count int) (int, bool) {
+	return int(r - 1), r > 0 && int64(r) <= int64(count)
+}
+
+// missing tells that something is referred to and not there.
+func (f *file) missingIndex(what string, r ref, count int) error {
+	return mesh.Errorf(mesh.Malformed, "The %s file refers to %s %d, where there are %d.", f.name, what, r-1, count)
+}

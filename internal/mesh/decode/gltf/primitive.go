@@ -1,0 +1,200 @@
+package gltf
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
+)
+
+// The modes of primitives that are shown (specification, 5.24.4). Those between are of lines.
+const (
+	modePoints    = 0
+	modeTriangles = 4
+	modeStrip     = 5
+	modeFan       = 6
+)
+
+// gltfPrimitive is a part of a mesh, of one material.
+type primitive struct {
+	Attributes struct {
+		Position ref `json:"POSITION"`
+		Color    ref `json:"COLOR_0"`
+		Texture0 ref `json:"TEXCOORD_0"`
+		Texture1 ref `json:"TEXCOORD_1"`
+	}
+	Indices    ref
+	Material   ref
+	Mode       *integer
+	Extensions struct {
+		Draco *ignored `json:"KHR_draco_mesh_compression"`
+	}
+	location   string // in messages
+	mode       integer
+	positions  elements
+	corners    elements // without bytes where the vertices are the corners, as they come
+	appearance appearance
+}
+
+// gltfMesh is a mesh that is used.
+type resolvedMesh struct {
+	primitives        []*primitive
+	triangles, points int64
+	shapes            []*geometry.Shape
+}
+
+// mesh reads the primitives of a mesh and sees that what they refer to is there. Nothing is made of it yet. It counts the primitives of all
+// meshes.
+func (f *file) mesh(i int, primitives *int64) (*resolvedMesh, error) {
+	m := &resolvedMesh{}
+	var all []primitive
+	raw := json.NewDecoder(bytes.NewReader(f.meshes[i].Primitives))
+	if err := decodeList(f, raw, fmt.Sprintf("primitives in mesh %d", i), &all); err != nil {
+		return nil, err
+	}
+	if *primitives += int64(len(all)); *primitives > f.limits.Elements {
+		return nil, mesh.Errorf(mesh.TooLarge, "The meshes of the %s file have more than %d primitives.", f.name, f.limits.Elements)
+	}
+	for j := range all {
+		p := &all[j]
+		p.location, p.mode = fmt.Sprintf("primitive %d of mesh %d", j, i), modeTriangles
+		if p.Mode != nil {
+			p.mode = *p.Mode
+		}
+		if p.mode > modeFan {
+			return nil, mesh.Errorf(mesh.Malformed, "The %s file has the unknown mode %d in %s.", f.name, p.mode, p.location)
+		}
+		if p.Attributes.Position == 0 || p.mode != modePoints && p.mode < modeTriangles {
+			continue // lines, and what is nowhere
+		}
+		if err := f.resolve(p); err != nil {
+			return nil, err
+		}
+		m.triangles += p.triangles() // each count is less than 2^54, and of them there are less than Elements
+		m.points += p.points()
+		m.primitives = append(m.primitives, p)
+	}
+	return m, f.ctx.Err()
+}
+
+// resolve finds what the references of a primitive lead to.
+func (f *file) resolve(p *primitive) (err error) {
+	if at, ok := f.index(p.Attributes.Position, len(f.accessors)); ok && p.Extensions.Draco != nil && f.accessors[at].BufferView == 0 {
+		return mesh.Errorf(mesh.Unsupported, "The %s file is compressed by the extension KHR_draco_mesh_compression, which is not read.", f.name)
+	}
+	if p.positions, err = f.accessor(p.Attributes.Position, "VEC3"); err != nil {
+		return err
+	}
+	if p.Indices != 0 {
+		if p.corners, err = f.accessor(p.Indices, "SCALAR"); err != nil {
+			return err
+		}
+		switch p.corners.kind {
+		case uint8s, uint16s, uint32s:
+		default:
+			return mesh.Errorf(mesh.Malformed, "The %s file has indices of the type %d in %s.", f.name, p.corners.kind, p.location)
+		}
+	}
+	p.appearance, err = f.resolveAppearance(p)
+	return err
+}
+
+// drawn counts the corners.
+func (p *primitive) cornerCount() int64 {
+	if p.Indices != 0 {
+		return int64(p.corners.count)
+	}
+	return int64(p.positions.count)
+}
+
+// triangles counts the triangles. What is left over of corners makes none.
+func (p *primitive) triangles() int64 {
+	switch n := p.cornerCount(); p.mode {
+	case modeTriangles:
+		return n / 3
+	case modeStrip, modeFan:
+		return max(0, n-2)
+	}
+	return 0
+}
+
+func (p *primitive) points() int64 {
+	if p.mode == modePoints {
+		return p.cornerCount()
+	}
+	return 0
+}
+
+// triangle gives the corners of a triangle, in the order that shows its front (specification, 3.7.2.1).
+func (p *primitive) triangle(i int) [3]int {
+	switch p.mode {
+	case modeStrip:
+		return [3]int{i, i + 1 + i%2, i + 2 - i%2}
+	case modeFan:
+		return [3]int{i + 1, i + 2, 0}
+	}
+	return [3]int{3 * i, 3*i + 1, 3*i + 2}
+}
+
+// solid makes the solid of a primitive, of no more vertices than are used. It gives back slots, in which it keeps the places of vertices:
+// they are zero before and after.
+func (f *file) buildShape(p *primitive, slots []uint32) (*geometry.Shape, []uint32, error) {
+	if more := p.positions.count - len(slots); more > 0 {
+		slots = append(slots, make([]uint32, more)...)
+	}
+	s := &geometry.Shape{}
+	var vertices []uint32 // of each place
+	place := func(corner int) error {
+		v := uint32(corner)
+		if p.Indices != 0 {
+			if v = p.corners.index(corner); int64(v) >= int64(p.positions.count) {
+				return mesh.Errorf(mesh.Malformed, "The %s file has the index %d in %s, where there are %d vertices.", f.name, v, p.location,
+					p.positions.count)
+			}
+		}
+		if slots[v] == 0 {
+			vertices = append(vertices, v)
+			slots[v] = uint32(len(vertices))
+		}
+		if p.mode != modePoints {
+			s.Corners = append(s.Corners, slots[v]-1)
+		}
+		return nil
+	}
+	for i := range int(p.triangles()) {
+		for _, corner := range p.triangle(i) {
+			if err := place(corner); err != nil {
+				return nil, nil, err
+			}
+		}
+		if i&0xFFF == 0 && f.ctx.Err() != nil {
+			return nil, nil, f.ctx.Err()
+		}
+	}
+	for i := range int(p.points()) {
+		if err := place(i); err != nil {
+			return nil, nil, err
+		}
+	}
+	s.Sources = make([]uint32, len(vertices))
+	s.Vertices = make([]float64, 0, 3*len(vertices))
+	paint := make([]uint32, len(vertices))
+	painted := false
+	for i, v := range vertices {
+		slots[v] = 0
+		at := p.positions.vector(int(v))
+		s.Vertices = append(s.Vertices, at[:3]...)
+		s.Sources[i] = uint32(i)
+		paint[i] = p.appearance.color(int(v))
+		painted = painted || paint[i] != geometry.NoColor
+		if i&0xFFF == 0 && f.ctx.Err() != nil {
+			return nil, nil, f.ctx.Err()
+		}
+	}
+	if painted {
+		s.Colors = paint
+	}
+	return s, slots, nil
+}

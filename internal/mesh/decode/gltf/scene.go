@@ -1,0 +1,100 @@
+package gltf
+
+import (
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
+)
+
+// gltfScene is what the default scene shows.
+type sceneBuilder struct {
+	*file
+	uses   []instance
+	meshes map[int]*resolvedMesh
+}
+
+// fill puts what is used into m. All triangles are counted before any is made.
+func (f *file) fillMesh(m *mesh.Mesh, uses []instance, progress func(float64)) error {
+	s := sceneBuilder{f, uses, map[int]*resolvedMesh{}}
+	triangles, points, err := s.count()
+	most := f.limits.Triangles
+	switch {
+	case err != nil:
+		return err
+	case triangles > most:
+		return mesh.Errorf(mesh.TooLarge, "The %s file shows %d triangles, and at most %d are read.", f.name, triangles, most)
+	case triangles == 0 && points > most:
+		return mesh.Errorf(mesh.TooLarge, "The %s file shows %d points, and at most %d are read.", f.name, points, most)
+	case triangles == 0 && points == 0:
+		return mesh.Errorf(mesh.Empty, "The scene of the %s file shows neither triangles nor points.", f.name)
+	}
+	m.Cloud = triangles == 0
+	if err := s.build(m.Cloud, progress); err != nil {
+		return err
+	}
+	places := 0
+	for _, u := range uses {
+		for _, shape := range s.meshes[u.mesh].shapes {
+			places += len(shape.Sources)
+		}
+	}
+	err = geometry.Assemble(f.ctx, f.name, m, int(triangles), places, func(visit func(*geometry.Shape, geometry.Transform) error) error {
+		for _, u := range uses {
+			for _, shape := range s.meshes[u.mesh].shapes {
+				if err := visit(shape, u.to); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if m.Cloud {
+		m.Indices = nil
+	}
+	return err
+}
+
+// count counts the triangles and the points, each use of a mesh for itself.
+func (s *sceneBuilder) count() (triangles, points int64, err error) {
+	primitives := int64(0)
+	for _, u := range s.uses {
+		m := s.meshes[u.mesh]
+		if m == nil {
+			if m, err = s.mesh(u.mesh, &primitives); err != nil {
+				return 0, 0, err
+			}
+			s.meshes[u.mesh] = m
+		}
+		triangles, points = geometry.AddSaturating(triangles, m.triangles), geometry.AddSaturating(points, m.points)
+	}
+	return triangles, points, nil
+}
+
+// build makes the solids: of points where there are no triangles.
+func (s *sceneBuilder) build(cloud bool, progress func(float64)) error {
+	total, done := int64(0), int64(0)
+	for _, m := range s.meshes {
+		total += m.triangles + m.points
+	}
+	var slots []uint32
+	for _, u := range s.uses {
+		m := s.meshes[u.mesh]
+		if m.shapes != nil {
+			continue
+		}
+		m.shapes = make([]*geometry.Shape, 0, 1)
+		for _, p := range m.primitives {
+			if cloud && p.points() == 0 || !cloud && p.triangles() == 0 {
+				continue
+			}
+			var shape *geometry.Shape
+			var err error
+			if shape, slots, err = s.buildShape(p, slots); err != nil {
+				return err
+			}
+			m.shapes = append(m.shapes, shape)
+			done += p.triangles() + p.points()
+			progress(0.9 * float64(done) / float64(total))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package obj
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
+	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
+)
+
+// colorOf gives the colour of a vertex, or else that of the material.
+func (o *file) colorOf(v, material uint32) uint32 {
+	if o.colors == nil {
+		return material
+	}
+	r, g, b := float64(o.colors[3*v]), float64(o.colors[3*v+1]), float64(o.colors[3*v+2])
+	if math.IsNaN(r + g + b) {
+		return material
+	}
+	if o.brightest > 1.5 { // numbers from 0 to 255; a little above 1 is rounding
+		r, g, b = r/255, g/255, b/255
+	}
+	return geometry.RGBA(r, g, b, 1)
+}
+
+// use starts the faces of a material. One that is not defined in the file, as is usual, has no colour.
+func (o *file) useMaterial(rest []byte) {
+	color, ok := o.materials[string(bytes.TrimSpace(rest))]
+	if !ok {
+		color = geometry.NoColor
+	}
+	run := materialRun{len(o.corners), color}
+	last := len(o.runs) - 1
+	switch {
+	case last >= 0 && o.runs[last].first == run.first:
+		o.runs[last] = run
+	case last >= 0 && o.runs[last].color != color, last < 0 && color != geometry.NoColor:
+		o.runs = append(o.runs, run)
+	}
+}
+
+// define reads a statement of an MTL file: a name, the diffuse colour, how opaque or how transparent it is.
+func (o *file) defineMaterial(keyword, rest []byte) error {
+	if string(keyword) == "newmtl" {
+		if int64(len(o.materials)) >= o.limits.Elements {
+			return mesh.Errorf(mesh.TooLarge, "The OBJ file defines more than %d materials.", o.limits.Elements)
+		}
+		if o.materials == nil {
+			o.materials = map[string]uint32{}
+		}
+		o.material = string(bytes.TrimSpace(rest))
+		o.materials[o.material] = geometry.NoColor
+		return nil
+	}
+	color, known := o.materials[o.material]
+	if !known {
+		return nil
+	}
+	var n [3]float64
+	count := 0
+	for ; count < len(n); count++ {
+		var w []byte
+		var ok bool
+		w, rest = textscan.CutWord(rest)
+		if n[count], ok = textscan.ParseFloat(w); !ok {
+			break
+		}
+	}
+	const opaque = 0xFF << 24
+	switch {
+	case string(keyword) == "Kd" && count == 3:
+		color = color&opaque | geometry.RGBA(n[0], n[1], n[2], 0)
+	case string(keyword) == "d" && count == 1:
+		color = color&^opaque | geometry.Channel(n[0])<<24
+	case string(keyword) == "Tr" && count == 1:
+		color = color&^opaque | geometry.Channel(1-n[0])<<24
+	}
+	o.materials[o.material] = color
+	return nil
+}

@@ -1,0 +1,213 @@
+package obj
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
+	"github.com/meshyard/meshyard/internal/mesh/decode/source"
+	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
+)
+
+// readOBJ reads a Wavefront OBJ file: vertices, with colours behind their coordinates as MeshLab and others write them, and faces. Other
+// files that it names are never opened. Materials colour faces where the statements of an MTL file stand in the OBJ file itself. Points
+// and lines are not shown; vertices without a face are a cloud if there is no face at all, and left out else. The format is that of
+// Wavefront's Advanced Visualizer, appendix B1.
+func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
+	limits = geometry.IndexableLimits(limits)
+	o := file{Lines: textscan.NewLines(textscan.UTF8Reader(source.NewReader(ctx, src, 0, progress)), "OBJ"), limits: limits}
+	for {
+		line, err := o.Next()
+		if err == io.EOF {
+			return o.finish(ctx)
+		}
+		if err == nil {
+			err = o.statement(line)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// objFile is an OBJ file while it is read.
+type file struct {
+	*textscan.Lines
+	limits      mesh.Limits
+	vertices    []float64 // x, y, z
+	colors      []float32 // red, green, blue of each vertex, not a number where it has none; nil while none has
+	brightest   float32   // of all colours
+	corners     []uint32  // vertices of three corners of each triangle
+	runs        []materialRun
+	materials   map[string]uint32
+	material    string // that is being defined
+	hasSurfaces bool   // curved ones, which are not shown
+
+	polygon      []uint32
+	points       [][3]float64
+	emitTriangle func(a, b, c int) // appends a triangle of polygon
+}
+
+// objRun is triangles in the colour of a material, up to the next run.
+type materialRun struct {
+	first int // corner
+	color uint32
+}
+
+func (o *file) statement(line []byte) error {
+	keyword, rest := textscan.CutWord(line)
+	switch string(keyword) {
+	case "v":
+		return o.vertex(rest)
+	case "f", "fo":
+		return o.face(rest)
+	case "usemtl":
+		o.useMaterial(rest)
+	case "newmtl", "Kd", "d", "Tr":
+		return o.defineMaterial(keyword, rest)
+	case "curv", "surf":
+		o.hasSurfaces = true
+	}
+	return nil
+}
+
+// vertex reads x y z, then w, which is of curved surfaces alone, or red green blue, or both.
+func (o *file) vertex(rest []byte) error {
+	if most := 3 * o.limits.Triangles; int64(len(o.vertices)/3) >= most {
+		return mesh.Errorf(mesh.TooLarge, "The OBJ file has more than %d vertices, which is the most that is read.", most)
+	}
+	var n [7]float64
+	count := 0
+	for ; count < len(n); count++ {
+		var w []byte
+		if w, rest = textscan.CutWord(rest); len(w) == 0 || w[0] == '#' {
+			break
+		}
+		x, ok := textscan.ParseFloat(w)
+		switch {
+		case ok:
+			n[count] = x
+		case count < 3:
+			return mesh.Errorf(mesh.Malformed, "Line %d of the OBJ file has %s where a coordinate is expected.", o.Number, textscan.Quote(w))
+		default:
+			n[count] = math.NaN()
+		}
+	}
+	if count < 3 {
+		return mesh.Errorf(mesh.Malformed, "Line %d of the OBJ file has a vertex with %d coordinates in place of three.", o.Number, count)
+	}
+	for _, x := range n[:3] {
+		if math.Abs(x) > geometry.MaxCoordinate {
+			return mesh.Errorf(mesh.Malformed, "Line %d of the OBJ file has a coordinate farther than %g from zero.", o.Number, geometry.MaxCoordinate)
+		}
+	}
+	o.vertices = append(o.vertices, n[0], n[1], n[2])
+	if count >= 6 {
+		o.color([3]float64(n[count-3 : count]))
+	} else if o.colors != nil {
+		o.colors = append(o.colors, nan, nan, nan)
+	}
+	return nil
+}
+
+var nan = float32(math.NaN())
+
+// color gives the vertex that was read last a colour.
+func (o *file) color(c [3]float64) {
+	if o.colors == nil {
+		o.colors = slices.Repeat([]float32{nan}, len(o.vertices)-3)
+	}
+	for _, x := range c {
+		o.colors = append(o.colors, float32(x))
+		if float32(x) > o.brightest {
+			o.brightest = float32(x)
+		}
+	}
+}
+
+// face reads the corners of a polygon. Of each, only the vertex is of interest, not its texture and normal behind slashes.
+func (o *file) face(rest []byte) error {
+	o.polygon = o.polygon[:0]
+	known := int64(len(o.vertices) / 3)
+	for {
+		var w []byte
+		if w, rest = textscan.CutWord(rest); len(w) == 0 || w[0] == '#' {
+			break
+		}
+		number := w
+		if slash := bytes.IndexByte(w, '/'); slash >= 0 {
+			number = w[:slash]
+		}
+		index, ok := textscan.ParseInt(number)
+		v := index - 1
+		if index < 0 {
+			v = known + index
+		}
+		if !ok || index == 0 || v < 0 || v >= known {
+			return mesh.Errorf(mesh.Malformed, "Line %d of the OBJ file has a face with vertex %s, where %d vertices are known, counted from 1.",
+				o.Number, textscan.Quote(number), known)
+		}
+		o.polygon = append(o.polygon, uint32(v))
+	}
+	n := len(o.polygon)
+	if n < 3 {
+		return nil // a point or an edge, which some programs write as a face
+	}
+	if int64(len(o.corners)/3+n-2) > o.limits.Triangles {
+		return mesh.Errorf(mesh.TooLarge, "The OBJ file has more than %d triangles, which is the most that is read.", o.limits.Triangles)
+	}
+	if n == 3 {
+		o.corners = append(o.corners, o.polygon...)
+		return nil
+	}
+	o.points = o.points[:0]
+	for _, v := range o.polygon {
+		o.points = append(o.points, [3]float64(o.vertices[3*v:3*v+3]))
+	}
+	if o.emitTriangle == nil {
+		o.emitTriangle = func(a, b, c int) { o.corners = append(o.corners, o.polygon[a], o.polygon[b], o.polygon[c]) }
+	}
+	geometry.Triangulate(o.points, o.emitTriangle)
+	return nil
+}
+
+// finish makes the mesh.
+func (o *file) finish(ctx context.Context) (*mesh.Mesh, error) {
+	vertices := len(o.vertices) / 3
+	switch {
+	case len(o.corners) > 0:
+	case o.hasSurfaces:
+		return nil, mesh.Errorf(mesh.Unsupported, "The OBJ file has no faces but curved surfaces, which are not read.")
+	case vertices == 0:
+		return nil, mesh.Errorf(mesh.Empty, "The OBJ file has no vertices.")
+	}
+	s := &geometry.Shape{Vertices: o.vertices, Corners: o.corners}
+	if len(o.corners) == 0 {
+		for v := range vertices {
+			s.Output(uint32(v), o.colorOf(uint32(v), geometry.NoColor))
+		}
+	}
+	color, runs := uint32(geometry.NoColor), o.runs
+	for i, v := range s.Corners {
+		for len(runs) > 0 && runs[0].first <= i {
+			color, runs = runs[0].color, runs[1:]
+		}
+		s.Corners[i] = s.Output(v, o.colorOf(v, color))
+		if i&0xFFFF == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	m := &mesh.Mesh{Format: mesh.OBJ, Unit: 1, Cloud: len(s.Corners) == 0}
+	err := geometry.Assemble(ctx, "OBJ", m, s.Triangles(), len(s.Sources), func(visit func(*geometry.Shape, geometry.Transform) error) error { return visit(s, geometry.Identity) })
+	if err != nil {
+		return nil, err
+	}
+	if m.Cloud {
+		m.Indices = nil
+	}
+	return m, nil
+}

@@ -1,0 +1,131 @@
+package ply
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/source"
+	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
+)
+
+// bodyPLY is the numbers behind the header of a PLY file, one after another.
+type body interface {
+	// rewind goes back to the first number.
+	rewind()
+	// number reads a number. One of text may not be a number, which is no error here.
+	number(of scalarType) (float64, error)
+	// skip leaves out so many numbers, which are so many bytes in a binary file.
+	skip(numbers, bytes int64) error
+}
+
+// textPLY is numbers in text. Lines say nothing, for the header tells how many numbers there are.
+type textBody struct {
+	*textscan.Words
+	restart func() *textscan.Words
+}
+
+func newTextBody(ctx context.Context, src source.Source, h *header, progress func(float64)) *textBody {
+	again := func() *textscan.Words {
+		return textscan.NewWordsAt(source.NewReader(ctx, src, h.length, progress), "PLY", h.lines+1)
+	}
+	return &textBody{again(), again}
+}
+
+func (t *textBody) rewind() { t.Words = t.restart() }
+
+func (t *textBody) number(scalarType) (float64, error) { return t.Words.Number("a number") }
+
+func (t *textBody) skip(numbers, _ int64) error {
+	for ; numbers > 0; numbers-- {
+		if _, err := t.Next(); err != nil {
+			return t.UnexpectedEnd(err, "a number")
+		}
+	}
+	return nil
+}
+
+// binaryPLY is binary numbers.
+type binaryBody struct {
+	ctx        context.Context
+	src        source.Source
+	progress   func(float64)
+	order      binary.ByteOrder
+	from       int64 // where they begin
+	next       int64 // the offset of what is behind buf
+	buf        []byte
+	start, end int
+}
+
+func newBinaryBody(ctx context.Context, src source.Source, h *header, progress func(float64)) *binaryBody {
+	return &binaryBody{ctx: ctx, src: src, progress: progress, order: h.order, from: h.length, next: h.length, buf: make([]byte, 256<<10)}
+}
+
+func (b *binaryBody) rewind() { b.next, b.start, b.end = b.from, 0, 0 }
+
+func (b *binaryBody) number(of scalarType) (float64, error) {
+	size := of.size()
+	if b.end-b.start < size {
+		if err := b.fill(size); err != nil {
+			return 0, err
+		}
+	}
+	n := b.buf[b.start : b.start+size]
+	b.start += size
+	switch of {
+	case int8Type:
+		return float64(int8(n[0])), nil
+	case uint8Type:
+		return float64(n[0]), nil
+	case int16Type:
+		return float64(int16(b.order.Uint16(n))), nil
+	case uint16Type:
+		return float64(b.order.Uint16(n)), nil
+	case int32Type:
+		return float64(int32(b.order.Uint32(n))), nil
+	case uint32Type:
+		return float64(b.order.Uint32(n)), nil
+	case float32Type:
+		return float64(math.Float32frombits(b.order.Uint32(n))), nil
+	}
+	return math.Float64frombits(b.order.Uint64(n)), nil
+}
+
+// fill reads more, so that at least so many bytes are there.
+func (b *binaryBody) fill(size int) error {
+	if err := b.ctx.Err(); err != nil {
+		return err
+	}
+	b.end = copy(b.buf, b.buf[b.start:b.end])
+	b.start = 0
+	more := b.buf[b.end:]
+	more = more[:min(int64(len(more)), b.src.Size-b.next)]
+	if b.end+len(more) < size {
+		return b.truncated()
+	}
+	if err := b.src.ReadFull(more, b.next); err != nil {
+		return err
+	}
+	b.end += len(more)
+	b.next += int64(len(more))
+	b.progress(float64(b.next) / float64(b.src.Size))
+	return nil
+}
+
+func (b *binaryBody) skip(_, bytes int64) error {
+	if left := int64(b.end - b.start); bytes > left {
+		if bytes > left+b.src.Size-b.next {
+			return b.truncated()
+		}
+		b.next += bytes - left
+		b.start, b.end = 0, 0
+		return b.ctx.Err()
+	}
+	b.start += int(bytes)
+	return nil
+}
+
+func (b *binaryBody) truncated() error {
+	return mesh.Errorf(mesh.Malformed, "The PLY file ends at byte %d in the middle of what its header promises.", b.src.Size)
+}

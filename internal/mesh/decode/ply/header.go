@@ -1,0 +1,187 @@
+package ply
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/source"
+	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
+)
+
+// longestHeaderPLY is how many bytes the header of a PLY file may have, comments and all.
+const maxHeader = 256 << 10
+
+// headerPLY is what the header of a PLY file says.
+type header struct {
+	order    binary.ByteOrder // nil of text
+	elements []element
+	length   int64 // in bytes
+	lines    int
+}
+
+// elementPLY is a kind of things and how many of it follow, as the header says.
+type element struct {
+	name       string
+	count      int64
+	properties []property
+}
+
+// propertyPLY is a number, or a list of numbers, of each thing.
+type property struct {
+	name string
+	list scalarType // the type of the length of a list; none where it is a single number
+	of   scalarType
+}
+
+// numberPLY is a type of numbers.
+type scalarType uint8
+
+const (
+	noType scalarType = iota
+	int8Type
+	uint8Type
+	int16Type
+	uint16Type
+	int32Type
+	uint32Type
+	float32Type
+	float64Type
+)
+
+// size gives the bytes of a number in a binary file.
+func (t scalarType) size() int { return [...]int{0, 1, 1, 2, 2, 4, 4, 4, 8}[t] }
+
+// whole tells whether the numbers are whole ones.
+func (t scalarType) isInteger() bool { return t < float32Type }
+
+// numbersPLY are the names of the types, old and new.
+var scalarTypes = map[string]scalarType{
+	"char": int8Type, "uchar": uint8Type, "short": int16Type, "ushort": uint16Type, "int": int32Type, "uint": uint32Type,
+	"float": float32Type, "double": float64Type,
+	"int8": int8Type, "uint8": uint8Type, "int16": int16Type, "uint16": uint16Type, "int32": int32Type, "uint32": uint32Type,
+	"float32": float32Type, "float64": float64Type,
+}
+
+// readHeaderPLY reads the header. Its lines end as the first one does.
+func readHeader(src source.Source) (*header, error) {
+	start, err := src.Prefix(maxHeader)
+	if err != nil {
+		return nil, err
+	}
+	h := &header{}
+	rest, ending := start, "\n"
+	if i := bytes.IndexAny(start, "\r\n"); i >= 0 && start[i] == '\r' {
+		ending = "\r"
+		if bytes.HasPrefix(start[i:], []byte("\r\n")) {
+			ending = "\r\n"
+		}
+	}
+	known := false // the encoding
+	for number := 1; ; number++ {
+		line, after, ok := bytes.Cut(rest, []byte(ending))
+		if !ok {
+			return nil, mesh.Errorf(mesh.Malformed, "The header of the PLY file has no end_header in the first %d bytes.", len(start))
+		}
+		rest = after
+		fields := strings.Fields(string(line[:min(len(line), 1000)])) // comments may be longer
+		switch {
+		case number == 1 && (len(fields) != 1 || fields[0] != "ply"):
+			return nil, mesh.Errorf(mesh.Malformed, "The PLY file does not begin with the line \"ply\".")
+		case number == 1 || len(fields) == 0:
+			continue
+		case fields[0] == "end_header":
+			if !known {
+				return nil, mesh.Errorf(mesh.Malformed, "The header of the PLY file has no line \"format\".")
+			}
+			h.length, h.lines = int64(len(start)-len(rest)), number
+			return h, nil
+		case fields[0] == "format":
+			known = true
+		}
+		if err := h.line(fields); err != nil {
+			return nil, mesh.Errorf(err.(*mesh.Error).Reason, "Line %d of the PLY file %s", number, err.Error())
+		}
+	}
+}
+
+// line reads a line. The message of an error continues what tells the number of the line.
+func (h *header) line(fields []string) error {
+	switch {
+	case fields[0] == "format" && len(fields) >= 2:
+		switch fields[1] {
+		case "ascii":
+			h.order = nil
+		case "binary_little_endian":
+			h.order = binary.LittleEndian
+		case "binary_big_endian":
+			h.order = binary.BigEndian
+		default:
+			return mesh.Errorf(mesh.Unsupported, "has the format %s, which is not known.", textscan.Quote([]byte(fields[1])))
+		}
+		return nil
+	case fields[0] == "comment" || fields[0] == "obj_info":
+		return nil
+	case fields[0] == "element" && len(fields) == 3:
+		count, ok := textscan.ParseInt([]byte(fields[2]))
+		if !ok || count < 0 {
+			return mesh.Errorf(mesh.Malformed, "has %s where the number of elements is expected.", textscan.Quote([]byte(fields[2])))
+		}
+		h.elements = append(h.elements, element{name: fields[1], count: count})
+		return nil
+	case fields[0] == "property" && len(h.elements) == 0:
+		return mesh.Errorf(mesh.Malformed, "has a property before any element.")
+	case fields[0] == "property" && len(fields) == 3:
+		return h.property(property{name: fields[2]}, "", fields[1])
+	case fields[0] == "property" && len(fields) == 5 && fields[1] == "list":
+		return h.property(property{name: fields[4]}, fields[2], fields[3])
+	}
+	return mesh.Errorf(mesh.Malformed, "has %s, which is not understood.", textscan.Quote([]byte(strings.Join(fields, " "))))
+}
+
+func (h *header) property(p property, list, of string) error {
+	p.list, p.of = scalarTypes[list], scalarTypes[of]
+	switch {
+	case p.of == noType:
+		return mesh.Errorf(mesh.Malformed, "has %s where a type is expected.", textscan.Quote([]byte(of)))
+	case list != "" && (p.list == noType || !p.list.isInteger()):
+		return mesh.Errorf(mesh.Malformed, "has %s where a type of whole numbers is expected.", textscan.Quote([]byte(list)))
+	}
+	e := &h.elements[len(h.elements)-1]
+	e.properties = append(e.properties, p)
+	return nil
+}
+
+// find gives the place of the first element of a name, -1 where there is none.
+func (h *header) find(name string) int {
+	for i, e := range h.elements {
+		if e.name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// fixed gives the bytes of each thing in a binary file, where all are the same.
+func (e *element) fixedSize() (size int64, ok bool) {
+	for _, p := range e.properties {
+		if p.list != noType {
+			return 0, false
+		}
+		size += int64(p.of.size())
+	}
+	return size, true
+}
+
+// column gives the place of the first property that has one of the names, -1 where there is none. A list is none.
+func (e *element) column(list bool, names ...string) int {
+	for i, p := range e.properties {
+		for _, name := range names {
+			if p.name == name && (p.list != noType) == list {
+				return i
+			}
+		}
+	}
+	return -1
+}

@@ -1,0 +1,146 @@
+package stl
+
+import (
+	"context"
+	"io"
+	"math"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
+	"github.com/meshyard/meshyard/internal/mesh/decode/source"
+	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
+)
+
+// bytesPerFacet is about what the shorter facets of text STL files take: how much room is made before any is read.
+const bytesPerFacet = 160
+
+// readTextSTL reads a text STL file. Words may be in capitals, normals may be missing, and several solids are one mesh.
+func decodeText(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
+	t := textFile{limits: limits, positions: make([]float32, 0, 9*min(src.Size/bytesPerFacet+1, limits.Triangles))}
+	// A file of large coordinates is read again, when it is known where they are.
+	for range 2 {
+		t.Words = textscan.NewWords(textscan.UTF8Reader(source.NewReader(ctx, src, 0, progress)), "STL")
+		t.positions, t.facets = t.positions[:0], 0
+		if err := t.read(); err != nil {
+			return nil, err
+		}
+		if origin := t.box.Origin(); origin != t.origin {
+			t.origin = origin
+			continue
+		}
+		break
+	}
+	if t.facets > 0 && len(t.positions) == 0 {
+		return nil, mesh.Errorf(mesh.Malformed, "None of the %d triangles of the STL file has corners that are finite numbers near enough to zero.", t.facets)
+	}
+	return &mesh.Mesh{Format: mesh.STL, Unit: 1, Origin: t.origin, Positions: t.positions}, nil
+}
+
+// textSTL is a text STL file while it is read.
+type textFile struct {
+	*textscan.Words
+	limits    mesh.Limits
+	origin    [3]float64
+	positions []float32 // less origin
+	box       geometry.Bounds
+	facets    int64 // those that are left out too
+
+	solid, facet bool // it is inside of one
+	corner       [3][3]float64
+	corners      int // of the facet
+}
+
+func (t *textFile) read() error {
+	var buf [8]byte
+	for {
+		word, err := t.Next()
+		switch {
+		case err == io.EOF && t.facet:
+			return mesh.Errorf(mesh.Malformed, "The STL file ends on line %d inside of a facet.", t.Line)
+		case err == io.EOF && t.solid:
+			return mesh.Errorf(mesh.Malformed, "The STL file ends on line %d before its solid does: there is no \"endsolid\".", t.Line)
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		lower := buf[:0]
+		for _, c := range word[:min(len(word), len(buf))] {
+			lower = append(lower, c|0x20)
+		}
+		if len(word) > len(buf) {
+			lower = nil
+		}
+		if err := t.keyword(string(lower), word); err != nil {
+			return err
+		}
+	}
+}
+
+// keyword reads what follows a word of the format, given in small letters and as it stands in the file.
+func (t *textFile) keyword(lower string, word []byte) error {
+	inside := lower != "solid" && lower != "endsolid" && lower != "facet" // words that stand inside of a facet
+	switch {
+	case inside && !t.facet:
+		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s outside of a facet.", t.Line, textscan.Quote(word))
+	case !inside && t.facet:
+		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s inside of a facet.", t.Line, textscan.Quote(word))
+	case lower == "solid", lower == "endsolid":
+		t.solid = lower == "solid"
+		return t.SkipLine() // the name
+	case lower == "facet":
+		t.facet, t.corners = true, 0
+	case lower == "normal":
+		for range 3 {
+			if _, err := t.NextInLine(); err != nil {
+				return err
+			}
+		}
+	case lower == "outer", lower == "loop", lower == "endloop":
+	case lower == "vertex":
+		return t.vertex()
+	case lower == "endfacet":
+		return t.end()
+	default:
+		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s, which is no word of the format.", t.Line, textscan.Quote(word))
+	}
+	return nil
+}
+
+func (t *textFile) vertex() error {
+	if t.corners == 3 {
+		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has the fourth vertex of a facet, which has three.", t.Line)
+	}
+	for i := range 3 {
+		x, err := t.Number("a coordinate")
+		if err != nil {
+			return err
+		}
+		t.corner[t.corners][i] = x
+	}
+	t.corners++
+	return nil
+}
+
+// end takes the facet that was read.
+func (t *textFile) end() error {
+	t.facet = false
+	if t.corners != 3 {
+		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file ends a facet that has %d vertices in place of three.", t.Line, t.corners)
+	}
+	if t.facets++; t.facets > t.limits.Triangles {
+		return mesh.Errorf(mesh.TooLarge, "The STL file has more than %d triangles, which is the most that is read.", t.limits.Triangles)
+	}
+	for _, p := range t.corner {
+		for _, x := range p {
+			if !(math.Abs(x) <= geometry.MaxCoordinate) {
+				return nil // the facet is left out
+			}
+		}
+	}
+	for _, p := range t.corner {
+		t.box.Add(p)
+		t.positions = append(t.positions, float32(p[0]-t.origin[0]), float32(p[1]-t.origin[1]), float32(p[2]-t.origin[2]))
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package textscan
+
+import (
+	"io"
+	"math"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+)
+
+// number gives the next word as a number. Words such as nan and -inf are not a number, which is no error here. What the number is of is
+// for messages.
+func (w *Words) Number(what string) (float64, error) {
+	word, err := w.Next()
+	if err != nil {
+		return 0, w.UnexpectedEnd(err, what)
+	}
+	x, ok := ParseFloat(word)
+	if !ok {
+		if !notFinite(word) {
+			return 0, mesh.Errorf(mesh.Malformed, "Line %d of the %s file has %s where %s is expected.", w.Line, w.format, Quote(word), what)
+		}
+		x = math.NaN()
+	}
+	return x, nil
+}
+
+// whole gives the next word as a whole number.
+func (w *Words) Integer(what string) (int64, error) {
+	word, err := w.Next()
+	if err != nil {
+		return 0, w.UnexpectedEnd(err, what)
+	}
+	n, ok := ParseInt(word)
+	if !ok {
+		return 0, mesh.Errorf(mesh.Malformed, "Line %d of the %s file has %s where %s is expected.", w.Line, w.format, Quote(word), what)
+	}
+	return n, nil
+}
+
+// ends tells what is missing where the file ends.
+func (w *Words) UnexpectedEnd(err error, what string) error {
+	if err != io.EOF {
+		return err
+	}
+	return mesh.Errorf(mesh.Malformed, "The %s file ends on line %d where %s is expected.", w.format, w.Line, what)
+}
+
+// notFinite tells whether a word is what C libraries write for infinity and what is not a number, such as -nan(ind) and 1.#QNAN.
+func notFinite(word []byte) bool {
+	for len(word) > 0 && (word[0] == '-' || word[0] == '+') {
+		word = word[1:]
+	}
+	if len(word) < 3 {
+		return false
+	}
+	switch string([]byte{word[0] | 0x20, word[1] | 0x20, word[2] | 0x20}) {
+	case "nan", "inf":
+		return true
+	}
+	return word[1] == '.' && word[2] == '#'
+}

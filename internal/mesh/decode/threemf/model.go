@@ -1,0 +1,200 @@
+package threemf
+
+import (
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
+	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
+	"github.com/meshyard/meshyard/internal/mesh/decode/xmlscan"
+)
+
+// namespaceMaterials is that of the materials and properties extension.
+const namespaceMaterials = "http://schemas.microsoft.com/3dmanufacturing/material/2015/02"
+
+// units of 3MF in millimetres (core specification, 3.4); one that is not said is a millimetre.
+var units = map[string]float64{"": 1, "micron": 0.001, "millimeter": 1, "centimeter": 10, "inch": 25.4, "foot": 304.8, "meter": 1000}
+
+// modelPart is one part with a model while it is read.
+type modelPart struct {
+	*file
+	*xmlscan.Scanner
+	name     string
+	core     string // the namespace of the core, which is that of the root
+	palettes map[int64][]uint32
+}
+
+// model reads one part.
+func (p *file) model(name string) error {
+	first := len(p.parts) == 0
+	p.parts[name] = true
+	f := p.File(name)
+	if f == nil {
+		return mesh.Errorf(mesh.Malformed, "The 3MF file has no part %s, which it refers to.", textscan.Quote([]byte(name)))
+	}
+	r, err := p.Open(f)
+	if err != nil {
+		return err
+	}
+	s := xmlscan.NewScanner(r, textscan.Quote([]byte(f.Name))+" in the 3MF file", p.limits.Depth)
+	if err := s.Next(); err != nil {
+		return err
+	}
+	if string(s.LocalName()) != "model" {
+		return s.Errorf(mesh.Malformed, "has the root element %s where a model is expected", textscan.Quote(s.Tag.Name))
+	}
+	if first {
+		unit, ok := units[string(s.Attr("unit"))]
+		if !ok {
+			return s.Errorf(mesh.Malformed, "has the unknown unit %s", textscan.Quote(s.Attr("unit")))
+		}
+		p.unit = unit
+	}
+	m := &modelPart{p, s, name, s.Namespace(), map[int64][]uint32{}}
+	err = s.EachChild(func() error {
+		switch m.coreName() {
+		case "resources":
+			return s.EachChild(m.resource)
+		case "build":
+			if first {
+				return s.EachChild(m.item)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.Finish()
+}
+
+// element gives the name of an element of the core, and "" for one of an extension.
+func (m *modelPart) coreName() string {
+	if m.Namespace() != m.core {
+		return ""
+	}
+	return string(m.LocalName())
+}
+
+func (m *modelPart) resource() error {
+	if err := m.countElement(); err != nil {
+		return err
+	}
+	switch {
+	case m.coreName() == "object":
+		return m.object()
+	case m.coreName() == "basematerials":
+		return m.readPalette("base", "displaycolor")
+	case m.Namespace() == namespaceMaterials && string(m.LocalName()) == "colorgroup":
+		return m.readPalette("color", "color")
+	}
+	return nil
+}
+
+func (m *modelPart) object() error {
+	id, err := m.number("id", -1)
+	if err != nil {
+		return err
+	}
+	key := resourceID{m.name, id}
+	if m.objects[key] != nil {
+		return m.Errorf(mesh.Malformed, "has a second object %d", id)
+	}
+	group, err := m.number("pid", -1)
+	if err != nil {
+		return err
+	}
+	index, err := m.number("pindex", 0)
+	if err != nil {
+		return err
+	}
+	o := &geometry.Object{}
+	m.objects[key] = o
+	return m.EachChild(func() error {
+		switch m.coreName() {
+		case "mesh":
+			if o.Shape != nil {
+				return m.Errorf(mesh.Malformed, "has a second mesh in object %d", id)
+			}
+			o.Shape = &geometry.Shape{}
+			t := meshReader{modelPart: m, shape: o.Shape, group: group, color: m.color(group, index)}
+			return t.mesh()
+		case "components":
+			return m.EachChild(func() error {
+				if m.coreName() != "component" {
+					return nil
+				}
+				return m.readReference(o)
+			})
+		}
+		return nil
+	})
+}
+
+func (m *modelPart) item() error {
+	if m.coreName() != "item" {
+		return nil
+	}
+	return m.readReference(nil)
+}
+
+// link reads a component of an object, or an item of the build.
+func (m *modelPart) readReference(owner *geometry.Object) error {
+	if err := m.countElement(); err != nil {
+		return err
+	}
+	id, err := m.number("objectid", -1)
+	if err != nil {
+		return err
+	}
+	at, err := m.transform()
+	if err != nil {
+		return err
+	}
+	part, err := m.resolvePart(m.name, m.path())
+	if err != nil {
+		return err
+	}
+	m.references = append(m.references, reference{owner, resourceID{part, id}, at})
+	return nil
+}
+
+// path gives the attribute of the production extension that names another part. No other extension has one of that name.
+func (m *modelPart) path() []byte {
+	for _, a := range m.Tag.Attrs {
+		if n := len(a.Name) - len(":path"); n > 0 && string(a.Name[n:]) == ":path" {
+			return a.Value
+		}
+	}
+	return nil
+}
+
+// transform reads the twelve numbers of an attribute of that name.
+func (m *modelPart) transform() (geometry.Transform, error) {
+	rest := m.Attr("transform")
+	if rest == nil {
+		return geometry.Identity, nil
+	}
+	var t geometry.Transform
+	for i := range t {
+		var w []byte
+		w, rest = textscan.CutWord(rest)
+		x, ok := textscan.ParseFloat(w)
+		if !ok {
+			return t, m.Errorf(mesh.Malformed, "has a transform that is not twelve numbers")
+		}
+		t[i] = x
+	}
+	return t, nil
+}
+
+// number reads an attribute that is a whole number from 0 on, and gives another where it is missing.
+func (m *modelPart) number(name string, missing int64) (int64, error) {
+	value := m.Attr(name)
+	if value == nil {
+		return missing, nil
+	}
+	n, ok := textscan.ParseInt(value)
+	if !ok || n < 0 {
+		return 0, m.Errorf(mesh.Malformed, "has the %s %s where a number is expected", name, textscan.Quote(value))
+	}
+	return n, nil
+}

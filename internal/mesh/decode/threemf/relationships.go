@@ -1,0 +1,73 @@
+package threemf
+
+import (
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
+	"github.com/meshyard/meshyard/internal/mesh/decode/xmlscan"
+	"github.com/meshyard/meshyard/internal/mesh/decode/zipfile"
+)
+
+// The types of relationships that matter (3MF core specification, appendix C; 3MF secure content specification).
+const (
+	relationshipModel     = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"
+	relationshipThumbnail = "http://schemas.openxmlformats.org/package/2006/relationships/metadata/thumbnail"
+	relationshipEncrypted = "http://schemas.openxmlformats.org/package/2006/relationships/encryptedfile"
+)
+
+// relationships gives the path of the first target of each type that a part has, or the package where the part is "". They are those of
+// the Open Packaging Conventions (ECMA-376, part 2).
+func (p *file) relationships(part string) (map[string]string, error) {
+	folder, base := path.Split(part)
+	folder = strings.TrimSuffix(folder, "/")
+	f := p.File(path.Join(folder, "_rels", base+".rels"))
+	if f == nil {
+		return nil, nil
+	}
+	r, err := p.Open(f)
+	if err != nil {
+		return nil, err
+	}
+	s := xmlscan.NewScanner(r, textscan.Quote([]byte(f.Name))+" in the 3MF file", p.limits.Depth)
+	if err := s.Next(); err != nil {
+		return nil, err
+	}
+	targets := map[string]string{}
+	count := int64(0)
+	err = s.EachChild(func() error {
+		if count++; count > p.limits.Elements {
+			return s.Errorf(mesh.TooLarge, "has more than %d relationships", p.limits.Elements)
+		}
+		kind, target := string(s.Attr("Type")), string(s.Attr("Target"))
+		if string(s.LocalName()) != "Relationship" || string(s.Attr("TargetMode")) == "External" || targets[kind] != "" {
+			return nil
+		}
+		switch kind {
+		case relationshipModel, relationshipThumbnail, relationshipEncrypted:
+		default:
+			return nil
+		}
+		to, ok := p.reference(folder, target)
+		if !ok {
+			return s.Errorf(mesh.Malformed, "refers to %s, which leads out of the package", textscan.Quote([]byte(target)))
+		}
+		targets[kind] = to
+		return nil
+	})
+	return targets, err
+}
+
+// reference gives the path of a part that another one in a folder refers to: as it stands if there is such a part, else without percent
+// signs. It tells false where it leads out.
+func (p *file) reference(folder, target string) (string, bool) {
+	to, ok := zipfile.JoinPath(folder, target)
+	if ok && p.File(to) == nil {
+		if name, err := url.PathUnescape(target); err == nil {
+			return zipfile.JoinPath(folder, name)
+		}
+	}
+	return to, ok
+}

@@ -1,0 +1,186 @@
+package threemf
+
+import (
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
+	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
+)
+
+// triangles3MF is the mesh of an object while it is read.
+type meshReader struct {
+	*modelPart
+	shape *geometry.Shape
+	group int64  // of properties, of the object
+	color uint32 // of what is given no other
+	// The group that was asked for last: triangles of one group follow each other.
+	palette      []uint32
+	paletteGroup int64
+}
+
+func (t *meshReader) mesh() error {
+	t.paletteGroup = -1
+	return t.EachChild(func() error {
+		switch t.coreName() {
+		case "vertices":
+			return t.EachChild(t.vertex)
+		case "triangles":
+			return t.EachChild(t.triangle)
+		}
+		if string(t.LocalName()) == "beamlattice" {
+			t.beams = true
+		}
+		return nil
+	})
+}
+
+func (t *meshReader) vertex() error {
+	if string(t.LocalName()) != "vertex" {
+		return nil
+	}
+	if t.vertices++; t.vertices > 3*t.limits.Triangles {
+		return mesh.Errorf(mesh.TooLarge, "The 3MF file has more than %d vertices, which is the most that is read.", 3*t.limits.Triangles)
+	}
+	var p [3]float64
+	seen := 0
+	for _, a := range t.Tag.Attrs {
+		if len(a.Name) != 1 {
+			continue
+		}
+		axis := a.Name[0] - 'x'
+		if axis > 2 {
+			continue
+		}
+		x, ok := textscan.ParseFloat(a.Value)
+		if !ok {
+			return t.Errorf(mesh.Malformed, "has the coordinate %s, which is not a number", textscan.Quote(a.Value))
+		}
+		p[axis] = x
+		seen |= 1 << axis
+	}
+	if seen != 7 {
+		return t.Errorf(mesh.Malformed, "has a vertex without x, y or z")
+	}
+	t.shape.Vertices = append(t.shape.Vertices, p[0], p[1], p[2])
+	return nil
+}
+
+func (t *meshReader) triangle() error {
+	if string(t.LocalName()) != "triangle" {
+		return nil
+	}
+	if t.triangles++; t.triangles > t.limits.Triangles {
+		return mesh.Errorf(mesh.TooLarge, "The 3MF file has more than %d triangles, which is the most that is read.", t.limits.Triangles)
+	}
+	corners, properties := [3]int64{-1, -1, -1}, [3]int64{-1, -1, -1}
+	group := t.group
+	for _, a := range t.Tag.Attrs {
+		var n *int64
+		switch string(a.Name) {
+		case "v1":
+			n = &corners[0]
+		case "v2":
+			n = &corners[1]
+		case "v3":
+			n = &corners[2]
+		case "p1":
+			n = &properties[0]
+		case "p2":
+			n = &properties[1]
+		case "p3":
+			n = &properties[2]
+		case "pid":
+			n = &group
+		default:
+			continue
+		}
+		x, ok := textscan.ParseInt(a.Value)
+		if !ok || x < 0 {
+			return t.Errorf(mesh.Malformed, "has a triangle with the %s %s where a number is expected", a.Name, textscan.Quote(a.Value))
+		}
+		*n = x
+	}
+	known := int64(len(t.shape.Vertices) / 3)
+	for i, v := range corners {
+		if v < 0 || v >= known {
+			return t.Errorf(mesh.Malformed, "has a triangle with vertex v%d=%d, where the mesh has %d vertices, counted from 0", i+1, v, known)
+		}
+	}
+	colors := [3]uint32{t.color, t.color, t.color}
+	if properties[0] >= 0 && group >= 0 {
+		if group != t.paletteGroup {
+			t.palette, t.paletteGroup = t.palettes[group], group
+		}
+		for i, n := range properties {
+			if n < 0 {
+				n = properties[0]
+			}
+			colors[i] = geometry.NoColor
+			if n < int64(len(t.palette)) {
+				colors[i] = t.palette[n]
+			}
+		}
+	}
+	for i, v := range corners {
+		t.shape.Corners = append(t.shape.Corners, t.shape.Output(uint32(v), colors[i]))
+	}
+	return nil
+}
+
+// palette reads the colours of a group of properties. One that is not understood is plain.
+func (m *modelPart) readPalette(element, attribute string) error {
+	id, err := m.number("id", -1)
+	if err != nil {
+		return err
+	}
+	var colors []uint32
+	err = m.EachChild(func() error {
+		if string(m.LocalName()) != element {
+			return nil
+		}
+		if int64(len(colors)) >= 3*m.limits.Triangles {
+			return m.Errorf(mesh.TooLarge, "has more than %d colours in a group", 3*m.limits.Triangles)
+		}
+		colors = append(colors, hexColor(m.Attr(attribute)))
+		return nil
+	})
+	m.palettes[id] = colors
+	return err
+}
+
+// color gives a colour of a group. What is in no group that is known, as a texture is, is plain.
+func (m *modelPart) color(group, index int64) uint32 {
+	if palette := m.palettes[group]; index < int64(len(palette)) {
+		return palette[index]
+	}
+	return geometry.NoColor
+}
+
+// hexColor reads #RRGGBB or #RRGGBBAA (sRGB). Nothing is meant to be invisible: some programs write an alpha of zero for opaque.
+func hexColor(b []byte) uint32 {
+	if len(b) != 7 && len(b) != 9 || b[0] != '#' {
+		return geometry.NoColor
+	}
+	color := uint32(geometry.NoColor)
+	for i := 1; i < len(b); i += 2 {
+		high, low := hexDigit(b[i]), hexDigit(b[i+1])
+		if high > 15 || low > 15 {
+			return geometry.NoColor
+		}
+		shift := (i - 1) * 4
+		color = color&^(0xFF<<shift) | (high<<4|low)<<shift
+	}
+	if color>>24 == 0 {
+		color |= 0xFF << 24
+	}
+	return color
+}
+
+func hexDigit(c byte) uint32 {
+	switch {
+	case c-'0' <= 9:
+		return uint32(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return uint32(c|0x20-'a') + 10
+	}
+	return 16
+}
