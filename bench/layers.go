@@ -20,6 +20,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
@@ -116,7 +117,7 @@ func newStack(store *models.Store) (*stack, error) {
 		return nil, errs
 	}
 	face, err := rest.Handler(rest.Options{Graph: g, URLs: addresses, NoteDeprecated: func(*http.Request, string) {}})
-	return &stack{g, g.Executor(graph.OneDocument{Document: document}), face}, err
+	return &stack{g, g.Executor(graphqlhttp.SingleDocument{Document: document}), face}, err
 }
 
 // execute runs a stored document and writes its answer as JSON.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
-	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -22,7 +22,7 @@ func showListingLayers(ctx context.Context, o options, e engine, a *server.Serve
 		return err
 	}
 	ctx = auth.WithCaller(ctx, caller, nil)
-	overHTTP, err := stack.graph.Handler(graph.Options{})
+	overHTTP, err := stack.graph.Handler(graphqlhttp.Options{})
 	if err != nil {
 		return err
 	}

@@ -8,16 +8,17 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
 // CreateApplication is the resolver for the createApplication field.
-func (r *mutationResolver) CreateApplication(ctx context.Context, input models.NewApplication) (*CreateApplicationPayload, error) {
+func (r *mutationResolver) CreateApplication(ctx context.Context, input models.NewApplication) (*model.CreateApplicationPayload, error) {
 	secret, a, err := r.Store.CreateApplication(ctx, caller(ctx), input)
 	if err != nil {
 		return nil, err
 	}
-	payload := &CreateApplicationPayload{Application: a}
+	payload := &model.CreateApplicationPayload{Application: a}
 	if !a.IsPublic() {
 		payload.ClientSecret = &secret
 	}
@@ -25,12 +26,12 @@ func (r *mutationResolver) CreateApplication(ctx context.Context, input models.N
 }
 
 // DeleteApplication is the resolver for the deleteApplication field.
-func (r *mutationResolver) DeleteApplication(ctx context.Context, input DeleteApplicationInput) (*DeleteApplicationPayload, error) {
-	return &DeleteApplicationPayload{DeletedClientID: input.ClientID}, r.Store.DeleteApplication(ctx, caller(ctx), input.ClientID)
+func (r *mutationResolver) DeleteApplication(ctx context.Context, input model.DeleteApplicationInput) (*model.DeleteApplicationPayload, error) {
+	return &model.DeleteApplicationPayload{DeletedClientID: input.ClientID}, r.Store.DeleteApplication(ctx, caller(ctx), input.ClientID)
 }
 
 // Applications is the resolver for the applications field.
 func (r *queryResolver) Applications(ctx context.Context) ([]*models.Application, error) {
 	found, err := r.Store.Applications(ctx, caller(ctx))
-	return listed(found), err
+	return orEmpty(found), err
 }

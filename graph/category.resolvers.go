@@ -8,33 +8,35 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
 // Things is the resolver for the things field.
-func (r *categoryResolver) Things(ctx context.Context, obj *models.Category, first *int32, after *string, last *int32, before *string, page *int32) (*ThingConnection, error) {
-	return thingsOf(ctx, "Category.things", r.Store.ThingsInCategories(), span{first, after, last, before, page}, obj, func(c *models.Category) int64 { return c.ID })
+func (r *categoryResolver) Things(ctx context.Context, obj *models.Category, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
+	return thingsOf(ctx, "Category.things", r.Store.ThingsInCategories(), pageArgs{first, after, last, before, page}, obj, func(c *models.Category) int64 { return c.ID })
 }
 
 // Categories is the resolver for the categories field.
 func (r *queryResolver) Categories(ctx context.Context) ([]*models.Category, error) {
-	shelves, err := loadersOf(ctx).shelves()
+	categories, err := loadersOf(ctx).categories()
 	if err != nil {
 		return nil, err
 	}
-	return shelves.Roots, nil
+	return categories.Roots, nil
 }
 
 // Category is the resolver for the category field.
 func (r *queryResolver) Category(ctx context.Context, slug string) (*models.Category, error) {
-	shelves, err := loadersOf(ctx).shelves()
+	categories, err := loadersOf(ctx).categories()
 	if err != nil {
 		return nil, err
 	}
-	return shelves.BySlug(slug)
+	return categories.BySlug(slug)
 }
 
-// Category returns CategoryResolver implementation.
-func (r *Resolver) Category() CategoryResolver { return &categoryResolver{r} }
+// Category returns exec.CategoryResolver implementation.
+func (r *Resolver) Category() exec.CategoryResolver { return &categoryResolver{r} }
 
 type categoryResolver struct{ *Resolver }

@@ -8,46 +8,49 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
 // Creator is the batch resolver for the creator field.
 func (r *collectionResolver) Creator(ctx context.Context, objs []*models.Collection) ([]*models.User, error) {
-	return each(ctx, objs, &loadersOf(ctx).users, func(c *models.Collection) int64 { return c.OwnerID }, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).users, func(c *models.Collection) int64 { return c.OwnerID })
 }
 
 // Things is the resolver for the things field.
-func (r *collectionResolver) Things(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string, page *int32) (*ThingConnection, error) {
-	return thingsOf(ctx, "Collection.things", r.Store.CollectedThings(), span{first, after, last, before, page}, obj, func(c *models.Collection) int64 { return c.ID })
+func (r *collectionResolver) Things(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
+	return thingsOf(ctx, "Collection.things", r.Store.CollectedThings(), pageArgs{first, after, last, before, page}, obj, func(c *models.Collection) int64 { return c.ID })
 }
 
 // CreateCollection is the resolver for the createCollection field.
-func (r *mutationResolver) CreateCollection(ctx context.Context, input models.NewCollection) (*CreateCollectionPayload, error) {
+func (r *mutationResolver) CreateCollection(ctx context.Context, input models.NewCollection) (*model.CreateCollectionPayload, error) {
 	c, err := r.Store.CreateCollection(ctx, caller(ctx), input)
-	return &CreateCollectionPayload{Collection: c}, err
+	return &model.CreateCollectionPayload{Collection: c}, err
 }
 
 // UpdateCollection is the resolver for the updateCollection field.
-func (r *mutationResolver) UpdateCollection(ctx context.Context, input models.CollectionChange) (*UpdateCollectionPayload, error) {
+func (r *mutationResolver) UpdateCollection(ctx context.Context, input models.CollectionChange) (*model.UpdateCollectionPayload, error) {
 	c, err := r.Store.UpdateCollection(ctx, caller(ctx), input)
-	return &UpdateCollectionPayload{Collection: c}, err
+	return &model.UpdateCollectionPayload{Collection: c}, err
 }
 
 // DeleteCollection is the resolver for the deleteCollection field.
-func (r *mutationResolver) DeleteCollection(ctx context.Context, input DeleteCollectionInput) (*DeleteCollectionPayload, error) {
-	return &DeleteCollectionPayload{DeletedID: input.ID}, r.Store.DeleteCollection(ctx, caller(ctx), input.ID)
+func (r *mutationResolver) DeleteCollection(ctx context.Context, input model.DeleteCollectionInput) (*model.DeleteCollectionPayload, error) {
+	return &model.DeleteCollectionPayload{DeletedID: input.ID}, r.Store.DeleteCollection(ctx, caller(ctx), input.ID)
 }
 
 // AddToCollection is the resolver for the addToCollection field.
-func (r *mutationResolver) AddToCollection(ctx context.Context, input AddToCollectionInput) (*AddToCollectionPayload, error) {
+func (r *mutationResolver) AddToCollection(ctx context.Context, input model.AddToCollectionInput) (*model.AddToCollectionPayload, error) {
 	c, err := r.Store.Collect(ctx, caller(ctx), input.CollectionID, input.ThingID)
-	return &AddToCollectionPayload{Collection: c}, err
+	return &model.AddToCollectionPayload{Collection: c}, err
 }
 
 // RemoveFromCollection is the resolver for the removeFromCollection field.
-func (r *mutationResolver) RemoveFromCollection(ctx context.Context, input RemoveFromCollectionInput) (*RemoveFromCollectionPayload, error) {
+func (r *mutationResolver) RemoveFromCollection(ctx context.Context, input model.RemoveFromCollectionInput) (*model.RemoveFromCollectionPayload, error) {
 	c, err := r.Store.Uncollect(ctx, caller(ctx), input.CollectionID, input.ThingID)
-	return &RemoveFromCollectionPayload{Collection: c}, err
+	return &model.RemoveFromCollectionPayload{Collection: c}, err
 }
 
 // Collection is the resolver for the collection field.
@@ -56,15 +59,15 @@ func (r *queryResolver) Collection(ctx context.Context, id int64) (*models.Colle
 }
 
 // Collections is the resolver for the collections field.
-func (r *queryResolver) Collections(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*CollectionConnection, error) {
+func (r *queryResolver) Collections(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*model.CollectionConnection, error) {
 	list, err := r.Store.FindCollections(models.Filter{}, models.ByNewest)
 	if err != nil {
 		return nil, err
 	}
-	return collectionsOf(ctx, "collections", list, span{first, after, last, before, page}, new(root), rootID)
+	return collectionsOf(ctx, "collections", list, pageArgs{first, after, last, before, page}, new(root), rootID)
 }
 
-// Collection returns CollectionResolver implementation.
-func (r *Resolver) Collection() CollectionResolver { return &collectionResolver{r} }
+// Collection returns exec.CollectionResolver implementation.
+func (r *Resolver) Collection() exec.CollectionResolver { return &collectionResolver{r} }
 
 type collectionResolver struct{ *Resolver }

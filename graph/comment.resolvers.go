@@ -8,22 +8,25 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
 // Author is the batch resolver for the author field.
 func (r *commentResolver) Author(ctx context.Context, objs []*models.Comment) ([]*models.User, error) {
-	return each(ctx, objs, &loadersOf(ctx).users, func(c *models.Comment) int64 { return c.OwnerID }, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).users, func(c *models.Comment) int64 { return c.OwnerID })
 }
 
 // Target is the batch resolver for the target field.
-func (r *commentResolver) Target(ctx context.Context, objs []*models.Comment) ([]CommentTarget, error) {
-	return targets[CommentTarget](ctx, objs, targetOfComment)
+func (r *commentResolver) Target(ctx context.Context, objs []*models.Comment) ([]model.CommentTarget, error) {
+	return targets[model.CommentTarget](ctx, objs, commentTarget)
 }
 
 // BodyHTML is the batch resolver for the bodyHtml field.
 func (r *commentResolver) BodyHTML(ctx context.Context, objs []*models.Comment) ([]string, error) {
-	return each(ctx, objs, loadersOf(ctx).html[models.CommentBody], commentID, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).html[models.CommentBody], commentID)
 }
 
 // Files is the batch resolver for the files field.
@@ -33,30 +36,30 @@ func (r *commentResolver) Files(ctx context.Context, objs []*models.Comment, fir
 
 // Parent is the batch resolver for the parent field.
 func (r *commentResolver) Parent(ctx context.Context, objs []*models.Comment) ([]*models.Comment, error) {
-	return each(ctx, objs, &loadersOf(ctx).comments, func(c *models.Comment) int64 { return c.ParentID }, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).comments, func(c *models.Comment) int64 { return c.ParentID })
 }
 
 // Replies is the resolver for the replies field.
-func (r *commentResolver) Replies(ctx context.Context, obj *models.Comment, first *int32, after *string, last *int32, before *string, page *int32) (*CommentConnection, error) {
-	return commentsOf(ctx, "Comment.replies", r.Store.Replies(), span{first, after, last, before, page}, obj, commentID)
+func (r *commentResolver) Replies(ctx context.Context, obj *models.Comment, first *int32, after *string, last *int32, before *string, page *int32) (*model.CommentConnection, error) {
+	return commentsOf(ctx, "Comment.replies", r.Store.Replies(), pageArgs{first, after, last, before, page}, obj, commentID)
 }
 
 // CreateComment is the resolver for the createComment field.
-func (r *mutationResolver) CreateComment(ctx context.Context, input models.NewComment) (*CreateCommentPayload, error) {
+func (r *mutationResolver) CreateComment(ctx context.Context, input models.NewComment) (*model.CreateCommentPayload, error) {
 	c, err := r.Store.CreateComment(ctx, caller(ctx), input)
-	return &CreateCommentPayload{Comment: c}, err
+	return &model.CreateCommentPayload{Comment: c}, err
 }
 
 // UpdateComment is the resolver for the updateComment field.
-func (r *mutationResolver) UpdateComment(ctx context.Context, input UpdateCommentInput) (*UpdateCommentPayload, error) {
+func (r *mutationResolver) UpdateComment(ctx context.Context, input model.UpdateCommentInput) (*model.UpdateCommentPayload, error) {
 	c, err := r.Store.UpdateComment(ctx, caller(ctx), input.ID, input.Body)
-	return &UpdateCommentPayload{Comment: c}, err
+	return &model.UpdateCommentPayload{Comment: c}, err
 }
 
 // DeleteComment is the resolver for the deleteComment field.
-func (r *mutationResolver) DeleteComment(ctx context.Context, input DeleteCommentInput) (*DeleteCommentPayload, error) {
+func (r *mutationResolver) DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error) {
 	c, err := r.Store.DeleteComment(ctx, caller(ctx), input.ID)
-	return &DeleteCommentPayload{Comment: c}, err
+	return &model.DeleteCommentPayload{Comment: c}, err
 }
 
 // Comment is the resolver for the comment field.
@@ -65,11 +68,11 @@ func (r *queryResolver) Comment(ctx context.Context, id int64) (*models.Comment,
 }
 
 // Comments is the resolver for the comments field.
-func (r *queryResolver) Comments(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*CommentConnection, error) {
-	return commentsOf(ctx, "comments", r.Store.Comments(), span{first, after, last, before, page}, new(root), rootID)
+func (r *queryResolver) Comments(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*model.CommentConnection, error) {
+	return commentsOf(ctx, "comments", r.Store.Comments(), pageArgs{first, after, last, before, page}, new(root), rootID)
 }
 
-// Comment returns CommentResolver implementation.
-func (r *Resolver) Comment() CommentResolver { return &commentResolver{r} }
+// Comment returns exec.CommentResolver implementation.
+func (r *Resolver) Comment() exec.CommentResolver { return &commentResolver{r} }
 
 type commentResolver struct{ *Resolver }

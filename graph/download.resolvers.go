@@ -10,34 +10,37 @@ import (
 	"slices"
 	"time"
 
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
 // Thing is the batch resolver for the thing field.
 func (r *downloadResolver) Thing(ctx context.Context, objs []*models.Download) ([]*models.Thing, error) {
-	things, err := each(ctx, objs, &loadersOf(ctx).things, func(d *models.Download) int64 { return d.ThingID }, same)
+	things, err := batch.Load(ctx, objs, loadersOf(ctx).things, func(d *models.Download) int64 { return d.ThingID })
 	if err == nil && slices.Contains(things, nil) {
-		err = errChanged
+		err = stale(ctx)
 	}
 	return things, err
 }
 
 // File is the batch resolver for the file field.
 func (r *downloadResolver) File(ctx context.Context, objs []*models.Download) ([]*models.File, error) {
-	return each(ctx, objs, &loadersOf(ctx).files, func(d *models.Download) int64 { return d.FileID }, fileShownTo(ctx))
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).files, func(d *models.Download) int64 { return d.FileID }, visibleFile(ctx))
 }
 
 // RecordDownload is the resolver for the recordDownload field.
-func (r *mutationResolver) RecordDownload(ctx context.Context, input RecordDownloadInput) (*RecordDownloadPayload, error) {
+func (r *mutationResolver) RecordDownload(ctx context.Context, input model.RecordDownloadInput) (*model.RecordDownloadPayload, error) {
 	d, f, err := r.Store.RecordDownload(ctx, caller(ctx), input.FileID)
 	if err != nil {
 		return nil, err
 	}
-	expires := time.Now().Add(downloadFor).Truncate(time.Second)
-	return &RecordDownloadPayload{URL: r.URLs.SignedBlob(f.ID, f.Name, expires), ExpiresAt: expires, Download: d}, nil
+	expires := time.Now().Add(downloadURLTTL).Truncate(time.Second)
+	return &model.RecordDownloadPayload{URL: r.URLs.SignedBlob(f.ID, f.Name, expires), ExpiresAt: expires, Download: d}, nil
 }
 
-// Download returns DownloadResolver implementation.
-func (r *Resolver) Download() DownloadResolver { return &downloadResolver{r} }
+// Download returns exec.DownloadResolver implementation.
+func (r *Resolver) Download() exec.DownloadResolver { return &downloadResolver{r} }
 
 type downloadResolver struct{ *Resolver }

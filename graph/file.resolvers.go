@@ -9,6 +9,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -19,12 +22,12 @@ func (r *fileResolver) FormattedSize(ctx context.Context, obj *models.File) (str
 
 // Owner is the batch resolver for the owner field.
 func (r *fileResolver) Owner(ctx context.Context, objs []*models.File) ([]*models.User, error) {
-	return each(ctx, objs, &loadersOf(ctx).users, func(f *models.File) int64 { return f.OwnerID }, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).users, func(f *models.File) int64 { return f.OwnerID })
 }
 
 // Target is the batch resolver for the target field.
-func (r *fileResolver) Target(ctx context.Context, objs []*models.File) ([]FileTarget, error) {
-	return targets[FileTarget](ctx, objs, (*models.File).Target)
+func (r *fileResolver) Target(ctx context.Context, objs []*models.File) ([]model.FileTarget, error) {
+	return targets[model.FileTarget](ctx, objs, (*models.File).Target)
 }
 
 // PublicURL is the resolver for the publicUrl field.
@@ -41,20 +44,20 @@ func (r *fileResolver) DirectURL(ctx context.Context, obj *models.File) (*string
 	if obj.Public() {
 		url = r.URLs.Blob(obj.ID, obj.Name)
 	} else {
-		url = r.URLs.SignedBlob(obj.ID, obj.Name, time.Now().Add(directFor))
+		url = r.URLs.SignedBlob(obj.ID, obj.Name, time.Now().Add(recordURLTTL))
 	}
 	return &url, nil
 }
 
 // UpdateFile is the resolver for the updateFile field.
-func (r *mutationResolver) UpdateFile(ctx context.Context, input UpdateFileInput) (*UpdateFilePayload, error) {
+func (r *mutationResolver) UpdateFile(ctx context.Context, input model.UpdateFileInput) (*model.UpdateFilePayload, error) {
 	f, err := r.Store.MoveFile(ctx, caller(ctx), input.ID, input.Target, input.Rank)
-	return &UpdateFilePayload{File: f}, err
+	return &model.UpdateFilePayload{File: f}, err
 }
 
 // DeleteFile is the resolver for the deleteFile field.
-func (r *mutationResolver) DeleteFile(ctx context.Context, input DeleteFileInput) (*DeleteFilePayload, error) {
-	return &DeleteFilePayload{DeletedID: input.ID}, r.Store.DeleteFile(ctx, caller(ctx), input.ID, input.Target)
+func (r *mutationResolver) DeleteFile(ctx context.Context, input model.DeleteFileInput) (*model.DeleteFilePayload, error) {
+	return &model.DeleteFilePayload{DeletedID: input.ID}, r.Store.DeleteFile(ctx, caller(ctx), input.ID, input.Target)
 }
 
 // File is the resolver for the file field.
@@ -62,7 +65,7 @@ func (r *queryResolver) File(ctx context.Context, id int64) (*models.File, error
 	return r.Store.File(ctx, caller(ctx), id)
 }
 
-// File returns FileResolver implementation.
-func (r *Resolver) File() FileResolver { return &fileResolver{r} }
+// File returns exec.FileResolver implementation.
+func (r *Resolver) File() exec.FileResolver { return &fileResolver{r} }
 
 type fileResolver struct{ *Resolver }

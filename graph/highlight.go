@@ -7,69 +7,71 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/tokenize"
 	"github.com/meshyard/meshyard/models"
 )
 
-// highlightBefore and highlightLength are how many bytes of a long text are shown before the first word that matches, and in all.
+// The length of an excerpt, and of the text before its first match, in bytes.
 const (
-	highlightBefore = 60
-	highlightLength = 240
+	excerptLength = 240
+	excerptBefore = 60
 )
 
-// searched gives the words of the search that the field under way stands in.
-func searched(ctx context.Context) []tokenize.Word {
-	for at := graphql.GetFieldContext(ctx); at != nil; at = at.Parent {
-		if query, ok := at.Args["query"].(string); ok {
+// searchWords returns the words of the search that the field being resolved belongs to.
+func searchWords(ctx context.Context) []tokenize.Word {
+	for field := graphql.GetFieldContext(ctx); field != nil; field = field.Parent {
+		if query, ok := field.Args["query"].(string); ok {
 			return tokenize.Query(query)
 		}
 	}
 	return nil
 }
 
-// highlights shows where the words of the search stand in what it found.
-func (r *Resolver) highlights(ctx context.Context, hit SearchHit) ([]*Highlight, error) {
-	query := searched(ctx)
-	var all []*Highlight
-	mark := func(field HighlightField, text string) { all = append(all, highlight(field, text, query)...) }
+// highlights returns excerpts of a search hit with the matching words marked.
+func (r *Resolver) highlights(ctx context.Context, hit model.SearchHit) ([]*model.Highlight, error) {
+	words := searchWords(ctx)
+	var all []*model.Highlight
+	mark := func(field model.HighlightField, text string) { all = append(all, highlight(field, text, words)...) }
 	switch hit := hit.(type) {
 	case *models.Thing:
-		mark(HighlightFieldName, hit.Name)
-		tags, err := each(ctx, []*models.Thing{hit}, &loadersOf(ctx).tagsOf, thingID, same)
+		mark(model.HighlightFieldName, hit.Name)
+		tags, err := batch.Load(ctx, []*models.Thing{hit}, loadersOf(ctx).tagsOf, thingID)
 		if err != nil {
 			return nil, err
 		}
 		for _, tag := range tags[0] {
-			mark(HighlightFieldTag, tag.Name)
+			mark(model.HighlightFieldTag, tag.Name)
 		}
-		mark(HighlightFieldDescription, hit.Description)
+		mark(model.HighlightFieldDescription, hit.Description)
 	case *models.Make:
-		mark(HighlightFieldName, hit.Name)
-		mark(HighlightFieldDescription, hit.Description)
+		mark(model.HighlightFieldName, hit.Name)
+		mark(model.HighlightFieldDescription, hit.Description)
 	case *models.User:
-		mark(HighlightFieldName, hit.Username)
+		mark(model.HighlightFieldName, hit.Username)
 	case *models.Collection:
-		mark(HighlightFieldName, hit.Name)
-		mark(HighlightFieldDescription, hit.Description)
+		mark(model.HighlightFieldName, hit.Name)
+		mark(model.HighlightFieldDescription, hit.Description)
 	}
-	return listed(all), nil
+	return orEmpty(all), nil
 }
 
-// highlight gives a text with what matches marked; nothing where nothing does.
-func highlight(field HighlightField, text string, query []tokenize.Word) []*Highlight {
-	marks := tokenize.Marks(text, query)
+// highlight returns an excerpt of a text with the matching words marked, or nothing if none match.
+func highlight(field model.HighlightField, text string, words []tokenize.Word) []*model.Highlight {
+	marks := tokenize.Marks(text, words)
 	if len(marks) == 0 {
 		return nil
 	}
 	start, end := 0, len(text)
-	if end > highlightLength {
-		start = blank(text, max(0, marks[0].Start-highlightBefore))
-		end = max(marks[0].End, blank(text, min(end, start+highlightLength)))
+	if end > excerptLength {
+		start = wordStart(text, max(0, marks[0].Start-excerptBefore))
+		end = max(marks[0].End, wordStart(text, min(end, start+excerptLength)))
 	}
-	h := &Highlight{Field: field}
-	part := func(from, to int, match bool) {
+	h := &model.Highlight{Field: field}
+	add := func(from, to int, match bool) {
 		if from < to {
-			h.Parts = append(h.Parts, &HighlightPart{Text: text[from:to], IsMatch: match})
+			h.Parts = append(h.Parts, &model.HighlightPart{Text: text[from:to], IsMatch: match})
 		}
 	}
 	at := start
@@ -77,21 +79,23 @@ func highlight(field HighlightField, text string, query []tokenize.Word) []*High
 		if m.End > end {
 			break
 		}
-		part(at, m.Start, false)
-		part(m.Start, m.End, true)
+		add(at, m.Start, false)
+		add(m.Start, m.End, true)
 		at = m.End
 	}
-	part(at, end, false)
-	return []*Highlight{h}
+	add(at, end, false)
+	return []*model.Highlight{h}
 }
 
-// blank moves a place in a text to the end of the blank before it, if one is near, else to where a character begins.
-func blank(text string, at int) int {
+// wordStart moves an offset in a text back to the start of a word if a space is near, and otherwise
+// to the start of a character.
+func wordStart(text string, at int) int {
+	const near = 20 // bytes
 	if at == 0 || at >= len(text) {
 		return min(at, len(text))
 	}
-	if i := strings.LastIndexByte(text[max(0, at-20):at], ' '); i >= 0 {
-		return max(0, at-20) + i + 1
+	if i := strings.LastIndexByte(text[max(0, at-near):at], ' '); i >= 0 {
+		return max(0, at-near) + i + 1
 	}
 	for !utf8.RuneStart(text[at]) {
 		at--

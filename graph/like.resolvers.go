@@ -7,22 +7,24 @@ package graph
 
 import (
 	"context"
+
+	"github.com/meshyard/meshyard/graph/model"
 )
 
 // AddLike is the resolver for the addLike field.
-func (r *mutationResolver) AddLike(ctx context.Context, input AddLikeInput) (*AddLikePayload, error) {
+func (r *mutationResolver) AddLike(ctx context.Context, input model.AddLikeInput) (*model.AddLikePayload, error) {
 	if err := r.Store.Like(ctx, caller(ctx), *input.Target); err != nil {
 		return nil, err
 	}
-	target, err := r.liked(ctx, *input.Target)
-	return &AddLikePayload{Target: target}, err
+	target, err := r.likeTarget(ctx, *input.Target)
+	return &model.AddLikePayload{Target: target}, err
 }
 
 // RemoveLike is the resolver for the removeLike field.
-func (r *mutationResolver) RemoveLike(ctx context.Context, input RemoveLikeInput) (*RemoveLikePayload, error) {
+func (r *mutationResolver) RemoveLike(ctx context.Context, input model.RemoveLikeInput) (*model.RemoveLikePayload, error) {
 	if err := r.Store.Unlike(ctx, caller(ctx), *input.Target); err != nil {
 		return nil, err
 	}
-	target, err := r.liked(ctx, *input.Target)
-	return &RemoveLikePayload{Target: target}, err
+	target, err := r.likeTarget(ctx, *input.Target)
+	return &model.RemoveLikePayload{Target: target}, err
 }

@@ -9,22 +9,25 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
 // Thing is the batch resolver for the thing field.
 func (r *makeResolver) Thing(ctx context.Context, objs []*models.Make) ([]*models.Thing, error) {
-	return each(ctx, objs, &loadersOf(ctx).things, func(m *models.Make) int64 { return m.ThingID }, shownTo(ctx))
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).things, func(m *models.Make) int64 { return m.ThingID }, visibleThing(ctx))
 }
 
 // Creator is the batch resolver for the creator field.
 func (r *makeResolver) Creator(ctx context.Context, objs []*models.Make) ([]*models.User, error) {
-	return each(ctx, objs, &loadersOf(ctx).users, func(m *models.Make) int64 { return m.OwnerID }, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).users, func(m *models.Make) int64 { return m.OwnerID })
 }
 
 // DescriptionHTML is the batch resolver for the descriptionHtml field.
 func (r *makeResolver) DescriptionHTML(ctx context.Context, objs []*models.Make) ([]string, error) {
-	return each(ctx, objs, loadersOf(ctx).html[models.MakeDescription], makeID, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).html[models.MakeDescription], makeID)
 }
 
 // Files is the batch resolver for the files field.
@@ -34,42 +37,42 @@ func (r *makeResolver) Files(ctx context.Context, objs []*models.Make, first int
 
 // Image is the batch resolver for the image field.
 func (r *makeResolver) Image(ctx context.Context, objs []*models.Make) ([]*models.File, error) {
-	return each(ctx, objs, loadersOf(ctx).images[models.OnMake], makeID, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).images[models.OnMake], makeID)
 }
 
 // IsLiked is the batch resolver for the isLiked field.
 func (r *makeResolver) IsLiked(ctx context.Context, objs []*models.Make) ([]bool, error) {
-	return each(ctx, objs, loadersOf(ctx).liked[models.OnMake], makeID, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).liked[models.OnMake], makeID)
 }
 
 // Comments is the resolver for the comments field.
-func (r *makeResolver) Comments(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) (*CommentConnection, error) {
-	return commentsOf(ctx, fmt.Sprint("Make.comments ", rootsOnly), r.Store.CommentsOn(models.OnMake, rootsOnly), span{first, after, last, before, page}, obj, makeID)
+func (r *makeResolver) Comments(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) (*model.CommentConnection, error) {
+	return commentsOf(ctx, fmt.Sprint("Make.comments ", rootsOnly), r.Store.CommentsOn(models.OnMake, rootsOnly), pageArgs{first, after, last, before, page}, obj, makeID)
 }
 
 // Likers is the resolver for the likers field.
-func (r *makeResolver) Likers(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, page *int32) (*UserConnection, error) {
-	return usersOf(ctx, "Make.likers", r.Store.Likers(models.OnMake), span{first, after, last, before, page}, obj, makeID)
+func (r *makeResolver) Likers(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, page *int32) (*model.UserConnection, error) {
+	return usersOf(ctx, "Make.likers", r.Store.Likers(models.OnMake), pageArgs{first, after, last, before, page}, obj, makeID)
 }
 
 // CreateMake is the resolver for the createMake field.
-func (r *mutationResolver) CreateMake(ctx context.Context, input models.NewMake) (*CreateMakePayload, error) {
+func (r *mutationResolver) CreateMake(ctx context.Context, input models.NewMake) (*model.CreateMakePayload, error) {
 	m, upload, err := r.Store.CreateMake(ctx, caller(ctx), input)
 	if err != nil {
 		return nil, err
 	}
-	return &CreateMakePayload{Make: m, Upload: upload}, nil
+	return &model.CreateMakePayload{Make: m, Upload: upload}, nil
 }
 
 // UpdateMake is the resolver for the updateMake field.
-func (r *mutationResolver) UpdateMake(ctx context.Context, input models.MakeChange) (*UpdateMakePayload, error) {
+func (r *mutationResolver) UpdateMake(ctx context.Context, input models.MakeChange) (*model.UpdateMakePayload, error) {
 	m, err := r.Store.UpdateMake(ctx, caller(ctx), input)
-	return &UpdateMakePayload{Make: m}, err
+	return &model.UpdateMakePayload{Make: m}, err
 }
 
 // DeleteMake is the resolver for the deleteMake field.
-func (r *mutationResolver) DeleteMake(ctx context.Context, input DeleteMakeInput) (*DeleteMakePayload, error) {
-	return &DeleteMakePayload{DeletedID: input.ID}, r.Store.DeleteMake(ctx, caller(ctx), input.ID)
+func (r *mutationResolver) DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.DeleteMakePayload, error) {
+	return &model.DeleteMakePayload{DeletedID: input.ID}, r.Store.DeleteMake(ctx, caller(ctx), input.ID)
 }
 
 // Make is the resolver for the make field.
@@ -78,11 +81,11 @@ func (r *queryResolver) Make(ctx context.Context, id int64) (*models.Make, error
 }
 
 // Makes is the resolver for the makes field.
-func (r *queryResolver) Makes(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*MakeConnection, error) {
-	return makesOf(ctx, "makes", r.Store.Makes(), span{first, after, last, before, page}, new(root), rootID)
+func (r *queryResolver) Makes(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*model.MakeConnection, error) {
+	return makesOf(ctx, "makes", r.Store.Makes(), pageArgs{first, after, last, before, page}, new(root), rootID)
 }
 
-// Make returns MakeResolver implementation.
-func (r *Resolver) Make() MakeResolver { return &makeResolver{r} }
+// Make returns exec.MakeResolver implementation.
+func (r *Resolver) Make() exec.MakeResolver { return &makeResolver{r} }
 
 type makeResolver struct{ *Resolver }

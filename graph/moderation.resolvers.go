@@ -8,18 +8,21 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
 )
 
 // Actor is the batch resolver for the actor field.
 func (r *moderationEntryResolver) Actor(ctx context.Context, objs []*models.ModerationEntry) ([]*models.User, error) {
-	return each(ctx, objs, &loadersOf(ctx).actors, func(e *models.ModerationEntry) int64 { return e.ActorID }, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).actors, func(e *models.ModerationEntry) int64 { return e.ActorID })
 }
 
 // User is the batch resolver for the user field.
 func (r *moderationEntryResolver) User(ctx context.Context, objs []*models.ModerationEntry) ([]*models.User, error) {
-	return each(ctx, objs, &loadersOf(ctx).users, func(e *models.ModerationEntry) int64 { return e.UserID }, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).users, func(e *models.ModerationEntry) int64 { return e.UserID })
 }
 
 // ThingID is the resolver for the thingId field.
@@ -32,7 +35,7 @@ func (r *moderationEntryResolver) ThingID(ctx context.Context, obj *models.Moder
 
 // Thing is the batch resolver for the thing field.
 func (r *moderationEntryResolver) Thing(ctx context.Context, objs []*models.ModerationEntry) ([]*models.Thing, error) {
-	return each(ctx, objs, &loadersOf(ctx).things, func(e *models.ModerationEntry) int64 { return e.ThingID }, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).things, func(e *models.ModerationEntry) int64 { return e.ThingID })
 }
 
 // Role is the resolver for the role field.
@@ -44,47 +47,47 @@ func (r *moderationEntryResolver) Role(ctx context.Context, obj *models.Moderati
 }
 
 // SuspendUser is the resolver for the suspendUser field.
-func (r *mutationResolver) SuspendUser(ctx context.Context, input SuspendUserInput) (*SuspendUserPayload, error) {
+func (r *mutationResolver) SuspendUser(ctx context.Context, input model.SuspendUserInput) (*model.SuspendUserPayload, error) {
 	u, err := r.Store.SuspendUser(ctx, caller(ctx), input.Username, input.Reason)
-	return &SuspendUserPayload{User: u}, err
+	return &model.SuspendUserPayload{User: u}, err
 }
 
 // RestoreUser is the resolver for the restoreUser field.
-func (r *mutationResolver) RestoreUser(ctx context.Context, input RestoreUserInput) (*RestoreUserPayload, error) {
+func (r *mutationResolver) RestoreUser(ctx context.Context, input model.RestoreUserInput) (*model.RestoreUserPayload, error) {
 	u, err := r.Store.RestoreUser(ctx, caller(ctx), input.Username, input.Reason)
-	return &RestoreUserPayload{User: u}, err
+	return &model.RestoreUserPayload{User: u}, err
 }
 
 // SetUserRole is the resolver for the setUserRole field.
-func (r *mutationResolver) SetUserRole(ctx context.Context, input SetUserRoleInput) (*SetUserRolePayload, error) {
+func (r *mutationResolver) SetUserRole(ctx context.Context, input model.SetUserRoleInput) (*model.SetUserRolePayload, error) {
 	u, err := r.Store.SetUserRole(ctx, caller(ctx), input.Username, input.Role, input.Reason)
-	return &SetUserRolePayload{User: u}, err
+	return &model.SetUserRolePayload{User: u}, err
 }
 
 // TakeDownThing is the resolver for the takeDownThing field.
-func (r *mutationResolver) TakeDownThing(ctx context.Context, input TakeDownThingInput) (*TakeDownThingPayload, error) {
+func (r *mutationResolver) TakeDownThing(ctx context.Context, input model.TakeDownThingInput) (*model.TakeDownThingPayload, error) {
 	t, err := r.Store.TakeDownThing(ctx, caller(ctx), input.ID, input.Reason)
-	return &TakeDownThingPayload{Thing: t}, err
+	return &model.TakeDownThingPayload{Thing: t}, err
 }
 
 // RestoreThing is the resolver for the restoreThing field.
-func (r *mutationResolver) RestoreThing(ctx context.Context, input RestoreThingInput) (*RestoreThingPayload, error) {
+func (r *mutationResolver) RestoreThing(ctx context.Context, input model.RestoreThingInput) (*model.RestoreThingPayload, error) {
 	t, err := r.Store.RestoreThing(ctx, caller(ctx), input.ID, input.Reason)
-	return &RestoreThingPayload{Thing: t}, err
+	return &model.RestoreThingPayload{Thing: t}, err
 }
 
 // ModerationLog is the resolver for the moderationLog field.
-func (r *queryResolver) ModerationLog(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*ModerationEntryConnection, error) {
+func (r *queryResolver) ModerationLog(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*model.ModerationEntryConnection, error) {
 	list, err := r.Store.ModerationLog(caller(ctx))
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*root, *models.ModerationEntry, *models.ModerationEntry, ModerationEntryEdge](ctx, "moderationLog", list, span{first, after, last, before, page},
-		new(root), rootID, &loadersOf(ctx).decisions, same)
-	return &ModerationEntryConnection{c}, err
+	c, err := connect[*root, *models.ModerationEntry, *models.ModerationEntry, model.ModerationEntryEdge](ctx, "moderationLog", list, pageArgs{first, after, last, before, page},
+		new(root), rootID, loadersOf(ctx).moderationEntries, same)
+	return &model.ModerationEntryConnection{Connection: c}, err
 }
 
-// ModerationEntry returns ModerationEntryResolver implementation.
-func (r *Resolver) ModerationEntry() ModerationEntryResolver { return &moderationEntryResolver{r} }
+// ModerationEntry returns exec.ModerationEntryResolver implementation.
+func (r *Resolver) ModerationEntry() exec.ModerationEntryResolver { return &moderationEntryResolver{r} }
 
 type moderationEntryResolver struct{ *Resolver }

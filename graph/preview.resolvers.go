@@ -8,49 +8,52 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/preview"
 	"github.com/meshyard/meshyard/models"
 )
 
 // Thumbnail is the batch resolver for the thumbnail field.
-func (r *fileResolver) Thumbnail(ctx context.Context, objs []*models.File, size ThumbnailSize) ([]*Image, error) {
-	return ofPreview(ctx, objs, func(f *models.File, p *models.Preview) *Image { return r.thumbnail(f, p, size) })
+func (r *fileResolver) Thumbnail(ctx context.Context, objs []*models.File, size model.ThumbnailSize) ([]*model.Image, error) {
+	return fromPreview(ctx, objs, func(f *models.File, p *models.Preview) *model.Image { return r.thumbnail(f, p, size) })
 }
 
 // ThreejsURL is the batch resolver for the threejsUrl field.
 func (r *fileResolver) ThreejsURL(ctx context.Context, objs []*models.File) ([]*string, error) {
-	return ofPreview(ctx, objs, func(f *models.File, p *models.Preview) *string {
+	return fromPreview(ctx, objs, func(f *models.File, p *models.Preview) *string {
 		if !p.Threejs {
 			return nil
 		}
-		return new(r.derived(f, "threejs", p.Tag(), preview.Threejs.Name))
+		return new(r.renditionURL(f, "threejs", p.Tag(), preview.Threejs.Name))
 	})
 }
 
 // GlbURL is the batch resolver for the glbUrl field.
 func (r *fileResolver) GlbURL(ctx context.Context, objs []*models.File) ([]*string, error) {
-	return ofPreview(ctx, objs, func(f *models.File, p *models.Preview) *string {
+	return fromPreview(ctx, objs, func(f *models.File, p *models.Preview) *string {
 		if !p.GLB {
 			return nil
 		}
-		return new(r.derived(f, "glb", p.Tag(), preview.GLB.Name))
+		return new(r.renditionURL(f, "glb", p.Tag(), preview.GLB.Name))
 	})
 }
 
 // Mesh is the batch resolver for the mesh field.
-func (r *fileResolver) Mesh(ctx context.Context, objs []*models.File) ([]*Mesh, error) {
-	return ofPreview(ctx, objs, func(f *models.File, p *models.Preview) *Mesh {
+func (r *fileResolver) Mesh(ctx context.Context, objs []*models.File) ([]*model.Mesh, error) {
+	return fromPreview(ctx, objs, func(f *models.File, p *models.Preview) *model.Mesh {
 		if p.Mesh == nil {
 			return nil
 		}
-		return &Mesh{p.Mesh, f, p}
+		return &model.Mesh{Mesh: p.Mesh, File: f, Preview: p}
 	})
 }
 
 // Processing is the batch resolver for the processing field.
-func (r *fileResolver) Processing(ctx context.Context, objs []*models.File) ([]*Processing, error) {
-	previews, err := each(ctx, objs, &loadersOf(ctx).previews, previewID, same)
-	all := make([]*Processing, len(previews))
+func (r *fileResolver) Processing(ctx context.Context, objs []*models.File) ([]*model.Processing, error) {
+	previews, err := batch.Load(ctx, objs, loadersOf(ctx).previews, previewID)
+	all := make([]*model.Processing, len(previews))
 	for i, p := range previews {
 		all[i] = processing(objs[i], p)
 	}
@@ -58,25 +61,25 @@ func (r *fileResolver) Processing(ctx context.Context, objs []*models.File) ([]*
 }
 
 // Duplicates is the resolver for the duplicates field.
-func (r *meshResolver) Duplicates(ctx context.Context, obj *Mesh, first *int32, after *string, last *int32, before *string, page *int32) (*FileConnection, error) {
-	list, err := r.Store.Duplicates(ctx, caller(ctx), obj.file, obj.preview)
+func (r *meshResolver) Duplicates(ctx context.Context, obj *model.Mesh, first *int32, after *string, last *int32, before *string, page *int32) (*model.FileConnection, error) {
+	list, err := r.Store.Duplicates(ctx, caller(ctx), obj.File, obj.Preview)
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*Mesh, *models.File, *models.File, FileEdge](ctx, "Mesh.duplicates", list, span{first, after, last, before, page}, obj, func(m *Mesh) int64 { return m.file.ID }, &loadersOf(ctx).files, same)
-	return &FileConnection{c}, err
+	c, err := connect[*model.Mesh, *models.File, *models.File, model.FileEdge](ctx, "model.Mesh.duplicates", list, pageArgs{first, after, last, before, page}, obj, func(m *model.Mesh) int64 { return m.File.ID }, loadersOf(ctx).files, same)
+	return &model.FileConnection{Connection: c}, err
 }
 
 // FileProcessing is the resolver for the fileProcessing field.
-func (r *subscriptionResolver) FileProcessing(ctx context.Context, id int64) (<-chan *Processing, error) {
+func (r *subscriptionResolver) FileProcessing(ctx context.Context, id int64) (<-chan *model.Processing, error) {
 	return r.watch(ctx, id)
 }
 
-// Mesh returns MeshResolver implementation.
-func (r *Resolver) Mesh() MeshResolver { return &meshResolver{r} }
+// Mesh returns exec.MeshResolver implementation.
+func (r *Resolver) Mesh() exec.MeshResolver { return &meshResolver{r} }
 
-// Subscription returns SubscriptionResolver implementation.
-func (r *Resolver) Subscription() SubscriptionResolver { return &subscriptionResolver{r} }
+// Subscription returns exec.SubscriptionResolver implementation.
+func (r *Resolver) Subscription() exec.SubscriptionResolver { return &subscriptionResolver{r} }
 
 type (
 	meshResolver         struct{ *Resolver }

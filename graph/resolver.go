@@ -1,4 +1,6 @@
-// Package graph is the GraphQL face: for each noun a schema file and its resolvers side by side.
+// Package graph implements the GraphQL schema. Each noun has a schema file (*.graphqls) and its
+// resolvers (*.resolvers.go) side by side. Resolvers check the caller's scope, call package models,
+// and convert results; rules and queries are in package models.
 package graph
 
 import (
@@ -8,10 +10,10 @@ import (
 
 //go:generate go tool gqlgen generate --config ../gqlgen.yml
 
-// Resolver is what the resolvers stand on.
+// Resolver holds what the resolvers depend on.
 type Resolver struct {
 	Store *models.Store
 	URLs  urls.Builder
 
-	lookout lookout
+	poller poller
 }

@@ -8,16 +8,18 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
 // CreateThing is the resolver for the createThing field.
-func (r *mutationResolver) CreateThing(ctx context.Context, input models.NewThing) (*CreateThingPayload, error) {
+func (r *mutationResolver) CreateThing(ctx context.Context, input models.NewThing) (*model.CreateThingPayload, error) {
 	t, err := r.Store.CreateThing(ctx, caller(ctx), input)
 	if err != nil {
 		return nil, err
 	}
-	return &CreateThingPayload{Thing: t}, nil
+	return &model.CreateThingPayload{Thing: t}, nil
 }
 
 // Me is the resolver for the me field.
@@ -25,11 +27,11 @@ func (r *queryResolver) Me(ctx context.Context) (*models.User, error) {
 	return r.Store.User(ctx, caller(ctx), "me")
 }
 
-// Mutation returns MutationResolver implementation.
-func (r *Resolver) Mutation() MutationResolver { return &mutationResolver{r} }
+// Mutation returns exec.MutationResolver implementation.
+func (r *Resolver) Mutation() exec.MutationResolver { return &mutationResolver{r} }
 
-// Query returns QueryResolver implementation.
-func (r *Resolver) Query() QueryResolver { return &queryResolver{r} }
+// Query returns exec.QueryResolver implementation.
+func (r *Resolver) Query() exec.QueryResolver { return &queryResolver{r} }
 
 type (
 	mutationResolver struct{ *Resolver }

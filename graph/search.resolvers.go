@@ -9,30 +9,33 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
 // Category is the batch resolver for the category field.
-func (r *categoryFacetResolver) Category(ctx context.Context, objs []*CategoryFacet) ([]*models.Category, error) {
-	shelves, err := loadersOf(ctx).shelves()
+func (r *categoryFacetResolver) Category(ctx context.Context, objs []*model.CategoryFacet) ([]*models.Category, error) {
+	categories, err := loadersOf(ctx).categories()
 	if err != nil {
 		return nil, err
 	}
 	found := make([]*models.Category, len(objs))
 	for i, f := range objs {
-		found[i] = shelves.ByID(f.value)
+		found[i] = categories.ByID(f.Value)
 	}
 	return found, nil
 }
 
 // Creator is the batch resolver for the creator field.
-func (r *creatorFacetResolver) Creator(ctx context.Context, objs []*CreatorFacet) ([]*models.User, error) {
-	return each(ctx, objs, &loadersOf(ctx).users, func(f *CreatorFacet) int64 { return f.value }, same)
+func (r *creatorFacetResolver) Creator(ctx context.Context, objs []*model.CreatorFacet) ([]*models.User, error) {
+	return batch.Load(ctx, objs, loadersOf(ctx).users, func(f *model.CreatorFacet) int64 { return f.Value })
 }
 
 // Search is the resolver for the search field.
-func (r *queryResolver) Search(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg models.Kind, filter *models.Filter, sort models.Sort) (*SearchConnection, error) {
-	f, at := models.Filter{}, span{first, after, last, before, page}
+func (r *queryResolver) Search(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg models.Kind, filter *models.Filter, sort models.Sort) (*model.SearchConnection, error) {
+	f, at := models.Filter{}, pageArgs{first, after, last, before, page}
 	if filter != nil {
 		f = *filter
 	}
@@ -46,18 +49,18 @@ func (r *queryResolver) Search(ctx context.Context, first *int32, after *string,
 	name, l := fmt.Sprint("search ", typeArg, " ", sort), loadersOf(ctx)
 	switch typeArg {
 	case models.Makes:
-		return hits(ctx, name, found, at, &l.makes)
+		return searchHits(ctx, name, found, at, l.makes)
 	case models.Users:
-		return hits(ctx, name, found, at, &l.users)
+		return searchHits(ctx, name, found, at, l.users)
 	case models.Collections:
-		return hits(ctx, name, found, at, &l.collections)
+		return searchHits(ctx, name, found, at, l.collections)
 	}
-	return hits(ctx, name, found, at, &l.things)
+	return searchHits(ctx, name, found, at, l.things)
 }
 
 // Suggestions is the resolver for the suggestions field.
 func (r *queryResolver) Suggestions(ctx context.Context, query string, first int32) ([]string, error) {
-	if err := between("first", first, 1, 20); err != nil {
+	if err := inRange("first", first, 1, 20); err != nil {
 		return nil, err
 	}
 	found, err := r.Store.Search(ctx, models.Things, query, models.Filter{}, models.ByRelevance)
@@ -68,46 +71,48 @@ func (r *queryResolver) Suggestions(ctx context.Context, query string, first int
 }
 
 // Facets is the resolver for the facets field.
-func (r *searchConnectionResolver) Facets(ctx context.Context, obj *SearchConnection, first int32) (*SearchFacets, error) {
-	if err := between("first", first, 1, maxFirst); err != nil {
+func (r *searchConnectionResolver) Facets(ctx context.Context, obj *model.SearchConnection, first int32) (*model.SearchFacets, error) {
+	if err := inRange("first", first, 1, maxFirst); err != nil {
 		return nil, err
 	}
-	facets, err := obj.found.Facets(ctx, int(first))
+	facets, err := obj.Found.Facets(ctx, int(first))
 	if err != nil {
 		return nil, err
 	}
-	return &SearchFacets{
-		Categories: facetsOf(ctx, facets.Categories, func(f facet[int64]) *CategoryFacet { return &CategoryFacet{f} }),
-		Licenses:   facetsOf(ctx, facets.Licenses, func(f facet[models.License]) *LicenseFacet { return &LicenseFacet{f} }),
-		Tags:       facetsOf(ctx, facets.Tags, func(f facet[int64]) *TagFacet { return &TagFacet{f} }),
-		Creators:   facetsOf(ctx, facets.Creators, func(f facet[int64]) *CreatorFacet { return &CreatorFacet{f} }),
+	return &model.SearchFacets{
+		Categories: facetsOf(ctx, facets.Categories, func(f model.Facet[int64]) *model.CategoryFacet { return &model.CategoryFacet{Facet: f} }),
+		Licenses:   facetsOf(ctx, facets.Licenses, func(f model.Facet[models.License]) *model.LicenseFacet { return &model.LicenseFacet{Facet: f} }),
+		Tags:       facetsOf(ctx, facets.Tags, func(f model.Facet[int64]) *model.TagFacet { return &model.TagFacet{Facet: f} }),
+		Creators:   facetsOf(ctx, facets.Creators, func(f model.Facet[int64]) *model.CreatorFacet { return &model.CreatorFacet{Facet: f} }),
 	}, nil
 }
 
 // Highlights is the resolver for the highlights field.
-func (r *searchEdgeResolver) Highlights(ctx context.Context, obj *SearchEdge) ([]*Highlight, error) {
+func (r *searchEdgeResolver) Highlights(ctx context.Context, obj *model.SearchEdge) ([]*model.Highlight, error) {
 	return r.highlights(ctx, obj.Node)
 }
 
 // Tag is the batch resolver for the tag field.
-func (r *tagFacetResolver) Tag(ctx context.Context, objs []*TagFacet) ([]*models.Tag, error) {
-	return each(ctx, objs, &loadersOf(ctx).tags, func(f *TagFacet) int64 { return f.value }, same)
+func (r *tagFacetResolver) Tag(ctx context.Context, objs []*model.TagFacet) ([]*models.Tag, error) {
+	return batch.Load(ctx, objs, loadersOf(ctx).tags, func(f *model.TagFacet) int64 { return f.Value })
 }
 
-// CategoryFacet returns CategoryFacetResolver implementation.
-func (r *Resolver) CategoryFacet() CategoryFacetResolver { return &categoryFacetResolver{r} }
+// CategoryFacet returns exec.CategoryFacetResolver implementation.
+func (r *Resolver) CategoryFacet() exec.CategoryFacetResolver { return &categoryFacetResolver{r} }
 
-// CreatorFacet returns CreatorFacetResolver implementation.
-func (r *Resolver) CreatorFacet() CreatorFacetResolver { return &creatorFacetResolver{r} }
+// CreatorFacet returns exec.CreatorFacetResolver implementation.
+func (r *Resolver) CreatorFacet() exec.CreatorFacetResolver { return &creatorFacetResolver{r} }
 
-// SearchConnection returns SearchConnectionResolver implementation.
-func (r *Resolver) SearchConnection() SearchConnectionResolver { return &searchConnectionResolver{r} }
+// SearchConnection returns exec.SearchConnectionResolver implementation.
+func (r *Resolver) SearchConnection() exec.SearchConnectionResolver {
+	return &searchConnectionResolver{r}
+}
 
-// SearchEdge returns SearchEdgeResolver implementation.
-func (r *Resolver) SearchEdge() SearchEdgeResolver { return &searchEdgeResolver{r} }
+// SearchEdge returns exec.SearchEdgeResolver implementation.
+func (r *Resolver) SearchEdge() exec.SearchEdgeResolver { return &searchEdgeResolver{r} }
 
-// TagFacet returns TagFacetResolver implementation.
-func (r *Resolver) TagFacet() TagFacetResolver { return &tagFacetResolver{r} }
+// TagFacet returns exec.TagFacetResolver implementation.
+func (r *Resolver) TagFacet() exec.TagFacetResolver { return &tagFacetResolver{r} }
 
 type (
 	categoryFacetResolver    struct{ *Resolver }

@@ -8,6 +8,8 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -17,21 +19,21 @@ func (r *queryResolver) Tag(ctx context.Context, name string) (*models.Tag, erro
 }
 
 // Tags is the resolver for the tags field.
-func (r *queryResolver) Tags(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, prefix string) (*TagConnection, error) {
+func (r *queryResolver) Tags(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, prefix string) (*model.TagConnection, error) {
 	list, err := r.Store.Tags(prefix)
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*root, *models.Tag, *models.Tag, TagEdge](ctx, "tags", list, span{first, after, last, before, page}, new(root), rootID, &loadersOf(ctx).tags, same)
-	return &TagConnection{c}, err
+	c, err := connect[*root, *models.Tag, *models.Tag, model.TagEdge](ctx, "tags", list, pageArgs{first, after, last, before, page}, new(root), rootID, loadersOf(ctx).tags, same)
+	return &model.TagConnection{Connection: c}, err
 }
 
 // Things is the resolver for the things field.
-func (r *tagResolver) Things(ctx context.Context, obj *models.Tag, first *int32, after *string, last *int32, before *string, page *int32) (*ThingConnection, error) {
-	return thingsOf(ctx, "Tag.things", r.Store.ThingsWithTags(), span{first, after, last, before, page}, obj, func(g *models.Tag) int64 { return g.ID })
+func (r *tagResolver) Things(ctx context.Context, obj *models.Tag, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
+	return thingsOf(ctx, "Tag.things", r.Store.ThingsWithTags(), pageArgs{first, after, last, before, page}, obj, func(g *models.Tag) int64 { return g.ID })
 }
 
-// Tag returns TagResolver implementation.
-func (r *Resolver) Tag() TagResolver { return &tagResolver{r} }
+// Tag returns exec.TagResolver implementation.
+func (r *Resolver) Tag() exec.TagResolver { return &tagResolver{r} }
 
 type tagResolver struct{ *Resolver }

@@ -9,33 +9,36 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
 // PublishThing is the resolver for the publishThing field.
-func (r *mutationResolver) PublishThing(ctx context.Context, input PublishThingInput) (*PublishThingPayload, error) {
+func (r *mutationResolver) PublishThing(ctx context.Context, input model.PublishThingInput) (*model.PublishThingPayload, error) {
 	t, err := r.Store.PublishThing(ctx, caller(ctx), input.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &PublishThingPayload{Thing: t}, nil
+	return &model.PublishThingPayload{Thing: t}, nil
 }
 
 // UpdateThing is the resolver for the updateThing field.
-func (r *mutationResolver) UpdateThing(ctx context.Context, input models.ThingChange) (*UpdateThingPayload, error) {
+func (r *mutationResolver) UpdateThing(ctx context.Context, input models.ThingChange) (*model.UpdateThingPayload, error) {
 	t, err := r.Store.UpdateThing(ctx, caller(ctx), input)
-	return &UpdateThingPayload{Thing: t}, err
+	return &model.UpdateThingPayload{Thing: t}, err
 }
 
 // DeleteThing is the resolver for the deleteThing field.
-func (r *mutationResolver) DeleteThing(ctx context.Context, input DeleteThingInput) (*DeleteThingPayload, error) {
-	return &DeleteThingPayload{DeletedID: input.ID}, r.Store.DeleteThing(ctx, caller(ctx), input.ID)
+func (r *mutationResolver) DeleteThing(ctx context.Context, input model.DeleteThingInput) (*model.DeleteThingPayload, error) {
+	return &model.DeleteThingPayload{DeletedID: input.ID}, r.Store.DeleteThing(ctx, caller(ctx), input.ID)
 }
 
 // FeatureThing is the resolver for the featureThing field.
-func (r *mutationResolver) FeatureThing(ctx context.Context, input FeatureThingInput) (*FeatureThingPayload, error) {
+func (r *mutationResolver) FeatureThing(ctx context.Context, input model.FeatureThingInput) (*model.FeatureThingPayload, error) {
 	t, err := r.Store.FeatureThing(ctx, caller(ctx), input.ID, input.IsFeatured)
-	return &FeatureThingPayload{Thing: t}, err
+	return &model.FeatureThingPayload{Thing: t}, err
 }
 
 // Thing is the resolver for the thing field.
@@ -44,7 +47,7 @@ func (r *queryResolver) Thing(ctx context.Context, id int64) (*models.Thing, err
 }
 
 // Things is the resolver for the things field.
-func (r *queryResolver) Things(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, filter *models.Filter, sort models.Sort) (*ThingConnection, error) {
+func (r *queryResolver) Things(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, filter *models.Filter, sort models.Sort) (*model.ThingConnection, error) {
 	f := models.Filter{}
 	if filter != nil {
 		f = *filter
@@ -58,50 +61,50 @@ func (r *queryResolver) Things(ctx context.Context, first *int32, after *string,
 	}
 	on := new(root)
 	if f == (models.Filter{}) {
-		on = loadersOf(ctx).whole
+		on = loadersOf(ctx).root
 	}
-	return thingsOf(ctx, thingList(sort), list, span{first, after, last, before, page}, on, rootID)
+	return thingsOf(ctx, thingList(sort), list, pageArgs{first, after, last, before, page}, on, rootID)
 }
 
 // Takedown is the resolver for the takedown field.
-func (r *thingResolver) Takedown(ctx context.Context, obj *models.Thing) (*Takedown, error) {
+func (r *thingResolver) Takedown(ctx context.Context, obj *models.Thing) (*model.Takedown, error) {
 	if !obj.IsTakenDown() {
 		return nil, nil
 	}
-	return &Takedown{Reason: obj.TakedownReason, At: *obj.TakenDownAt}, nil
+	return &model.Takedown{Reason: obj.TakedownReason, At: *obj.TakenDownAt}, nil
 }
 
 // Creator is the batch resolver for the creator field.
 func (r *thingResolver) Creator(ctx context.Context, objs []*models.Thing) ([]*models.User, error) {
-	return each(ctx, objs, &loadersOf(ctx).users, func(t *models.Thing) int64 { return t.OwnerID }, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).users, func(t *models.Thing) int64 { return t.OwnerID })
 }
 
 // Category is the batch resolver for the category field.
 func (r *thingResolver) Category(ctx context.Context, objs []*models.Thing) ([]*models.Category, error) {
-	shelves, err := loadersOf(ctx).shelves()
+	categories, err := loadersOf(ctx).categories()
 	if err != nil {
 		return nil, err
 	}
 	found := make([]*models.Category, len(objs))
 	for i, t := range objs {
-		found[i] = shelves.ByID(t.CategoryID)
+		found[i] = categories.ByID(t.CategoryID)
 	}
 	return found, nil
 }
 
 // DescriptionHTML is the batch resolver for the descriptionHtml field.
 func (r *thingResolver) DescriptionHTML(ctx context.Context, objs []*models.Thing) ([]string, error) {
-	return each(ctx, objs, loadersOf(ctx).html[models.ThingDescription], thingID, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).html[models.ThingDescription], thingID)
 }
 
 // InstructionsHTML is the batch resolver for the instructionsHtml field.
 func (r *thingResolver) InstructionsHTML(ctx context.Context, objs []*models.Thing) ([]string, error) {
-	return each(ctx, objs, loadersOf(ctx).html[models.ThingInstructions], thingID, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).html[models.ThingInstructions], thingID)
 }
 
 // Tags is the batch resolver for the tags field.
 func (r *thingResolver) Tags(ctx context.Context, objs []*models.Thing) ([][]*models.Tag, error) {
-	return each(ctx, objs, &loadersOf(ctx).tagsOf, thingID, listed)
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).tagsOf, thingID, orEmpty)
 }
 
 // Files is the batch resolver for the files field.
@@ -111,55 +114,55 @@ func (r *thingResolver) Files(ctx context.Context, objs []*models.Thing, first i
 
 // Image is the batch resolver for the image field.
 func (r *thingResolver) Image(ctx context.Context, objs []*models.Thing) ([]*models.File, error) {
-	return each(ctx, objs, loadersOf(ctx).images[models.OnThing], thingID, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).images[models.OnThing], thingID)
 }
 
 // FileCount is the batch resolver for the fileCount field.
 func (r *thingResolver) FileCount(ctx context.Context, objs []*models.Thing) ([]int32, error) {
-	return each(ctx, objs, &loadersOf(ctx).fileCounts, thingID, func(n int64) int32 { return int32(n) })
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).fileCounts, thingID, func(n int64) int32 { return int32(n) })
 }
 
 // IsLiked is the batch resolver for the isLiked field.
 func (r *thingResolver) IsLiked(ctx context.Context, objs []*models.Thing) ([]bool, error) {
-	return each(ctx, objs, loadersOf(ctx).liked[models.OnThing], thingID, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).liked[models.OnThing], thingID)
 }
 
 // IsCollected is the batch resolver for the isCollected field.
 func (r *thingResolver) IsCollected(ctx context.Context, objs []*models.Thing) ([]bool, error) {
-	return each(ctx, objs, &loadersOf(ctx).collected, thingID, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).collected, thingID)
 }
 
 // Ancestors is the resolver for the ancestors field.
-func (r *thingResolver) Ancestors(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*ThingConnection, error) {
-	return thingsOf(ctx, "Thing.ancestors", r.Store.Ancestors(caller(ctx)), span{first, after, last, before, page}, obj, thingID)
+func (r *thingResolver) Ancestors(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
+	return thingsOf(ctx, "Thing.ancestors", r.Store.Ancestors(caller(ctx)), pageArgs{first, after, last, before, page}, obj, thingID)
 }
 
 // Remixes is the resolver for the remixes field.
-func (r *thingResolver) Remixes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*ThingConnection, error) {
-	return thingsOf(ctx, "Thing.remixes", r.Store.Remixes(), span{first, after, last, before, page}, obj, thingID)
+func (r *thingResolver) Remixes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
+	return thingsOf(ctx, "Thing.remixes", r.Store.Remixes(), pageArgs{first, after, last, before, page}, obj, thingID)
 }
 
 // Makes is the resolver for the makes field.
-func (r *thingResolver) Makes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*MakeConnection, error) {
-	return makesOf(ctx, "Thing.makes", r.Store.MakesOfThings(), span{first, after, last, before, page}, obj, thingID)
+func (r *thingResolver) Makes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*model.MakeConnection, error) {
+	return makesOf(ctx, "Thing.makes", r.Store.MakesOfThings(), pageArgs{first, after, last, before, page}, obj, thingID)
 }
 
 // Comments is the resolver for the comments field.
-func (r *thingResolver) Comments(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) (*CommentConnection, error) {
-	return commentsOf(ctx, fmt.Sprint("Thing.comments ", rootsOnly), r.Store.CommentsOn(models.OnThing, rootsOnly), span{first, after, last, before, page}, obj, thingID)
+func (r *thingResolver) Comments(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) (*model.CommentConnection, error) {
+	return commentsOf(ctx, fmt.Sprint("Thing.comments ", rootsOnly), r.Store.CommentsOn(models.OnThing, rootsOnly), pageArgs{first, after, last, before, page}, obj, thingID)
 }
 
 // Likers is the resolver for the likers field.
-func (r *thingResolver) Likers(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*UserConnection, error) {
-	return usersOf(ctx, "Thing.likers", r.Store.Likers(models.OnThing), span{first, after, last, before, page}, obj, thingID)
+func (r *thingResolver) Likers(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*model.UserConnection, error) {
+	return usersOf(ctx, "Thing.likers", r.Store.Likers(models.OnThing), pageArgs{first, after, last, before, page}, obj, thingID)
 }
 
 // Popularity is the batch resolver for the popularity field.
-func (r *thingResolver) Popularity(ctx context.Context, objs []*models.Thing) ([]*Popularity, error) {
-	return each(ctx, objs, &loadersOf(ctx).popularity, thingID, explain)
+func (r *thingResolver) Popularity(ctx context.Context, objs []*models.Thing) ([]*model.Popularity, error) {
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).popularity, thingID, explainPopularity)
 }
 
-// Thing returns ThingResolver implementation.
-func (r *Resolver) Thing() ThingResolver { return &thingResolver{r} }
+// Thing returns exec.ThingResolver implementation.
+func (r *Resolver) Thing() exec.ThingResolver { return &thingResolver{r} }
 
 type thingResolver struct{ *Resolver }

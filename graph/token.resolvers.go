@@ -8,40 +8,43 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
 // Application is the batch resolver for the application field.
 func (r *accessTokenResolver) Application(ctx context.Context, objs []*models.Token) ([]*models.Application, error) {
-	return each(ctx, objs, &loadersOf(ctx).apps, func(t *models.Token) int64 { return t.ApplicationID }, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).applications, func(t *models.Token) int64 { return t.ApplicationID })
 }
 
 // CreateToken is the resolver for the createToken field.
-func (r *mutationResolver) CreateToken(ctx context.Context, input models.NewToken) (*CreateTokenPayload, error) {
+func (r *mutationResolver) CreateToken(ctx context.Context, input models.NewToken) (*model.CreateTokenPayload, error) {
 	secret, t, err := r.Store.MakeToken(ctx, caller(ctx), input)
 	if err != nil {
 		return nil, err
 	}
-	return &CreateTokenPayload{Secret: secret, Token: t}, nil
+	return &model.CreateTokenPayload{Secret: secret, Token: t}, nil
 }
 
 // RevokeToken is the resolver for the revokeToken field.
-func (r *mutationResolver) RevokeToken(ctx context.Context, input RevokeTokenInput) (*RevokeTokenPayload, error) {
+func (r *mutationResolver) RevokeToken(ctx context.Context, input model.RevokeTokenInput) (*model.RevokeTokenPayload, error) {
 	t, err := r.Store.RevokeToken(ctx, caller(ctx), input.ID)
-	return &RevokeTokenPayload{Token: t}, err
+	return &model.RevokeTokenPayload{Token: t}, err
 }
 
 // Tokens is the resolver for the tokens field.
-func (r *queryResolver) Tokens(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*AccessTokenConnection, error) {
+func (r *queryResolver) Tokens(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*model.AccessTokenConnection, error) {
 	list, err := r.Store.Tokens(caller(ctx))
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*root, *models.Token, *models.Token, AccessTokenEdge](ctx, "tokens", list, span{first, after, last, before, page}, new(root), rootID, &loadersOf(ctx).tokens, same)
-	return &AccessTokenConnection{c}, err
+	c, err := connect[*root, *models.Token, *models.Token, model.AccessTokenEdge](ctx, "tokens", list, pageArgs{first, after, last, before, page}, new(root), rootID, loadersOf(ctx).tokens, same)
+	return &model.AccessTokenConnection{Connection: c}, err
 }
 
-// AccessToken returns AccessTokenResolver implementation.
-func (r *Resolver) AccessToken() AccessTokenResolver { return &accessTokenResolver{r} }
+// AccessToken returns exec.AccessTokenResolver implementation.
+func (r *Resolver) AccessToken() exec.AccessTokenResolver { return &accessTokenResolver{r} }
 
 type accessTokenResolver struct{ *Resolver }

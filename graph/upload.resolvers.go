@@ -8,12 +8,15 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/signing"
 	"github.com/meshyard/meshyard/models"
 )
 
 // UploadFile is the resolver for the uploadFile field.
-func (r *mutationResolver) UploadFile(ctx context.Context, input UploadFileInput) (*UploadFilePayload, error) {
+func (r *mutationResolver) UploadFile(ctx context.Context, input model.UploadFileInput) (*model.UploadFilePayload, error) {
 	upload := models.NewUpload{Name: input.File.Filename, Bytes: input.File.File, AtLeast: input.File.Size}
 	if input.Kind != nil {
 		upload.Kind = *input.Kind
@@ -22,20 +25,20 @@ func (r *mutationResolver) UploadFile(ctx context.Context, input UploadFileInput
 	if err != nil {
 		return nil, err
 	}
-	return &UploadFilePayload{File: f}, nil
+	return &model.UploadFilePayload{File: f}, nil
 }
 
 // StageUpload is the resolver for the stageUpload field.
-func (r *mutationResolver) StageUpload(ctx context.Context, input StageUploadInput) (*StageUploadPayload, error) {
+func (r *mutationResolver) StageUpload(ctx context.Context, input model.StageUploadInput) (*model.StageUploadPayload, error) {
 	upload, err := r.Store.StageUpload(ctx, caller(ctx), input.Name, *input.Target)
 	if err != nil {
 		return nil, err
 	}
-	return &StageUploadPayload{Upload: upload}, nil
+	return &model.StageUploadPayload{Upload: upload}, nil
 }
 
 // FinalizeFiles is the resolver for the finalizeFiles field.
-func (r *mutationResolver) FinalizeFiles(ctx context.Context, input FinalizeFilesInput) (*FinalizeFilesPayload, error) {
+func (r *mutationResolver) FinalizeFiles(ctx context.Context, input model.FinalizeFilesInput) (*model.FinalizeFilesPayload, error) {
 	files := make([]models.FinalizeFile, len(input.Files))
 	for i, f := range input.Files {
 		files[i] = *f
@@ -44,12 +47,12 @@ func (r *mutationResolver) FinalizeFiles(ctx context.Context, input FinalizeFile
 	if err != nil {
 		return nil, err
 	}
-	gather(loadersOf(ctx), done)
-	target, err := targets[FileTarget](ctx, done[:1], (*models.File).Target)
+	batch.Add(batch.FromContext(ctx), done)
+	target, err := targets[model.FileTarget](ctx, done[:1], (*models.File).Target)
 	if err != nil {
 		return nil, err
 	}
-	return &FinalizeFilesPayload{Files: done, Target: target[0]}, nil
+	return &model.FinalizeFilesPayload{Files: done, Target: target[0]}, nil
 }
 
 // FinalizeFile is the resolver for the finalizeFile field.
@@ -58,11 +61,11 @@ func (r *mutationResolver) FinalizeFile(ctx context.Context, id int64) (*models.
 }
 
 // DeletePendingUpload is the resolver for the deletePendingUpload field.
-func (r *mutationResolver) DeletePendingUpload(ctx context.Context, input DeletePendingUploadInput) (*DeletePendingUploadPayload, error) {
+func (r *mutationResolver) DeletePendingUpload(ctx context.Context, input model.DeletePendingUploadInput) (*model.DeletePendingUploadPayload, error) {
 	if err := r.Store.DeletePendingUpload(ctx, caller(ctx), input.ID); err != nil {
 		return nil, err
 	}
-	return &DeletePendingUploadPayload{DeletedID: input.ID}, nil
+	return &model.DeletePendingUploadPayload{DeletedID: input.ID}, nil
 }
 
 // FormAction is the resolver for the formAction field.
@@ -71,16 +74,16 @@ func (r *stagedUploadResolver) FormAction(ctx context.Context, obj *models.Stage
 }
 
 // FormFields is the resolver for the formFields field.
-func (r *stagedUploadResolver) FormFields(ctx context.Context, obj *models.StagedUpload) ([]*FormField, error) {
+func (r *stagedUploadResolver) FormFields(ctx context.Context, obj *models.StagedUpload) ([]*model.FormField, error) {
 	fields, err := r.URLs.Key.Fields(signing.Form{
 		FileID: obj.FileID, Name: obj.Name, Redirect: r.URLs.Finalize(obj.FileID), Limit: obj.Limit, Expires: obj.ExpiresAt,
 	})
 	if err != nil {
 		return nil, err
 	}
-	shown := make([]*FormField, len(fields))
+	shown := make([]*model.FormField, len(fields))
 	for i, f := range fields {
-		shown[i] = &FormField{Name: f.Name, Value: f.Value}
+		shown[i] = &model.FormField{Name: f.Name, Value: f.Value}
 	}
 	return shown, nil
 }
@@ -90,7 +93,7 @@ func (r *stagedUploadResolver) MaxSize(ctx context.Context, obj *models.StagedUp
 	return obj.Limit, nil
 }
 
-// StagedUpload returns StagedUploadResolver implementation.
-func (r *Resolver) StagedUpload() StagedUploadResolver { return &stagedUploadResolver{r} }
+// StagedUpload returns exec.StagedUploadResolver implementation.
+func (r *Resolver) StagedUpload() exec.StagedUploadResolver { return &stagedUploadResolver{r} }
 
 type stagedUploadResolver struct{ *Resolver }

@@ -9,26 +9,29 @@ import (
 	"context"
 	"slices"
 
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
 )
 
 // UpdateProfile is the resolver for the updateProfile field.
-func (r *mutationResolver) UpdateProfile(ctx context.Context, input models.ProfileChange) (*UpdateProfilePayload, error) {
+func (r *mutationResolver) UpdateProfile(ctx context.Context, input models.ProfileChange) (*model.UpdateProfilePayload, error) {
 	u, err := r.Store.UpdateProfile(ctx, caller(ctx), input)
-	return &UpdateProfilePayload{User: u}, err
+	return &model.UpdateProfilePayload{User: u}, err
 }
 
 // FollowUser is the resolver for the followUser field.
-func (r *mutationResolver) FollowUser(ctx context.Context, input FollowUserInput) (*FollowUserPayload, error) {
+func (r *mutationResolver) FollowUser(ctx context.Context, input model.FollowUserInput) (*model.FollowUserPayload, error) {
 	u, err := r.Store.Follow(ctx, caller(ctx), input.Username)
-	return &FollowUserPayload{User: u}, err
+	return &model.FollowUserPayload{User: u}, err
 }
 
 // UnfollowUser is the resolver for the unfollowUser field.
-func (r *mutationResolver) UnfollowUser(ctx context.Context, input UnfollowUserInput) (*UnfollowUserPayload, error) {
+func (r *mutationResolver) UnfollowUser(ctx context.Context, input model.UnfollowUserInput) (*model.UnfollowUserPayload, error) {
 	u, err := r.Store.Unfollow(ctx, caller(ctx), input.Username)
-	return &UnfollowUserPayload{User: u}, err
+	return &model.UnfollowUserPayload{User: u}, err
 }
 
 // User is the resolver for the user field.
@@ -46,15 +49,15 @@ func (r *userResolver) Email(ctx context.Context, obj *models.User) (*string, er
 
 // BioHTML is the batch resolver for the bioHtml field.
 func (r *userResolver) BioHTML(ctx context.Context, objs []*models.User) ([]string, error) {
-	return each(ctx, objs, loadersOf(ctx).html[models.UserBio], userID, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).html[models.UserBio], userID)
 }
 
 // Suspension is the resolver for the suspension field.
-func (r *userResolver) Suspension(ctx context.Context, obj *models.User) (*Suspension, error) {
+func (r *userResolver) Suspension(ctx context.Context, obj *models.User) (*model.Suspension, error) {
 	if c := caller(ctx); obj.SuspendedAt == nil || obj.ID != c.UserID && !c.Staff() {
 		return nil, nil
 	}
-	return &Suspension{Reason: obj.SuspensionReason, At: *obj.SuspendedAt}, nil
+	return &model.Suspension{Reason: obj.SuspensionReason, At: *obj.SuspendedAt}, nil
 }
 
 // Usage is the batch resolver for the usage field.
@@ -75,59 +78,59 @@ func (r *userResolver) Usage(ctx context.Context, objs []*models.User) ([]*model
 
 // IsFollowed is the batch resolver for the isFollowed field.
 func (r *userResolver) IsFollowed(ctx context.Context, objs []*models.User) ([]bool, error) {
-	return each(ctx, objs, &loadersOf(ctx).followed, userID, same)
+	return batch.Load(ctx, objs, loadersOf(ctx).followed, userID)
 }
 
 // Things is the resolver for the things field.
-func (r *userResolver) Things(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*ThingConnection, error) {
-	return thingsOf(ctx, "User.things", r.Store.ThingsOfUsers(caller(ctx)), span{first, after, last, before, page}, obj, userID)
+func (r *userResolver) Things(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
+	return thingsOf(ctx, "User.things", r.Store.ThingsOfUsers(caller(ctx)), pageArgs{first, after, last, before, page}, obj, userID)
 }
 
 // Makes is the resolver for the makes field.
-func (r *userResolver) Makes(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*MakeConnection, error) {
-	return makesOf(ctx, "User.makes", r.Store.MakesOfUsers(caller(ctx)), span{first, after, last, before, page}, obj, userID)
+func (r *userResolver) Makes(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.MakeConnection, error) {
+	return makesOf(ctx, "User.makes", r.Store.MakesOfUsers(caller(ctx)), pageArgs{first, after, last, before, page}, obj, userID)
 }
 
 // LikedThings is the resolver for the likedThings field.
-func (r *userResolver) LikedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*ThingConnection, error) {
-	return thingsOf(ctx, "User.likedThings", r.Store.LikedThings(), span{first, after, last, before, page}, obj, userID)
+func (r *userResolver) LikedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
+	return thingsOf(ctx, "User.likedThings", r.Store.LikedThings(), pageArgs{first, after, last, before, page}, obj, userID)
 }
 
 // Collections is the resolver for the collections field.
-func (r *userResolver) Collections(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*CollectionConnection, error) {
-	return collectionsOf(ctx, "User.collections", r.Store.CollectionsOf(), span{first, after, last, before, page}, obj, userID)
+func (r *userResolver) Collections(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.CollectionConnection, error) {
+	return collectionsOf(ctx, "User.collections", r.Store.CollectionsOf(), pageArgs{first, after, last, before, page}, obj, userID)
 }
 
 // Followers is the resolver for the followers field.
-func (r *userResolver) Followers(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*UserConnection, error) {
-	return usersOf(ctx, "User.followers", r.Store.Followers(), span{first, after, last, before, page}, obj, userID)
+func (r *userResolver) Followers(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.UserConnection, error) {
+	return usersOf(ctx, "User.followers", r.Store.Followers(), pageArgs{first, after, last, before, page}, obj, userID)
 }
 
 // Following is the resolver for the following field.
-func (r *userResolver) Following(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*UserConnection, error) {
-	return usersOf(ctx, "User.following", r.Store.Following(), span{first, after, last, before, page}, obj, userID)
+func (r *userResolver) Following(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.UserConnection, error) {
+	return usersOf(ctx, "User.following", r.Store.Following(), pageArgs{first, after, last, before, page}, obj, userID)
 }
 
 // Downloads is the resolver for the downloads field.
-func (r *userResolver) Downloads(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*DownloadConnection, error) {
+func (r *userResolver) Downloads(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.DownloadConnection, error) {
 	list, err := r.Store.Downloads(caller(ctx), obj.ID)
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*models.User, *models.Download, *models.Download, DownloadEdge](ctx, "User.downloads", list, span{first, after, last, before, page}, obj, userID, &loadersOf(ctx).downloads, same)
-	return &DownloadConnection{c}, err
+	c, err := connect[*models.User, *models.Download, *models.Download, model.DownloadEdge](ctx, "User.downloads", list, pageArgs{first, after, last, before, page}, obj, userID, loadersOf(ctx).downloads, same)
+	return &model.DownloadConnection{Connection: c}, err
 }
 
 // DownloadedThings is the resolver for the downloadedThings field.
-func (r *userResolver) DownloadedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*ThingConnection, error) {
+func (r *userResolver) DownloadedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
 	list, err := r.Store.DownloadedThings(caller(ctx), obj.ID)
 	if err != nil {
 		return nil, err
 	}
-	return thingsOf(ctx, "User.downloadedThings", list, span{first, after, last, before, page}, obj, userID)
+	return thingsOf(ctx, "User.downloadedThings", list, pageArgs{first, after, last, before, page}, obj, userID)
 }
 
-// User returns UserResolver implementation.
-func (r *Resolver) User() UserResolver { return &userResolver{r} }
+// User returns exec.UserResolver implementation.
+func (r *Resolver) User() exec.UserResolver { return &userResolver{r} }
 
 type userResolver struct{ *Resolver }

@@ -1,41 +1,27 @@
 package models
 
-import (
-	"errors"
-	"fmt"
-	"time"
-)
+import "github.com/meshyard/meshyard/internal/apierror"
 
-// Code says what kind of failure an Error is. The faces turn it into their own terms.
-type Code string
+// Code classifies an Error.
+type Code = apierror.Code
 
-// The whole vocabulary: an error with none of these codes is internal.
+// Error is a failure whose message may be shown to the client.
+type Error = apierror.Error
+
+// The codes that rules in this package return.
 const (
-	Unauthenticated Code = "UNAUTHENTICATED" // nobody, or a token that is unknown, expired or revoked
-	Forbidden       Code = "FORBIDDEN"       // known, but may not
-	NotFound        Code = "NOT_FOUND"       // missing, deleted, or nobody's business
-	BadInput        Code = "BAD_USER_INPUT"  // the input cannot be taken as it is; Field names it
-	Conflict        Code = "CONFLICT"        // well formed, but the state of things stands against it
-	TooLarge        Code = "TOO_LARGE"       // over a limit; Limit holds it
-	RateLimited     Code = "RATE_LIMITED"    // too many requests
-	Internal        Code = "INTERNAL"        // our fault; its text stays in the log
+	Unauthenticated = apierror.Unauthenticated
+	Forbidden       = apierror.Forbidden
+	NotFound        = apierror.NotFound
+	BadInput        = apierror.BadInput
+	Conflict        = apierror.Conflict
+	TooLarge        = apierror.TooLarge
+	RateLimited     = apierror.RateLimited
+	Internal        = apierror.Internal
 )
-
-// Error is a failure whose Message may be shown to whoever caused it.
-type Error struct {
-	Code    Code
-	Message string
-	Field   string   // the input at fault, in the names of the GraphQL schema; "" where none is
-	Limit   int64    // the limit that was passed, in the unit of Message; 0 where none is
-	Reasons []string // every reason, where there may be several at once
-
-	RetryAfter time.Duration // when the same may be taken, in whole seconds; 0: that cannot be told
-}
-
-func (e *Error) Error() string { return e.Message }
 
 func fail(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	return apierror.New(code, format, args...)
 }
 
 func missing(noun string, id int64) *Error {
@@ -43,16 +29,8 @@ func missing(noun string, id int64) *Error {
 }
 
 func badInput(field, format string, args ...any) *Error {
-	e := fail(BadInput, format, args...)
-	e.Field = field
-	return e
+	return apierror.Invalid(field, format, args...)
 }
 
-// CodeOf gives the code of the Error that err is or wraps, Internal for any other.
-func CodeOf(err error) Code {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return Internal
-}
+// CodeOf returns the code of the Error that err is or wraps, and Internal for any other error.
+func CodeOf(err error) Code { return apierror.CodeOf(err) }

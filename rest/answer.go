@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"strconv"
 
-	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
@@ -109,7 +109,7 @@ func first[T, Read any](noun string, as func(s *server, read *Read) *T) answer {
 			return nil, err
 		}
 		if len(items) == 0 {
-			return nil, graph.NotFound("there is no such " + noun + " here")
+			return nil, apierror.New(apierror.NotFound, "there is no such %s here", noun)
 		}
 		complete(s, items[0])
 		return as(s, items[0]), nil

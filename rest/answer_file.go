@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"reflect"
 
-	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
@@ -30,7 +30,7 @@ var lookedAt = answer{write: func(s *server, w http.ResponseWriter, _ *http.Requ
 		return err
 	}
 	if f.State != "FINALIZED" {
-		return graph.NotFound("file " + f.ID.String() + " is a pending upload: it can be downloaded once it is finalized")
+		return apierror.New(apierror.NotFound, "file %s is a pending upload: it can be downloaded once it is finalized", f.ID)
 	}
 	if f.Direct == "" {
 		f.Direct = f.Anonymous

@@ -11,7 +11,8 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/graphqlhttp"
+	"github.com/meshyard/meshyard/internal/httpbody"
 )
 
 const (
@@ -42,7 +43,7 @@ func readBody(r *http.Request) (map[string]any, error) {
 		return nil, nil
 	case text[0] == '{':
 		var fields map[string]any
-		err := graph.ReadJSON("the body", text, &fields)
+		err := httpbody.DecodeJSON("request body", text, &fields)
 		return fields, err
 	case text[0] == '[':
 		return nil, badInput("body", "the body is a JSON array, and an object is wanted")
@@ -81,7 +82,7 @@ type filePart struct {
 // readForm reads the fields of a multipart form up to the file, which it leaves to be read, once, by whoever wants it.
 // What follows the file is not looked at.
 func readForm(r *http.Request) (fields map[string]any, file *filePart, err error) {
-	parts, err := graph.Parts(r)
+	parts, err := httpbody.NewForm(r)
 	if err != nil {
 		return nil, nil, badInput("body", "want multipart/form-data with a part named file")
 	}
@@ -96,7 +97,7 @@ func readForm(r *http.Request) (fields map[string]any, file *filePart, err error
 			return nil, nil, badInput("body", "the multipart body cannot be read, or ended before its time")
 		}
 		if part.FormName() == "file" || part.FileName() != "" {
-			return fields, &filePart{part, part.FileName(), parts.File()}, nil
+			return fields, &filePart{part, part.FileName(), parts.StartFile()}, nil
 		}
 		value, err := io.ReadAll(io.LimitReader(part, left+1))
 		if err != nil {
@@ -124,7 +125,7 @@ func readUpload(r *http.Request) (map[string]any, error) {
 	if file == nil {
 		return nil, badInput("file", "file: is missing: want multipart/form-data with a part named file")
 	}
-	fields["file"] = graph.Stream(file.name, file, file.atLeast)
+	fields["file"] = graphqlhttp.NewUpload(file.name, file, file.atLeast)
 	return fields, nil
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
@@ -29,24 +29,17 @@ func WriteError(w http.ResponseWriter, status int, message string, reasons ...st
 	})
 }
 
-// writeErrors answers with the gravest of the errors of an operation, since they come in no order.
+// writeErrors responds with the most severe error of an operation.
 func writeErrors(w http.ResponseWriter, errs gqlerror.List) {
-	for _, row := range graph.Codes {
-		for _, e := range errs {
-			if e.Extensions["code"] == string(row.Code) {
-				if seconds, ok := e.Extensions["retryAfter"].(int); ok {
-					w.Header().Set("Retry-After", strconv.Itoa(seconds))
-				}
-				reasons, _ := e.Extensions["reasons"].([]string)
-				WriteError(w, row.Status, e.Message, reasons...)
-				return
-			}
-		}
+	e, status := graphqlhttp.MostSevere(errs)
+	if seconds, ok := e.Extensions["retryAfter"].(int); ok {
+		w.Header().Set("Retry-After", strconv.Itoa(seconds))
 	}
-	WriteError(w, http.StatusInternalServerError, "something went wrong on the server; it has been logged")
+	reasons, _ := e.Extensions["reasons"].([]string)
+	WriteError(w, status, e.Message, reasons...)
 }
 
 // WriteFailure answers with an error that came from below without an operation around it.
 func WriteFailure(w http.ResponseWriter, r *http.Request, err error) {
-	writeErrors(w, gqlerror.List{graph.PresentError(r.Context(), err)})
+	writeErrors(w, gqlerror.List{graphqlhttp.PresentError(r.Context(), err)})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/formatter"
 
 	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/graphqlhttp"
 )
 
 const guideHead = `# From the REST face to GraphQL
@@ -79,12 +80,12 @@ func Guide(g *graph.Graph) ([]byte, error) {
 }
 
 // Stored gives the document of each operation as a client sends it that moves to GraphQL: as the guide shows it, with its fragments after it.
-func Stored(g *graph.Graph) ([]graph.Document, error) {
+func Stored(g *graph.Graph) ([]graphqlhttp.Document, error) {
 	document, err := loadDocument(g.Schema())
 	if err != nil {
 		return nil, err
 	}
-	stored := make([]graph.Document, len(document.Operations))
+	stored := make([]graphqlhttp.Document, len(document.Operations))
 	for i, op := range document.Operations {
 		whole := ast.QueryDocument{Operations: ast.OperationList{op}}
 		for _, name := range fragmentsOf(op.SelectionSet) {
@@ -92,7 +93,7 @@ func Stored(g *graph.Graph) ([]graph.Document, error) {
 		}
 		var b strings.Builder
 		formatter.NewFormatter(&b, formatter.WithIndent("  ")).FormatQueryDocument(&whole)
-		stored[i] = graph.Document{Name: op.Name, Text: b.String()}
+		stored[i] = graphqlhttp.Document{Name: op.Name, Text: b.String()}
 	}
 	return stored, nil
 }

@@ -16,7 +16,10 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/coalesce"
+	"github.com/meshyard/meshyard/internal/graphqlhttp"
+	"github.com/meshyard/meshyard/internal/httpbody"
 	"github.com/meshyard/meshyard/internal/signing"
 	"github.com/meshyard/meshyard/internal/urls"
 )
@@ -53,7 +56,7 @@ func Handler(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.executor = o.Graph.Executor(graph.OneDocument{Document: document})
+	s.executor = o.Graph.Executor(graphqlhttp.SingleDocument{Document: document})
 
 	mux := http.NewServeMux()
 	for _, r := range routes {
@@ -108,12 +111,12 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 			WriteError(w, http.StatusMethodNotAllowed, "HEAD is not served here")
 			return
 		}
-		if err := graph.Authorize(r.Context(), op.scope); err != nil {
+		if err := auth.Authorize(r.Context(), op.scope); err != nil {
 			WriteFailure(w, r, err) // before the body is read
 			return
 		}
 		if takesFile(op) {
-			if err := s.MayUpload(r.Context(), graph.FileAtLeast(r)); err != nil {
+			if err := s.MayUpload(r.Context(), httpbody.FileAtLeast(r)); err != nil {
 				WriteFailure(w, r, err)
 				return
 			}
@@ -172,7 +175,7 @@ func (s *server) run(ctx context.Context, op *operation, variables map[string]an
 	if errs != nil {
 		return s.executor.DispatchError(graphql.WithOperationContext(ctx, oc), errs)
 	}
-	ctx, cancel := graph.WithTimeout(ctx, oc)
+	ctx, cancel := graphqlhttp.WithTimeout(ctx, oc)
 	defer cancel()
 	next, ctx := s.executor.DispatchOperation(ctx, oc)
 	if response := next(ctx); response != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
@@ -200,9 +200,9 @@ func isID(text string) bool {
 }
 
 func badInput(field, format string, args ...any) error {
-	return graph.BadInput(field, format, args...)
+	return apierror.Invalid(field, format, args...)
 }
 
 func tooLarge(field string, limit int64) error {
-	return graph.BadInput(field, "%s: more than %d bytes", field, limit)
+	return apierror.Invalid(field, "%s: more than %d bytes", field, limit)
 }

@@ -9,20 +9,21 @@ import (
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/graphiql"
+	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/pages"
 	"github.com/meshyard/meshyard/rest"
 )
 
 // Documents are the registered documents: those that the server shows to its clients, in the guide, in GraphiQL and on the front page, and the
 // operator's own.
-func Documents(s config.Settings, g *graph.Graph) ([]graph.Document, error) {
+func Documents(s config.Settings, g *graph.Graph) ([]graphqlhttp.Document, error) {
 	all, err := rest.Stored(g)
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, graph.Document{Name: "front-page", Text: pages.Asked})
+	all = append(all, graphqlhttp.Document{Name: "front-page", Text: pages.Asked})
 	for _, example := range graphiql.Examples() {
-		all = append(all, graph.Document{Name: "GraphiQL, " + example.Title, Text: example.Query})
+		all = append(all, graphqlhttp.Document{Name: "GraphiQL, " + example.Title, Text: example.Query})
 	}
 	if s.Documents == "" {
 		return all, nil
@@ -39,7 +40,7 @@ func Documents(s config.Settings, g *graph.Graph) ([]graph.Document, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--documents: %w", err)
 		}
-		all = append(all, graph.Document{Name: file.Name(), Text: string(text)})
+		all = append(all, graphqlhttp.Document{Name: file.Name(), Text: string(text)})
 	}
 	return all, nil
 }

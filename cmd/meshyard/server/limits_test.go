@@ -16,6 +16,7 @@ import (
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/graphiql"
+	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/graphqltest"
 	"github.com/meshyard/meshyard/rest"
 )
@@ -106,13 +107,13 @@ func TestHardened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(stored, func(d graph.Document) bool { return d.Name == "get_things_thing_id" })
+	at := slices.IndexFunc(stored, func(d graphqlhttp.Document) bool { return d.Name == "get_things_thing_id" })
 	decode(t, ada.GraphQL(stored[at].Text, map[string]any{"thing_id": thing}), new(any))
 	decode(t, ada.GraphQL(graphiql.Examples()[0].Query, nil), new(any))
 	up := graphiql.Examples()[2]
 	decode(t, ada.GraphQLUpload(up.Query, map[string]any{"file": nil}, "file", "a.stl", []byte("solid a\nendsolid a\n")), new(any))
 	// By its hash alone.
-	id := graph.Document{Text: mine[2]}.ID()
+	id := graphqlhttp.Document{Text: mine[2]}.ID()
 	body := object{"variables": object{"id": thing}, "extensions": object{"persistedQuery": object{"version": 1, "sha256Hash": id}}}
 	if r := asked(ada, body); !strings.Contains(string(r.Bytes), `"Fox"`) {
 		t.Errorf("by hash: %d %s", r.StatusCode, r.Bytes)
@@ -121,7 +122,7 @@ func TestHardened(t *testing.T) {
 		if r := ada.GraphQL(document, nil); r.Code() != "FORBIDDEN" || strings.Contains(r.Errors[0].Message, "username") {
 			t.Errorf("%s: %s %+v", document, r.Data, r.Errors)
 		}
-		body := object{"query": document, "extensions": object{"persistedQuery": object{"version": 1, "sha256Hash": graph.Document{Text: document}.ID()}}}
+		body := object{"query": document, "extensions": object{"persistedQuery": object{"version": 1, "sha256Hash": graphqlhttp.Document{Text: document}.ID()}}}
 		for range 2 {
 			if r := asked(ada, body); !strings.Contains(string(r.Bytes), `"FORBIDDEN"`) && !strings.Contains(string(r.Bytes), `"PersistedQueryNotFound"`) {
 				t.Errorf("%s by hash: %d %s", document, r.StatusCode, r.Bytes)

@@ -19,6 +19,7 @@ import (
 	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/graphiql"
+	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/httptimeout"
 	"github.com/meshyard/meshyard/internal/pages"
 	"github.com/meshyard/meshyard/internal/ratelimit"
@@ -72,7 +73,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries, err := g.Handler(graph.Options{Hardened: a.Settings.Hardened, Documents: documents, Spend: a.budget(), Authenticate: a.authenticate, AllowSocket: a.allowSocket, Ends: ctx.Done()})
+	queries, err := g.Handler(graphqlhttp.Options{Hardened: a.Settings.Hardened, Documents: documents, Charge: a.budget(), Authenticate: a.authenticate, AllowWebSocket: a.allowSocket, Done: ctx.Done()})
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func (a *Server) limited(next http.Handler) http.Handler {
 	next = limiter.Limit(next, clientip.Account, func(w http.ResponseWriter, r *http.Request, wait time.Duration) {
 		message := fmt.Sprintf("more than %d requests in 5 minutes: wait %s", a.Settings.RateLimit, wait)
 		if r.URL.Path == "/graphql" {
-			graph.WriteError(w, r, http.StatusTooManyRequests, &models.Error{Code: models.RateLimited, Message: message, Limit: int64(a.Settings.RateLimit)})
+			graphqlhttp.WriteError(w, r, http.StatusTooManyRequests, &models.Error{Code: models.RateLimited, Message: message, Limit: int64(a.Settings.RateLimit)})
 			return
 		}
 		rest.WriteError(w, http.StatusTooManyRequests, message)
@@ -163,18 +164,18 @@ func (a *Server) allowSocket(r *http.Request) bool {
 const costOfRequest = 10_000
 
 // budget bounds what the operations of one caller cost together, as the limit of requests bounds how many they are.
-func (a *Server) budget() func(r *http.Request, cost int) graph.Budget {
+func (a *Server) budget() func(r *http.Request, cost int) graphqlhttp.Budget {
 	if a.Settings.RateLimit == 0 {
 		return nil
 	}
 	limit := a.Settings.RateLimit * costOfRequest
 	limiter := ratelimit.New(limit)
-	return func(r *http.Request, cost int) graph.Budget {
+	return func(r *http.Request, cost int) graphqlhttp.Budget {
 		left, wait := limiter.Spend(clientip.Account(r), cost)
 		if left >= 0 {
-			return graph.Budget{Remaining: left}
+			return graphqlhttp.Budget{Remaining: left}
 		}
-		return graph.Budget{Wait: wait, Spent: &models.Error{
+		return graphqlhttp.Budget{Wait: wait, Exceeded: &models.Error{
 			Code: models.RateLimited, Limit: int64(limit), Message: fmt.Sprintf("the operation costs %d, of %d in 5 minutes %d are left: wait %s", cost, limit, left+cost, wait),
 		}}
 	}

@@ -3,10 +3,11 @@ package server
 import (
 	"context"
 	"errors"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 	"net/http"
 
-	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/oidc"
 	"github.com/meshyard/meshyard/internal/signin"
 	"github.com/meshyard/meshyard/internal/signing"
@@ -18,13 +19,9 @@ func (a *Server) signIn(key signing.Key) http.Handler {
 	return signin.Handler(signin.Options{
 		BaseURL: a.Settings.BaseURL, Key: key, Store: a.Store, Provider: a.provider, Missing: missing,
 		Explain: func(ctx context.Context, err error) (int, string) {
-			shown := graph.PresentError(ctx, err)
-			for _, row := range graph.Codes {
-				if shown.Extensions["code"] == string(row.Code) {
-					return row.Status, shown.Message
-				}
-			}
-			return http.StatusInternalServerError, shown.Message
+			presented := graphqlhttp.PresentError(ctx, err)
+			_, status := graphqlhttp.MostSevere(gqlerror.List{presented})
+			return status, presented.Message
 		},
 	})
 }

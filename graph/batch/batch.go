@@ -1,0 +1,102 @@
+// Package batch loads the fields of objects that were read together with one statement for all of
+// them.
+//
+// Objects that one statement or one page of a list returned form a batch. The first time a field of
+// one of them is resolved, it is loaded for the whole batch. The number of statements of an
+// operation therefore depends on its fields and not on the lengths of its lists, and no load waits
+// for a timer to collect more keys.
+package batch
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// Registry holds the batches of one operation.
+type Registry struct {
+	mu      sync.Mutex
+	batches map[any]any // O to *Batch[O]
+}
+
+// NewRegistry returns an empty registry.
+func NewRegistry() *Registry { return &Registry{batches: make(map[any]any)} }
+
+type contextKey struct{}
+
+// WithRegistry returns a context that carries the registry.
+func WithRegistry(ctx context.Context, r *Registry) context.Context {
+	return context.WithValue(ctx, contextKey{}, r)
+}
+
+// FromContext returns the registry of the operation. It panics if there is none.
+func FromContext(ctx context.Context) *Registry { return ctx.Value(contextKey{}).(*Registry) }
+
+// Batch is a set of objects that were read together, with what has been loaded for them.
+type Batch[O any] struct {
+	members []O
+
+	mu    sync.Mutex
+	loads map[any]any // key of the load to its *load[V]
+}
+
+// load is the result of one statement.
+type load[V any] struct {
+	once   sync.Once
+	values map[int64]V
+	err    error
+}
+
+// Add makes a batch of the objects, except for those that belong to one already.
+func Add[O comparable](r *Registry, objects []O) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := &Batch[O]{loads: make(map[any]any)}
+	for _, o := range objects {
+		if _, ok := r.batches[o]; !ok {
+			r.batches[o] = b
+			b.members = append(b.members, o)
+		}
+	}
+}
+
+// Of returns the batch of an object. An object that was not added is a batch of its own.
+func Of[O comparable](r *Registry, o O) *Batch[O] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b, ok := r.batches[o].(*Batch[O])
+	if !ok {
+		b = &Batch[O]{members: []O{o}, loads: make(map[any]any)}
+		r.batches[o] = b
+	}
+	return b
+}
+
+// Once calls fetch with the ids of all members of the batch, the first time that it is called with
+// name, and returns the same values each time. id returns the id to fetch for a member; 0 means
+// none.
+func Once[O, V any](
+	ctx context.Context, b *Batch[O], name any, id func(O) int64,
+	fetch func(ctx context.Context, ids []int64) (map[int64]V, error),
+) (map[int64]V, error) {
+	b.mu.Lock()
+	l, ok := b.loads[name].(*load[V])
+	if !ok {
+		l = new(load[V])
+		b.loads[name] = l
+	}
+	b.mu.Unlock()
+	l.once.Do(func() {
+		l.err = errors.New("batch: fetch panicked") // for the other readers, if fetch panics below
+		ids := make([]int64, 0, len(b.members))
+		seen := make(map[int64]bool, len(b.members))
+		for _, o := range b.members {
+			if id := id(o); id != 0 && !seen[id] {
+				seen[id] = true
+				ids = append(ids, id)
+			}
+		}
+		l.values, l.err = fetch(ctx, ids)
+	})
+	return l.values, l.err
+}

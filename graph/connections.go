@@ -1,0 +1,159 @@
+package graph
+
+import (
+	"context"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/models"
+)
+
+// pageKey identifies a page of a list among the loads of a batch.
+type pageKey struct {
+	name          string
+	first, last   int
+	offset        int64
+	after, before models.Position
+}
+
+func keyOf(name string, part models.Slice) pageKey {
+	k := pageKey{name: name, first: part.First, last: part.Last, offset: part.Offset}
+	if part.After != nil {
+		k.after = *part.After
+	}
+	if part.Before != nil {
+		k.before = *part.Before
+	}
+	return k
+}
+
+// countKey identifies the length of a list among the loads of a batch.
+type countKey struct{ name string }
+
+// connect returns a page of the list that belongs to owner. One statement reads the pages of all
+// owners in the batch, and another one all nodes on them. name identifies the list among those of
+// owners of that type; its cursors contain it.
+func connect[O, V comparable, N any, E model.EdgeOf[N]](
+	ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64,
+	nodes *batch.Loader[V], as func(V) N,
+) (*model.Connection[N, E], error) {
+	part, err := args.slice(name)
+	if err != nil {
+		return nil, err
+	}
+	owners := batch.Of(batch.FromContext(ctx), owner)
+	count := func(ctx context.Context) (int64, error) {
+		counts, err := batch.Once(ctx, owners, countKey{name}, id, list.Count)
+		return counts[id(owner)], err
+	}
+	selected := selectedFields(ctx)
+	if !selected["nodes"] && !selected["edges"] && !selected["pageInfo"] {
+		return &model.Connection[N, E]{Count: count}, nil
+	}
+	pages, err := batch.Once(ctx, owners, keyOf(name, part), id, func(ctx context.Context, ids []int64) (map[int64]models.Page, error) {
+		pages, err := list.Page(ctx, ids, part)
+		var all []*models.Entry
+		for _, page := range pages {
+			all = append(all, page.Entries...)
+		}
+		batch.Add(batch.FromContext(ctx), all)
+		return pages, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	page := pages[id(owner)]
+	if !selected["nodes"] && !selected["edges"] {
+		return &model.Connection[N, E]{PageInfo: pageInfo(name, part, page), Count: count}, nil
+	}
+	values, err := batch.Load(ctx, page.Entries, nodes, func(e *models.Entry) int64 { return e.NodeID })
+	if err != nil {
+		return nil, err
+	}
+	c := &model.Connection[N, E]{
+		Edges:    make([]*E, 0, len(values)),
+		Nodes:    make([]N, 0, len(values)),
+		PageInfo: pageInfo(name, part, page),
+		Count:    count,
+	}
+	var zero V
+	for i, v := range values {
+		if v == zero {
+			continue // deleted since the page was read
+		}
+		node := as(v)
+		edge := E(struct {
+			Cursor string
+			Node   N
+		}{cursor(name, page.Entries[i].Position), node})
+		c.Nodes, c.Edges = append(c.Nodes, node), append(c.Edges, &edge)
+	}
+	return c, nil
+}
+
+func same[V any](v V) V { return v }
+
+// selectedFields returns the fields that the operation selects on the connection being resolved.
+// Fields that read a list but do not return a connection use its nodes.
+func selectedFields(ctx context.Context) map[string]bool {
+	connection := graphql.GetFieldContext(ctx).Field.Definition.Type.Name()
+	if !strings.HasSuffix(connection, "Connection") {
+		return map[string]bool{"nodes": true}
+	}
+	selected := make(map[string]bool)
+	for _, field := range graphql.CollectFieldsCtx(ctx, []string{connection}) {
+		selected[field.Name] = true
+	}
+	return selected
+}
+
+func pageInfo(list string, part models.Slice, page models.Page) *model.PageInfo {
+	info := &model.PageInfo{HasNextPage: page.More, HasPreviousPage: part.After != nil || part.Offset != 0}
+	if part.Last > 0 {
+		info = &model.PageInfo{HasNextPage: part.Before != nil, HasPreviousPage: page.More}
+	}
+	if n := len(page.Entries); n > 0 {
+		start, end := cursor(list, page.Entries[0].Position), cursor(list, page.Entries[n-1].Position)
+		info.StartCursor, info.EndCursor = &start, &end
+	}
+	return info
+}
+
+// root is the owner of the lists that belong to no object.
+type root struct{ _ byte }
+
+func rootID(*root) int64 { return 1 }
+
+func thingsOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.ThingConnection, error) {
+	c, err := connect[O, *models.Thing, *models.Thing, model.ThingEdge](ctx, name, list, args, owner, id, loadersOf(ctx).things, same)
+	return &model.ThingConnection{Connection: c}, err
+}
+
+func makesOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.MakeConnection, error) {
+	c, err := connect[O, *models.Make, *models.Make, model.MakeEdge](ctx, name, list, args, owner, id, loadersOf(ctx).makes, same)
+	return &model.MakeConnection{Connection: c}, err
+}
+
+func commentsOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.CommentConnection, error) {
+	c, err := connect[O, *models.Comment, *models.Comment, model.CommentEdge](ctx, name, list, args, owner, id, loadersOf(ctx).comments, same)
+	return &model.CommentConnection{Connection: c}, err
+}
+
+func usersOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.UserConnection, error) {
+	c, err := connect[O, *models.User, *models.User, model.UserEdge](ctx, name, list, args, owner, id, loadersOf(ctx).users, same)
+	return &model.UserConnection{Connection: c}, err
+}
+
+func collectionsOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.CollectionConnection, error) {
+	c, err := connect[O, *models.Collection, *models.Collection, model.CollectionEdge](ctx, name, list, args, owner, id, loadersOf(ctx).collections, same)
+	return &model.CollectionConnection{Connection: c}, err
+}
+
+// searchHits returns a page of the results of a search.
+func searchHits[V comparable](ctx context.Context, name string, found *models.Found, args pageArgs, nodes *batch.Loader[V]) (*model.SearchConnection, error) {
+	c, err := connect[*root, V, model.SearchHit, model.SearchEdge](ctx, name, found.List, args, new(root), rootID, nodes, func(v V) model.SearchHit { return v })
+	return &model.SearchConnection{Connection: c, Found: found}, err
+}

@@ -1,0 +1,116 @@
+package graph
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/99designs/gqlgen/graphql/introspection"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"github.com/meshyard/meshyard/internal/graphqlhttp"
+)
+
+// costOf returns the cost of a valid document with one operation.
+func costOf(t *testing.T, text string, variables map[string]any) int {
+	t.Helper()
+	g := New(nil)
+	costs, err := graphqlhttp.NewCostCalculator(g.schema, fieldCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, errs := gqlparser.LoadQueryWithRules(g.Schema(), text, rules.NewDefaultRules())
+	if len(errs) > 0 {
+		t.Fatalf("%.100s: %v", text, errs)
+	}
+	exec := executor.New(g.schema)
+	exec.SetQueryCache(graphqlhttp.SingleDocument{Document: document})
+	ctx := graphql.StartOperationTrace(t.Context())
+	op, errs := exec.CreateOperationContext(ctx, &graphql.RawParams{Variables: variables})
+	if len(errs) > 0 {
+		t.Fatalf("%.100s: %v", text, errs)
+	}
+	return costs.Of(ctx, op)
+}
+
+// Every connection costs as much as its longest page: one with the default cost would be a way
+// around the limit.
+func TestConnectionCosts(t *testing.T) {
+	connections := 0
+	for _, definition := range New(nil).Schema().Types {
+		for _, field := range definition.Fields {
+			if !strings.HasSuffix(field.Type.Name(), "Connection") {
+				continue
+			}
+			connections++
+			name := definition.Name + "." + field.Name
+			for _, c := range []struct {
+				arguments map[string]any
+				want      int
+			}{
+				{nil, 30*7 + 1},
+				{map[string]any{"first": int64(100)}, 100*7 + 1},
+				{map[string]any{"last": int64(100)}, 100*7 + 1},
+				{map[string]any{"first": int64(-5)}, 7 + 1},
+			} {
+				if got := fieldCost(name, 7, c.arguments); got != c.want {
+					t.Errorf("%s%v with children of cost 7: got %d, want %d", name, c.arguments, got, c.want)
+				}
+			}
+		}
+	}
+	if connections < 20 {
+		t.Errorf("only %d connections found", connections)
+	}
+}
+
+// Every list that is not a connection has a length in the table, or is short by nature.
+func TestListLengthsExist(t *testing.T) {
+	schema := New(nil).Schema()
+	for field := range listLengths {
+		typeName, name, _ := strings.Cut(field, ".")
+		if schema.Types[typeName] == nil || schema.Types[typeName].Fields.ForName(name) == nil {
+			t.Errorf("the schema has no field %s", field)
+		}
+	}
+}
+
+// A list costs as much as it can hold, however its length is given.
+func TestCost(t *testing.T) {
+	for text, want := range map[string]int{
+		"{__typename}": 1, "{me{id}}": 2,
+		"{things(first:10){nodes{id}}}":                                     1 + 10*(1+1),
+		"query($n:Int){things(first:$n){nodes{id}}}":                        1 + 50*(1+1),
+		"query($m:Int=20){things(first:$m){nodes{id}}}":                     1 + 20*(1+1),
+		"{things(first:10){nodes{creator{things{nodes{id}}}}}}":             1 + 10*(1+1+1+30*2),
+		"{things(first:10){...F}} fragment F on ThingConnection{nodes{id}}": 1 + 10*(1+1),
+	} {
+		if got := costOf(t, text, map[string]any{"n": 50}); got != want {
+			t.Errorf("%s costs %d, want %d", text, got, want)
+		}
+	}
+}
+
+// The whole schema can be read once, in the ways that tools do.
+func TestCostOfIntrospection(t *testing.T) {
+	whole, err := os.ReadFile("../internal/graphqlhttp/testdata/introspection.graphql") // the longest getIntrospectionQuery of graphql-js 16
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"gqlgen": introspection.Query, "graphql-js": string(whole)} {
+		if got := costOf(t, text, nil); got > graphqlhttp.MaxCost || got < graphqlhttp.MaxCost/2 {
+			t.Errorf("%s: reading the schema costs %d of %d", name, got, graphqlhttp.MaxCost)
+		}
+	}
+	again := "{__schema{types{"
+	for i := range 10 {
+		again += fmt.Sprintf("a%d:fields{name description type{kind name ofType{kind name ofType{kind name}}}}", i)
+	}
+	if got := costOf(t, again+"}}}", nil); got <= graphqlhttp.MaxCost {
+		t.Errorf("reading all fields ten times costs %d of %d", got, graphqlhttp.MaxCost)
+	}
+}

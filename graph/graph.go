@@ -1,0 +1,105 @@
+package graph
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/formatter"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator"
+
+	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/graphqlhttp"
+)
+
+// Graph is the executable schema.
+type Graph struct {
+	resolver *Resolver
+	schema   graphql.ExecutableSchema
+}
+
+// New returns the schema with its resolvers.
+func New(r *Resolver) *Graph {
+	config := exec.Config{Schema: publicSchema(), Resolvers: r}
+	config.Directives.Auth = requireScope
+	return &Graph{resolver: r, schema: exec.NewExecutableSchema(config)}
+}
+
+// publicSchema returns the schema without the directives that only the code generator uses.
+var publicSchema = sync.OnceValue(func() *ast.Schema {
+	const generatorDirective = "goField"
+	isGenerator := func(d *ast.Directive) bool { return d.Name == generatorDirective }
+	var sdl bytes.Buffer
+	formatter.NewFormatter(&sdl).FormatSchema(exec.NewExecutableSchema(exec.Config{}).Schema())
+	document, err := parser.ParseSchemas(validator.Prelude, &ast.Source{Input: sdl.String()})
+	if err != nil {
+		panic(err) // the generated code holds a valid schema
+	}
+	document.Directives = slices.DeleteFunc(document.Directives, func(d *ast.DirectiveDefinition) bool { return d.Name == generatorDirective })
+	for _, definition := range document.Definitions {
+		for _, field := range definition.Fields {
+			field.Directives = slices.DeleteFunc(field.Directives, isGenerator)
+		}
+	}
+	schema, err := validator.ValidateSchemaDocument(document)
+	if err != nil {
+		panic(err)
+	}
+	return schema
+})
+
+// Schema returns the parsed schema, which must not be modified.
+func (g *Graph) Schema() *ast.Schema { return g.schema.Schema() }
+
+// SDL returns the schema in the schema definition language.
+func (g *Graph) SDL() string {
+	var b bytes.Buffer
+	formatter.NewFormatter(&b, formatter.WithIndent("  ")).FormatSchema(g.Schema())
+	return b.String()
+}
+
+// Executor returns an executor that runs operations in process, without HTTP. documents holds the
+// documents that it may run.
+func (g *Graph) Executor(documents graphql.Cache[*ast.QueryDocument]) *executor.Executor {
+	e := executor.New(g.schema)
+	e.SetErrorPresenter(graphqlhttp.PresentError)
+	e.SetRecoverFunc(graphqlhttp.Recover)
+	e.SetQueryCache(documents)
+	e.Use(loaderExtension{newLoaders(g.resolver.Store)})
+	return e
+}
+
+// Handler serves the schema over HTTP. It sets the fields of o that follow from the schema.
+func (g *Graph) Handler(o graphqlhttp.Options) (http.Handler, error) {
+	o.Schema = g.schema
+	o.Executor = g.Executor(nil)
+	o.Cost = fieldCost
+	if o.Authenticate == nil {
+		o.Authenticate = g.resolver.Store.Authenticate
+	}
+	o.OnDeprecated = func(ctx context.Context, field, userAgent string) {
+		g.resolver.Store.NoteDeprecated(caller(ctx), field, userAgent)
+	}
+	return graphqlhttp.New(o)
+}
+
+// requireScope implements @auth.
+func requireScope(ctx context.Context, _ any, next graphql.Resolver, scope auth.Scope) (any, error) {
+	if err := auth.Authorize(ctx, scope); err != nil {
+		return nil, err
+	}
+	return next(ctx)
+}
+
+// caller returns the caller of the request, which is nobody where @auth does not require one.
+func caller(ctx context.Context) auth.Caller {
+	c, _ := auth.From(ctx)
+	return c
+}

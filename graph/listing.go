@@ -1,0 +1,91 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/models"
+)
+
+// thingList returns the name of the list of all things in an order.
+func thingList(sort models.Sort) string { return "things " + string(sort) }
+
+// listing returns a numbered page of all published things, for the deprecated listings.
+func (r *Resolver) listing(ctx context.Context, sort models.Sort, page, perPage int32, after *string) ([]*models.Thing, error) {
+	if err := inRange("perPage", perPage, 1, maxFirst); err != nil {
+		return nil, err
+	}
+	list, err := r.Store.Things(models.Filter{}, sort)
+	if err != nil {
+		return nil, err
+	}
+	args := pageArgs{first: &perPage, page: &page, after: after}
+	if after != nil {
+		args.page = nil
+	}
+	c, err := thingsOf(ctx, thingList(sort), list, args, loadersOf(ctx).root, rootID)
+	if err != nil {
+		return nil, err
+	}
+	return c.Nodes, nil
+}
+
+// names returns up to n distinct names of the things that a search found.
+func (r *Resolver) names(ctx context.Context, found *models.Found, n int) ([]string, error) {
+	pages, err := found.Page(ctx, []int64{0}, models.Slice{First: maxFirst})
+	if err != nil {
+		return nil, err
+	}
+	entries := pages[0].Entries
+	batch.Add(batch.FromContext(ctx), entries)
+	things, err := batch.Load(ctx, entries, loadersOf(ctx).things, func(e *models.Entry) int64 { return e.NodeID })
+	names, seen := []string{}, make(map[string]bool)
+	for _, t := range things {
+		if t != nil && len(names) < n && !seen[strings.ToLower(t.Name)] {
+			seen[strings.ToLower(t.Name)] = true
+			names = append(names, t.Name)
+		}
+	}
+	return names, err
+}
+
+// explainPopularity returns what the popularity of a thing consists of.
+func explainPopularity(days []models.PopularityDay) *model.Popularity {
+	p := &model.Popularity{Days: make([]*models.PopularityDay, len(days))}
+	for i, d := range days {
+		p.Days[i] = &d
+		p.Score += d.Points()
+	}
+	return p
+}
+
+// facetsOf converts the facets of a search, which form a batch.
+func facetsOf[F comparable, V any](ctx context.Context, counts []models.Facet[V], as func(model.Facet[V]) F) []F {
+	facets := make([]F, len(counts))
+	for i, c := range counts {
+		facets[i] = as(model.Facet[V]{Value: c.Value, Count: int32(c.Count)})
+	}
+	batch.Add(batch.FromContext(ctx), facets)
+	return facets
+}
+
+// orEmpty returns an empty list instead of nil, which GraphQL would write as null.
+func orEmpty[V any](list []V) []V {
+	if list == nil {
+		return []V{}
+	}
+	return list
+}
+
+// formatSize formats a size in bytes in steps of 1024, rounded down, as the legacy API does.
+func formatSize(n int64) string {
+	unit := 0
+	for n >= 1024 && unit < 4 {
+		n /= 1024
+		unit++
+	}
+	return fmt.Sprintf("%d %s", n, [...]string{"b", "kb", "mb", "gb", "tb"}[unit])
+}

@@ -1,0 +1,161 @@
+package graph
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/models"
+)
+
+// loaders are the batch loaders of the schema and the state of one operation.
+type loaders struct {
+	*sharedLoaders
+	categories func() (*models.Shelves, error) // the category tree, read once for each operation
+	root       *root                           // owner of the lists of all things
+	stale      atomic.Bool                     // set when the reads of the operation are inconsistent
+}
+
+// sharedLoaders are the batch loaders that all operations use.
+type sharedLoaders struct {
+	store             *models.Store
+	users             *batch.Loader[*models.User]
+	things            *batch.Loader[*models.Thing]
+	makes             *batch.Loader[*models.Make]
+	comments          *batch.Loader[*models.Comment]
+	files             *batch.Loader[*models.File]
+	previews          *batch.Loader[*models.Preview]
+	downloads         *batch.Loader[*models.Download]
+	collections       *batch.Loader[*models.Collection]
+	tags              *batch.Loader[*models.Tag]
+	tokens            *batch.Loader[*models.Token]
+	applications      *batch.Loader[*models.Application]
+	moderationEntries *batch.Loader[*models.ModerationEntry]
+	actors            *batch.Loader[*models.User] // a moderation entry refers to two users, so it needs two loaders
+	tagsOf            *batch.Loader[[]*models.Tag]
+	fileCounts        *batch.Loader[int64]
+	popularity        *batch.Loader[[]models.PopularityDay]
+	html              map[models.MarkdownText]*batch.Loader[string]
+	filesOn           map[models.TargetType]*batch.Loader[[]*models.File]
+	images            map[models.TargetType]*batch.Loader[*models.File]
+	liked             map[models.TargetType]*batch.Loader[bool] // by the caller
+	collected         *batch.Loader[bool]                       // by the caller
+	followed          *batch.Loader[bool]                       // by the caller
+}
+
+func newLoaders(s *models.Store) *sharedLoaders {
+	l := &sharedLoaders{
+		store:             s,
+		users:             batch.Objects(s.UsersByID),
+		things:            batch.Objects(s.ThingsByID),
+		makes:             batch.Objects(s.MakesByID),
+		comments:          batch.Objects(s.CommentsByID),
+		files:             batch.Objects(s.FilesByID),
+		previews:          batch.Objects(s.PreviewsByID),
+		downloads:         batch.Objects(s.DownloadsByID),
+		collections:       batch.Objects(s.CollectionsByID),
+		tags:              batch.Objects(s.TagsByID),
+		tokens:            batch.Objects(s.TokensByID),
+		applications:      batch.Objects(s.ApplicationsByID),
+		moderationEntries: batch.Objects(s.ModerationEntriesByID),
+		actors:            batch.Objects(s.UsersByID),
+		tagsOf:            batch.Lists(s.TagsOf),
+		fileCounts:        batch.Values(s.FileCounts),
+		popularity:        batch.Values(s.Popularity),
+		html:              make(map[models.MarkdownText]*batch.Loader[string]),
+		filesOn:           make(map[models.TargetType]*batch.Loader[[]*models.File]),
+		images:            make(map[models.TargetType]*batch.Loader[*models.File]),
+		liked:             make(map[models.TargetType]*batch.Loader[bool]),
+		collected: batch.Values(func(ctx context.Context, ids []int64) (map[int64]bool, error) {
+			return s.CollectedBy(ctx, caller(ctx).UserID, ids)
+		}),
+		followed: batch.Values(func(ctx context.Context, ids []int64) (map[int64]bool, error) {
+			return s.FollowedBy(ctx, caller(ctx).UserID, ids)
+		}),
+	}
+	for _, text := range models.MarkdownTexts {
+		l.html[text] = batch.Values(func(ctx context.Context, ids []int64) (map[int64]string, error) {
+			return s.HTML(ctx, text, ids)
+		})
+	}
+	for _, on := range []models.TargetType{models.OnThing, models.OnMake, models.OnComment} {
+		l.filesOn[on] = batch.Lists(func(ctx context.Context, ids []int64) (map[int64][]*models.File, error) {
+			return s.FilesOn(ctx, on, ids)
+		})
+	}
+	for _, on := range []models.TargetType{models.OnThing, models.OnMake} {
+		l.images[on] = batch.Objects(func(ctx context.Context, ids []int64) (map[int64]*models.File, error) {
+			return s.FirstImages(ctx, on, ids)
+		})
+		l.liked[on] = batch.Values(func(ctx context.Context, ids []int64) (map[int64]bool, error) {
+			return s.LikedBy(ctx, caller(ctx).UserID, on, ids)
+		})
+	}
+	return l
+}
+
+type loadersKey struct{}
+
+func loadersOf(ctx context.Context) *loaders { return ctx.Value(loadersKey{}).(*loaders) }
+
+// errStale reports that an object was deleted between the reads of one operation.
+var errStale = &models.Error{Code: models.Conflict, Message: "the data changed while it was read: send the request again"}
+
+// stale marks the operation's reads as inconsistent, so that a query runs again.
+func stale(ctx context.Context) error {
+	loadersOf(ctx).stale.Store(true)
+	return errStale
+}
+
+// loaderExtension gives each operation a batch registry of its own. It runs a query again, a few
+// times, if its objects changed while they were read.
+type loaderExtension struct{ shared *sharedLoaders }
+
+// ExtensionName implements graphql.HandlerExtension.
+func (loaderExtension) ExtensionName() string { return "Loaders" }
+
+// Validate implements graphql.HandlerExtension.
+func (loaderExtension) Validate(graphql.ExecutableSchema) error { return nil }
+
+// InterceptOperation implements graphql.OperationInterceptor.
+func (e loaderExtension) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+	const maxRuns = 6
+	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Query {
+		return next(e.with(ctx))
+	}
+	ran := false
+	return func(ctx context.Context) *graphql.Response {
+		if ran {
+			return nil // a query has one response
+		}
+		ran = true
+		for run := 1; ; run++ {
+			opCtx := e.with(ctx)
+			response := next(opCtx)(opCtx)
+			if run == maxRuns || !loadersOf(opCtx).stale.Load() {
+				return response
+			}
+		}
+	}
+}
+
+// with returns a context for one run of an operation.
+func (e loaderExtension) with(ctx context.Context) context.Context {
+	registry := batch.NewRegistry()
+	ctx = batch.WithRegistry(models.WithBudget(ctx), registry)
+	return context.WithValue(ctx, loadersKey{}, &loaders{
+		sharedLoaders: e.shared,
+		root:          new(root),
+		categories: sync.OnceValues(func() (*models.Shelves, error) {
+			tree, err := e.shared.store.Categories(ctx)
+			if err == nil {
+				batch.Add(registry, tree.All)
+			}
+			return tree, err
+		}),
+	})
+}

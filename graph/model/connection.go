@@ -1,0 +1,91 @@
+package model
+
+import (
+	"context"
+	"math"
+
+	"github.com/meshyard/meshyard/models"
+)
+
+// Edge is an entry of a connection.
+type Edge[N any] struct {
+	Cursor string
+	Node   N
+}
+
+// EdgeOf constrains the edge types of the schema, which differ in name only.
+type EdgeOf[N any] interface {
+	~struct {
+		Cursor string
+		Node   N
+	}
+}
+
+// Connection is one page of a list, as in the Relay cursor connections specification.
+type Connection[N any, E EdgeOf[N]] struct {
+	Edges    []*E
+	Nodes    []N
+	PageInfo *PageInfo
+
+	// Count returns the length of the whole list.
+	Count func(context.Context) (int64, error)
+}
+
+// TotalCount returns the length of the whole list.
+func (c *Connection[N, E]) TotalCount(ctx context.Context) (int32, error) {
+	n, err := c.Count(ctx)
+	return int32(min(n, math.MaxInt32)), err
+}
+
+// The edges of the schema.
+type (
+	ThingEdge           Edge[*models.Thing]
+	MakeEdge            Edge[*models.Make]
+	CommentEdge         Edge[*models.Comment]
+	UserEdge            Edge[*models.User]
+	CollectionEdge      Edge[*models.Collection]
+	TagEdge             Edge[*models.Tag]
+	DownloadEdge        Edge[*models.Download]
+	FileEdge            Edge[*models.File]
+	AccessTokenEdge     Edge[*models.Token]
+	ModerationEntryEdge Edge[*models.ModerationEntry]
+	SearchEdge          Edge[SearchHit]
+)
+
+// The connections of the schema.
+type (
+	ThingConnection struct {
+		*Connection[*models.Thing, ThingEdge]
+	}
+	MakeConnection struct {
+		*Connection[*models.Make, MakeEdge]
+	}
+	CommentConnection struct {
+		*Connection[*models.Comment, CommentEdge]
+	}
+	UserConnection struct {
+		*Connection[*models.User, UserEdge]
+	}
+	CollectionConnection struct {
+		*Connection[*models.Collection, CollectionEdge]
+	}
+	TagConnection struct {
+		*Connection[*models.Tag, TagEdge]
+	}
+	DownloadConnection struct {
+		*Connection[*models.Download, DownloadEdge]
+	}
+	FileConnection struct {
+		*Connection[*models.File, FileEdge]
+	}
+	AccessTokenConnection struct {
+		*Connection[*models.Token, AccessTokenEdge]
+	}
+	ModerationEntryConnection struct {
+		*Connection[*models.ModerationEntry, ModerationEntryEdge]
+	}
+	SearchConnection struct {
+		*Connection[SearchHit, SearchEdge]
+		Found *models.Found
+	}
+)

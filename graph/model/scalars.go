@@ -1,0 +1,56 @@
+// Package model holds the types of the GraphQL schema that are not nouns of package models:
+// connections, scalars, unions, and the generated inputs and payloads.
+package model
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"github.com/meshyard/meshyard/models"
+)
+
+// MarshalID writes an id as a decimal string.
+func MarshalID(id int64) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, strconv.Quote(strconv.FormatInt(id, 10))) })
+}
+
+// UnmarshalID reads an id, which must be a decimal number of at most 64 bits.
+func UnmarshalID(v any) (int64, error) {
+	digits := fmt.Sprint(v)
+	id, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || strconv.FormatInt(id, 10) != digits {
+		return 0, &models.Error{Code: models.BadInput, Message: fmt.Sprintf("must be a decimal id (got %.40q)", digits)}
+	}
+	return id, nil
+}
+
+// MarshalDateTime writes a time in UTC as in RFC 3339.
+func MarshalDateTime(t time.Time) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, strconv.Quote(t.UTC().Format(time.RFC3339Nano))) })
+}
+
+// UnmarshalDateTime reads a time as in RFC 3339.
+func UnmarshalDateTime(v any) (time.Time, error) {
+	s, _ := v.(string)
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return t, &models.Error{Code: models.BadInput, Message: fmt.Sprintf("must be a time as in RFC 3339, such as 2026-01-31T12:00:00Z (got %.40q)", s)}
+	}
+	return t, nil
+}
+
+// FileTarget is a *models.Thing, a *models.Make or a *models.Comment.
+type FileTarget any
+
+// CommentTarget is a *models.Thing or a *models.Make.
+type CommentTarget any
+
+// LikeTarget is a *models.Thing or a *models.Make.
+type LikeTarget any
+
+// SearchHit is a *models.Thing, a *models.Make, a *models.User or a *models.Collection.
+type SearchHit any

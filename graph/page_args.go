@@ -1,0 +1,95 @@
+package graph
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+
+	"github.com/meshyard/meshyard/internal/apierror"
+	"github.com/meshyard/meshyard/models"
+)
+
+const (
+	defaultFirst = 30
+	maxFirst     = 100
+)
+
+// pageArgs are the arguments of a connection.
+type pageArgs struct {
+	first  *int32
+	after  *string
+	last   *int32
+	before *string
+	page   *int32
+}
+
+// slice returns the part of the named list that the arguments select.
+func (a pageArgs) slice(list string) (part models.Slice, err error) {
+	for name, n := range map[string]*int32{"first": a.first, "last": a.last} {
+		if n != nil {
+			if err := inRange(name, *n, 1, maxFirst); err != nil {
+				return part, err
+			}
+		}
+	}
+	switch {
+	case a.last == nil && a.first == nil:
+		part.First = defaultFirst
+	case a.last == nil:
+		part.First = int(*a.first)
+	case a.first != nil:
+		return part, apierror.Invalid("last", "last: must not be combined with first")
+	default:
+		part.Last = int(*a.last)
+	}
+	if a.page != nil {
+		switch {
+		case a.after != nil || a.before != nil || a.last != nil:
+			return part, apierror.Invalid("page", "page: must not be combined with after, before or last")
+		case *a.page < 1:
+			return part, apierror.Invalid("page", "page: must be at least 1 (got %d)", *a.page)
+		}
+		part.Offset = int64(*a.page-1) * int64(part.First)
+	}
+	if part.After, err = parseCursor(list, "after", a.after); err != nil {
+		return part, err
+	}
+	part.Before, err = parseCursor(list, "before", a.before)
+	return part, err
+}
+
+// inRange checks an integer argument.
+func inRange(name string, n, least, most int32) error {
+	if n < least || n > most {
+		err := apierror.Invalid(name, "%s: must be between %d and %d (got %d)", name, least, most, n)
+		err.Limit = int64(most)
+		return err
+	}
+	return nil
+}
+
+// cursor encodes the position of an entry and the name of its list. A cursor stays valid while
+// entries are added and removed, and other lists refuse it.
+func cursor(list string, p models.Position) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(list + ":" + strconv.FormatInt(p.Key, 10) + ":" + strconv.FormatInt(p.ID, 10)))
+}
+
+func parseCursor(list, argument string, s *string) (*models.Position, error) {
+	if s == nil {
+		return nil, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(*s)
+	if err == nil {
+		if numbers, ok := strings.CutPrefix(string(text), list+":"); ok {
+			key, id, _ := strings.Cut(numbers, ":")
+			p := new(models.Position)
+			var keyErr, idErr error
+			p.Key, keyErr = strconv.ParseInt(key, 10, 64)
+			p.ID, idErr = strconv.ParseInt(id, 10, 64)
+			if keyErr == nil && idErr == nil {
+				return p, nil
+			}
+		}
+	}
+	return nil, apierror.Invalid(argument, "%s: must be a cursor of this list (got %.60q)", argument, *s)
+}

@@ -1,0 +1,127 @@
+package graph
+
+import (
+	"context"
+	"slices"
+
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/models"
+)
+
+func userID(u *models.User) int64       { return u.ID }
+func thingID(t *models.Thing) int64     { return t.ID }
+func makeID(m *models.Make) int64       { return m.ID }
+func commentID(c *models.Comment) int64 { return c.ID }
+
+// visibleThing returns a function that replaces a thing that the caller may not see by nil, such as
+// one that was taken down after it was made.
+func visibleThing(ctx context.Context) func(*models.Thing) *models.Thing {
+	return func(t *models.Thing) *models.Thing {
+		if t == nil || t.Allows(caller(ctx)) != nil {
+			return nil
+		}
+		return t
+	}
+}
+
+// visibleFile returns a function that replaces a file that the caller may not see by nil.
+func visibleFile(ctx context.Context) func(*models.File) *models.File {
+	return func(f *models.File) *models.File {
+		if f == nil || f.Allows(caller(ctx)) != nil {
+			return nil
+		}
+		return f
+	}
+}
+
+// filesOn returns, for each object, the first of its files that match.
+func filesOn[O comparable](ctx context.Context, objects []O, on models.TargetType, id func(O) int64, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
+	if err := inRange("first", first, 1, models.MaxFiles); err != nil {
+		return nil, err
+	}
+	return batch.LoadAs(ctx, objects, loadersOf(ctx).filesOn[on], id, func(files []*models.File) []*models.File {
+		matching := make([]*models.File, 0, min(len(files), int(first)))
+		for _, f := range files {
+			if len(matching) < int(first) && (kinds == nil || slices.Contains(kinds, f.Kind)) && (ids == nil || slices.Contains(ids, f.ID)) {
+				matching = append(matching, f)
+			}
+		}
+		return matching
+	})
+}
+
+// likeTarget returns a thing or a make that was liked or unliked.
+func (r *Resolver) likeTarget(ctx context.Context, target models.Target) (model.LikeTarget, error) {
+	if target.Type == models.OnMake {
+		return r.Store.Make(ctx, caller(ctx), target.ID)
+	}
+	return r.Store.Thing(ctx, caller(ctx), target.ID)
+}
+
+// targets returns the object that each of objects refers to. It takes one statement for each type
+// of target.
+func targets[T any, O comparable](ctx context.Context, objects []O, of func(O) (models.Target, bool)) ([]T, error) {
+	l := loadersOf(ctx)
+	results := make([]T, len(objects))
+	for i, o := range objects {
+		target, ok := of(o)
+		if !ok {
+			continue
+		}
+		key := func(o O) int64 {
+			if t, ok := of(o); ok && t.Type == target.Type {
+				return t.ID
+			}
+			return 0
+		}
+		var found []any
+		var err error
+		switch target.Type {
+		case models.OnThing:
+			found, err = batch.LoadAs(ctx, objects[i:i+1], l.things, key, nilOrValue)
+		case models.OnMake:
+			found, err = batch.LoadAs(ctx, objects[i:i+1], l.makes, key, nilOrValue)
+		default:
+			found, err = batch.LoadAs(ctx, objects[i:i+1], l.comments, key, nilOrValue)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if found[0] == nil {
+			return nil, stale(ctx)
+		}
+		if err := checkVisible(ctx, found[0]); err != nil {
+			return nil, err
+		}
+		results[i] = found[0].(T)
+	}
+	return results, nil
+}
+
+// nilOrValue converts a pointer to an interface that is nil if the pointer is.
+func nilOrValue[V any](v *V) any {
+	if v == nil {
+		return nil
+	}
+	return v
+}
+
+// checkVisible returns an error if the caller may not see the target, which may have been taken
+// down.
+func checkVisible(ctx context.Context, target any) error {
+	switch t := target.(type) {
+	case *models.Thing:
+		return t.Allows(caller(ctx))
+	case *models.Make:
+		return t.Allows(caller(ctx))
+	case *models.Comment:
+		_, err := targets[model.CommentTarget](ctx, []*models.Comment{t}, commentTarget)
+		return err
+	}
+	return nil
+}
+
+func commentTarget(c *models.Comment) (models.Target, bool) {
+	return models.Target{Type: c.TargetType, ID: c.TargetID}, true
+}

@@ -1,0 +1,65 @@
+// Package apierror defines the errors whose messages may be shown to API clients.
+//
+// Every package that can refuse a request returns an *Error. The GraphQL and REST layers turn its
+// code into extensions.code and an HTTP status. Any other error is internal: it is logged, and
+// clients see one fixed sentence.
+package apierror
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Code classifies an Error.
+type Code string
+
+// The codes that clients can receive.
+const (
+	Unauthenticated Code = "UNAUTHENTICATED" // no token, or one that is unknown, expired or revoked
+	Forbidden       Code = "FORBIDDEN"       // the caller is known but not permitted
+	NotFound        Code = "NOT_FOUND"       // missing, deleted, or hidden from the caller
+	BadInput        Code = "BAD_USER_INPUT"  // the input is invalid; Error.Field names it
+	Conflict        Code = "CONFLICT"        // the input is valid but the current state forbids it
+	TooLarge        Code = "TOO_LARGE"       // over a limit; Error.Limit holds it
+	RateLimited     Code = "RATE_LIMITED"    // too many requests, or too much work at once
+	Timeout         Code = "TIMEOUT"         // the server stopped an operation that took too long
+	Canceled        Code = "CANCELED"        // the client closed the connection
+	Internal        Code = "INTERNAL"        // a fault of the server; details are in its log
+)
+
+// Error is a failure whose Message may be shown to the client that caused it.
+type Error struct {
+	Code    Code
+	Message string
+	Field   string   // the invalid input, by its GraphQL name; "" if no single input is at fault
+	Limit   int64    // the limit that was exceeded, in the unit that Message names; 0 if none
+	Reasons []string // every reason, if there can be several at once
+
+	// RetryAfter is when the same request may succeed, in whole seconds; 0 if unknown.
+	RetryAfter time.Duration
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// New returns an Error with a formatted message.
+func New(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Invalid returns a BadInput error for the named input, which is "" if no single input is at fault.
+func Invalid(field, format string, args ...any) *Error {
+	e := New(BadInput, format, args...)
+	e.Field = field
+	return e
+}
+
+// CodeOf returns the code of the Error that err is or wraps, and Internal for any other error.
+func CodeOf(err error) Code {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return Internal
+}

@@ -1,0 +1,315 @@
+// Package graphqlhttp serves a gqlgen executable schema over HTTP.
+//
+// It implements the GraphQL-over-HTTP specification (POST with JSON, GET for queries), the GraphQL
+// multipart request specification with one streamed file, server-sent events in distinct
+// connections mode, and the graphql-transport-ws WebSocket protocol for subscriptions. It bounds
+// documents before validation, computes their cost, and bounds responses.
+//
+// It replaces gqlgen's own server and transports, which echo unreadable bodies in errors and logs,
+// hold files in memory, and validate documents of any size in quadratic time.
+package graphqlhttp
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/99designs/gqlgen/graphql/handler/extension"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/meshyard/meshyard/internal/apierror"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/clientip"
+	"github.com/meshyard/meshyard/internal/coalesce"
+)
+
+// How long an operation may run. An upload has no limit: it runs as long as its bytes arrive.
+const (
+	maxQueryTime    = 30 * time.Second
+	maxMutationTime = 10 * time.Minute
+)
+
+// errTimeout is the cause of the context of an operation that ran too long.
+var errTimeout = &apierror.Error{
+	Code:    apierror.Timeout,
+	Message: "the operation took too long and was stopped: request fewer fields or shorter lists",
+}
+
+// Options configure a handler.
+type Options struct {
+	// Schema is the schema to serve.
+	Schema graphql.ExecutableSchema
+	// Executor runs operations on Schema. The handler sets its query cache and adds extensions.
+	Executor *executor.Executor
+	// Cost returns the cost of a field; see FieldCost.
+	Cost FieldCost
+	// Hardened restricts the handler to registered documents, and disables GET and introspection.
+	Hardened bool
+	// Documents are registered: each can be requested by its text or by its ID.
+	Documents []Document
+	// Charge takes the cost of an operation from the caller's budget. If nil, costs are not charged.
+	Charge func(r *http.Request, cost int) Budget
+	// Authenticate returns the caller of a token that was sent over a WebSocket.
+	Authenticate func(ctx context.Context, token string) (auth.Caller, error)
+	// AllowWebSocket reports whether the page that opens a WebSocket may do so. If nil, any may.
+	AllowWebSocket func(r *http.Request) bool
+	// OnDeprecated is called with each deprecated root field that an operation selects, in the form
+	// "Query.newest". It may be nil.
+	OnDeprecated func(ctx context.Context, field, userAgent string)
+	// Done is closed when the server shuts down, which ends subscriptions. nil means never.
+	Done <-chan struct{}
+}
+
+type handler struct {
+	Options
+	websockets    *openLimit
+	subscriptions *openLimit
+	documents     *documents
+	costs         *CostCalculator
+	queries       coalesce.Group[[]byte]
+}
+
+// New returns a handler. It fails if a registered document is invalid or exceeds the limits.
+func New(o Options) (http.Handler, error) {
+	h := &handler{
+		Options:       o,
+		websockets:    &openLimit{noun: "WebSockets"},
+		subscriptions: &openLimit{noun: "subscriptions"},
+	}
+	h.Executor.SetQueryCache(contextDocument{})
+	if !o.Hardened {
+		h.Executor.Use(extension.Introspection{})
+	}
+	h.Executor.Use(limitResponse{})
+	var err error
+	if h.documents, err = newDocuments(o.Schema.Schema(), o.Hardened, o.Documents); err != nil {
+		return nil, err
+	}
+	if h.costs, err = NewCostCalculator(o.Schema, o.Cost); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// ServeHTTP reads the request, finds and validates its document, charges its cost, and executes it.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if isWebSocket(r) {
+		h.serveWebSocket(w, r)
+		return
+	}
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	rw := &responseWriter{ResponseWriter: w, mediaType: negotiate(r.Header.Values("Accept"))}
+	header.Set("Content-Type", rw.mediaType+"; charset=utf-8")
+	ctx := graphql.StartOperationTrace(r.Context())
+	defer func() {
+		if cause := recover(); cause != nil {
+			h.writeError(ctx, rw, http.StatusInternalServerError, Recover(ctx, cause))
+		}
+	}()
+	params, status, err := readRequest(r, !h.Hardened)
+	if err != nil {
+		switch status {
+		case http.StatusMethodNotAllowed:
+			header.Set("Allow", http.MethodPost)
+		case http.StatusUnauthorized:
+			header.Set("WWW-Authenticate", "Bearer")
+		}
+		h.writeError(ctx, rw, status, err)
+		return
+	}
+	op, errs := h.prepare(ctx, params)
+	if errs != nil {
+		h.writeErrors(ctx, rw, op, errs)
+		return
+	}
+	if r.Method != http.MethodPost && op.Operation.Operation != ast.Query {
+		header.Set("Allow", http.MethodPost)
+		h.writeError(ctx, rw, http.StatusMethodNotAllowed, apierror.Invalid("", "mutations must be sent by POST"))
+		return
+	}
+	cost, budget, err := h.charge(ctx, r, op)
+	switch {
+	case budget.Exceeded != nil:
+		header.Set("Retry-After", strconv.Itoa(int(budget.Wait.Seconds())))
+		h.writeError(ctx, rw, http.StatusTooManyRequests, err)
+		return
+	case err != nil:
+		h.writeErrors(ctx, rw, op, gqlerror.List{gqlerror.Wrap(err)})
+		return
+	}
+	h.reportDeprecated(ctx, op)
+	switch subscription := op.Operation.Operation == ast.Subscription; {
+	case subscription && acceptsEvents(r):
+		release, err := h.subscriptions.acquire(clientip.Account(r))
+		if err != nil {
+			h.writeError(ctx, rw, http.StatusTooManyRequests, err)
+			return
+		}
+		defer release()
+		ctx, end := h.untilShutdown(ctx)
+		defer end()
+		h.serveEvents(ctx, w, params, op)
+		return
+	case acceptsEvents(r):
+		h.serveEvents(ctx, w, params, op)
+		return
+	case subscription:
+		h.writeError(ctx, rw, http.StatusNotAcceptable, apierror.Invalid("",
+			"subscriptions need server-sent events (Accept: text/event-stream) or a WebSocket"))
+		return
+	}
+	body, err := h.execute(ctx, params, op, isMultipart(r))
+	if err != nil {
+		h.writeErrors(ctx, rw, op, gqlerror.List{gqlerror.Wrap(err)})
+		return
+	}
+	if wanted, _ := params.Extensions["cost"].(bool); wanted && len(body) > 0 {
+		report := map[string]any{"requested": cost, "limit": MaxCost}
+		if h.Charge != nil {
+			report["remaining"] = budget.Remaining
+		}
+		body = withExtensions(body, map[string]any{"cost": report})
+	}
+	_, _ = w.Write(body) // fails only when the client is gone
+}
+
+// untilShutdown returns a context that also ends with the server.
+func (h *handler) untilShutdown(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-h.Done:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// charge computes the cost of an operation and takes it from the caller's budget. It returns an
+// error if the cost exceeds MaxCost or what is left.
+func (h *handler) charge(ctx context.Context, r *http.Request, op *graphql.OperationContext) (cost int, budget Budget, err error) {
+	if cost = h.costs.Of(ctx, op); cost > MaxCost {
+		err := apierror.Invalid("", "the operation costs %d, and the limit is %d: request fewer fields or shorter lists", cost, MaxCost)
+		err.Limit = MaxCost
+		return cost, budget, err
+	}
+	if h.Charge != nil {
+		if budget = h.Charge(r, cost); budget.Exceeded != nil {
+			return cost, budget, budget.Exceeded
+		}
+	}
+	return cost, budget, nil
+}
+
+// prepare finds and validates the document and makes an operation of it. If it returns errors,
+// nothing was executed.
+func (h *handler) prepare(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
+	document, errs := h.documents.find(params)
+	if errs != nil {
+		return new(graphql.OperationContext), errs
+	}
+	params.ReadTime = graphql.TraceTiming{Start: graphql.Now(), End: graphql.Now()}
+	return h.Executor.CreateOperationContext(context.WithValue(ctx, contextDocument{}, document), params)
+}
+
+// execute runs an operation and returns the encoded response, which is empty if the client is gone.
+// Identical queries that one caller sends at the same time share one run.
+func (h *handler) execute(ctx context.Context, params *graphql.RawParams, op *graphql.OperationContext, upload bool) ([]byte, error) {
+	switch {
+	case op.Operation.Operation == ast.Query:
+		return h.queries.Do(ctx, queryKey(ctx, params), func(ctx context.Context) []byte { return h.run(ctx, op, maxQueryTime) })
+	case upload:
+		return h.run(ctx, op, 0), nil
+	default:
+		return h.run(ctx, op, maxMutationTime), nil
+	}
+}
+
+// run executes an operation within the limit, or without one if limit is 0.
+func (h *handler) run(ctx context.Context, op *graphql.OperationContext, limit time.Duration) []byte {
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, errTimeout)
+		defer cancel()
+	}
+	next, opCtx := h.dispatch(ctx, op)
+	response := next(opCtx)
+	switch {
+	case response == nil && context.Cause(ctx) == error(errTimeout):
+		response = &graphql.Response{Data: []byte("null"), Errors: h.present(ctx, op, errTimeout)}
+	case response == nil:
+		return nil
+	}
+	return encode(response)
+}
+
+// dispatch starts an operation whose responses are limited in size.
+func (h *handler) dispatch(ctx context.Context, op *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
+	size := new(responseSize)
+	next, opCtx := h.Executor.DispatchOperation(context.WithValue(ctx, limitResponse{}, size), op)
+	return func(ctx context.Context) *graphql.Response {
+		*size = responseSize{}
+		response := next(ctx)
+		// The events of a subscription are not written through limitResponse.
+		if size.exceeded || response != nil && len(response.Data) > maxResponseData {
+			response = &graphql.Response{Data: []byte("null"), Errors: h.present(ctx, op, errResponseTooLarge)}
+		}
+		return response
+	}, opCtx
+}
+
+func (h *handler) present(ctx context.Context, op *graphql.OperationContext, err error) gqlerror.List {
+	return h.Executor.DispatchError(graphql.WithOperationContext(ctx, op), gqlerror.List{gqlerror.Wrap(err)}).Errors
+}
+
+// writeError responds to a request that is not a well-formed GraphQL request.
+func (h *handler) writeError(ctx context.Context, w *responseWriter, status int, err error) {
+	w.WriteHeader(status)
+	w.write(&graphql.Response{Errors: h.present(ctx, new(graphql.OperationContext), err)})
+}
+
+// writeErrors responds to a request whose operation cannot be executed. Clients that accept only
+// application/json expect status 200.
+func (h *handler) writeErrors(ctx context.Context, w *responseWriter, op *graphql.OperationContext, errs gqlerror.List) {
+	response := h.Executor.DispatchError(graphql.WithOperationContext(ctx, op), errs[:min(len(errs), maxErrors)])
+	if w.mediaType == graphQLResponseType {
+		w.WriteHeader(http.StatusBadRequest)
+	}
+	w.write(response)
+}
+
+// reportDeprecated reports the deprecated root fields that an operation selects.
+func (h *handler) reportDeprecated(ctx context.Context, op *graphql.OperationContext) {
+	if h.OnDeprecated == nil {
+		return
+	}
+	for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Query", "Mutation"}) {
+		if field.Definition != nil && field.Definition.Directives.ForName("deprecated") != nil {
+			h.OnDeprecated(ctx, field.ObjectDefinition.Name+"."+field.Name, op.Headers.Get("User-Agent"))
+		}
+	}
+}
+
+// WithTimeout returns a context for an operation that is executed outside this handler, with the
+// same time limit for queries. Mutations may wait for uploads and have none.
+func WithTimeout(ctx context.Context, op *graphql.OperationContext) (context.Context, context.CancelFunc) {
+	if op.Operation.Operation != ast.Query {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, maxQueryTime, errTimeout)
+}
+
+// queryKey identifies a query and its caller.
+func queryKey(ctx context.Context, params *graphql.RawParams) string {
+	variables, _ := json.Marshal(params.Variables) // decoded from JSON
+	caller, _ := auth.From(ctx)
+	return caller.Key() + " " + params.OperationName + " " + string(variables) + " " + params.Query
+}

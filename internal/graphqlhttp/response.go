@@ -1,0 +1,187 @@
+package graphqlhttp
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/meshyard/meshyard/internal/apierror"
+)
+
+const (
+	maxErrors       = 20       // in one response
+	maxMessage      = 500      // bytes of an error message, which may repeat what was sent
+	maxResponseData = 16 << 20 // bytes
+)
+
+// Media types of responses. With the first, every response to a well-formed request has status
+// 200; the second allows 4xx and 5xx.
+const (
+	jsonType            = "application/json"
+	graphQLResponseType = "application/graphql-response+json"
+)
+
+// negotiate chooses the media type of the response from the Accept headers (RFC 9110 section
+// 12.5.1): plain JSON unless the other type is preferred. A client that accepts neither gets plain
+// JSON.
+func negotiate(accept []string) string {
+	chosen, best := jsonType, 0.0
+	for entry := range strings.SplitSeq(strings.Join(accept, ","), ",") {
+		mediaType, parameters, _ := strings.Cut(entry, ";")
+		switch mediaType = strings.ToLower(strings.TrimSpace(mediaType)); mediaType {
+		case jsonType, graphQLResponseType:
+		case "*/*", "application/*":
+			mediaType = jsonType
+		default:
+			continue
+		}
+		if q := quality(parameters); q > best {
+			chosen, best = mediaType, q
+		}
+	}
+	return chosen
+}
+
+// quality returns the q parameter of a media range: 1 if absent, 0 if invalid.
+func quality(parameters string) float64 {
+	for parameter := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(parameter), "=")
+		if strings.EqualFold(name, "q") {
+			q, err := strconv.ParseFloat(value, 64)
+			if err != nil || !(q >= 0 && q <= 1) {
+				return 0
+			}
+			return q
+		}
+	}
+	return 1
+}
+
+// responseWriter writes one GraphQL response.
+type responseWriter struct {
+	http.ResponseWriter
+	mediaType string
+}
+
+func (w *responseWriter) write(response *graphql.Response) {
+	_, _ = w.Write(encode(response)) // fails only when the client is gone
+}
+
+// encode returns the response as JSON, errors first. A response without data has no "data" key:
+// the operation was not executed.
+func encode(response *graphql.Response) []byte {
+	out := append(make([]byte, 0, len(response.Data)+32), '{')
+	if len(response.Errors) > 0 {
+		errors, err := json.Marshal(truncate(response.Errors))
+		if err != nil {
+			panic(err) // they consist of strings and numbers
+		}
+		out = append(append(out, `"errors":`...), errors...)
+	}
+	if response.Data != nil {
+		if len(response.Errors) > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(out, `"data":`...), response.Data...)
+	}
+	return append(out, "}\n"...)
+}
+
+// withExtensions returns a copy of an encoded response with extensions. The original may be shared
+// with other requests.
+func withExtensions(body []byte, extensions map[string]any) []byte {
+	text, _ := json.Marshal(extensions) // strings and numbers only
+	out := make([]byte, 0, len(body)+len(text)+20)
+	out = append(out, body[:len(body)-len("}\n")]...)
+	return append(append(append(out, `,"extensions":`...), text...), "}\n"...)
+}
+
+// truncate bounds the number of errors and the length of each message.
+func truncate(errs gqlerror.List) gqlerror.List {
+	short := make(gqlerror.List, min(len(errs), maxErrors))
+	for i := range short {
+		e := *errs[i]
+		if len(e.Message) > maxMessage {
+			end := maxMessage
+			for !utf8.RuneStart(e.Message[end]) {
+				end--
+			}
+			e.Message = e.Message[:end] + "…"
+		}
+		short[i] = &e
+	}
+	return short
+}
+
+// WriteError responds with an error that occurred before the GraphQL request was read.
+func WriteError(w http.ResponseWriter, r *http.Request, status int, e *apierror.Error) {
+	rw := &responseWriter{w, negotiate(r.Header.Values("Accept"))}
+	w.Header().Set("Content-Type", rw.mediaType+"; charset=utf-8")
+	w.WriteHeader(status)
+	rw.write(&graphql.Response{Errors: gqlerror.List{withCode(&gqlerror.Error{}, e)}})
+}
+
+// responseSize counts the bytes of data that an operation has written.
+type responseSize struct {
+	bytes    int
+	exceeded bool
+}
+
+// limitResponse is an executor extension that stops writing data at maxResponseData. Aliases can
+// repeat a long text, so the length of the document does not bound the response.
+type limitResponse struct{}
+
+func (limitResponse) ExtensionName() string                   { return "LimitResponse" }
+func (limitResponse) Validate(graphql.ExecutableSchema) error { return nil }
+
+// InterceptRootField counts what each root field writes.
+func (limitResponse) InterceptRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+	data := next(ctx)
+	size, ok := ctx.Value(limitResponse{}).(*responseSize)
+	if !ok || data == graphql.Null { // the generated code compares with graphql.Null
+		return data
+	}
+	return graphql.WriterFunc(func(w io.Writer) {
+		defer func() {
+			if cause := recover(); cause != nil && cause != any(errResponseTooLarge) {
+				panic(cause)
+			}
+		}()
+		data.MarshalGQL(&countingWriter{w, size})
+	})
+}
+
+// errResponseTooLarge is also the panic that stops a Marshaler, which cannot return an error.
+var errResponseTooLarge = &apierror.Error{
+	Code: apierror.TooLarge, Limit: maxResponseData,
+	Message: "the response exceeds 16 MiB: request fewer fields or shorter lists",
+}
+
+type countingWriter struct {
+	io.Writer
+	size *responseSize
+}
+
+func (w *countingWriter) Write(p []byte) (int, error) {
+	w.count(len(p))
+	return w.Writer.Write(p)
+}
+
+func (w *countingWriter) WriteString(s string) (int, error) {
+	w.count(len(s))
+	return io.WriteString(w.Writer, s)
+}
+
+func (w *countingWriter) count(n int) {
+	if w.size.bytes += n; w.size.bytes > maxResponseData {
+		w.size.exceeded = true
+		panic(errResponseTooLarge)
+	}
+}
