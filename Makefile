@@ -10,7 +10,7 @@ ldflags := -s -w -X main.version=$(shell git describe --tags --always --dirty 2>
 module := github.com/meshyard/meshyard
 with-postgres := go run ./internal/pgtest/with --
 
-.PHONY: contact-sheet help run build test check generate bench bench-million fuzz test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
+.PHONY: test-examples contact-sheet help run build test check generate bench bench-million fuzz test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ test-kill: ## Kill the server fifty times in the middle of uploads and finalizat
 
 test-upload: ## Upload 2 GiB by GraphQL, with a length and in chunks, and watch the server's memory
 	MESHYARD_UPLOAD_MIB=2048 go test -count=1 -timeout 30m -run TestLargeUpload -v ./cmd/meshyard
+
+test-examples: ## Run the example clients against a server; needs node and npm
+	go test -count=1 -tags npm -run TestExamples -v ./cmd/meshyard
 
 test-graphql-http: ## Run the audits of GraphQL over HTTP; needs npm
 	go test -count=1 -tags npm -run TestGraphQLOverHTTP -v ./cmd/meshyard/server

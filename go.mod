@@ -2,6 +2,8 @@ module github.com/meshyard/meshyard
 
 go 1.26.0
 
+ignore ./examples/node_modules
+
 exclude github.com/google/pprof v0.0.0-20261016150608-1facf8f91b50
 
 require (

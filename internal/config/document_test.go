@@ -1,0 +1,91 @@
+package config
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+var update = flag.Bool("update", false, "write docs/configuration.md")
+
+const introduction = `# Configuration
+
+Every setting is a flag of all commands and an environment variable; the flag has precedence. "meshyard serve --help"
+prints this list too. There is no configuration file.
+
+Sizes have a unit (250MiB, 5MB), durations too (90s, 24h). Flags are written --listen 127.0.0.1:8080; a list is written
+with commas.
+
+`
+
+// docs/configuration.md lists exactly the settings of the struct, with their help. -update writes it.
+func TestDocument(t *testing.T) {
+	const path = "../../docs/configuration.md"
+	var b strings.Builder
+	b.WriteString(introduction)
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Settings]()) {
+		name := field.Tag.Get("name")
+		if name == "" {
+			name = kebab(field.Name)
+		}
+		help, _, _ := strings.Cut(field.Tag.Get("help"), " Default: ${default}")
+		if !strings.HasSuffix(help, ".") || field.Tag.Get("env") != "MESHYARD_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")) {
+			t.Errorf("%s: want a help text that ends in a full stop, and the environment variable of its name; got %q and %s", name, help, field.Tag.Get("env"))
+		}
+		fmt.Fprintf(&b, "## `--%s`\n\n`%s`", name, field.Tag.Get("env"))
+		if value := field.Tag.Get("default"); value != "" {
+			fmt.Fprintf(&b, ", default `%s`", value)
+		}
+		fmt.Fprintf(&b, "\n\n%s\n\n", wrap(help, 100))
+	}
+	want := strings.TrimSuffix(b.String(), "\n")
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Error("docs/configuration.md is not what the settings say: run go test ./internal/config -run TestDocument -update, and review the difference")
+	}
+}
+
+// kebab returns the name that kong gives to a field: BaseURL is base-url.
+func kebab(field string) string {
+	var b strings.Builder
+	letters := []rune(field)
+	for i, r := range letters {
+		startsWord := i > 0 && unicode.IsUpper(r) && (unicode.IsLower(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1]))
+		if startsWord {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+func wrap(text string, width int) string {
+	var b strings.Builder
+	column := 0
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case column == 0:
+		case column+1+len([]rune(word)) > width:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len([]rune(word))
+	}
+	return b.String()
+}
