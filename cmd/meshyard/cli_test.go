@@ -238,7 +238,7 @@ func TestFirstAdministrator(t *testing.T) {
 			s := c.serve()
 			c.stop(s)
 			first := s.stdout.String()
-			shown := regexp.MustCompile(`(?m)^ {4}(my_[\w-]+)$`).FindStringSubmatch(first)
+			shown := regexp.MustCompile(`(?m)^ {4}(meshyard_\w+)$`).FindStringSubmatch(first)
 			if shown == nil || !strings.Contains(first, "the user admin-2 was created") || !strings.Contains(first, s.url+"/graphiql") {
 				t.Fatalf("the first start printed %q", first)
 			}
@@ -255,7 +255,7 @@ func TestFirstAdministrator(t *testing.T) {
 				t.Errorf("with the first token: %s", body)
 			}
 			c.stop(s)
-			if second := s.stdout.String(); !strings.Contains(second, s.url+"/graphiql") || !strings.Contains(second, "token create USERNAME") || strings.Contains(second, "my_") {
+			if second := s.stdout.String(); !strings.Contains(second, s.url+"/graphiql") || !strings.Contains(second, "token create USERNAME") || strings.Contains(second, "meshyard_") {
 				t.Errorf("the second start printed %q", second)
 			}
 		})
