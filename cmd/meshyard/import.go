@@ -18,6 +18,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/dataset"
+	"github.com/meshyard/meshyard/internal/dataset/resample"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -53,7 +54,8 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 	im := models.Import{Source: place, Total: tables.Len(), Things: tables.ThingsFrom}
 	if c.Scale > 0 {
 		im.Source, im.Total = fmt.Sprintf("%s as %d things by seed %d", place, c.Scale, c.Seed), c.Scale
-		im.Things = func(first int) iter.Seq[dataset.Thing] { return tables.ResampleFrom(c.Scale, c.Seed, first) }
+		r := resample.FromTables(tables)
+		im.Things = func(first int) iter.Seq[dataset.Thing] { return r.ThingsFrom(c.Scale, c.Seed, first) }
 	}
 	progress := newProgress(im.Total)
 	im.Progress = progress.tell

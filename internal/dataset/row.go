@@ -143,7 +143,7 @@ func (c *cells) thing() Thing {
 		Category:    c.texts["category"],
 		Subcategory: c.texts["subcategory"],
 		Description: c.texts["description"],
-		Tags:        distinctTags(c.tags),
+		Tags:        DistinctTags(c.tags),
 	}
 	if date := c.texts["date"]; date != "" {
 		at, err := time.Parse(time.RFC3339, date)

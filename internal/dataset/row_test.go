@@ -255,7 +255,7 @@ func FuzzRows(f *testing.F) {
 						t.Fatalf("%q comes through", s)
 					}
 				}
-				if th.Name == "" || th.Author == "" || th.ID < 0 || !slices.Equal(distinctTags(th.Tags), th.Tags) {
+				if th.Name == "" || th.Author == "" || th.ID < 0 || !slices.Equal(DistinctTags(th.Tags), th.Tags) {
 					t.Fatalf("%+v comes through", th)
 				}
 			}

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -18,10 +17,10 @@ import (
 type Tables struct {
 	// Skipped tells what was left out, and why: things of which there are files or tags but no row.
 	Skipped []string
+	// Titles are further names of things, from titles_sketchfab.csv. Only resampling uses them.
+	Titles []string
 
 	things []Thing // by id
-	titles []string
-	spread func() *spread
 }
 
 // tableDate is how things.csv writes dates. They have no zone; UTC is assumed.
@@ -51,17 +50,16 @@ func Open(dir string) (*Tables, error) {
 			return nil, fmt.Errorf("catalogue: %w", err)
 		}
 	}
-	t := &Tables{titles: l.titles}
+	t := &Tables{Titles: l.titles}
 	for _, id := range slices.Sorted(maps.Keys(l.things)) {
 		th := l.things[id]
-		th.Tags = distinctTags(th.Tags)
+		th.Tags = DistinctTags(th.Tags)
 		slices.SortStableFunc(th.Files, func(a, b File) int { return cmp.Compare(a.ID, b.ID) })
 		t.things = append(t.things, *th)
 	}
 	for _, id := range slices.Sorted(maps.Keys(l.orphans)) {
 		t.Skipped = append(t.Skipped, fmt.Sprintf("thing %d: no row in things.csv, %d files and %d tags left out", id, l.orphans[id].files, l.orphans[id].tags))
 	}
-	t.spread = sync.OnceValue(func() *spread { return measure(t) })
 	return t, nil
 }
 
@@ -154,7 +152,7 @@ func (l *tableLoader) file(row []string) error {
 		return fmt.Errorf("column num_faces: %d, at most %d are taken", triangles, most)
 	}
 	if th := l.things[thing]; th != nil {
-		th.Files = append(th.Files, File{ID: id, Name: row[2], Size: stlSize(triangles)})
+		th.Files = append(th.Files, File{ID: id, Name: row[2], Size: STLSize(triangles)})
 	} else {
 		l.orphan(thing).files++
 	}

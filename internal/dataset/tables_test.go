@@ -133,7 +133,7 @@ func TestRealTables(t *testing.T) {
 		{"things under cc-sa", licenses["cc-sa"], 814},
 		{"things under lgpl", licenses["lgpl"], 1},
 		{"things under a license that has no code", unlicensed, 3},
-		{"titles", len(tables.titles), 27_396},
+		{"titles", len(tables.Titles), 27_396},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %d, want %d", c.what, c.got, c.want)

@@ -29,5 +29,5 @@ type File struct {
 // Counts are what people did with a thing before it is imported.
 type Counts struct{ Downloads, Likes, Collects, Makes, Comments, Views int64 }
 
-// stlSize is the size in bytes of so many triangles as binary STL: a header of 84 bytes and 50 for each.
-func stlSize(triangles int64) int64 { return 84 + 50*triangles }
+// STLSize is the size in bytes of so many triangles as binary STL: a header of 84 bytes and 50 for each.
+func STLSize(triangles int64) int64 { return 84 + 50*triangles }

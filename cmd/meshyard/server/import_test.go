@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/dataset"
+	"github.com/meshyard/meshyard/internal/dataset/resample"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -73,7 +74,7 @@ func TestImportGoesOn(t *testing.T) {
 		if engine == "postgres" && !testing.Short() {
 			n = 10_000 // so many do without indexes
 		}
-		im := models.Import{Source: "sample", Total: n, Skipped: func(string) {}, Things: func(first int) iter.Seq[dataset.Thing] { return tables.ResampleFrom(n, 3, first) }}
+		im := models.Import{Source: "sample", Total: n, Skipped: func(string) {}, Things: func(first int) iter.Seq[dataset.Thing] { return resample.FromTables(tables).ThingsFrom(n, 3, first) }}
 		added, err := s.Store.Import(context.Background(), im)
 		if err != nil || added != n {
 			t.Fatalf("imported %d, %v", added, err)

@@ -1,4 +1,4 @@
-package dataset
+package resample
 
 import "math/bits"
 

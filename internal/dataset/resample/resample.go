@@ -1,4 +1,4 @@
-package dataset
+package resample
 
 import (
 	"iter"
@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/meshyard/meshyard/internal/dataset"
 )
 
 // How catalogues of this kind spread, as measured on 2,010 things of Thingi10K (Zhou and Jacobson, 2016).
@@ -40,23 +42,41 @@ var (
 	lastDate  = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// Resample gives n things that spread like those of a large catalogue, where the tables are a small part of one. How
-// many tags and files a thing has, the names of its files, its category and its license are those of things in the
-// tables; tags and authors are drawn by rank, from the tables first and then from made ones; names are titles with one
-// or two words of others; sizes of files are log-normal; popularity falls with the inverse of the rank, and nearly
-// three quarters of the things have none.
-//
-// The thing at index i has the id i+1, and its files have the ids from (i+1)*1000 on. It is a function of the tables, n,
-// the seed and i alone, and nothing is kept of it. Tables without things give none.
-func (t *Tables) Resample(n int, seed uint64) iter.Seq[Thing] { return t.ResampleFrom(n, seed, 0) }
+// Resampler generates catalogues of any size with the distribution of a small one. It is safe for
+// concurrent use.
+type Resampler struct{ *distribution }
 
-// ResampleFrom is Resample from the thing at the index first on, counted from 0, without making those before it.
-func (t *Tables) ResampleFrom(n int, seed uint64, first int) iter.Seq[Thing] {
-	return func(yield func(Thing) bool) {
-		if len(t.things) == 0 || n <= 0 {
+// New returns a Resampler that draws from the given things and additional titles. It keeps both
+// slices; callers must not change them afterwards.
+func New(things []dataset.Thing, titles []string) *Resampler {
+	return &Resampler{measure(things, titles)}
+}
+
+// FromTables returns a Resampler that draws from the things and titles of the tables.
+func FromTables(t *dataset.Tables) *Resampler {
+	return New(slices.Collect(t.Things()), t.Titles)
+}
+
+// Things returns n things, generated one by one as they are consumed. The numbers of tags and
+// files, the file names, the category and the license are those of things in the source; tags and
+// authors are drawn by rank, existing ones first and generated ones after them; names are titles
+// with one or two words of other titles added; file sizes are log-normal; downloads and the other
+// counts fall with the inverse of the rank, and almost three quarters of the things have none.
+//
+// The thing at index i has ID i+1, and its files have IDs from (i+1)*1000. The result depends only
+// on the source, n, seed and i. A Resampler without things returns none.
+func (r *Resampler) Things(n int, seed uint64) iter.Seq[dataset.Thing] {
+	return r.ThingsFrom(n, seed, 0)
+}
+
+// ThingsFrom is Things starting at index first, counted from 0. It does not generate the things
+// before first.
+func (r *Resampler) ThingsFrom(n int, seed uint64, first int) iter.Seq[dataset.Thing] {
+	return func(yield func(dataset.Thing) bool) {
+		if len(r.things) == 0 || n <= 0 {
 			return
 		}
-		s := newSample(t.spread(), n, seed)
+		s := newSample(r.distribution, n, seed)
 		for i := max(first, 0); i < n; i++ {
 			if !yield(s.thing(i)) {
 				return
@@ -67,7 +87,7 @@ func (t *Tables) ResampleFrom(n int, seed uint64, first int) iter.Seq[Thing] {
 
 // sample makes the things of one sequence. It is for one goroutine.
 type sample struct {
-	*spread
+	*distribution
 	n      int
 	seed   uint64
 	source *rand.PCG
@@ -80,8 +100,8 @@ type sample struct {
 	text   []byte      // of what is being made
 }
 
-func newSample(spread *spread, n int, seed uint64) *sample {
-	s := &sample{spread: spread, n: n, seed: seed, source: rand.NewPCG(0, 0)}
+func newSample(d *distribution, n int, seed uint64) *sample {
+	s := &sample{distribution: d, n: n, seed: seed, source: rand.NewPCG(0, 0)}
 	s.random = rand.New(s.source)
 	vocabulary := float64(len(s.tags)) * max(1, math.Pow(float64(n)/float64(len(s.things)), tagGrowth))
 	// Every made tag is a pair of parts, so there can be no more than pairs.
@@ -99,10 +119,10 @@ func (s *sample) begin(i int) {
 }
 
 // thing makes the thing at an index.
-func (s *sample) thing(i int) Thing {
+func (s *sample) thing(i int) dataset.Thing {
 	s.begin(i)
 	kin := &s.things[s.random.IntN(len(s.things))]
-	return Thing{
+	return dataset.Thing{
 		ID:          int64(i) + 1,
 		Name:        s.name(),
 		Author:      s.authorName(s.authorIndex(i)),
@@ -245,34 +265,34 @@ func (s *sample) date(i int) time.Time {
 }
 
 // files are those of some thing of the tables by number and name, with other sizes.
-func (s *sample) files(i int) []File {
+func (s *sample) files(i int) []dataset.File {
 	kin := s.things[s.random.IntN(len(s.things))].Files
 	kin = kin[:min(len(kin), idsApart)]
 	if len(kin) == 0 {
 		return nil
 	}
-	files := make([]File, len(kin))
+	files := make([]dataset.File, len(kin))
 	for k := range kin {
 		faces := math.Exp(meanLogFaces + deviationLogFaces*s.random.NormFloat64())
-		files[k] = File{ID: (int64(i)+1)*idsApart + int64(k), Name: kin[k].Name, Size: stlSize(int64(min(max(faces, 1), mostFaces)))}
+		files[k] = dataset.File{ID: (int64(i)+1)*idsApart + int64(k), Name: kin[k].Name, Size: dataset.STLSize(int64(min(max(faces, 1), mostFaces)))}
 	}
 	return files
 }
 
 // counts fall with the rank of a thing. Collects are 1.3 to 1.7 times the likes and views 1.3 to 4 times the downloads,
 // but for rounding; the share of likes, makes and comments in the downloads is put together from single things.
-func (s *sample) counts(i int) Counts {
+func (s *sample) counts(i int) dataset.Counts {
 	if i >= s.old {
-		return Counts{}
+		return dataset.Counts{}
 	}
 	rank := s.ranks.at(i)
 	if float64(rank) >= popularShare*float64(s.n) {
-		return Counts{}
+		return dataset.Counts{}
 	}
 	between := func(least, most float64) float64 { return least + (most-least)*s.random.Float64() }
 	downloads := math.Round(mostDownloads * math.Pow(float64(rank+1), -popularitySlope))
 	likes := math.Round(downloads * between(0.02, 0.08))
-	return Counts{
+	return dataset.Counts{
 		Downloads: int64(downloads),
 		Likes:     int64(likes),
 		Collects:  int64(math.Round(likes * between(1.3, 1.7))),

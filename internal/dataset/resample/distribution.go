@@ -1,4 +1,4 @@
-package dataset
+package resample
 
 import (
 	"cmp"
@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/meshyard/meshyard/internal/dataset"
 )
 
 // spread is what resampling draws from: what the tables hold, in the orders in which it is drawn. It depends on nothing
 // else, and so all sequences of one catalogue share it.
-type spread struct {
-	things  []Thing
+type distribution struct {
+	things  []dataset.Thing
 	titles  []string // of things and more
 	words   []string // of the titles, as often as they stand there
 	tags    []string // the most frequent first
@@ -23,17 +25,17 @@ type spread struct {
 }
 
 // measure gathers what resampling draws from.
-func measure(t *Tables) *spread {
-	s := &spread{things: t.things, tagKeys: make(map[string]bool), known: make(map[string]bool)}
+func measure(things []dataset.Thing, titles []string) *distribution {
+	s := &distribution{things: things, tagKeys: make(map[string]bool), known: make(map[string]bool)}
 	var tags, authors []string
-	for _, th := range t.things {
+	for _, th := range things {
 		s.titles = append(s.titles, th.Name)
 		tags = append(tags, th.Tags...)
 		if th.Author != "" {
 			authors = append(authors, th.Author)
 		}
 	}
-	for _, title := range t.titles {
+	for _, title := range titles {
 		if length := utf8.RuneCountInString(title); length > 0 && length <= longestName {
 			s.titles = append(s.titles, title)
 		}
@@ -45,9 +47,9 @@ func measure(t *Tables) *spread {
 			}
 		}
 	}
-	s.tags, s.authors = byFrequency(tags, tagKey), byFrequency(authors, strings.ToLower)
+	s.tags, s.authors = byFrequency(tags, dataset.TagKey), byFrequency(authors, strings.ToLower)
 	for _, tag := range s.tags {
-		s.tagKeys[tagKey(tag)] = true
+		s.tagKeys[dataset.TagKey(tag)] = true
 	}
 	for _, author := range s.authors {
 		s.known[strings.ToLower(author)] = true

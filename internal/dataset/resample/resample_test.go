@@ -1,7 +1,9 @@
-package dataset
+package resample
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
@@ -10,7 +12,29 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/meshyard/meshyard/internal/dataset"
 )
+
+// The folders of tables, relative to this package. The large one is not part of the repository.
+var (
+	small = filepath.Join("..", "testdata", "small")
+	large = filepath.Join("..", "..", "..", "..", "shared", "data", "catalogue")
+)
+
+// openTables returns a Resampler of the tables in dir, and skips the test where the large tables
+// are missing.
+func openTables(t testing.TB, dir string) *Resampler {
+	t.Helper()
+	if _, err := os.Stat(dir); dir == large && err != nil {
+		t.Skip("the large tables are missing")
+	}
+	tables, err := dataset.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return FromTables(tables)
+}
 
 func TestPermutation(t *testing.T) {
 	t.Parallel()
@@ -33,7 +57,7 @@ func TestPermutation(t *testing.T) {
 func TestZipf(t *testing.T) {
 	t.Parallel()
 	const ranks, draws = 500, 400_000
-	s := newSample(openSmall(t).spread(), 1, 1)
+	s := newSample(openTables(t, small).distribution, 1, 1)
 	z := newZipf(ranks, 0.78)
 	var counts [ranks]float64
 	for range draws {
@@ -60,28 +84,28 @@ func TestZipf(t *testing.T) {
 // Whatever the tables are, each sequence is the same each time and can be gone on with.
 func TestResampleSmall(t *testing.T) {
 	t.Parallel()
-	tables := openSmall(t)
+	tables := openTables(t, small)
 	for _, n := range []int{0, 1, 2, 10, 300} {
-		things := slices.Collect(tables.Resample(n, 5))
+		things := slices.Collect(tables.Things(n, 5))
 		if len(things) != n {
 			t.Fatalf("%d things, want %d", len(things), n)
 		}
 		checkThings(t, things)
 		for _, first := range []int{0, n / 3, n - 1, n, n + 1} {
-			if rest := slices.Collect(tables.ResampleFrom(n, 5, first)); !slices.EqualFunc(rest, things[min(max(first, 0), n):], equal) {
+			if rest := slices.Collect(tables.ThingsFrom(n, 5, first)); !slices.EqualFunc(rest, things[min(max(first, 0), n):], equal) {
 				t.Errorf("%d things, from %d on: others", n, first)
 			}
 		}
 	}
-	if none := slices.Collect(new(Tables).Resample(3, 1)); none != nil {
+	if none := slices.Collect(New(nil, nil).Things(3, 1)); none != nil {
 		t.Errorf("of no tables: %+v", none)
 	}
 }
 
-func equal(a, b Thing) bool { return reflect.DeepEqual(a, b) }
+func equal(a, b dataset.Thing) bool { return reflect.DeepEqual(a, b) }
 
 // checkThings tells what no thing of a sequence may be.
-func checkThings(t *testing.T, things []Thing) {
+func checkThings(t *testing.T, things []dataset.Thing) {
 	t.Helper()
 	ids := make(map[int64]bool)
 	for i, th := range things {
@@ -91,11 +115,11 @@ func checkThings(t *testing.T, things []Thing) {
 		if th.ID != int64(i)+1 || th.Author == "" || th.Date.Year() < 2009 || th.Date.Year() > 2025 || th.Date.Location() != time.UTC {
 			t.Fatalf("at %d: %+v", i, th)
 		}
-		if distinct := distinctTags(th.Tags); !slices.Equal(distinct, th.Tags) {
+		if distinct := dataset.DistinctTags(th.Tags); !slices.Equal(distinct, th.Tags) {
 			t.Errorf("thing %d: tags %q", th.ID, th.Tags)
 		}
 		for _, f := range th.Files {
-			if ids[f.ID] || f.Name == "" || f.Size < stlSize(1) || f.Size > stlSize(mostFaces) {
+			if ids[f.ID] || f.Name == "" || f.Size < dataset.STLSize(1) || f.Size > dataset.STLSize(mostFaces) {
 				t.Fatalf("thing %d: file %+v", th.ID, f)
 			}
 			ids[f.ID] = true
@@ -112,23 +136,23 @@ func checkThings(t *testing.T, things []Thing) {
 
 func TestResampleSpread(t *testing.T) {
 	t.Parallel()
-	tables := openReal(t)
+	tables := openTables(t, large)
 	const n, seed = 20_000, 7
-	things := slices.Collect(tables.Resample(n, seed))
+	things := slices.Collect(tables.Things(n, seed))
 	if len(things) != n {
 		t.Fatalf("%d things, want %d", len(things), n)
 	}
 	checkThings(t, things)
 	for _, first := range []int{1, 777, n - 500} {
-		if tail := slices.Collect(tables.ResampleFrom(n, seed, first)); !slices.EqualFunc(tail, things[first:], equal) {
+		if tail := slices.Collect(tables.ThingsFrom(n, seed, first)); !slices.EqualFunc(tail, things[first:], equal) {
 			t.Errorf("from %d on: others", first)
 		}
 	}
-	if again := slices.Collect(tables.Resample(n, seed)); !slices.EqualFunc(again, things, equal) {
+	if again := slices.Collect(tables.Things(n, seed)); !slices.EqualFunc(again, things, equal) {
 		t.Error("the same seed gives others")
 	}
 	same := 0
-	for i, th := range slices.Collect(tables.Resample(n, seed+1)) {
+	for i, th := range slices.Collect(tables.Things(n, seed+1)) {
 		if th.Name == things[i].Name {
 			same++
 		}
@@ -149,7 +173,7 @@ func TestResampleSpread(t *testing.T) {
 		}
 		spellings[folded] = th.Author
 		for _, tag := range th.Tags {
-			tags[tagKey(tag)]++
+			tags[dataset.TagKey(tag)]++
 		}
 		tagged, files = tagged+len(th.Tags), files+len(th.Files)
 		tagCounts, fileCounts = append(tagCounts, len(th.Tags)), append(fileCounts, len(th.Files))
@@ -163,7 +187,7 @@ func TestResampleSpread(t *testing.T) {
 			}
 		}
 		count(&untagged, len(th.Tags) == 0)
-		count(&zero, th.Counts == Counts{})
+		count(&zero, th.Counts == dataset.Counts{})
 		count(&foreign, strings.ContainsFunc(th.Name, func(r rune) bool { return r >= 0x80 }))
 		count(&cyrillic, strings.ContainsFunc(th.Name, func(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }))
 		count(&described, th.Description != "")
@@ -245,9 +269,9 @@ func TestResampleMillion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	tables := openReal(t)
+	tables := openTables(t, large)
 	const n, made = 1_000_000, 100_000
-	s := newSample(tables.spread(), n, 1)
+	s := newSample(tables.distribution, n, 1)
 	authors := make([]uint8, s.author.ranks+n) // things of each, up to 2
 	for i := range n {
 		s.begin(i)
@@ -278,7 +302,7 @@ func TestResampleMillion(t *testing.T) {
 		return float64(m.HeapAlloc) / (1 << 20)
 	}
 	before, i := heap(), 0
-	for th := range tables.ResampleFrom(n, 1, n-made) {
+	for th := range tables.ThingsFrom(n, 1, n-made) {
 		if i++; i == made-1 { // the sequence still stands
 			if more := heap() - before; more > 2 {
 				t.Errorf("%.1f MiB more after %d things", more, i)
@@ -300,13 +324,13 @@ func TestResampleMillion(t *testing.T) {
 // No two authors are alike, whatever their case, and no made tag is one of the tables.
 func TestMadeNames(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(testing.TB) *Tables{"small": openSmall, "real": openReal} {
-		t.Run(name, func(t *testing.T) { checkMadeNames(t, open(t)) })
+	for name, dir := range map[string]string{"small": small, "large": large} {
+		t.Run(name, func(t *testing.T) { checkMadeNames(t, openTables(t, dir)) })
 	}
 }
 
-func checkMadeNames(t *testing.T, tables *Tables) {
-	s := newSample(tables.spread(), 100_000, 1)
+func checkMadeNames(t *testing.T, tables *Resampler) {
+	s := newSample(tables.distribution, 100_000, 1)
 	seen := make(map[string]int)
 	for index := range 150_000 {
 		author := strings.ToLower(s.authorName(index))
@@ -318,11 +342,11 @@ func checkMadeNames(t *testing.T, tables *Tables) {
 	clear(seen)
 	for rank := range s.tag.ranks {
 		tag, ok := s.tagAt(rank)
-		if other, there := seen[tagKey(tag)]; there && ok {
+		if other, there := seen[dataset.TagKey(tag)]; there && ok {
 			t.Fatalf("tags %d and %d are %q", other, rank, tag)
 		}
 		if ok {
-			seen[tagKey(tag)] = rank
+			seen[dataset.TagKey(tag)] = rank
 		}
 	}
 }
@@ -330,11 +354,11 @@ func checkMadeNames(t *testing.T, tables *Tables) {
 // Made names keep away from those of the tables, which anybody may have chosen.
 func TestMadeNamesBesideOnesLikeThem(t *testing.T) {
 	t.Parallel()
-	like := &Tables{things: []Thing{
+	like := []dataset.Thing{
 		{ID: 1, Name: "red fox", Author: "Red_Fox", Tags: []string{"fox", "Red_Fox", "red"}},
 		{ID: 2, Name: "fox", Author: "fox-red", Tags: []string{"fox"}},
-	}}
-	s := newSample(measure(like), 1_000, 1)
+	}
+	s := newSample(measure(like, nil), 1_000, 1)
 	if want := []string{"fox", "red", "Red_Fox"}; !slices.Equal(s.tags, want) {
 		t.Errorf("tags by frequency: %q, want %q", s.tags, want)
 	}
@@ -350,7 +374,7 @@ func TestMadeNamesBesideOnesLikeThem(t *testing.T) {
 	for rank := len(s.tags); rank < s.tag.ranks; rank++ {
 		if tag, ok := s.tagAt(rank); ok {
 			made++
-			if tagKey(tag) == "red fox" {
+			if dataset.TagKey(tag) == "red fox" {
 				t.Errorf("%q is made, and is in the tables", tag)
 			}
 		}
@@ -361,12 +385,11 @@ func TestMadeNamesBesideOnesLikeThem(t *testing.T) {
 }
 
 func BenchmarkResample(b *testing.B) {
-	tables := openReal(b)
-	tables.spread()
+	tables := openTables(b, large)
 	b.ReportAllocs()
 	b.ResetTimer()
 	i := 0
-	for range tables.Resample(1_000_000_000, 1) {
+	for range tables.Things(1_000_000_000, 1) {
 		if i++; i >= b.N {
 			break
 		}
