@@ -1,4 +1,5 @@
-// Package archtest holds the test of the one direction in which imports run: cmd → rest → graph → models → internal.
+// Package archtest tests the architecture: imports run one way, cmd → rest → graph → models →
+// internal, and some folders must not know some libraries.
 package archtest
 
 import (
@@ -16,7 +17,7 @@ import (
 
 const module = "github.com/meshyard/meshyard/"
 
-// allowed says what each top-level folder may import of the module.
+// allowed lists, for each top-level folder, the top-level folders it may import.
 var allowed = map[string][]string{
 	"bench":    {"bench", "cmd", "rest", "graph", "models", "internal"},
 	"cmd":      {"cmd", "rest", "graph", "models", "internal"},
@@ -26,64 +27,93 @@ var allowed = map[string][]string{
 	"internal": {"internal"},
 }
 
-// forbidden says which packages from elsewhere a folder must know nothing of.
-var forbidden = map[string][]string{
-	"rest":   {"github.com/uptrace/bun", "database/sql"},
-	"graph":  {"github.com/uptrace/bun", "database/sql"},
-	"models": {"net/http", "github.com/99designs/gqlgen", "github.com/vektah/gqlparser"},
-	// Meshes are read and drawn by code that knows neither rows nor requests.
-	"internal/mesh": {"net/http", "database/sql", "github.com/uptrace/bun"},
+// rule forbids the packages of a folder to import some libraries, with their subpackages.
+type rule struct {
+	folder    string
+	libraries []string
+	// transitive extends the rule to every package of this module that the folder imports, directly
+	// or not. What libraries import among themselves does not count: the AWS SDK imports net/http.
+	transitive bool
 }
 
-type imports struct {
-	ImportPath string
-	Imports    []string
+var rules = []rule{
+	{folder: "rest", libraries: []string{"github.com/uptrace/bun", "database/sql"}},
+	{folder: "graph", libraries: []string{"github.com/uptrace/bun", "database/sql"}},
+	{folder: "models", libraries: []string{"net/http", "github.com/99designs/gqlgen", "github.com/vektah/gqlparser"}, transitive: true},
+	{folder: "internal/mesh", libraries: []string{"net/http", "database/sql", "github.com/uptrace/bun"}, transitive: true},
 }
 
-func TestImportsRunOneWay(t *testing.T) {
+// imports maps each package of the module to what it imports directly.
+type imports map[string][]string
+
+func load(t *testing.T) imports {
+	t.Helper()
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
-	seen := make(map[string]bool)
+	all := imports{}
 	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p imports
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			break
+			return all
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		for _, fault := range faults(p) {
-			t.Error(fault)
-		}
-		top, _, _ := strings.Cut(strings.TrimPrefix(p.ImportPath, module), "/")
-		seen[top] = true
+		all[p.ImportPath] = p.Imports
 	}
+}
+
+func TestImports(t *testing.T) {
+	all := load(t)
 	for _, top := range []string{"cmd", "rest", "graph", "models", "internal"} {
-		if !seen[top] {
+		if !slices.ContainsFunc(slices.Collect(keys(all)), func(p string) bool { return within(p, module+top) }) {
 			t.Errorf("go list shows no package below %s", top)
+		}
+	}
+	for _, violation := range violations(all) {
+		t.Error(violation)
+	}
+}
+
+func keys(all imports) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for p := range all {
+			if !yield(p) {
+				return
+			}
 		}
 	}
 }
 
-func faults(p imports) (found []string) {
-	place := strings.TrimPrefix(p.ImportPath, module)
-	top, _, _ := strings.Cut(place, "/")
-	for _, path := range p.Imports {
-		if rest, ours := strings.CutPrefix(path, module); ours {
+// within reports whether path is folder or below it.
+func within(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, folder+"/")
+}
+
+// violations returns a message for each import that is not allowed, with the chain of imports that
+// leads to it.
+func violations(all imports) (found []string) {
+	for _, p := range slices.Sorted(keys(all)) {
+		from := strings.TrimPrefix(p, module)
+		top, _, _ := strings.Cut(from, "/")
+		for _, path := range all[p] {
+			rest, ours := strings.CutPrefix(path, module)
 			to, _, _ := strings.Cut(rest, "/")
-			if !slices.Contains(allowed[top], to) {
-				found = append(found, place+" imports "+rest+": "+top+" may import "+strings.Join(allowed[top], ", "))
+			if ours && !slices.Contains(allowed[top], to) {
+				found = append(found, from+" imports "+rest+": "+top+" may import only "+strings.Join(allowed[top], ", "))
 			}
-			continue
 		}
-		for folder, names := range forbidden {
-			if place != folder && !strings.HasPrefix(place, folder+"/") {
+		for _, r := range rules {
+			if !within(p, module+r.folder) {
 				continue
 			}
-			for _, name := range names {
-				if path == name || strings.HasPrefix(path, name+"/") {
-					found = append(found, place+" imports "+path+", of which "+folder+" must know nothing")
+			for _, library := range r.libraries {
+				if chain := all.chain(p, library, r.transitive); chain != nil {
+					found = append(found, r.folder+" must not import "+library+": "+strings.Join(chain, " → "))
 				}
 			}
 		}
@@ -91,29 +121,69 @@ func faults(p imports) (found []string) {
 	return found
 }
 
-func TestFaultsAreFound(t *testing.T) {
-	for name, p := range map[string]imports{
-		"models must not know graph": {module + "models", []string{module + "graph"}},
-		"rest must not skip graph":   {module + "rest", []string{module + "models"}},
-		"internal must not look up":  {module + "internal/jobs", []string{module + "models"}},
-		"graph must hold no SQL":     {module + "graph", []string{"github.com/uptrace/bun/dialect"}},
-		"models must not know HTTP":  {module + "models", []string{"net/http"}},
+// chain returns the shortest chain of imports from package p to the library, nil if there is none.
+// Its inner links are packages of this module.
+func (all imports) chain(p, library string, transitive bool) []string {
+	before := map[string]string{p: ""}
+	for queue := []string{p}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		for _, next := range all[at] {
+			if within(next, library) {
+				chain := []string{next}
+				for ; at != ""; at = before[at] {
+					chain = append(chain, strings.TrimPrefix(at, module))
+				}
+				slices.Reverse(chain)
+				return chain
+			}
+			if _, seen := before[next]; transitive && !seen && strings.HasPrefix(next, module) {
+				before[next] = at
+				queue = append(queue, next)
+			}
+		}
+	}
+	return nil
+}
+
+func TestViolationsAreFound(t *testing.T) {
+	const m = module
+	for name, c := range map[string]struct {
+		all  imports
+		want string
+	}{
+		"models imports graph": {imports{m + "models": {m + "graph"}},
+			"models imports graph: models may import only models, internal"},
+		"rest imports models": {imports{m + "rest": {m + "models"}},
+			"rest imports models: rest may import only rest, graph, internal"},
+		"internal imports models": {imports{m + "internal/jobs": {m + "models"}},
+			"internal/jobs imports models: internal may import only internal"},
+		"graph imports Bun": {imports{m + "graph": {"github.com/uptrace/bun/dialect"}},
+			"graph must not import github.com/uptrace/bun: graph → github.com/uptrace/bun/dialect"},
+		"models imports net/http": {imports{m + "models": {"net/http"}},
+			"models must not import net/http: models → net/http"},
+		"models imports net/http through two packages": {
+			imports{m + "models": {m + "internal/a", "os"}, m + "internal/a": {m + "internal/b"}, m + "internal/b": {m + "internal/a", "net/http"}},
+			"models must not import net/http: models → internal/a → internal/b → net/http"},
+		"graph imports Bun through models, which is allowed": {
+			imports{m + "graph": {m + "models"}, m + "models": {"github.com/uptrace/bun"}}, ""},
 	} {
-		if len(faults(p)) != 1 {
-			t.Errorf("%s: got faults %q", name, faults(p))
+		if got := strings.Join(violations(c.all), "\n"); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }
 
-// Where a request comes from is told in one place, which knows of proxies.
-func TestOnePackageReadsAddresses(t *testing.T) {
-	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, filepath.Join("..", "..", "internal", "client")) {
+// TestOnlyClientIPReadsAddresses checks that the address of a client is taken from the connection
+// and from proxy headers in one package, which knows the trusted proxies.
+func TestOnlyClientIPReadsAddresses(t *testing.T) {
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || within(path, filepath.Join(root, "internal", "clientip")) {
 			return err
 		}
 		text, err := os.ReadFile(path)
 		if strings.Contains(string(text), ".RemoteAddr") || strings.Contains(string(text), "X-Forwarded-For\")") {
-			t.Errorf("%s reads the address of a client: internal/client tells it", path)
+			t.Errorf("%s reads the address of a client: use internal/clientip", path)
 		}
 		return err
 	})

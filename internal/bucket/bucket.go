@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net/http"
 	"net/url"
 	"time"
 )
@@ -52,7 +51,7 @@ type store interface {
 	walk(ctx context.Context, prefix string) iter.Seq2[Object, error]
 	stat(ctx context.Context, key string) (Object, error)
 	open(ctx context.Context, key string) (io.ReadSeekCloser, Object, error)
-	serve(w http.ResponseWriter, r *http.Request, key string) error
+	presign(ctx context.Context, key string, h ResponseHeaders) (string, bool, error)
 	close() error
 }
 
@@ -196,24 +195,23 @@ func (b *Bucket) Reader(ctx context.Context, key string) (io.ReadSeekCloser, Obj
 	return r, o, nil
 }
 
-// Serve answers a GET or HEAD for the object at key. The headers that describe
-// the content (ETag, Content-Type, Content-Disposition, Cache-Control and the
-// rest) must be set on w before. Range and conditional requests are answered.
-//
-// A directory sends the bytes itself, by sendfile if w allows. S3 is sent to:
-// the answer is a 302, never stored, to an address signed for five minutes
-// that carries the same Content-Type, Content-Disposition and Cache-Control;
-// a HEAD, or a GET whose If-None-Match names the ETag, is answered at once.
-//
-// If there is no such object, nothing is written and the error matches
-// [ErrNotExist]. After the first byte nothing is reported.
-func (b *Bucket) Serve(w http.ResponseWriter, r *http.Request, key string) error {
-	err := checkKey(key)
+// ResponseHeaders are the headers of the response to a presigned URL. An empty one is left to S3.
+type ResponseHeaders struct {
+	ContentType        string
+	ContentDisposition string
+	CacheControl       string
+}
+
+// PresignGet returns a URL under which anyone can GET the object at key for [PresignExpiry], with
+// the given response headers. ok is false for a directory, which has no URLs: read its objects with
+// [Bucket.Reader]. PresignGet does not check that the object exists.
+func (b *Bucket) PresignGet(ctx context.Context, key string, h ResponseHeaders) (url string, ok bool, err error) {
+	err = checkKey(key)
 	if err == nil {
-		err = b.store.serve(w, r, key)
+		url, ok, err = b.store.presign(ctx, key, h)
 	}
 	if err != nil {
-		return fmt.Errorf("serve %s: %w", key, err)
+		return "", false, fmt.Errorf("presign %s: %w", key, err)
 	}
-	return nil
+	return url, ok, nil
 }

@@ -37,8 +37,6 @@ func TestBucket(t *testing.T) {
 			"Missing":           testMissing,
 			"BadKeys":           testBadKeys,
 			"Objects":           testObjects,
-			"ServeMissing":      testServeMissing,
-			"ServeHeadAnd304":   testServeHeadAnd304,
 		} {
 			t.Run(kind+"/"+name, func(t *testing.T) {
 				t.Parallel()

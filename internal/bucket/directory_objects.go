@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"net/http"
 	"os"
 	"strings"
 )
@@ -52,15 +51,9 @@ func (d *directory) openFile(key string) (*os.File, Object, error) {
 	return f, o, nil
 }
 
-// serve gives net/http the file itself, so that the kernel copies it out.
-func (d *directory) serve(w http.ResponseWriter, r *http.Request, key string) error {
-	f, o, err := d.openFile(key)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	http.ServeContent(w, r, "", o.ModTime, f)
-	return nil
+// presign reports that a directory has no URLs.
+func (d *directory) presign(context.Context, string, ResponseHeaders) (string, bool, error) {
+	return "", false, nil
 }
 
 // walk reads names in the folder's own order, a batch at a time.

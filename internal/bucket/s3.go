@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
@@ -137,19 +135,4 @@ func notFound(err error) error {
 		return fmt.Errorf("%w: %w", ErrNotExist, err)
 	}
 	return err
-}
-
-// etagMatches tells whether If-None-Match names etag, by weak comparison
-// (RFC 9110, section 13.1.2).
-func etagMatches(r *http.Request, etag string) bool {
-	if etag == "" {
-		return false
-	}
-	for one := range strings.SplitSeq(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
-		one = strings.TrimSpace(one)
-		if one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(etag, "W/") {
-			return true
-		}
-	}
-	return false
 }

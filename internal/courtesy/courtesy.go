@@ -3,7 +3,6 @@ package courtesy
 
 import (
 	"context"
-	"net/http"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -36,16 +35,14 @@ type visit struct {
 
 type visitKey struct{}
 
-// Watch notes each request while it is being answered.
-func (d *Door) Watch(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if d.many(d.here.Add(1)) {
-			d.last.Store(time.Now().UnixNano())
-		}
-		v := &visit{door: d}
-		defer v.leave()
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
-	})
+// Enter counts a request from now until leave is called or Leave is called with the context that
+// it returns.
+func (d *Door) Enter(ctx context.Context) (inside context.Context, leave func()) {
+	if d.many(d.here.Add(1)) {
+		d.last.Store(time.Now().UnixNano())
+	}
+	v := &visit{door: d}
+	return context.WithValue(ctx, visitKey{}, v), v.leave
 }
 
 func (v *visit) leave() {

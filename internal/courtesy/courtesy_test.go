@@ -15,7 +15,7 @@ import (
 // work works for a second of turns, while a request comes every interval that is answered after some time, and tells how long that took.
 func work(ctx context.Context, interval, answered time.Duration, leaves bool) time.Duration {
 	d := New()
-	h := d.Watch(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	h := watch(d, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if leaves {
 			Leave(r.Context())
 		}
@@ -95,7 +95,7 @@ func TestUploadsPassOneByOne(t *testing.T) {
 		if n := passed(); n != 64*1000 {
 			t.Errorf("with no request %d passed in a second, want %d", n, 64*1000)
 		}
-		h := d.Watch(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(3 * time.Millisecond) }))
+		h := watch(d, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(3 * time.Millisecond) }))
 		asking, end := context.WithTimeout(t.Context(), time.Second)
 		defer end()
 		var requests sync.WaitGroup
@@ -112,5 +112,13 @@ func TestUploadsPassOneByOne(t *testing.T) {
 			t.Errorf("while requests are being answered %d passed in a second, want some hundreds of %d", n, 64*1000)
 		}
 		requests.Wait()
+	})
+}
+
+func watch(d *Door, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, leave := d.Enter(r.Context())
+		defer leave()
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

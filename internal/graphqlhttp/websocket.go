@@ -14,6 +14,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/bearer"
 	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/courtesy"
 )
@@ -76,7 +77,7 @@ func (h *handler) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 			return ctx, nil, nil
 		},
 	}
-	if token := auth.Presented(r); token != "" {
+	if token := bearer.Token(r); token != "" {
 		r = r.WithContext(context.WithValue(r.Context(), tokenKey{}, token))
 	}
 	ws.Do(w, r, websocketExecutor{h, r})

@@ -1,3 +1,5 @@
+// Package thumbnail decodes uploaded images and scales them to thumbnails. It also finds the
+// preview images that slicers embed in G-code.
 package thumbnail
 
 import (

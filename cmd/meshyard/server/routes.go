@@ -15,6 +15,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/bearer"
 	"github.com/meshyard/meshyard/internal/blobs"
 	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/config"
@@ -26,7 +27,7 @@ import (
 	"github.com/meshyard/meshyard/internal/signin"
 	"github.com/meshyard/meshyard/internal/signing"
 	"github.com/meshyard/meshyard/internal/telemetry"
-	"github.com/meshyard/meshyard/internal/thumbnail"
+	"github.com/meshyard/meshyard/internal/thumbnail/placeholder"
 	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
@@ -96,7 +97,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	mux.Handle("GET /glb/{file_id}/{tag}/{name}", derived)
 	mux.Handle("GET /threejs/{file_id}/{tag}/{name}", compressed(derived))
 	mux.Handle("GET /view/", compressed(a.viewer(addresses)))
-	mux.Handle("GET /renders/default/{name}", thumbnail.Handler(func(w http.ResponseWriter) { missing(w) }))
+	mux.Handle("GET /renders/default/{name}", placeholder.Handler(func(w http.ResponseWriter) { missing(w) }))
 	if !a.Settings.Hardened {
 		mux.Handle("/graphiql", compressed(graphiql.Handler(graphiql.Options{})))
 		mux.Handle("/graphiql/", compressed(graphiql.Handler(graphiql.Options{})))
@@ -118,7 +119,16 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 			mux.ServeHTTP(w, r)
 		}
 	})
-	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(httptimeout.Handler(crossOrigin(a.door.Watch(root), a.Settings.CORSOrigins), httptimeout.Patience), a.Logger)), nil
+	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(httptimeout.Handler(crossOrigin(a.counted(root), a.Settings.CORSOrigins), httptimeout.Patience), a.Logger)), nil
+}
+
+// counted counts each request while it is answered, so that previews and uploads give way to it.
+func (a *Server) counted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, leave := a.door.Enter(r.Context())
+		defer leave()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
 }
 
 // clean tells whether a path is one that the mux takes as it is. Others it redirects, and a redirect turns a POST into a GET.
@@ -146,7 +156,7 @@ func (a *Server) limited(next http.Handler) http.Handler {
 		}
 		rest.WriteError(w, http.StatusTooManyRequests, message)
 	})
-	return auth.Authenticate(next, a.authenticate)
+	return bearer.Authenticate(next, a.authenticate)
 }
 
 // allowSocket tells whether the page that asks for a WebSocket may have one, which browsers ask no preflight for: one that may call, or one of this server.
@@ -191,7 +201,7 @@ func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
 			return blobs.Blob{Key: key, Name: f.Name, ContentType: f.ContentType, ETag: f.SHA256}, nil
 		},
 		Signed:  addresses.Verified,
-		Serve:   a.bucket.Serve,
+		Serve:   blobs.Serve(a.bucket),
 		Fail:    rest.WriteFailure,
 		Status:  func(w http.ResponseWriter, status int, message string) { rest.WriteError(w, status, message) },
 		Missing: missing,

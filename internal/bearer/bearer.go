@@ -1,0 +1,42 @@
+// Package bearer authenticates HTTP requests by bearer token (RFC 6750).
+package bearer
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// Authenticate wraps next so that the context of each request carries its caller, as check returns
+// it for the token of the request. A request without a token stays anonymous. A request whose token
+// check rejects continues with that error in its context: the field or route it asks for decides
+// whether authentication is required.
+func Authenticate(next http.Handler, check func(context.Context, string) (auth.Caller, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if token := Token(r); token != "" {
+			caller, err := check(r.Context(), token)
+			r = r.WithContext(auth.WithCaller(r.Context(), caller, err))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Token returns the token of the request, or "" if there is none. It reads the header
+// "Authorization: Bearer" (RFC 6750, section 2.1) and, if the request has no Authorization header,
+// the query parameter access_token (section 2.3), for clients that cannot set headers. For another
+// authorization scheme it returns a text that is not a valid token.
+func Token(r *http.Request) string {
+	if header := r.Header.Get("Authorization"); header != "" {
+		scheme, token, _ := strings.Cut(header, " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			return "not a bearer token"
+		}
+		return strings.TrimSpace(token)
+	}
+	if !strings.Contains(r.URL.RawQuery, "access_token=") {
+		return ""
+	}
+	return r.URL.Query().Get("access_token")
+}
