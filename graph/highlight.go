@@ -17,6 +17,8 @@ import (
 const (
 	excerptLength = 240
 	excerptBefore = 60
+	// excerptWindow is the length of the part of a text that is searched for matches, in bytes.
+	excerptWindow = 2 << 10
 )
 
 // searchWords returns the words of the search that the field being resolved belongs to.
@@ -59,7 +61,7 @@ func (r *Resolver) highlights(ctx context.Context, hit model.SearchHit) ([]*mode
 
 // highlight returns an excerpt of a text with the matching words marked, or nothing if none match.
 func highlight(field model.HighlightField, text string, words []tokenize.Word) []*model.Highlight {
-	marks := tokenize.Marks(text, words)
+	marks := tokenize.Marks(window(text), words)
 	if len(marks) == 0 {
 		return nil
 	}
@@ -86,6 +88,9 @@ func highlight(field model.HighlightField, text string, words []tokenize.Word) [
 	add(at, end, false)
 	return []*model.Highlight{h}
 }
+
+// window returns the first excerptWindow bytes of a text, up to the last word or else character.
+func window(text string) string { return text[:wordStart(text, min(len(text), excerptWindow))] }
 
 // wordStart moves an offset in a text back to the start of a word if a space is near, and otherwise
 // to the start of a character.

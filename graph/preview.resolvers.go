@@ -46,7 +46,7 @@ func (r *fileResolver) Mesh(ctx context.Context, objs []*models.File) ([]*model.
 		if p.Mesh == nil {
 			return nil
 		}
-		return &model.Mesh{Mesh: p.Mesh, File: f, Preview: p}
+		return &model.Mesh{Mesh: p.Mesh, File: f}
 	})
 }
 
@@ -62,11 +62,10 @@ func (r *fileResolver) Processing(ctx context.Context, objs []*models.File) ([]*
 
 // Duplicates is the resolver for the duplicates field.
 func (r *meshResolver) Duplicates(ctx context.Context, obj *model.Mesh, first *int32, after *string, last *int32, before *string, page *int32) (*model.FileConnection, error) {
-	list, err := r.Store.Duplicates(ctx, caller(ctx), obj.File, obj.Preview)
-	if err != nil {
-		return nil, err
-	}
-	c, err := connect[*model.Mesh, *models.File, *models.File, model.FileEdge](ctx, "model.Mesh.duplicates", list, pageArgs{first, after, last, before, page}, obj, func(m *model.Mesh) int64 { return m.File.ID }, loadersOf(ctx).files, same)
+	list, args := r.Store.Duplicates(caller(ctx)), pageArgs{first, after, last, before, page}
+	id := func(f *models.File) int64 { return f.ID }
+	// For the file, so that the duplicates of all files of a list are read together.
+	c, err := connect[*models.File, *models.File, *models.File, model.FileEdge](ctx, "Mesh.duplicates", list, args, obj.File, id, loadersOf(ctx).files, same)
 	return &model.FileConnection{Connection: c}, err
 }
 

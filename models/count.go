@@ -28,7 +28,7 @@ var (
 	thingRootComments = Count{"things", "root_comment_count"} // those that are no replies
 	thingRemixes      = Count{"things", "remix_count"}        // published ones
 	userThings        = Count{"users", "thing_count"}         // published ones
-	userMakes         = Count{"users", "make_count"}          // published ones
+	userMakes         = Count{"users", "make_count"}          // published ones, less those of things that are drafts
 	userLikes         = Count{"users", "like_count"}          // things that the user likes
 	userCollections   = Count{"users", "collection_count"}
 	userFollowers     = Count{"users", "follower_count"}

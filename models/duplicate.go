@@ -9,26 +9,85 @@ import (
 	"github.com/meshyard/meshyard/internal/preview"
 )
 
-// maxAlike is how many contents of the same shape are looked for.
+// maxAlike is how many contents of the same shape are compared and listed.
 const maxAlike = 1000
 
-// Duplicates lists the other files on things that show the same shape as a file with that preview, as far as the caller may see them, the newest first.
-func (s *Store) Duplicates(ctx context.Context, caller auth.Caller, f *File, p *Preview) (List, error) {
-	var candidates []*Preview
-	if p.Mesh != nil && len(p.Mesh.Keys) > 0 {
-		share := s.db.read.NewSelect().TableExpr("shape_keys").ColumnExpr("preview_id").Where("key IN (?)", bun.List(p.Mesh.Keys))
-		if err := s.db.read.NewSelect().Model(&candidates).Where("p.id IN (?)", share).Order("p.id").Limit(maxAlike).Scan(ctx); err != nil {
-			return List{}, err
-		}
-	}
-	alike := []int64{}
-	for _, c := range candidates {
-		if c.Mesh != nil && preview.SameShape(p.Mesh, c.Mesh) {
-			alike = append(alike, c.ID)
-		}
-	}
-	return List{db: s.db, by: order{id: "f.id"}, rows: func(int64) *bun.SelectQuery {
+// Duplicates lists, for files that are meshes, the other files on things that show the same shape, as far as the caller may
+// see them, the newest first. It considers the latest 1,000 contents of a shape.
+func (s *Store) Duplicates(caller auth.Caller) List {
+	return List{db: s.db, by: order{id: "f.id"}, rows: func(fileID int64) *bun.SelectQuery {
+		shape := s.db.read.NewSelect().TableExpr("files AS o").Join("JOIN previews AS op ON op.id = o.preview_id").ColumnExpr("op.shape_id").Where("o.id = ?", fileID)
+		alike := s.db.read.NewSelect().TableExpr("previews AS p").ColumnExpr("p.id").Where("p.shape_id = (?)", shape).OrderExpr("p.id DESC").Limit(maxAlike)
 		return s.db.read.NewSelect().TableExpr("files AS f").Join("JOIN things AS t ON t.id = f.thing_id").
-			Where("f.preview_id IN (?) AND f.id <> ? AND f.target_type = ? AND (t.state = ? OR t.owner_id = ?)", bun.List(alike), f.ID, OnThing, Published, caller.UserID)
-	}}, nil
+			Where("f.preview_id IN (?) AND f.id <> ? AND f.target_type = ? AND (t.state = ? OR t.owner_id = ?)", alike, fileID, OnThing, Published, caller.UserID)
+	}}.Bounded()
+}
+
+// shapeLock is the key of the advisory lock under which PostgreSQL assigns shapes: two previews of one new shape that are
+// finished at the same time would else get two.
+const shapeLock = 0x6d657369
+
+// lockShapes takes that lock until tx ends; it must come before any lock of a preview.
+func (db *DB) lockShapes(ctx context.Context, tx bun.Tx) error {
+	if db.Engine != Postgres {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", shapeLock)
+	return err
+}
+
+// assignShape gives a preview with a mesh the shape of the first preview that shows the same, or one of its own.
+func assignShape(ctx context.Context, tx bun.Tx, p *Preview) error {
+	shape := p.ID
+	if len(p.Mesh.Keys) > 0 {
+		var candidates []struct {
+			ShapeID int64
+			Mesh    *preview.Mesh `bun:"type:jsonb"`
+		}
+		share := tx.NewSelect().TableExpr("shape_keys").ColumnExpr("preview_id").Where("key IN (?)", bun.List(p.Mesh.Keys))
+		err := tx.NewSelect().TableExpr("previews AS p").ColumnExpr("p.shape_id, p.mesh").Where("p.id IN (?) AND p.id <> ? AND p.shape_id IS NOT NULL AND p.mesh IS NOT NULL", share, p.ID).
+			OrderExpr("p.id").Limit(maxAlike).Scan(ctx, &candidates)
+		if err != nil {
+			return err
+		}
+		for _, c := range candidates {
+			if preview.SameShape(p.Mesh, c.Mesh) {
+				shape = c.ShapeID
+				break
+			}
+		}
+	}
+	_, err := tx.NewUpdate().Model(p).Set("shape_id = ?", shape).WherePK().Exec(ctx)
+	return err
+}
+
+// shapeBatch is how many previews one transaction of AssignShapes updates.
+const shapeBatch = 20
+
+// AssignShapes assigns shapes to previews that were made before there were shapes, in batches, each in a transaction of its
+// own. It returns how many it assigned, and goes on where it ended when it is called again.
+func (s *Store) AssignShapes(ctx context.Context) (assigned int, err error) {
+	for {
+		var rows []*Preview
+		err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			rows = nil
+			if err := s.db.lockShapes(ctx, tx); err != nil {
+				return err
+			}
+			shapeless := tx.NewSelect().Model(&rows).Column("p.id", "p.mesh").Where("p.shape_id IS NULL AND p.state = 'done' AND p.mesh IS NOT NULL").Order("p.id").Limit(shapeBatch)
+			if err := s.db.forUpdate(shapeless).Scan(ctx); err != nil {
+				return err
+			}
+			for _, p := range rows {
+				if err := assignShape(ctx, tx, p); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		assigned += len(rows)
+		if err != nil || len(rows) == 0 {
+			return assigned, err
+		}
+	}
 }

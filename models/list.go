@@ -67,6 +67,9 @@ const arms = 200
 // Page reads the same part of the lists of all parents, in one statement.
 func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]Page, error) {
 	pages := make(map[int64]Page, len(parents))
+	if err := l.checkPositions(part); err != nil {
+		return nil, err
+	}
 	if l.bound != 0 && part.Offset >= l.bound {
 		return pages, nil
 	}
@@ -112,6 +115,19 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 		pages[parent] = p
 	}
 	return pages, nil
+}
+
+// checkPositions refuses positions that no entry of the list can have, which only a cursor that was changed holds.
+func (l List) checkPositions(part Slice) error {
+	for field, p := range map[string]*Position{"after": part.After, "before": part.Before} {
+		if p == nil || !l.by.time {
+			continue
+		}
+		if year := time.UnixMicro(p.Key).UTC().Year(); year < 1 || year > 9999 {
+			return badInput(field, "%s: is not a cursor of this list", field)
+		}
+	}
+	return nil
 }
 
 // Statement is the statement that reads a part of a list that hangs on nothing, for those who measure it.

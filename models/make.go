@@ -101,9 +101,34 @@ func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 	return s.db.index(ctx, tx, makeIndex, m.ID)
 }
 
+// countMakesOf counts the published makes of a locked thing among those of their creators, or takes them out.
+func (s *Store) countMakesOf(ctx context.Context, tx bun.Tx, thingID, by int64) error {
+	var makes []Make
+	err := s.db.forUpdate(tx.NewSelect().Model(&makes).Column("m.id", "m.owner_id", "m.state").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx)
+	if err != nil {
+		return err
+	}
+	byOwner := make(map[int64]int64)
+	for _, m := range makes {
+		if m.State == Published {
+			byOwner[m.OwnerID] += by
+		}
+	}
+	var changes []countChange
+	for owner, delta := range byOwner {
+		changes = append(changes, userMakes.by(delta, owner)...)
+	}
+	return count(ctx, tx, changes)
+}
+
 func (m *Make) countPublished(ctx context.Context, tx bun.Tx, by int64) error {
 	if m.ThingID == 0 {
 		return count(ctx, tx, userMakes.by(by, m.OwnerID))
+	}
+	// Who publishes the thing, or takes it down, locks its makes, and so sees this one afterwards or is seen here.
+	shown, err := tx.NewSelect().Model((*Thing)(nil)).Where("t.id = ? AND t.state = ?", m.ThingID, Published).Exists(ctx)
+	if err != nil || !shown {
+		return errors.Join(err, count(ctx, tx, thingMakes.by(by, m.ThingID)))
 	}
 	return count(ctx, tx, userMakes.by(by, m.OwnerID), thingMakes.by(by, m.ThingID))
 }

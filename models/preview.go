@@ -42,6 +42,7 @@ type Preview struct {
 	Threejs  bool
 	GLB      bool          `bun:"glb"`
 	Mesh     *preview.Mesh `bun:"type:jsonb"`
+	ShapeID  int64         `bun:",nullzero"` // shared by meshes of the same shape; 0: no mesh, or not assigned yet
 }
 
 // Key is the key of a part in the bucket.

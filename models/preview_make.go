@@ -148,9 +148,15 @@ func (s *Store) endPreview(ctx context.Context, p *Preview, state PreviewState, 
 func (s *Store) finishPreview(ctx context.Context, p *Preview, r preview.Result) error {
 	attempt := p.Attempts
 	p.State, p.Stage, p.Progress, p.BeatAt = PreviewDone, "", 1, now()
+	p.ShapeID = 0 // until it is assigned below
 	p.Picture, p.Width, p.Height, p.Threejs, p.GLB, p.Mesh = r.Picture, r.Width, r.Height, r.Threejs, r.GLB, r.Mesh
 	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		updated, err := tx.NewUpdate().Model(p).Column("state", "stage", "progress", "beat_at", "picture", "width", "height", "threejs", "glb", "mesh").
+		if r.Mesh != nil {
+			if err := s.db.lockShapes(ctx, tx); err != nil {
+				return err
+			}
+		}
+		updated, err := tx.NewUpdate().Model(p).Column("state", "stage", "progress", "beat_at", "picture", "width", "height", "threejs", "glb", "mesh", "shape_id").
 			Where("id = ? AND state = ? AND attempts = ?", p.ID, PreviewRunning, attempt).Exec(ctx)
 		if err != nil {
 			return err
@@ -158,7 +164,10 @@ func (s *Store) finishPreview(ctx context.Context, p *Preview, r preview.Result)
 		if n, err := updated.RowsAffected(); n == 0 || err != nil || r.Mesh == nil {
 			return err
 		}
-		if _, err := tx.NewDelete().Table("shape_keys").Where("preview_id = ?", p.ID).Exec(ctx); err != nil || len(r.Mesh.Keys) == 0 {
+		if _, err := tx.NewDelete().Table("shape_keys").Where("preview_id = ?", p.ID).Exec(ctx); err != nil {
+			return err
+		}
+		if err := assignShape(ctx, tx, p); err != nil || len(r.Mesh.Keys) == 0 {
 			return err
 		}
 		keys := make([]shapeKey, len(r.Mesh.Keys))

@@ -20,7 +20,7 @@ var counted = []struct {
 	{thingRemixes, "SELECT count(*) FROM thing_ancestors AS a JOIN things AS t ON t.id = a.thing_id WHERE a.ancestor_id = o.id AND t.state = 'published'"},
 	{thingDownloads, imported("downloads") + " + (SELECT count(*) FROM downloads WHERE thing_id = o.id AND folded)"},
 	{userThings, "SELECT count(*) FROM things WHERE owner_id = o.id AND state = 'published'"},
-	{userMakes, "SELECT count(*) FROM makes WHERE owner_id = o.id AND state = 'published'"},
+	{userMakes, "SELECT count(*) FROM makes AS m WHERE m.owner_id = o.id AND m.state = 'published' AND (m.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = m.thing_id AND t.state = 'published'))"},
 	{userLikes, "SELECT count(*) FROM likes WHERE user_id = o.id AND target_type = 'thing'"},
 	{userCollections, "SELECT count(*) FROM collections WHERE owner_id = o.id"},
 	{userFollowers, "SELECT count(*) FROM follows WHERE followed_id = o.id"},

@@ -53,7 +53,11 @@ func (s *Store) Search(ctx context.Context, kind Kind, query string, f Filter, s
 	}
 	all := list.rows
 	list.rows = func(parent int64) *bun.SelectQuery {
-		return all(parent).Where("? IN (?)", bun.Safe(ix.id), s.db.matching(ix, e.match))
+		matching := s.db.matching(ix, e.match)
+		if s.db.Engine == SQLite && e.match != "" { // PostgreSQL reads no more of them than it needs
+			matching = matching.OrderExpr("rowid DESC").Limit(maxMatched)
+		}
+		return all(parent).Where("? IN (?)", bun.Safe(ix.id), matching)
 	}
 	if e.match != "" && (sort == ByRelevance || sort == ByText) {
 		list.best = s.best(list, ix, e, sort)
@@ -173,8 +177,9 @@ func (db *DB) any(alternatives, parts []string, beginning bool, fields int) stri
 	return text
 }
 
-// word writes a word, or the beginning of one. It holds nothing but letters, digits and marks.
+// word writes a word, or the beginning of one; a single letter is always a whole word. It holds nothing but letters, digits and marks.
 func (db *DB) word(word string, beginning bool, fields int) string {
+	beginning = beginning && !tokenize.WholeOnly(word)
 	if db.Engine == SQLite {
 		if beginning {
 			return `"` + word + `" *`
@@ -220,6 +225,9 @@ func (db *DB) matching(ix *index, match string) *bun.SelectQuery {
 // maxBest is how many of what is found are put into order by their texts: the most popular ones. Who asks for a word that more objects hold is best served by
 // what is popular, and a page never costs more than this.
 const maxBest = 300
+
+// maxMatched is how many documents that match SQLite looks at: the latest ones.
+const maxMatched = 50_000
 
 // step is what a level is worth beside the numbers by which lists are sorted: for things, whose popularity is a logarithm, two doublings. Beside
 // other counts, and where the text alone is asked for, the level decides.

@@ -23,7 +23,7 @@ func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64,
 			return nil
 		}
 		t.State = Draft
-		return countPublished(ctx, tx, t, -1)
+		return s.countPublished(ctx, tx, t, -1)
 	})
 }
 
@@ -38,7 +38,7 @@ func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, 
 			return nil
 		}
 		t.State = Published
-		return countPublished(ctx, tx, t, 1)
+		return s.countPublished(ctx, tx, t, 1)
 	})
 }
 

@@ -41,7 +41,7 @@ func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64) 
 		if _, err := tx.NewUpdate().Model(t).Column("state", "published_at", "modified_at").WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		if err := countPublished(ctx, tx, t, 1); err != nil {
+		if err := s.countPublished(ctx, tx, t, 1); err != nil {
 			return err
 		}
 		return s.db.index(ctx, tx, thingIndex, id)
@@ -52,8 +52,16 @@ func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64) 
 	return s.Thing(ctx, caller, id)
 }
 
-// countPublished counts a published thing where published things are counted, or takes it out of those counts.
-func countPublished(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
+// countPublished counts a published thing and its makes where published ones are counted, or takes them out of those counts.
+func (s *Store) countPublished(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
+	if err := countThing(ctx, tx, t, by); err != nil {
+		return err
+	}
+	return s.countMakesOf(ctx, tx, t.ID, by)
+}
+
+// countThing is countPublished without the makes.
+func countThing(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
 	ancestors, err := ancestorIDs(ctx, tx, t.ID)
 	if err != nil {
 		return err
@@ -119,9 +127,11 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64) e
 			return err
 		}
 		if t.State == Published {
-			if err := countPublished(ctx, tx, t, -1); err != nil {
+			if err := countThing(ctx, tx, t, -1); err != nil {
 				return err
 			}
+		} else if err := s.countMakesOf(ctx, tx, id, 1); err != nil { // hidden with the draft, and shown without it
+			return err
 		}
 		if err := uncollect(ctx, tx, id); err != nil {
 			return err

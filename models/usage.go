@@ -1,10 +1,12 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,6 +33,11 @@ type DeprecatedCall struct {
 const (
 	maxUserAgent = 200
 	maxCallers   = 1_000 // remembered between two savings; beyond it user agents go together
+	// maxAgents is how many user agents of one token are kept; calls of further ones are counted together as otherAgents.
+	maxAgents   = 20
+	otherAgents = "others"
+	// callsKept is how long calls are kept after the last one.
+	callsKept = 180 * 24 * time.Hour
 )
 
 // usedEvery is how often at the most the last use of a token is written.
@@ -70,7 +77,7 @@ func (s *Store) NoteDeprecated(caller auth.Caller, operation, userAgent string) 
 	}
 	key := callKey{operation, caller.TokenID, userAgent}
 	if u.calls[key] == nil && len(u.calls) >= maxCallers {
-		key.userAgent = "others"
+		key.userAgent = otherAgents
 	}
 	at := now()
 	if u.calls[key] == nil {
@@ -110,13 +117,60 @@ func (s *Store) saveCalls(ctx context.Context, calls map[callKey]*DeprecatedCall
 	if len(calls) == 0 {
 		return nil
 	}
-	rows := make([]*DeprecatedCall, 0, len(calls))
-	for _, c := range calls {
+	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.NewDelete().Model((*DeprecatedCall)(nil)).Where("last_at < ?", now().Add(-callsKept)).Exec(ctx); err != nil {
+			return err
+		}
+		rows, err := s.boundAgents(ctx, tx, calls)
+		if err != nil {
+			return err
+		}
+		_, err = tx.NewInsert().Model(&rows).On("CONFLICT (operation, token_id, user_agent) DO UPDATE").
+			Set("calls = dc.calls + EXCLUDED.calls").Set("last_at = EXCLUDED.last_at").Exec(ctx)
+		return err
+	})
+}
+
+// boundAgents returns the calls with the user agents that are kept of each token: those that are stored already come first.
+func (s *Store) boundAgents(ctx context.Context, tx bun.Tx, calls map[callKey]*DeprecatedCall) ([]*DeprecatedCall, error) {
+	keys := slices.SortedFunc(maps.Keys(calls), func(a, b callKey) int {
+		return cmp.Or(cmp.Compare(a.tokenID, b.tokenID), strings.Compare(a.userAgent, b.userAgent), strings.Compare(a.operation, b.operation))
+	})
+	var tokenIDs []int64
+	for _, key := range keys {
+		tokenIDs = append(tokenIDs, key.tokenID)
+	}
+	var stored []*DeprecatedCall
+	if err := tx.NewSelect().Model(&stored).Distinct().Column("token_id", "user_agent").Where("token_id IN (?)", bun.List(slices.Compact(tokenIDs))).Scan(ctx); err != nil {
+		return nil, err
+	}
+	agents := make(map[int64]map[string]bool)
+	for _, id := range tokenIDs {
+		agents[id] = make(map[string]bool)
+	}
+	for _, c := range stored {
+		agents[c.TokenID][c.UserAgent] = true
+	}
+	kept := make(map[callKey]*DeprecatedCall)
+	var rows []*DeprecatedCall
+	for _, key := range keys {
+		c := calls[key]
+		if known := agents[key.tokenID]; !known[key.userAgent] && len(known) >= maxAgents {
+			key.userAgent, c.UserAgent = otherAgents, otherAgents
+		} else {
+			known[key.userAgent] = true
+		}
+		if first := kept[key]; first != nil {
+			first.Calls += c.Calls
+			if c.LastAt.After(first.LastAt) {
+				first.LastAt = c.LastAt
+			}
+			continue
+		}
+		kept[key] = c
 		rows = append(rows, c)
 	}
-	_, err := s.db.write.NewInsert().Model(&rows).On("CONFLICT (operation, token_id, user_agent) DO UPDATE").
-		Set("calls = dc.calls + EXCLUDED.calls").Set("last_at = EXCLUDED.last_at").Exec(ctx)
-	return err
+	return rows, nil
 }
 
 // DeprecatedCalls tells the staff who still calls what is deprecated, the latest call first.

@@ -18,8 +18,12 @@ type term struct {
 	parts    []string // of a compound: what words may begin with that are found together instead
 }
 
-// maxMeant is how many words a misspelled one may stand for.
-const maxMeant = 8
+const (
+	// maxMeant is how many words a misspelled one may stand for.
+	maxMeant = 8
+	// maxMisspelled is how many words of a query are looked up as misspellings: each reads a part of the vocabulary.
+	maxMisspelled = 3
+)
 
 // terms looks the words of a query up in the vocabulary. One that begins no word there is taken for a misspelling of the nearest ones.
 func (db *DB) terms(ctx context.Context, ix *index, query []tokenize.Word) ([]term, error) {
@@ -31,7 +35,7 @@ func (db *DB) terms(ctx context.Context, ix *index, query []tokenize.Word) ([]te
 	if err != nil {
 		return nil, err
 	}
-	terms := make([]term, len(query))
+	terms, misspelled := make([]term, len(query)), 0
 	for i, w := range query {
 		if known[w.Stem] {
 			terms[i] = term{prefixes: []string{w.Stem}, whole: slices.Compact([]string{w.Text, w.Stem})}
@@ -39,7 +43,8 @@ func (db *DB) terms(ctx context.Context, ix *index, query []tokenize.Word) ([]te
 		if w.Parts != nil && !slices.ContainsFunc(w.Parts, func(part string) bool { return !known[part] }) {
 			terms[i].parts = w.Parts
 		}
-		if terms[i].prefixes == nil && terms[i].parts == nil {
+		if terms[i].prefixes == nil && terms[i].parts == nil && misspelled < maxMisspelled && tokenize.Tolerance(w.Text) > 0 {
+			misspelled++
 			meant, err := db.meant(ctx, ix, w.Text)
 			if err != nil {
 				return nil, err
@@ -54,7 +59,11 @@ func (db *DB) terms(ctx context.Context, ix *index, query []tokenize.Word) ([]te
 func (db *DB) known(ctx context.Context, ix *index, beginnings []string) (map[string]bool, error) {
 	selects := make([]string, len(beginnings))
 	for i, b := range beginnings {
-		selects[i] = db.read.NewRaw("SELECT ?1 AS beginning WHERE EXISTS (SELECT 1 FROM vocabulary WHERE noun = ?0 AND word >= ?1 AND word < ?2)", ix.noun, b, b+last).String()
+		end := b + last
+		if tokenize.WholeOnly(b) {
+			end = b + first
+		}
+		selects[i] = db.read.NewRaw("SELECT ?1 AS beginning WHERE EXISTS (SELECT 1 FROM vocabulary WHERE noun = ?0 AND word >= ?1 AND word < ?2)", ix.noun, b, end).String()
 	}
 	var found []string
 	err := db.read.NewRaw(strings.Join(selects, " UNION ALL ")).Scan(ctx, &found)
@@ -65,8 +74,11 @@ func (db *DB) known(ctx context.Context, ix *index, beginnings []string) (map[st
 	return known, err
 }
 
-// last sorts behind all characters that words hold.
-const last = "\U0010FFFF"
+// first sorts before all characters that words hold, and last behind them.
+const (
+	first = "\x01"
+	last  = "\U0010FFFF"
+)
 
 // meant gives the words of the vocabulary that a misspelled one is nearest to.
 func (db *DB) meant(ctx context.Context, ix *index, word string) ([]string, error) {
@@ -76,8 +88,8 @@ func (db *DB) meant(ctx context.Context, ix *index, word string) ([]string, erro
 	}
 	similar := db.similar(word)
 	if length < 7 { // a short word and its misspelling may have no three letters in common
-		first, size := utf8.DecodeRuneInString(word)
-		similar = db.read.NewRaw("(? OR word >= ? AND word < ?)", bun.Safe(similar), word[:size], string(first+1)).String()
+		initial, size := utf8.DecodeRuneInString(word)
+		similar = db.read.NewRaw("(? OR word >= ? AND word < ?)", bun.Safe(similar), word[:size], string(initial+1)).String()
 	}
 	var like []string
 	err := db.read.NewRaw("SELECT word FROM vocabulary WHERE noun = ? AND ? AND length(word) BETWEEN ? AND ? ORDER BY word",

@@ -10,8 +10,7 @@ import (
 // Mesh is the measurements of a file that holds a mesh.
 type Mesh struct {
 	*preview.Mesh
-	File    *models.File
-	Preview *models.Preview
+	File *models.File
 }
 
 func point(p [3]float64) *Point { return &Point{X: p[0], Y: p[1], Z: p[2]} }

@@ -19,10 +19,10 @@ func Tolerance(word string) int {
 // Distance is how many characters must be left out, put in, exchanged or swapped with their neighbours to make b of a (optimal string
 // alignment), and limit+1 where that is more than limit.
 func Distance(a, b string, limit int) int {
-	x, y := []rune(a), []rune(b)
-	if d := len(x) - len(y); d > limit || -d > limit {
+	if d := utf8.RuneCountInString(a) - utf8.RuneCountInString(b); d > limit || -d > limit {
 		return limit + 1
 	}
+	x, y := []rune(a), []rune(b)
 	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
 	for j := range last {
 		last[j] = j

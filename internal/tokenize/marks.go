@@ -55,7 +55,7 @@ func Marks(text string, query []Word) []Span {
 // asked tells whether a word is what a query asks for. Too much begins with the X of X-Wing, which counts alone.
 func asked(word string, query []Word) bool {
 	for _, w := range query {
-		if strings.HasPrefix(word, w.Stem) || slices.ContainsFunc(w.Parts, func(part string) bool { return word == part || long(part) && strings.HasPrefix(word, part) }) {
+		if word == w.Stem || !WholeOnly(w.Stem) && strings.HasPrefix(word, w.Stem) || slices.ContainsFunc(w.Parts, func(part string) bool { return word == part || long(part) && strings.HasPrefix(word, part) }) {
 			return true
 		}
 		if limit := Tolerance(w.Text); limit > 0 && Distance(w.Text, word, limit) <= limit {

@@ -15,6 +15,10 @@ type Word struct {
 	Parts []string // of a compound: what words must begin with that are found together instead of it
 }
 
+// WholeOnly tells whether a word is one letter or digit of a script with blanks between words, which is found as a whole word
+// only: too much begins with it.
+func WholeOnly(word string) bool { return !long(word) && !strings.ContainsFunc(word, unspaced) }
+
 // small are words that say too little to be asked for beside others.
 var small = strings.Fields("a an and as at by de der das en et for from in is it la le my of on or the to und with your")
 

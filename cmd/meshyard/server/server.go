@@ -182,7 +182,8 @@ func (a *Server) backfill(ctx context.Context) error {
 	if rendered > 0 {
 		a.Logger.Info("rendered stored HTML again", "rows", rendered)
 	}
-	return err
+	_, err2 := a.Store.AssignShapes(ctx)
+	return errors.Join(err, err2)
 }
 
 // Statements says how many statements the database has been sent.
