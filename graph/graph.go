@@ -15,7 +15,6 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 
 	"github.com/meshyard/meshyard/graph/exec"
-	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 )
 
@@ -88,18 +87,4 @@ func (g *Graph) Handler(o graphqlhttp.Options) (http.Handler, error) {
 		g.resolver.Store.NoteDeprecated(caller(ctx), field, userAgent)
 	}
 	return graphqlhttp.New(o)
-}
-
-// requireScope implements @auth.
-func requireScope(ctx context.Context, _ any, next graphql.Resolver, scope auth.Scope) (any, error) {
-	if err := auth.Authorize(ctx, scope); err != nil {
-		return nil, err
-	}
-	return next(ctx)
-}
-
-// caller returns the caller of the request, which is nobody where @auth does not require one.
-func caller(ctx context.Context) auth.Caller {
-	c, _ := auth.From(ctx)
-	return c
 }

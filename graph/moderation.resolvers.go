@@ -33,6 +33,14 @@ func (r *moderationEntryResolver) ThingID(ctx context.Context, obj *models.Moder
 	return &obj.ThingID, nil
 }
 
+// ObjectID is the resolver for the objectId field.
+func (r *moderationEntryResolver) ObjectID(ctx context.Context, obj *models.ModerationEntry) (*int64, error) {
+	if obj.ObjectID == 0 {
+		return nil, nil
+	}
+	return &obj.ObjectID, nil
+}
+
 // Thing is the batch resolver for the thing field.
 func (r *moderationEntryResolver) Thing(ctx context.Context, objs []*models.ModerationEntry) ([]*models.Thing, error) {
 	return batch.Load(ctx, objs, loadersOf(ctx).things, func(e *models.ModerationEntry) int64 { return e.ThingID })

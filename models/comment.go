@@ -191,7 +191,10 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64)
 		if _, err := tx.NewDelete().Model((*File)(nil)).Where("target_type = ? AND target_id = ?", OnComment, id).Exec(ctx); err != nil {
 			return err
 		}
-		return c.count(ctx, tx, -1)
+		if err := c.count(ctx, tx, -1); err != nil {
+			return err
+		}
+		return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: id})
 	})
 	if err != nil {
 		return nil, err

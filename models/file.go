@@ -57,7 +57,7 @@ type File struct {
 
 	ThingState PublicationState `bun:",scanonly"`
 	ThingOwner int64            `bun:",scanonly"`
-	TakenDown  bool             `bun:",scanonly"` // the thing is
+	TakenDown  bool             `bun:",scanonly"` // the thing is, or the make is of one that was
 	MakeState  PublicationState `bun:",scanonly"` // where the target is a make, or a comment on one
 	MakeOwner  int64            `bun:",scanonly"`
 }
@@ -105,7 +105,7 @@ func (f *File) Allows(caller auth.Caller) error {
 
 // down is the verdict on the bytes of a file whose thing is taken down.
 func (f *File) down() error {
-	return fail(Forbidden, "file %d hangs on a thing that was taken down by a moderator", f.ID)
+	return fail(Forbidden, "file %d belongs to a thing that was taken down by a moderator", f.ID)
 }
 
 // File gives a file that the caller may see. Reads at the same time share statements.
@@ -133,7 +133,7 @@ const fileColumns = "f.id, f.owner_id, f.name, f.kind, f.state, f.size, f.conten
 func selectFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
 	return db.NewSelect().Model(files).ColumnExpr(fileColumns).
 		ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.thing_id = f.thing_id AND d.file_id = f.id AND NOT d.folded) AS new_downloads").
-		ColumnExpr("coalesce(t.state, '') AS thing_state, coalesce(t.owner_id, 0) AS thing_owner, t.taken_down_at IS NOT NULL AS taken_down, coalesce(m.state, '') AS make_state, coalesce(m.owner_id, 0) AS make_owner").
+		ColumnExpr("coalesce(t.state, '') AS thing_state, coalesce(t.owner_id, 0) AS thing_owner, (t.taken_down_at IS NOT NULL OR m.taken_down_at IS NOT NULL) AS taken_down, coalesce(m.state, '') AS make_state, coalesce(m.owner_id, 0) AS make_owner").
 		Join("LEFT JOIN things AS t ON t.id = f.thing_id").
 		Join("LEFT JOIN comments AS cm ON f.target_type = 'comment' AND cm.id = f.target_id").
 		Join("LEFT JOIN makes AS m ON m.id = CASE WHEN f.target_type = 'make' THEN f.target_id WHEN cm.target_type = 'make' THEN cm.target_id END")
@@ -177,16 +177,18 @@ func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (ma
 // DeleteFile removes a finalized file from what it hangs on, which must be on unless that is nil, for the owner of that or the staff. Downloads of it stay in their users' histories. The
 // bytes go with the next collection of garbage, where nothing else names them.
 func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, id int64, on *Target) error {
-	return s.changeFile(ctx, caller, id, on, true, func(ctx context.Context, tx bun.Tx, f *File) error {
+	return s.changeFile(ctx, caller, id, on, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
 		// Counted by the thing from its log, and by the file until now.
-		_, err := tx.NewDelete().Model(f).WherePK().Exec(ctx)
-		return err
+		if _, err := tx.NewDelete().Model(f).WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedFile, UserID: owner, ThingID: f.ThingID, ObjectID: id})
 	})
 }
 
 // MoveFile gives a finalized file another place in the list of what it hangs on, which must be on unless that is nil.
 func (s *Store) MoveFile(ctx context.Context, caller auth.Caller, id int64, on *Target, rank int32) (*File, error) {
-	err := s.changeFile(ctx, caller, id, on, false, func(ctx context.Context, tx bun.Tx, f *File) error {
+	err := s.changeFile(ctx, caller, id, on, false, func(ctx context.Context, tx bun.Tx, f *File, _ int64) error {
 		f.Rank = rank
 		_, err := tx.NewUpdate().Model(f).Column("rank").WherePK().Exec(ctx)
 		return err
@@ -198,7 +200,7 @@ func (s *Store) MoveFile(ctx context.Context, caller auth.Caller, id int64, on *
 }
 
 // changeFile locks a finalized file with what it hangs on, which is the caller's or, where the staff may, anybody's.
-func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, staffMay bool, change func(context.Context, bun.Tx, *File) error) error {
+func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, staffMay bool, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) error {
 	if _, err := s.File(ctx, caller, id); err != nil {
 		return err
 	}
@@ -217,14 +219,15 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 			return missing("file", id) // there
 		}
 		// The target before the file, as finalizations lock them.
-		if _, err := s.lockOwned(ctx, tx, caller, target); err != nil && !(staffMay && caller.Staff() && CodeOf(err) == Forbidden) {
+		locked, err := s.lockOwned(ctx, tx, caller, target)
+		if err != nil && !(staffMay && caller.Staff() && CodeOf(err) == Forbidden) {
 			return err
 		}
 		f, err := s.lockFile(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if err := change(ctx, tx, f); err != nil || target.Type != OnThing {
+		if err := change(ctx, tx, f, locked.owner); err != nil || target.Type != OnThing {
 			return err
 		}
 		_, err = tx.NewUpdate().Model((*Thing)(nil)).Set("modified_at = ?", now()).Where("id = ?", target.ID).Exec(ctx)

@@ -24,6 +24,7 @@ type Make struct {
 	State       PublicationState
 	CreatedAt   time.Time
 	PublishedAt *time.Time
+	TakenDownAt *time.Time // when a thing that was taken down was deleted and the make stayed, hidden; nil: it is not hidden
 
 	LikeCount        int64
 	CommentCount     int64
@@ -79,7 +80,7 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 		if n.PictureName == nil {
 			return s.publishMake(ctx, tx, m)
 		}
-		picture, err = s.stage(ctx, tx, caller, *n.PictureName, owned{Target{OnMake, m.ID}, m.ThingID, m})
+		picture, err = s.stage(ctx, tx, caller, *n.PictureName, owned{Target: Target{OnMake, m.ID}, owner: m.OwnerID, thingID: m.ThingID, make: m})
 		return err
 	})
 	if err != nil {
@@ -169,6 +170,9 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 		if m.OwnerID != caller.UserID {
 			return fail(Forbidden, "make %d belongs to someone else", c.ID)
 		}
+		if err := m.checkNotTakenDown(caller); err != nil {
+			return err
+		}
 		set(&m.Name, c.Name)
 		set(&m.Description, c.Description)
 		if _, err = html.update(tx.NewUpdate().Model(m).Column("name", "description").WherePK()).Exec(ctx); err != nil {
@@ -193,6 +197,9 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64) er
 		if m.OwnerID != caller.UserID && !caller.Staff() {
 			return fail(Forbidden, "make %d belongs to someone else", id)
 		}
+		if err := m.checkNotTakenDown(caller); err != nil {
+			return err
+		}
 		if m.State == Published {
 			if err := m.countPublished(ctx, tx, -1); err != nil {
 				return err
@@ -205,6 +212,9 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64) er
 			return err
 		}
 		if _, err = tx.NewDelete().Model(m).WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		if err := recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedMake, UserID: m.OwnerID, ThingID: m.ThingID, ObjectID: id}); err != nil {
 			return err
 		}
 		return s.db.index(ctx, tx, makeIndex, m.ID)

@@ -20,6 +20,11 @@ const (
 	SetUserRole   Action = "set_user_role"
 	TookDownThing Action = "take_down_thing"
 	RestoredThing Action = "restore_thing"
+
+	DeletedThing   Action = "delete_thing"
+	DeletedMake    Action = "delete_make"
+	DeletedComment Action = "delete_comment"
+	DeletedFile    Action = "delete_file"
 )
 
 const maxReason = 2_000
@@ -33,6 +38,7 @@ type ModerationEntry struct {
 	Action    Action
 	UserID    int64     // whom it concerns; for a thing, its owner
 	ThingID   int64     `bun:",nullzero"` // 0: no thing. It stays when the thing is gone
+	ObjectID  int64     `bun:",nullzero"` // the make, comment or file that was deleted; 0: none
 	Role      auth.Role // that was given; empty where none was
 	Reason    string
 	CreatedAt time.Time
@@ -43,6 +49,15 @@ func record(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntr
 	e.ActorID, e.CreatedAt = caller.UserID, now()
 	_, err := tx.NewInsert().Model(&e).Exec(ctx)
 	return err
+}
+
+// recordDeletion keeps that one of the staff deleted what belongs to somebody else. What owners delete
+// themselves is not recorded.
+func recordDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
+	if e.UserID == caller.UserID {
+		return nil
+	}
+	return record(ctx, tx, caller, e)
 }
 
 // ModerationLog lists all decisions for the staff, the latest first.

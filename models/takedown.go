@@ -14,6 +14,43 @@ import (
 // IsTakenDown tells whether a moderator took the thing down.
 func (t *Thing) IsTakenDown() bool { return t.TakenDownAt != nil }
 
+// checkNotTakenDown returns Forbidden if the thing is taken down: until a moderator restores it, its
+// owner neither changes nor deletes it, nor what is attached to it.
+func (t *Thing) checkNotTakenDown(caller auth.Caller) error {
+	if !t.IsTakenDown() || caller.Staff() {
+		return nil
+	}
+	return fail(Forbidden, "thing %d was taken down by a moderator, and cannot be changed until it is restored: %s", t.ID, t.TakedownReason)
+}
+
+// checkNotTakenDown returns Forbidden if the make is hidden because its thing was taken down and deleted.
+func (m *Make) checkNotTakenDown(caller auth.Caller) error {
+	if m.TakenDownAt == nil || caller.Staff() {
+		return nil
+	}
+	return fail(Forbidden, "make %d is of a thing that was taken down by a moderator, and cannot be changed", m.ID)
+}
+
+// takeDownMakes hides the makes of a locked thing that is taken down and about to be deleted: they
+// would be public again without it. The makes are locked, and have not been counted since the takedown.
+func (s *Store) takeDownMakes(ctx context.Context, tx bun.Tx, thingID int64) error {
+	var makes []*Make
+	if err := tx.NewSelect().Model(&makes).Where("m.thing_id = ?", thingID).Order("m.id").Scan(ctx); err != nil {
+		return err
+	}
+	at := now()
+	for _, m := range makes {
+		m.State, m.TakenDownAt = Draft, &at
+		if _, err := tx.NewUpdate().Model(m).Column("state", "taken_down_at").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		if err := s.db.index(ctx, tx, makeIndex, m.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // TakeDownThing hides a thing of anybody, for the staff. One that is down already stays so, for the new reason.
 func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
 	return s.decideOnThing(ctx, caller, id, reason, TookDownThing, func(ctx context.Context, tx bun.Tx, t *Thing) error {

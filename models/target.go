@@ -27,6 +27,7 @@ type Target struct {
 // owned is a target whose row is locked and belongs to the caller.
 type owned struct {
 	Target
+	owner   int64 // of the target
 	thingID int64 // the thing at the root
 	make    *Make // where the target is one
 }
@@ -34,20 +35,20 @@ type owned struct {
 // lockOwned locks a target that the caller owns until tx ends, a comment on what he may see, so that two finalizations onto it go one after the other.
 func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owned, error) {
 	o := owned{Target: target}
-	var owner int64
+	var down error // why the target must not be changed though it is the caller's
 	switch target.Type {
 	case OnThing:
 		t, err := s.lockThing(ctx, tx, target.ID)
 		if err != nil {
 			return o, err
 		}
-		owner, o.thingID = t.OwnerID, t.ID
+		o.owner, o.thingID, down = t.OwnerID, t.ID, t.checkNotTakenDown(caller)
 	case OnMake:
 		m, err := s.lockMake(ctx, tx, target.ID)
 		if err != nil {
 			return o, err
 		}
-		owner, o.thingID, o.make = m.OwnerID, m.ThingID, m
+		o.owner, o.thingID, o.make, down = m.OwnerID, m.ThingID, m, m.checkNotTakenDown(caller)
 	case OnComment:
 		c := new(Comment)
 		if err := tx.NewSelect().Model(c).Where("cm.id = ?", target.ID).Scan(ctx); err != nil {
@@ -64,14 +65,14 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 		if c.IsDeleted() {
 			return o, missing("comment", target.ID)
 		}
-		owner, o.thingID = c.OwnerID, c.ThingID
+		o.owner, o.thingID = c.OwnerID, c.ThingID
 	default:
 		return o, badInput("target", "target: want a thing, a make or a comment")
 	}
-	if owner != caller.UserID {
+	if o.owner != caller.UserID {
 		return o, fail(Forbidden, "%s %d belongs to someone else", target.Type, target.ID)
 	}
-	return o, nil
+	return o, down
 }
 
 // holdTarget sees that a thing or a make is there and shows itself to the caller, keeps it from being deleted until tx ends, and gives its owner.

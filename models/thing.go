@@ -89,11 +89,14 @@ func (s *Store) lockThing(ctx context.Context, tx bun.Tx, id int64) (*Thing, err
 	return t, err
 }
 
-// lockOwnThing is lockThing for the thing's owner.
+// lockOwnThing is lockThing for the thing's owner, who may not change it while it is taken down.
 func (s *Store) lockOwnThing(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Thing, error) {
 	t, err := s.lockThing(ctx, tx, id)
 	if err == nil && t.OwnerID != caller.UserID {
 		return nil, fail(Forbidden, "thing %d belongs to someone else", id)
+	}
+	if err == nil {
+		err = t.checkNotTakenDown(caller)
 	}
 	return t, err
 }

@@ -123,8 +123,16 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64) e
 		if t.OwnerID != caller.UserID && !caller.Staff() {
 			return fail(Forbidden, "thing %d belongs to someone else", id)
 		}
+		if err := t.checkNotTakenDown(caller); err != nil {
+			return err
+		}
 		if err := s.lockBelow(ctx, tx, id); err != nil {
 			return err
+		}
+		if t.IsTakenDown() {
+			if err := s.takeDownMakes(ctx, tx, id); err != nil {
+				return err
+			}
 		}
 		if t.State == Published {
 			if err := countThing(ctx, tx, t, -1); err != nil {
@@ -156,6 +164,9 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64) e
 			if _, err := tx.NewRaw(statement, id).Exec(ctx); err != nil {
 				return err
 			}
+		}
+		if err := recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedThing, UserID: t.OwnerID, ThingID: id}); err != nil {
+			return err
 		}
 		return s.db.index(ctx, tx, thingIndex, id)
 	})

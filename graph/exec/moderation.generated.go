@@ -23,6 +23,7 @@ type ModerationEntryResolver interface {
 	Actor(ctx context.Context, objs []*models.ModerationEntry) ([]*models.User, error)
 	User(ctx context.Context, objs []*models.ModerationEntry) ([]*models.User, error)
 	ThingID(ctx context.Context, obj *models.ModerationEntry) (*int64, error)
+	ObjectID(ctx context.Context, obj *models.ModerationEntry) (*int64, error)
 	Thing(ctx context.Context, objs []*models.ModerationEntry) ([]*models.Thing, error)
 	Role(ctx context.Context, obj *models.ModerationEntry) (*auth.Role, error)
 }
@@ -211,6 +212,29 @@ func (ec *executionContext) _ModerationEntry_thingId(ctx context.Context, field 
 	)
 }
 func (ec *executionContext) fieldContext_ModerationEntry_thingId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ModerationEntry", field, true, true, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ModerationEntry_objectId(ctx context.Context, field graphql.CollectedField, obj *models.ModerationEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ModerationEntry_objectId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ModerationEntry().ObjectID(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOID2ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ModerationEntry_objectId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ModerationEntry", field, true, true, errors.New("field of type ID does not have child fields"))
 }
 
@@ -1104,6 +1128,44 @@ func (ec *executionContext) _ModerationEntry(ctx context.Context, sel ast.Select
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "objectId":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ModerationEntry_objectId(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "thing":
 			field := field
 
@@ -1644,13 +1706,21 @@ var (
 		"SET_USER_ROLE":   models.SetUserRole,
 		"TAKE_DOWN_THING": models.TookDownThing,
 		"RESTORE_THING":   models.RestoredThing,
+		"DELETE_THING":    models.DeletedThing,
+		"DELETE_MAKE":     models.DeletedMake,
+		"DELETE_COMMENT":  models.DeletedComment,
+		"DELETE_FILE":     models.DeletedFile,
 	}
 	marshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction = map[models.Action]string{
-		models.SuspendedUser: "SUSPEND_USER",
-		models.RestoredUser:  "RESTORE_USER",
-		models.SetUserRole:   "SET_USER_ROLE",
-		models.TookDownThing: "TAKE_DOWN_THING",
-		models.RestoredThing: "RESTORE_THING",
+		models.SuspendedUser:  "SUSPEND_USER",
+		models.RestoredUser:   "RESTORE_USER",
+		models.SetUserRole:    "SET_USER_ROLE",
+		models.TookDownThing:  "TAKE_DOWN_THING",
+		models.RestoredThing:  "RESTORE_THING",
+		models.DeletedThing:   "DELETE_THING",
+		models.DeletedMake:    "DELETE_MAKE",
+		models.DeletedComment: "DELETE_COMMENT",
+		models.DeletedFile:    "DELETE_FILE",
 	}
 )
 

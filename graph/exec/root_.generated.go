@@ -377,6 +377,7 @@ type ComplexityRoot struct {
 		Actor     func(childComplexity int) int
 		CreatedAt func(childComplexity int) int
 		ID        func(childComplexity int) int
+		ObjectID  func(childComplexity int) int
 		Reason    func(childComplexity int) int
 		Role      func(childComplexity int) int
 		Thing     func(childComplexity int) int
@@ -1954,6 +1955,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ModerationEntry.ID(childComplexity), true
+	case "ModerationEntry.objectId":
+		if e.ComplexityRoot.ModerationEntry.ObjectID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationEntry.ObjectID(childComplexity), true
 	case "ModerationEntry.reason":
 		if e.ComplexityRoot.ModerationEntry.Reason == nil {
 			break
@@ -4878,6 +4885,14 @@ enum ModerationAction {
   TAKE_DOWN_THING
   "The thing is shown again."
   RESTORE_THING
+  "A thing of somebody else was deleted."
+  DELETE_THING
+  "A make of somebody else was deleted."
+  DELETE_MAKE
+  "A comment of somebody else was deleted."
+  DELETE_COMMENT
+  "A file of somebody else was deleted."
+  DELETE_FILE
 }
 
 "A decision of one of the staff. It is kept for ever."
@@ -4892,6 +4907,8 @@ type ModerationEntry {
   user: User! @goField(forceResolver: true, batch: true)
   "The id of the thing that it concerns; null where it concerns none."
   thingId: ID @goField(forceResolver: true)
+  "The id of the make, comment or file that was deleted; null for other actions."
+  objectId: ID @goField(forceResolver: true)
   "The thing that it concerns; null where it concerns none, or the thing was deleted."
   thing: Thing @goField(forceResolver: true, batch: true)
   "The role that was given; null where none was."
@@ -7114,6 +7131,8 @@ func (ec *executionContext) childFields_ModerationEntry(ctx context.Context, fie
 		return ec.fieldContext_ModerationEntry_user(ctx, field)
 	case "thingId":
 		return ec.fieldContext_ModerationEntry_thingId(ctx, field)
+	case "objectId":
+		return ec.fieldContext_ModerationEntry_objectId(ctx, field)
 	case "thing":
 		return ec.fieldContext_ModerationEntry_thing(ctx, field)
 	case "role":

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -27,17 +26,15 @@ type Provider struct {
 	ClientSecret string
 	RedirectURL  string // where it answers
 
-	mu      sync.Mutex
-	found   *oidc.Provider
-	failure error // of the last attempt to find it
-	again   time.Time
+	documents documents // what the provider publishes, as it was fetched last
+	mu        sync.Mutex
+	found     *oidc.Provider
+	failure   error // of the last attempt to find it
+	again     time.Time
 }
 
 // retryAfter is how long a provider that could not be found is left alone, so that who asks meanwhile need not wait.
 const retryAfter = 5 * time.Second
-
-// client talks to the provider. Its answers are small.
-var client = &http.Client{Timeout: 10 * time.Second}
 
 // provider gives what the provider publishes of itself.
 func (p *Provider) provider(ctx context.Context) (*oidc.Provider, error) {
@@ -49,7 +46,7 @@ func (p *Provider) provider(ctx context.Context) (*oidc.Provider, error) {
 	if p.failure != nil && time.Now().Before(p.again) {
 		return nil, p.failure
 	}
-	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), client), p.Issuer) // one who waits may go, and the others not
+	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.client()), p.Issuer) // one who waits may go, and the others not
 	if err != nil {
 		p.failure, p.again = fmt.Errorf("the OpenID provider %s cannot be asked: %w", p.Issuer, err), time.Now().Add(retryAfter)
 		return nil, p.failure
@@ -80,7 +77,7 @@ func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (
 	if err != nil {
 		return auth.Identity{}, err
 	}
-	ctx = oidc.ClientContext(ctx, client)
+	ctx = oidc.ClientContext(ctx, p.client())
 	token, err := p.config(found).Exchange(ctx, code, oauth2.VerifierOption(verifier))
 	if err != nil {
 		return auth.Identity{}, ErrRefused

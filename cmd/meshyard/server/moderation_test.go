@@ -34,7 +34,7 @@ func TestSuspension(t *testing.T) {
 			whom, why  string
 			want, text string
 		}{
-			"by a member": {bob, "ada", "x", "FORBIDDEN", "staff"}, "without the scope": {s.Client(s.Token("mod", auth.Read, auth.Write)), "ada", "x", "FORBIDDEN", "scope"},
+			"by a member": {bob, "ada", "x", "FORBIDDEN", "moderator"}, "without the scope": {s.Client(s.Token("mod", auth.Read, auth.Write)), "ada", "x", "FORBIDDEN", "scope"},
 			"for nothing": {mod, "ada", " ", "BAD_USER_INPUT", "reason"}, "himself": {mod, "mod", "x", "BAD_USER_INPUT", "himself"}, "an administrator": {mod, "staff", "x", "FORBIDDEN", "administrators"},
 			"nobody": {mod, "nobody", "x", "NOT_FOUND", "exist"}, "with too long a reason": {mod, "ada", strings.Repeat("x", 2001), "BAD_USER_INPUT", "2000"},
 		} {
@@ -50,7 +50,7 @@ func TestSuspension(t *testing.T) {
 		ada.Get("/newest").Want(t, 200)
 		for path, method := range map[string]string{"/things/": "POST", fmt.Sprintf("/things/%d/publish", thing): "POST", fmt.Sprintf("/things/%d", thing): "DELETE"} {
 			r := ada.Do(method, path, object{"name": "x", "license": "cc", "category": "Art"}).Want(t, 403)
-			if !strings.Contains(string(r.Bytes), "suspended, so it only reads: Spam.") {
+			if !strings.Contains(string(r.Bytes), "suspended and can only read: Spam.") {
 				t.Errorf("%s %s: %s", method, path, r.Bytes)
 			}
 		}
@@ -254,6 +254,98 @@ func TestTakedown(t *testing.T) {
 		mod.Query(`{ moderationLog { nodes { action thingId thing { id } user { username } } } }`, nil, &log)
 		if n := log.ModerationLog.Nodes; len(n) != 6 || n[2].Action != "RESTORE_THING" || n[2].ThingID == nil || *n[2].ThingID != servertest.ID(id) || n[2].Thing != nil || n[0].Thing == nil {
 			t.Errorf("the log is %+v", n)
+		}
+	})
+}
+
+// What is taken down stays as it is and hidden until it is restored: its owner changes and deletes
+// nothing of it, and where the staff deletes it, the makes of it stay hidden with their bytes.
+func TestTakedownIsKept(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, eve, staff := s.User("ada"), s.User("bob"), s.User("eve"), s.Staff()
+		stl, png := servertest.Mesh(t, "hschendel_simple_bin.stl"), servertest.Mesh(t, "lib3mf_thumbnail.png")
+		thing := ada.Thing("Weapon")
+		file, extra, pending := ada.Upload("a.stl", stl), ada.Upload("b.stl", stl), ada.Upload("c.stl", stl)
+		ada.Finalize("thing", thing, file, extra).Want(t, 200)
+		ada.Publish(thing).Want(t, 200)
+		made := stage(t, bob, fmt.Sprintf("/things/%d/copies", thing), "made.png")
+		made.post(bob, png).Want(t, 200)
+		var picture struct{ ID int64 }
+		bob.Do("POST", made.Fields["success_action_redirect"], nil).Want(t, 200, &picture)
+		staged := stage(t, ada, fmt.Sprintf("/things/%d/files", thing), "d.stl")
+		staged.post(ada, stl).Want(t, 200)
+		eve.Get("/copies/1").Want(t, 200)
+		path := fmt.Sprintf("/things/%d", thing)
+		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
+
+		for name, r := range map[string]*servertest.Response{
+			"changing it": ada.Do("PATCH", path, object{"name": "A vase"}), "deleting it": ada.Do("DELETE", path, nil),
+			"deleting a file": ada.Do("DELETE", fmt.Sprintf("%s/files/%d", path, extra), nil), "adding a file": ada.Finalize("thing", thing, pending),
+			"finalizing a staged file": ada.Do("POST", staged.Fields["success_action_redirect"], nil), "staging another": ada.Do("POST", path+"/files", object{"filename": "x.stl"}),
+		} {
+			if r.StatusCode != 403 || !strings.Contains(string(r.Bytes), "taken down") {
+				t.Errorf("%s: %d %s, want 403", name, r.StatusCode, r.Bytes)
+			}
+		}
+		eve.Get("/copies/1").Want(t, 403)
+		download := fmt.Sprintf("/files/%d/download", picture.ID)
+		staff.Do("DELETE", path, nil).Want(t, 200)
+		s.Fold()
+		for _, c := range []*servertest.Client{eve, ada} {
+			c.Get("/copies/1").Want(t, 403)
+		}
+		for _, c := range []*servertest.Client{eve, ada, bob, staff} {
+			c.Get(download).Want(t, 403)
+		}
+		s.Client("").Get(fmt.Sprintf("/download:%d", picture.ID)).Want(t, 403)
+		if list := eve.Get("/copies").Want(t, 200); strings.Contains(string(list.Bytes), "Weapon") {
+			t.Errorf("the make is listed: %s", list.Bytes)
+		}
+		bob.Get("/copies/1").Want(t, 200)
+		again := bob.Upload("again.png", png)
+		bob.Finalize("copy", 1, again).Want(t, 403)
+		bob.Do("PATCH", "/copies/1", object{"description": "x"}).Want(t, 403)
+		bob.Do("DELETE", "/copies/1", nil).Want(t, 403)
+		eve.Get("/copies/1").Want(t, 403)
+		s.Fold()
+		if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
+			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
+		}
+		staff.Do("DELETE", "/copies/1", nil).Want(t, 200)
+	})
+}
+
+// What one of the staff deletes of others is in the moderation log, and what owners delete is not.
+func TestStaffDeletionsAreLogged(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		world := fullThing(t, s, ada, bob)
+		staff := s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
+		thing, file := world["thing_id"].(int64), world["file_id"].(int64)
+		var made struct {
+			CreateComment struct{ Comment struct{ ID string } }
+		}
+		bob.Query(`mutation ($id: ID!) { createComment(input: {target: {type: THING, id: $id}, body: "Spam"}) { comment { id } } }`, object{"id": servertest.ID(thing)}, &made)
+		own := bob.Thing("His")
+		bob.Do("DELETE", fmt.Sprintf("/things/%d", own), nil).Want(t, 200)
+		staff.Query(`mutation ($id: ID!) { deleteComment(input: {id: $id}) { comment { id } } }`, object{"id": made.CreateComment.Comment.ID}, new(any))
+		staff.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", thing, file), nil).Want(t, 200)
+		staff.Do("DELETE", "/copies/1", nil).Want(t, 200)
+		staff.Do("DELETE", fmt.Sprintf("/things/%d", thing), nil).Want(t, 200)
+		var log struct {
+			ModerationLog struct {
+				Nodes []struct {
+					Action            string
+					Actor, User       struct{ Username string }
+					ThingID, ObjectID string
+				}
+			}
+		}
+		staff.Query(`{ moderationLog { nodes { action actor { username } user { username } thingId objectId } } }`, nil, &log)
+		want := fmt.Sprintf("[{DELETE_THING {staff} {ada} %d } {DELETE_MAKE {staff} {bob} %d 1} {DELETE_FILE {staff} {ada} %d %d} {DELETE_COMMENT {staff} {bob} %d %s}]",
+			thing, thing, thing, file, thing, made.CreateComment.Comment.ID)
+		if got := fmt.Sprint(log.ModerationLog.Nodes); got != want {
+			t.Errorf("the log is\n%s, want\n%s", got, want)
 		}
 	})
 }

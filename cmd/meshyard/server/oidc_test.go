@@ -216,3 +216,24 @@ func TestOpenIDProviderIsDown(t *testing.T) {
 		_ = answer.Body.Close()
 	}
 }
+
+// Forged ID tokens do not make the server ask the provider for its keys again and again.
+func TestForgedTokensFetchNoKeys(t *testing.T) {
+	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
+		other := oidctest.New(t)
+		s.Client(issuer.Sign(oidctest.Claims{"sub": "1"})).Get("/users/me").Want(t, 200)
+		var group sync.WaitGroup
+		for range 4 {
+			group.Go(func() {
+				for n := range 10 {
+					s.Client(other.Sign(oidctest.Claims{"sub": fmt.Sprint(n), "iss": issuer.URL})).Get("/users/me").Want(t, 401)
+				}
+			})
+		}
+		group.Wait()
+		s.Client(issuer.Sign(oidctest.Claims{"sub": "2"})).Get("/users/me").Want(t, 200)
+		if n := issuer.KeyRequests(); n > 3 { // one in ten seconds, on a machine that may be slow
+			t.Errorf("40 forged tokens made the server ask for the keys %d times, want one in ten seconds", n)
+		}
+	})
+}

@@ -268,3 +268,22 @@ func TestRateLimitIsByUser(t *testing.T) {
 		bob.Get("/users/ada").Want(t, 200)
 	}, func(c *config.Settings) { c.RateLimit = 3 })
 }
+
+// A token that only writes does not read the catalogue through the payloads of mutations.
+func TestWriteOnlyTokenReadsNoLists(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		s.User("ada")
+		writer, both := s.Client(s.Token("ada", auth.Write)), s.Client(s.Token("ada", auth.Read, auth.Write))
+		const create = `mutation { createThing(input: {name: "x", category: "Art", license: CC}) { thing { id name creator { username } %s } } }`
+		for _, list := range []string{`category { things { nodes { id } } }`, `category { children { name } }`, `...F } } } fragment F on Thing { likers { nodes { id`, `creator { ... on User { things { totalCount } } }`} {
+			if code := writer.GraphQL(fmt.Sprintf(create, list), nil).Code(); code != "FORBIDDEN" {
+				t.Errorf("%s by a token that only writes: %q, want FORBIDDEN", list, code)
+			}
+			if result := both.GraphQL(fmt.Sprintf(create, list), nil); result.Code() != "" {
+				t.Errorf("%s by a token that reads: %+v", list, result.Errors)
+			}
+		}
+		writer.Query(fmt.Sprintf(create, "category { name } tags { name } files { id }"), nil, new(any))
+		writer.Thing("By REST")
+	})
+}

@@ -33,6 +33,7 @@ type Issuer struct {
 	person Claims
 	key    *rsa.PrivateKey
 	codes  map[string]url.Values // what was asked, by code
+	asked  int                   // how often for the keys
 }
 
 const keyID = "test"
@@ -70,7 +71,17 @@ func (i *Issuer) describe(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
+// KeyRequests returns how often the keys were asked for.
+func (i *Issuer) KeyRequests() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.asked
+}
+
 func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
+	i.mu.Lock()
+	i.asked++
+	i.mu.Unlock()
 	_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{map[string]string{
 		"kty": "RSA", "alg": "RS256", "use": "sig", "kid": keyID,
 		"n": base64.RawURLEncoding.EncodeToString(i.key.N.Bytes()), "e": base64.RawURLEncoding.EncodeToString(big.NewInt(int64(i.key.E)).Bytes()),

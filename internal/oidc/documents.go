@@ -1,0 +1,76 @@
+package oidc
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// refreshEvery is how often a document of the provider is fetched at most. A token with an unknown
+	// signature makes go-oidc fetch the provider's keys again, and anyone can send such tokens.
+	refreshEvery = 10 * time.Second
+
+	maxDocument = 1 << 20
+)
+
+// client returns the HTTP client for the provider.
+func (p *Provider) client() *http.Client {
+	return &http.Client{Timeout: 10 * time.Second, Transport: &p.documents}
+}
+
+// documents fetches what the provider publishes for all, its configuration and its keys, at most once
+// in refreshEvery each, and repeats the last answer until then, failures included. Other requests pass.
+type documents struct {
+	mu    sync.Mutex
+	known map[string]document
+}
+
+type document struct {
+	answer *http.Response
+	body   []byte
+	err    error
+	at     time.Time
+}
+
+// RoundTrip sends a request to the provider, or repeats what it answered just before.
+func (d *documents) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodGet || r.Header.Get("Authorization") != "" {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	d.mu.Lock() // one fetch at a time: the others wait for its answer
+	defer d.mu.Unlock()
+	last, ok := d.known[r.URL.String()]
+	if !ok || time.Since(last.at) >= refreshEvery {
+		last = fetch(r)
+		if r.Context().Err() != nil {
+			return nil, r.Context().Err() // the caller gave up: that says nothing about the provider
+		}
+		if d.known == nil {
+			d.known = make(map[string]document)
+		}
+		d.known[r.URL.String()] = last
+	}
+	if last.err != nil {
+		return nil, last.err
+	}
+	answer := *last.answer
+	answer.Request, answer.Header, answer.Body = r, last.answer.Header.Clone(), io.NopCloser(bytes.NewReader(last.body))
+	return &answer, nil
+}
+
+func fetch(r *http.Request) document {
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return document{err: err, at: time.Now()}
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxDocument+1))
+	if err == nil && len(body) > maxDocument {
+		err = fmt.Errorf("%s answers more than %d bytes", r.URL.Redacted(), maxDocument)
+	}
+	return document{answer: answer, body: body, err: err, at: time.Now()}
+}
