@@ -1464,7 +1464,7 @@ var (
 	unmarshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat = map[string]mesh.Format{
 		"STL":      mesh.STL,
 		"OBJ":      mesh.OBJ,
-		"THREE_MF": mesh.TMF,
+		"THREE_MF": mesh.ThreeMF,
 		"PLY":      mesh.PLY,
 		"GLTF":     mesh.GLTF,
 		"GLB":      mesh.GLB,
@@ -1474,7 +1474,7 @@ var (
 	marshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat = map[mesh.Format]string{
 		mesh.STL:  "STL",
 		mesh.OBJ:  "OBJ",
-		mesh.TMF:  "THREE_MF",
+		mesh.ThreeMF:  "THREE_MF",
 		mesh.PLY:  "PLY",
 		mesh.GLTF: "GLTF",
 		mesh.GLB:  "GLB",

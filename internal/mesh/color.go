@@ -2,7 +2,8 @@ package mesh
 
 import "math"
 
-// Linear gives the light that each value of sRGB (IEC 61966-2-1) stands for, from 0 to 1. glTF and three.js keep the colours of vertices so.
+// Linear maps each 8-bit sRGB value (IEC 61966-2-1) to linear light from 0 to 1. glTF and three.js
+// store vertex colours as linear light.
 var Linear = func() (light [256]float64) {
 	for i := range light {
 		if x := float64(i) / 255; x <= 0.04045 {
@@ -14,7 +15,8 @@ var Linear = func() (light [256]float64) {
 	return light
 }()
 
-// Encoded gives light from 0 to 1 as sRGB has it, from 0 to 1 too. What is out of range is brought to its end, what is no number to 1.
+// Encoded converts linear light from 0 to 1 to sRGB from 0 to 1. It clamps values out of range, and
+// returns 1 for NaN.
 func Encoded(light float64) float64 {
 	switch {
 	case light <= 0:

@@ -2,10 +2,12 @@ package mesh
 
 import "fmt"
 
-// Reason says why no mesh could be made of a file.
+// Reason is why a file could not be decoded to a mesh.
 type Reason string
 
-// The reasons. Malformed is of the file, Unsupported is of us, TooLarge is of the limits, Empty is a sound file with nothing to show.
+// Malformed: the file violates its format. Unsupported: the file is valid but uses a feature that
+// is not supported. TooLarge: the file exceeds the limits. Empty: the file is valid but has no
+// triangles and no points.
 const (
 	Malformed   Reason = "malformed"
 	Unsupported Reason = "unsupported"
@@ -13,15 +15,17 @@ const (
 	Empty       Reason = "empty"
 )
 
-// Error says to the person who uploaded a file why nothing can be derived from it. Trying again would give the same.
+// Error explains to the user who uploaded a file why it has no mesh. It is permanent: decoding the
+// file again gives the same error.
 type Error struct {
 	Reason  Reason
-	Message string // one sentence that names the format, the place (line, byte or element) and what was wrong there; public
+	Message string // one sentence that names the format, the position (line, byte or element) and the problem; safe to show to the user
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Errorf makes an Error. What it is given from a file must be quoted and short, for it is shown.
+// Errorf returns an *Error with a formatted message. Text from the file must be quoted and short,
+// because the message is shown to the user.
 func Errorf(reason Reason, format string, args ...any) error {
 	return &Error{reason, fmt.Sprintf(format, args...)}
 }

@@ -5,25 +5,26 @@ import (
 	"strings"
 )
 
-// Format is a file format of meshes, written as the usual ending of a name.
+// Format is a mesh file format, written as its usual extension in lower case.
 type Format string
 
-// The formats that are read.
+// The supported formats.
 const (
-	STL  Format = "stl"
-	OBJ  Format = "obj"
-	TMF  Format = "3mf"
-	PLY  Format = "ply"
-	GLTF Format = "gltf"
-	GLB  Format = "glb"
-	OFF  Format = "off"
-	AMF  Format = "amf"
+	STL     Format = "stl"
+	OBJ     Format = "obj"
+	ThreeMF Format = "3mf"
+	PLY     Format = "ply"
+	GLTF    Format = "gltf"
+	GLB     Format = "glb"
+	OFF     Format = "off"
+	AMF     Format = "amf"
 )
 
-// Formats are all formats that are read.
-var Formats = []Format{STL, OBJ, TMF, PLY, GLTF, GLB, OFF, AMF}
+// Formats lists the supported formats.
+var Formats = []Format{STL, OBJ, ThreeMF, PLY, GLTF, GLB, OFF, AMF}
 
-// FormatOf tells the format from the ending of a file's name, in any case, and "" where it is of no mesh.
+// FormatOf returns the format for the extension of a file name, ignoring case, or "" if it is not
+// the extension of a mesh format.
 func FormatOf(name string) Format {
 	ending := Format(strings.ToLower(strings.TrimPrefix(path.Ext(name), ".")))
 	for _, f := range Formats {
@@ -34,7 +35,7 @@ func FormatOf(name string) Format {
 	return ""
 }
 
-// Title returns the name of the format as messages write it: STL, glTF, 3MF.
+// Title returns the name of the format for messages: STL, glTF, 3MF.
 func (f Format) Title() string {
 	if f == GLTF {
 		return "glTF"

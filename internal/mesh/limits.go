@@ -1,15 +1,17 @@
 package mesh
 
-// Limits bound what reading one file may cost. Time is bounded by the context, which readers ask often. None may be zero.
+// Limits bound the cost of decoding one file. The context bounds the time; decoders check it often.
+// No limit may be zero.
 type Limits struct {
 	Bytes     int64 // of the file
-	Inflated  int64 // of everything that a container (3MF, AMF) unpacks to, together
-	Triangles int64 // in the mesh, each use of a shared part counted; it also bounds vertices (three a triangle) and points of a cloud
-	Depth     int   // of components, nodes and nested elements
-	Elements  int64 // of everything else that a file may hold in any number: nodes, groups, materials, properties
+	Inflated  int64 // decompressed size of all files in a container (3MF, AMF) together
+	Triangles int64 // in the mesh, counting each instance of a shared part; also limits vertices (3 for each triangle) and points of a cloud
+	Depth     int   // nesting of components, nodes and XML elements
+	Elements  int64 // number of nodes, groups, materials, properties and other elements
 }
 
-// DefaultLimits are those of a server that is not told others: enough for what is printed, and nothing that stops a machine.
+// DefaultLimits are the limits of a server without other settings. They allow real models for
+// printing and protect a small machine.
 var DefaultLimits = Limits{
 	Bytes:     2 << 30,
 	Inflated:  1 << 30,

@@ -5,12 +5,14 @@ import (
 	"slices"
 )
 
-// CreaseAngle is the angle between two faces beyond which the edge between them is shown sharp, in degrees.
+// CreaseAngle is the angle between two faces, in degrees, above which their common edge is shaded
+// as a sharp edge.
 const CreaseAngle = 40
 
-// Shaded gives a welded mesh with normals: faces that meet in a vertex at less than the angle (in degrees) share a normal there, the sum of
-// theirs weighted by area, and a vertex stands as often as it has normals. Triangles keep their order and number. A cloud has no normals
-// and is given back as it is.
+// Shaded returns a welded copy of the mesh with normals. Faces that meet at a vertex at less than
+// angle degrees share a normal there: the sum of their normals weighted by area. A vertex with
+// several normals is duplicated. The triangles keep their order and number. Shaded returns a point
+// cloud unchanged, without normals.
 func (m *Mesh) Shaded(angle float64) *Mesh {
 	if m.Cloud {
 		return m
@@ -55,7 +57,7 @@ func (m *Mesh) Shaded(angle float64) *Mesh {
 			}
 			n := unit(g.sum)
 			if n == ([3]float32{}) {
-				n = [3]float32{0, 0, 1} // only faces without area meet here
+				n = [3]float32{0, 0, 1} // only degenerate faces meet here
 			}
 			out.Normals = append(out.Normals, n[:]...)
 		}
@@ -63,10 +65,12 @@ func (m *Mesh) Shaded(angle float64) *Mesh {
 	return &out
 }
 
-// group is the faces around a vertex that share a normal: lead is the first one's, sum what they come to.
+// group is the faces around a vertex that share a normal. lead is the normal of the first face, sum
+// the weighted sum.
 type group struct{ lead, sum [3]float32 }
 
-// nearest gives the first group that a face of normal n belongs to, and -1 where there is none. A face without area belongs to any.
+// nearest returns the first group that a face of normal n belongs to, or -1 if there is none. A
+// degenerate face belongs to any group.
 func nearest(groups []group, n [3]float32, sharp float32) int {
 	u := unit(n)
 	for i, g := range groups {
@@ -77,8 +81,9 @@ func nearest(groups []group, n [3]float32, sharp float32) int {
 	return -1
 }
 
-// faceNormals gives of each triangle the cross product of two edges: its normal, twice its area long. The unit of length is a power of two
-// that is about as long as the mesh, for the areas of huge and tiny meshes are beyond single precision.
+// faceNormals returns the normal of each triangle as the cross product of two edges, whose length
+// is twice the area. Coordinates are scaled by a power of two to about the size of the mesh,
+// because the areas of very large and very small meshes are out of range in single precision.
 func (m *Mesh) faceNormals() [][3]float32 {
 	normals := make([][3]float32, m.Triangles())
 	_, exponent := math.Frexp((&Mesh{Positions: m.Positions}).Box().Diagonal())
@@ -90,8 +95,9 @@ func (m *Mesh) faceNormals() [][3]float32 {
 	return normals
 }
 
-// incidence makes of the indices a list for each vertex of the corners that are at it, ascending: first gives the first corner and 1, and
-// each corner has in the place of its index the next one and 1, or 0. It takes no more memory beside them.
+// incidence replaces the indices by linked lists of the corners at each vertex, in ascending order.
+// first holds the first corner of each vertex + 1; Indices holds for each corner the next one + 1,
+// or 0. It needs no further memory.
 func (m *Mesh) incidence() (first []uint32) {
 	first = make([]uint32, m.Vertices())
 	for corner := len(m.Indices) - 1; corner >= 0; corner-- {
@@ -111,7 +117,7 @@ func add(a, b [3]float32) [3]float32 { return [3]float32{a[0] + b[0], a[1] + b[1
 
 func dot(a, b [3]float32) float32 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
 
-// unit gives the vector of length one in the direction of v, and zero where v has none that single precision can tell.
+// unit returns v scaled to length 1, or zero if its direction is lost in single precision.
 func unit(v [3]float32) [3]float32 {
 	x, y, z := float64(v[0]), float64(v[1]), float64(v[2])
 	l := math.Sqrt(x*x + y*y + z*z)

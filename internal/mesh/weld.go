@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 )
 
-// Weld gives the same triangles with each place (and colour) that several corners share held once, in the order in which they are first
-// met. Positions are the same when they are equal as numbers: nothing is moved. A cloud is given back as it is. The given mesh is not
-// changed; the result shares nothing that is written later. Vertices that no triangle uses are left out. It takes 4 bytes a corner and
-// up to 24 bytes a vertex.
+// Weld returns the same triangles with equal vertices merged. Vertices are equal if their positions
+// are equal as numbers and their colours are equal; no vertex is moved. Vertices are numbered in
+// order of first use, and unused ones are dropped. Weld returns a point cloud unchanged. It does
+// not modify m. It uses 4 bytes for each corner and up to 24 bytes for each vertex.
 func (m *Mesh) Weld() *Mesh {
 	if m.Cloud {
 		return m
@@ -20,7 +20,7 @@ func (m *Mesh) Weld() *Mesh {
 	out.Indices = make([]uint32, corners)
 	guess := m.Vertices() + 16
 	if m.Indices == nil {
-		guess = corners/5 + 16 // in a closed surface six corners meet in a vertex; what has more vertices makes more room
+		guess = corners/5 + 16 // in a closed surface about six corners meet at a vertex; more vertices grow the table
 	}
 	out.Positions = make([]float32, 0, 3*guess)
 	if m.Colors != nil {
@@ -37,7 +37,7 @@ func (m *Mesh) Weld() *Mesh {
 			slots = out.rehash(2 * len(slots))
 		}
 		p := m.Positions[3*v : 3*v+3 : 3*v+3]
-		x, y, z := p[0]+0, p[1]+0, p[2]+0 // -0 is 0
+		x, y, z := p[0]+0, p[1]+0, p[2]+0 // turns -0 into 0
 		color := m.color(v)
 		mask := uint32(len(slots) - 1)
 		at := hash(x, y, z, color) & mask
@@ -86,8 +86,8 @@ func (m *Mesh) color(v uint32) uint32 {
 	return uint32(c[0]) | uint32(c[1])<<8 | uint32(c[2])<<16 | uint32(c[3])<<24
 }
 
-// multipliers are chosen anew by each process, so that no file can be made whose vertices all fall into one place of the table. The order in which vertices are
-// met, and so the result, does not depend on them.
+// multipliers are random in each process, so that nobody can make a file whose vertices all collide
+// in the hash table. The result does not depend on them.
 var multipliers = [4]uint64{rand.Uint64() | 1, rand.Uint64() | 1, rand.Uint64() | 1, rand.Uint64() | 1}
 
 func hash(x, y, z float32, color uint32) uint32 {

@@ -1,5 +1,7 @@
-// Package decode makes meshes of files: STL, OBJ, 3MF, PLY, glTF, GLB, OFF and AMF, each from what its specification says and what programs
-// write. It trusts nothing that a file says of itself: memory is taken for bytes that are there, and never for a number that was read.
+// Package decode reads mesh files: STL, OBJ, 3MF, PLY, glTF, GLB, OFF and AMF. It detects the
+// format and calls the decoder of that format, which has a package of its own. The decoders follow
+// the specifications and accept common deviations. They treat every file as hostile: they allocate
+// memory for bytes that are present, never for a count that the file declares.
 package decode
 
 import (
@@ -20,10 +22,15 @@ import (
 // Source is the file to decode.
 type Source = source.Source
 
-// Read makes the mesh of a file. Its content decides the format where it can, the ending of its name else. Progress, which may be nil, is
-// told how much is done, from 0 to 1 and never less than before. What is wrong with the file is a *mesh.Error; other errors are those of
-// the source and of the context, which is asked often. A mesh that is given has a triangle or is a cloud with a point, all its positions
-// are finite, all its indices are of its vertices, and it is within the limits.
+// Decode decodes a mesh file. It detects the format by content and, where that is ambiguous, by the
+// extension of src.Name. It calls progress, which may be nil, with values that increase from 0 to
+// 1.
+//
+// An error that the file causes is a *mesh.Error; other errors come from src or ctx. Decode checks
+// ctx often.
+//
+// The mesh has at least one triangle, or is a point cloud with at least one point. All positions
+// are finite, all indices refer to existing vertices, and the mesh is within the limits.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(done float64)) (*mesh.Mesh, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -51,17 +58,18 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	return m, nil
 }
 
-// readerOf gives what reads a format.
+// decoders holds the decoder of each format.
 var decoders = map[mesh.Format]func(context.Context, source.Source, mesh.Limits, func(float64)) (*mesh.Mesh, error){
-	mesh.STL: stl.Decode, mesh.OBJ: obj.Decode, mesh.TMF: threemf.Decode, mesh.PLY: ply.Decode,
+	mesh.STL: stl.Decode, mesh.OBJ: obj.Decode, mesh.ThreeMF: threemf.Decode, mesh.PLY: ply.Decode,
 	mesh.GLTF: gltf.Decode, mesh.GLB: gltf.Decode, mesh.OFF: off.Decode, mesh.AMF: amf.Decode,
 }
 
-// rising makes a report that goes from 0 to 1 and never back of one that readers may call with anything.
+// monotonic returns a function that forwards to progress only values that are greater than all
+// before, clamped to 0 to 1. Decoders may call it with any value.
 func monotonic(progress func(float64)) func(float64) {
 	last := -1.0
 	return func(done float64) {
-		if done = max(0, min(1, done)); done > last && progress != nil { // not a number is not more
+		if done = max(0, min(1, done)); done > last && progress != nil { // false for NaN
 			last = done
 			progress(done)
 		}

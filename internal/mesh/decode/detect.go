@@ -11,10 +11,12 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// looked is how many bytes the format is told from.
+// prefixSniffed is how many bytes detectFormat looks at.
 const prefixSniffed = 1024
 
-// formatOf tells the format of a file. Content is asked first: names are often wrong. The error says what else the file looks like.
+// detectFormat returns the format of a file. Content takes precedence over the extension, because
+// extensions are often wrong. The error of an unsupported file names the type that its content
+// looks like.
 func detectFormat(src source.Source) (mesh.Format, error) {
 	named := mesh.FormatOf(src.Name)
 	if src.Size <= 0 {
@@ -25,7 +27,7 @@ func detectFormat(src source.Source) (mesh.Format, error) {
 		return "", err
 	}
 	if src.Size > 84 && stl.IsBinary(start, src.Size) {
-		return mesh.STL, nil // whatever the header looks like: this does not happen by chance
+		return mesh.STL, nil // regardless of the header text: this size is no coincidence
 	}
 	if f := formatByContent(start, named); f != "" {
 		return f, nil
@@ -42,7 +44,7 @@ func detectFormat(src source.Source) (mesh.Format, error) {
 	return named, nil
 }
 
-// formatByContent tells a format from how files of it start, and "" where that says nothing.
+// formatByContent returns the format that the first bytes indicate, or "" if they indicate none.
 func formatByContent(start []byte, named mesh.Format) mesh.Format {
 	text := bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xEF\xBB\xBF")), " \t\r\n\v\f")
 	switch {
@@ -52,7 +54,7 @@ func formatByContent(start []byte, named mesh.Format) mesh.Format {
 		if named == mesh.AMF {
 			return mesh.AMF
 		}
-		return mesh.TMF
+		return mesh.ThreeMF
 	case bytes.HasPrefix(start, []byte("ply\n")), bytes.HasPrefix(start, []byte("ply\r")):
 		return mesh.PLY
 	case stl.IsText(start):
@@ -69,7 +71,7 @@ func formatByContent(start []byte, named mesh.Format) mesh.Format {
 	return ""
 }
 
-// foreign says what a file looks like that no mesh is read from, and "" where that is not known.
+// describeForeign names the type of a file that is not a mesh, or returns "" if it is unknown.
 func describeForeign(start []byte) string {
 	for _, k := range []struct{ magic, what string }{
 		{"\x89PNG\r\n\x1a\n", "a PNG picture"},

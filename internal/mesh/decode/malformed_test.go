@@ -16,7 +16,7 @@ func TestMalformed(t *testing.T) {
 	dir := filepath.Join(decodetest.DataFolder(t), "malformed")
 	for _, c := range []struct {
 		file    string
-		reason  mesh.Reason // "" where it is to be read
+		reason  mesh.Reason // "" if the file must decode
 		message string
 	}{
 		{"tinyobj_invalid-relative-vertex-index.obj", mesh.Malformed, `Line 1 of the OBJ file has a face with vertex "-4", where 0 `},

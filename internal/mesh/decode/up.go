@@ -6,8 +6,10 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// upOf guesses which axis points up in formats that do not say. What is made for printing stands on the plate, z = 0, and what is made for a scene on its floor,
-// y = 0. Else it is z for PLY, as scanners write it, and y for OBJ and OFF, as in the programs that these come from.
+// guessUp guesses the up axis for formats that do not define it. Models for printing stand on the
+// build plate, z = 0; models for scenes stand on the floor, y = 0. If the bounding box does not
+// decide, the axis is z for PLY, which scanners write, and y for OBJ and OFF, which modelling
+// programs write.
 func guessUp(m *mesh.Mesh) mesh.Up {
 	box := m.Box()
 	stands := func(axis int) bool { return math.Abs(box.Min[axis]) <= 1e-3*box.Diagonal() }

@@ -9,7 +9,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// textSTLOf writes a mesh as programs do.
+// textSTLOf encodes a mesh as text STL.
 func textSTLOf(m *mesh.Mesh) []byte {
 	var b bytes.Buffer
 	b.WriteString("solid C:\\a model\\\n")
@@ -26,7 +26,7 @@ func textSTLOf(m *mesh.Mesh) []byte {
 	return b.Bytes()
 }
 
-// plyOf writes a mesh with indices.
+// plyOf encodes an indexed mesh as PLY.
 func plyOf(m *mesh.Mesh, format string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "ply\nformat %s 1.0\ncomment a sphere\nelement vertex %d\nproperty float x\nproperty float y\nproperty float z\n"+
@@ -56,7 +56,7 @@ func offOf(m *mesh.Mesh) []byte {
 	return append(fmt.Appendf(nil, "OFF\n%d %d 0\n", m.Vertices(), m.Triangles()), rowsOf(m)...)
 }
 
-// rowsOf writes the vertices and faces as PLY and OFF have them.
+// rowsOf encodes vertices and faces in the text form that PLY and OFF share.
 func rowsOf(m *mesh.Mesh) []byte {
 	var b bytes.Buffer
 	for v := range uint32(m.Vertices()) {

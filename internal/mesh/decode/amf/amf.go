@@ -1,3 +1,4 @@
+// Package amf decodes AMF files.
 package amf
 
 import (
@@ -17,9 +18,10 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/zipfile"
 )
 
-// readAMF reads an AMF file (ISO/ASTM 52915:2016), plain or in a ZIP archive: its constellations and the objects that no constellation
-// uses. Colours are those of triangles, vertices, volumes, objects and materials, in this order; formulas of colours, textures and the
-// curves of edges are not looked at.
+// Decode decodes an AMF file (ISO/ASTM 52915:2016), plain or in a ZIP archive: its constellations
+// and the objects that no constellation uses. Colours of triangles take precedence over those of
+// vertices, volumes, objects and materials, in this order. Decode ignores colour formulas, textures
+// and curved edges.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	limits = geometry.IndexableLimits(limits)
 	var r io.Reader = source.NewReader(ctx, src, 0, progress)
@@ -29,7 +31,7 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 		if err != nil {
 			return nil, err
 		}
-		// The specification has one file in the archive; any other is not looked at.
+		// The specification allows one file in the archive. Others are ignored.
 		i := slices.IndexFunc(c.Files, func(f *zip.File) bool { return strings.EqualFold(path.Ext(f.Name), ".amf") })
 		if i < 0 {
 			return nil, mesh.Errorf(mesh.Malformed, "The ZIP archive has no AMF file.")
@@ -46,20 +48,20 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	return a.mesh(ctx)
 }
 
-// amfFile is an AMF file while it is read.
+// file is the state of decoding an AMF file.
 type file struct {
 	*xmlscan.Scanner
 	limits    mesh.Limits
 	unit      float64
-	objects   map[int64]*object // and constellations, which share their ids
+	objects   map[int64]*object // objects and constellations, which share their IDs
 	order     []*object
 	materials map[int64]optionalColor
-	elements  int64 // of Limits.Elements
+	elements  int64 // counts towards Limits.Elements
 	vertices  int64
 	triangles int64
 }
 
-// amfObject is an object or a constellation.
+// object is an object or a constellation.
 type object struct {
 	geometry.Object
 	color          optionalColor
@@ -70,26 +72,26 @@ type object struct {
 	references     []reference
 }
 
-// amfVolume is the triangles of an object from one on, up to the next volume.
+// volume is the triangles of an object from first up to the next volume.
 type volume struct {
 	first    int
 	color    optionalColor
 	material int64
 }
 
-// amfLink is a use of an object that is looked up when all is read.
+// reference is a use of an object by ID, resolved after the whole file has been read.
 type reference struct {
 	id int64
 	at geometry.Transform
 }
 
-// amfColor is a colour that may be missing.
+// optionalColor is a colour that may be missing.
 type optionalColor struct {
 	rgba  uint32
 	valid bool
 }
 
-// or gives another colour where this one is missing.
+// or returns c, or other if c is missing.
 func (c optionalColor) or(other optionalColor) optionalColor {
 	if c.valid {
 		return c
@@ -97,7 +99,7 @@ func (c optionalColor) or(other optionalColor) optionalColor {
 	return other
 }
 
-// unitsAMF are the units of AMF in millimetres; one that is not said is a millimetre.
+// units are the AMF units in millimetres. The default is the millimetre.
 var units = map[string]float64{"": 1, "micron": 0.001, "millimeter": 1, "inch": 25.4, "feet": 304.8, "meter": 1000}
 
 func (a *file) read() error {
@@ -127,13 +129,13 @@ func (a *file) read() error {
 	return a.Finish()
 }
 
-// mesh makes the mesh.
+// mesh builds the mesh.
 func (a *file) mesh(ctx context.Context) (*mesh.Mesh, error) {
 	for _, o := range a.order {
 		for _, l := range o.references {
 			to := a.objects[l.id]
 			if to == nil {
-				return nil, mesh.Errorf(mesh.Malformed, "A constellation of the AMF file uses object %d, which is not there.", l.id)
+				return nil, mesh.Errorf(mesh.Malformed, "A constellation of the AMF file uses object %d, which does not exist.", l.id)
 			}
 			to.used = true
 			o.Instances = append(o.Instances, geometry.Instance{Object: &to.Object, Transform: l.at})
@@ -145,7 +147,7 @@ func (a *file) mesh(ctx context.Context) (*mesh.Mesh, error) {
 	s := geometry.Scene{Format: "AMF", Limits: a.limits}
 	for _, o := range a.order {
 		if err := s.Count(&o.Object, 1); err != nil {
-			return nil, err // constellations that contain each other are used, all of them, and would be passed over
+			return nil, err // constellations that contain each other are all marked as used, so Fill would not visit them
 		}
 		if !o.used {
 			s.Instances = append(s.Instances, geometry.Instance{Object: &o.Object, Transform: geometry.Identity})
@@ -161,7 +163,8 @@ func (a *file) mesh(ctx context.Context) (*mesh.Mesh, error) {
 	return m, nil
 }
 
-// paint gives the corners of an object their places, now that materials are known.
+// colorObject replaces the vertices of triangles by output vertices with their colours, now that
+// the materials are known.
 func (a *file) colorObject(ctx context.Context, o *object) error {
 	if o.Shape == nil {
 		return nil
@@ -192,7 +195,8 @@ func (a *file) colorObject(ctx context.Context, o *object) error {
 	return nil
 }
 
-// turned gives the transform of an instance: it is turned around x, y and z, by degrees, and then moved (section 11 of the specification).
+// instanceTransform returns the transform of an instance: rotations around x, y and z in degrees,
+// then a translation (section 11 of the specification).
 func instanceTransform(degrees, delta [3]float64) geometry.Transform {
 	var sin, cos [3]float64
 	for i, d := range degrees {

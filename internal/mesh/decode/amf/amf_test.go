@@ -30,7 +30,7 @@ func TestAMFSample(t *testing.T) {
 	}
 }
 
-// objectAMF is an object of one triangle with corners at 0 0 0, 1 0 0 and 0 2 0.
+// objectAMF returns an object with one triangle with corners at 0 0 0, 1 0 0 and 0 2 0.
 func objectAMF(id int, object, vertex, volume, triangle string) string {
 	text := fmt.Sprintf(`<object id="%d">%s<mesh><vertices>`, id, object)
 	for _, p := range [][2]int{{0, 0}, {1, 0}, {0, 2}} {

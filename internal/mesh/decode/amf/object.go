@@ -8,7 +8,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// tally counts one of what a file may hold in any number.
+// countElement counts an element towards Limits.Elements.
 func (a *file) countElement() error {
 	if a.elements++; a.elements > a.limits.Elements {
 		return mesh.Errorf(mesh.TooLarge, "The AMF file has more than %d objects, volumes, instances and materials.", a.limits.Elements)
@@ -112,7 +112,7 @@ func (a *file) vertex(o *object) error {
 	return nil
 }
 
-// colored gives colors with the one at i set. It is only as long as what has a colour.
+// setColor sets colors[i] and extends the slice as needed.
 func setColor(colors []optionalColor, i int, c optionalColor) []optionalColor {
 	if !c.valid {
 		return colors
@@ -124,7 +124,7 @@ func setColor(colors []optionalColor, i int, c optionalColor) []optionalColor {
 	return colors
 }
 
-// axisOf gives 0, 1, 2 for x, y, z behind a prefix, and -1 for what is none.
+// axisIndex returns 0, 1 or 2 for x, y or z after a prefix, and -1 for other names.
 func axisIndex(name []byte, prefix string) int {
 	if len(name) != len(prefix)+1 || string(name[:len(prefix)]) != prefix {
 		return -1
@@ -214,7 +214,7 @@ func (a *file) material() error {
 	})
 }
 
-// color reads red, green, blue and alpha, from 0 to 1. One that is a formula is missing.
+// color reads red, green, blue and alpha from 0 to 1. A colour formula counts as missing.
 func (a *file) color() (optionalColor, error) {
 	c := [4]float64{3: 1}
 	numbers := 0
@@ -237,7 +237,7 @@ func (a *file) color() (optionalColor, error) {
 	return optionalColor{geometry.RGBA(c[0], c[1], c[2], c[3]), numbers&7 == 7}, err
 }
 
-// number reads the element that starts at the tag as a number.
+// number reads the content of the current element as a number.
 func (a *file) number(x *float64) error {
 	text, err := a.Text()
 	if err != nil {

@@ -1,3 +1,4 @@
+// Package decodetest provides what the tests of the mesh decoders share.
 package decodetest
 
 import (
@@ -19,9 +20,10 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
+// Decoder is the type of the Decode functions of the format packages.
 type Decoder func(context.Context, source.Source, mesh.Limits, func(float64)) (*mesh.Mesh, error)
 
-// readBytes reads a file that is in memory.
+// Decode decodes a file in memory with the default limits and checks the mesh.
 func Decode(t testing.TB, read Decoder, b []byte) (*mesh.Mesh, error) {
 	t.Helper()
 	m, err := read(context.Background(), Source(b), mesh.DefaultLimits, nil)
@@ -31,12 +33,12 @@ func Decode(t testing.TB, read Decoder, b []byte) (*mesh.Mesh, error) {
 	return m, err
 }
 
-// source is a file in memory.
+// Source returns a source of a file in memory.
 func Source(b []byte) source.Source {
 	return source.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}
 }
 
-// checkSound sees that a mesh holds what its documentation says.
+// CheckMesh fails the test if the mesh violates what package mesh documents.
 func CheckMesh(t testing.TB, m *mesh.Mesh) {
 	t.Helper()
 	if len(m.Positions)%3 != 0 || len(m.Indices)%3 != 0 || m.Colors != nil && len(m.Colors) != 4*m.Vertices() {
@@ -57,7 +59,8 @@ func CheckMesh(t testing.TB, m *mesh.Mesh) {
 	}
 }
 
-// checkReason sees that an error is one that is told to the user, and why.
+// CheckError fails the test if err is not a *mesh.Error with this reason and a message that
+// contains part.
 func CheckError(t testing.TB, err error, reason mesh.Reason, part string) {
 	t.Helper()
 	var e *mesh.Error
@@ -76,10 +79,11 @@ func DataFolder(t testing.TB) string {
 	return dir
 }
 
-// fuzzLimits are small, so that what they do not stop is soon seen.
+// fuzzLimits are small, so that exceeding them is found fast.
 var fuzzLimits = mesh.Limits{Bytes: 1 << 20, Inflated: 1 << 20, Triangles: 1000, Depth: 16, Elements: 200}
 
-// fuzz sees that a reader gives a sound mesh or an error that can be told to the user, whatever it reads.
+// Fuzz checks that a decoder returns a valid mesh or a *mesh.Error for any input. The seeds are the
+// small test files with the given extension.
 func Fuzz(f *testing.F, format string, read Decoder) {
 	dirs := []string{"../../../../testdata/meshes"}
 	if dir := os.Getenv("MESHYARD_TEST_DATA"); dir != "" {
@@ -101,6 +105,7 @@ func Fuzz(f *testing.F, format string, read Decoder) {
 	})
 }
 
+// FuzzOne checks that a decoder returns a valid mesh or a *mesh.Error for b.
 func FuzzOne(t *testing.T, b []byte, read Decoder) {
 	m, err := read(context.Background(), Source(b), fuzzLimits, nil)
 	var told *mesh.Error
@@ -115,7 +120,7 @@ func FuzzOne(t *testing.T, b []byte, read Decoder) {
 	}
 }
 
-// checked is a reader as Read calls it.
+// Validated wraps a decoder so that it validates the mesh, as decode.Decode does.
 func Validated(format mesh.Format, read Decoder) Decoder {
 	return func(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 		m, err := read(ctx, src, limits, func(done float64) {
@@ -133,7 +138,8 @@ func Validated(format mesh.Format, read Decoder) Decoder {
 	}
 }
 
-// grid gives the vertices and triangles of a wavy sheet of n by n squares, as formats of three numbers say; vertices are counted from first.
+// Grid returns the vertices and triangles of a wavy surface of n by n squares, formatted with the
+// given formats of three numbers. first is the number of the first vertex.
 func Grid(n, first int, vertex, triangle string) (vertices, triangles string) {
 	var v, f strings.Builder
 	for y := range n + 1 {
@@ -151,6 +157,7 @@ func Grid(n, first int, vertex, triangle string) (vertices, triangles string) {
 	return v.String(), f.String()
 }
 
+// Benchmark measures decoding of a file. unpacked is the size of its content after decompression.
 func Benchmark(b *testing.B, read Decoder, file []byte, unpacked int) {
 	b.SetBytes(int64(unpacked))
 	b.ReportAllocs()
@@ -161,9 +168,10 @@ func Benchmark(b *testing.B, read Decoder, file []byte, unpacked int) {
 	}
 }
 
-// zipped packs files.
+// ZIP returns an archive of the files, compressed.
 func ZIP(t testing.TB, files map[string]string) []byte { return ZIPWith(t, zip.Deflate, files) }
 
+// ZIPWith returns an archive of the files, compressed by method.
 func ZIPWith(t testing.TB, method uint16, files map[string]string) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -180,6 +188,7 @@ func ZIPWith(t testing.TB, method uint16, files map[string]string) []byte {
 	return b.Bytes()
 }
 
+// DecodeText decodes a text file and fails the test if that fails.
 func DecodeText(t *testing.T, read Decoder, text string) *mesh.Mesh {
 	t.Helper()
 	m, err := Decode(t, read, []byte(text))
@@ -189,7 +198,7 @@ func DecodeText(t *testing.T, read Decoder, text string) *mesh.Mesh {
 	return m
 }
 
-// allocated gives the bytes that f allocates.
+// AllocatedBytes returns how many bytes f allocates.
 func AllocatedBytes(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -198,7 +207,7 @@ func AllocatedBytes(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// readFile decodes a file in memory as Decode does: the mesh must pass Validate.
+// DecodeFile decodes a file in memory and validates the mesh.
 func DecodeFile(t testing.TB, format mesh.Format, read Decoder, b []byte, limits mesh.Limits) (*mesh.Mesh, error) {
 	t.Helper()
 	m, err := Validated(format, read)(context.Background(), Source(b), limits, nil)

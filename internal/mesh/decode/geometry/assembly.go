@@ -1,3 +1,5 @@
+// Package geometry builds meshes from what the decoders parse: instances of shared objects,
+// polygons of any number of corners, colours of faces and materials.
 package geometry
 
 import (
@@ -8,15 +10,18 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// indexable gives limits under which 32 bits count the corners of all triangles.
+// IndexableLimits returns limits that are small enough for the corners of all triangles to be
+// counted in 32 bits.
 func IndexableLimits(limits mesh.Limits) mesh.Limits {
 	limits.Triangles = min(limits.Triangles, math.MaxUint32/3)
 	return limits
 }
 
-// fill puts what walk visits into the mesh: so many triangles and places, counted before. It walks twice, first to find an origin, so that
-// full precision is held for no more than what the file holds.
-func Assemble(ctx context.Context, format string, m *mesh.Mesh, triangles, places int, walk func(visit func(*Shape, Transform) error) error) error {
+// Assemble adds the shapes that walk visits to m. triangles and outputs are their total numbers of
+// triangles and output vertices. format names the file format in error messages. Assemble calls
+// walk twice: first to find the bounding box and choose m.Origin, then to convert the coordinates.
+// In this way the transformed coordinates are never held in double precision.
+func Assemble(ctx context.Context, format string, m *mesh.Mesh, triangles, outputs int, walk func(visit func(*Shape, Transform) error) error) error {
 	var box Bounds
 	painted := false
 	err := walk(func(s *Shape, to Transform) error {
@@ -35,10 +40,10 @@ func Assemble(ctx context.Context, format string, m *mesh.Mesh, triangles, place
 		return err
 	}
 	m.Origin = box.Origin()
-	m.Positions = make([]float32, 0, 3*places)
+	m.Positions = make([]float32, 0, 3*outputs)
 	m.Indices = make([]uint32, 0, 3*triangles)
 	if painted {
-		m.Colors = make([]uint8, 0, 4*places)
+		m.Colors = make([]uint8, 0, 4*outputs)
 	}
 	return walk(func(s *Shape, to Transform) error {
 		if err := ctx.Err(); err != nil {
@@ -49,6 +54,7 @@ func Assemble(ctx context.Context, format string, m *mesh.Mesh, triangles, place
 	})
 }
 
+// appendShape appends one transformed shape to m.
 func appendShape(m *mesh.Mesh, s *Shape, to Transform) {
 	base := uint32(m.Vertices())
 	for i := range s.Sources {

@@ -4,13 +4,14 @@ import (
 	"math"
 )
 
-// guessColor makes a colour of red, green, blue and alpha, which are fractions up to 1, or bytes where one is larger. Alpha is told by
-// itself, for some write it so. An alpha that is not a number is opaque, and a colour like that is plain.
+// NormalizeColor packs red, green, blue and alpha, which are fractions from 0 to 1, or bytes if one
+// of red, green and blue is greater than 1. The scale of alpha is decided separately, because some
+// programs mix the two. An alpha of NaN is opaque; a NaN in another channel yields NoColor.
 func NormalizeColor(c [4]float64) uint32 {
 	if math.IsNaN(c[0] + c[1] + c[2]) {
 		return NoColor
 	}
-	const aboveFractions = 1.5 // a little more than 1 is rounding
+	const aboveFractions = 1.5 // slightly more than 1 is a rounding error
 	scale, alpha := 1.0, 1.0
 	if max(c[0], c[1], c[2]) > aboveFractions {
 		scale = 255
@@ -23,12 +24,14 @@ func NormalizeColor(c [4]float64) uint32 {
 	return RGBA(c[0]/scale, c[1]/scale, c[2]/scale, alpha)
 }
 
-// plain is the colour, red in the lowest byte, of what a file that knows colours gives none.
+// NoColor is the colour of vertices without a colour in files that have colours: opaque white. Red
+// is in the lowest byte.
 const NoColor = 0xFFFFFFFF
 
-// rgba makes a colour of red, green, blue and alpha from 0 to 1.
+// RGBA packs red, green, blue and alpha from 0 to 1 into a colour with red in the lowest byte.
 func RGBA(r, g, b, a float64) uint32 {
 	return Channel(r) | Channel(g)<<8 | Channel(b)<<16 | Channel(a)<<24
 }
 
+// Channel converts a channel from 0 to 1 to a byte. It clamps values out of range.
 func Channel(x float64) uint32 { return uint32(max(0, min(1, x))*255 + 0.5) }

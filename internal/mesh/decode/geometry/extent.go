@@ -6,16 +6,18 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// farthest is the largest coordinate that is read, so that areas of single precision stay finite. Nothing that is printed comes near it.
+// MaxCoordinate is the maximum absolute value of a coordinate. It keeps areas finite in single
+// precision, and no real model comes near it.
 const MaxCoordinate = 1e18
 
-// extent is the box of what is being read, in full precision.
+// Bounds is the bounding box of the vertices read so far, in double precision.
 type Bounds struct {
 	mesh.Box
 	valid bool
 }
 
-// add widens the box to hold p, and tells whether p is near enough to be shown.
+// Add extends the box to contain p. It returns false if a coordinate is NaN or exceeds
+// MaxCoordinate.
 func (e *Bounds) Add(p [3]float64) bool {
 	if !e.valid {
 		e.Min, e.Max, e.valid = p, p, true
@@ -23,13 +25,14 @@ func (e *Bounds) Add(p [3]float64) bool {
 	near := true
 	for i, x := range p {
 		e.Min[i], e.Max[i] = min(e.Min[i], x), max(e.Max[i], x)
-		near = near && math.Abs(x) <= MaxCoordinate // not a number is neither
+		near = near && math.Abs(x) <= MaxCoordinate // false for NaN
 	}
 	return near
 }
 
-// origin gives the Mesh.Origin that lets single precision keep at least 20 bits of the box: on an axis where the box is 16 times farther
-// from zero than it is wide, a round number in its middle, else zero.
+// Origin returns the mesh.Mesh.Origin that keeps at least 20 bits of precision in single-precision
+// positions: on an axis where the box is 16 times farther from zero than its diagonal, a rounded
+// centre of the box, otherwise 0.
 func (e *Bounds) Origin() (o [3]float64) {
 	width := e.Diagonal()
 	for i := range o {

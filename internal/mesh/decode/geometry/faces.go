@@ -8,24 +8,26 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// polygons makes a mesh of numbered vertices and of faces with any number of corners, as PLY and OFF files have them. Where vertices have
-// no colours faces may have them.
+// Faces builds a mesh from a list of vertices and of faces with any number of corners, as PLY and
+// OFF files have them. Faces may have colours if vertices have none.
 type Faces struct {
-	title     string // of the format
+	title     string // names the file format in error messages
 	limits    mesh.Limits
 	Mesh      *mesh.Mesh
-	Corners   []int64 // of the face or the strips that are read
+	Corners   []int64 // of the current face or strip; decoders fill it before AddFace and AddStrips
 	points    [][3]float64
-	triangles []uint32 // those of the face, as places in corners
-	paint     []uint32 // the colour of each triangle; nil while all are plain
+	triangles []uint32 // triangles of the current face, as indices into Corners
+	paint     []uint32 // the colour of each triangle; nil while all are NoColor
 }
 
+// NewFaces returns a Faces for a file of the given format.
 func NewFaces(format mesh.Format, limits mesh.Limits) *Faces {
 	return &Faces{title: format.Title(), limits: limits, Mesh: &mesh.Mesh{Format: format, Unit: 1}}
 }
 
-// vertices reads so many vertices, for which there must be bytes in the file: again, when it is known where they are, if they are so far
-// from zero that single precision would lose what the file says.
+// ReadVertices calls read to add count vertices with AddVertex. The caller has checked that the
+// file has enough bytes for them. If the vertices turn out to be so far from zero that single
+// precision would lose detail, ReadVertices sets Mesh.Origin and calls read again.
 func (p *Faces) ReadVertices(count int64, read func(*Bounds) error) error {
 	if most := 3 * p.limits.Triangles; count > most {
 		return mesh.Errorf(mesh.TooLarge, "The %s file has %d vertices, and at most %d are read.", p.title, count, most)
@@ -45,15 +47,16 @@ func (p *Faces) ReadVertices(count int64, read func(*Bounds) error) error {
 	return nil
 }
 
-// expect makes room for so many triangles, for which there must be bytes in the file.
+// Grow reserves memory for triangles. The caller has checked that the file has enough bytes for
+// them.
 func (p *Faces) Grow(triangles int64) {
 	p.Mesh.Indices = slices.Grow(p.Mesh.Indices, int(3*min(triangles, p.limits.Triangles)))
 }
 
-// vertex adds a vertex.
+// AddVertex adds a vertex. A coordinate out of range is a *mesh.Error.
 func (p *Faces) AddVertex(at [3]float64, box *Bounds) error {
 	if !box.Add(at) {
-		return mesh.Errorf(mesh.Malformed, "Vertex %d of the %s file, counted from 0, has a coordinate that is no number or farther than %g from zero.",
+		return mesh.Errorf(mesh.Malformed, "Vertex %d of the %s file, counted from 0, has a coordinate that is not a number or farther than %g from zero.",
 			p.Mesh.Vertices(), p.title, MaxCoordinate)
 	}
 	o := p.Mesh.Origin
@@ -61,7 +64,7 @@ func (p *Faces) AddVertex(at [3]float64, box *Bounds) error {
 	return nil
 }
 
-// color gives the vertex that was added last a colour. Those before it that have none are plain.
+// SetColor sets the colour of the last vertex. Vertices before it without a colour get NoColor.
 func (p *Faces) SetColor(color uint32) {
 	if p.Mesh.Colors == nil {
 		p.Mesh.Colors = make([]uint8, 0, 4*cap(p.Mesh.Positions)/3)
@@ -72,7 +75,8 @@ func (p *Faces) SetColor(color uint32) {
 	p.Mesh.Colors = binary.LittleEndian.AppendUint32(p.Mesh.Colors, color)
 }
 
-// face ends the face that was read: n corners are n - 2 triangles. A point or an edge, which some programs write as a face, is none.
+// AddFace adds the polygon in Corners as n - 2 triangles. It ignores points and edges, which some
+// programs write as faces.
 func (p *Faces) AddFace(color uint32) error {
 	n := len(p.Corners)
 	switch {
@@ -80,7 +84,7 @@ func (p *Faces) AddFace(color uint32) error {
 		return nil
 	case n == 3:
 		return p.triangle(p.Corners[0], p.Corners[1], p.Corners[2], color)
-	case int64(n-2) > p.limits.Triangles: // before anything is made for them
+	case int64(n-2) > p.limits.Triangles: // before allocating memory for them
 		return p.tooMany()
 	}
 	p.points = p.points[:0]
@@ -98,7 +102,7 @@ func (p *Faces) AddFace(color uint32) error {
 	return nil
 }
 
-// strips ends strips of triangles, each of which shares two corners with the one before. A corner of -1 starts a new strip.
+// AddStrips adds the triangle strips in Corners. A corner of -1 starts a new strip.
 func (p *Faces) AddStrips(color uint32) error {
 	first := 0
 	for i, v := range p.Corners {
@@ -111,7 +115,7 @@ func (p *Faces) AddStrips(color uint32) error {
 		}
 		a, b := p.Corners[i-2], p.Corners[i-1]
 		if (i-first)%2 == 1 {
-			a, b = b, a // each other triangle is the other way round
+			a, b = b, a // every second triangle has the opposite orientation
 		}
 		if err := p.triangle(a, b, v, color); err != nil {
 			return err
@@ -139,10 +143,10 @@ func (p *Faces) tooMany() error {
 	return mesh.Errorf(mesh.TooLarge, "The %s file has more than %d triangles, which is the most that is read.", p.title, p.limits.Triangles)
 }
 
-// finish gives the mesh.
+// Finish returns the mesh. Without triangles it is a point cloud.
 func (p *Faces) Finish() *mesh.Mesh {
 	if p.Mesh.Colors != nil {
-		p.Mesh.Colors = append(p.Mesh.Colors, bytes.Repeat([]byte{0xFF}, 4*p.Mesh.Vertices()-len(p.Mesh.Colors))...) // the last vertices have none
+		p.Mesh.Colors = append(p.Mesh.Colors, bytes.Repeat([]byte{0xFF}, 4*p.Mesh.Vertices()-len(p.Mesh.Colors))...) // the last vertices have no colour
 	}
 	if len(p.Mesh.Indices) == 0 {
 		p.Mesh.Cloud, p.Mesh.Indices = true, nil
@@ -154,7 +158,7 @@ func (p *Faces) Finish() *mesh.Mesh {
 	return p.Mesh
 }
 
-// paintFaces makes a vertex for each colour that meets in a place. Vertices without a face stay.
+// paintFaces duplicates vertices so that each has one colour. It keeps vertices without a face.
 func (p *Faces) paintFaces() {
 	m := p.Mesh
 	s := Shape{newest: make([]uint32, m.Vertices())}

@@ -7,15 +7,16 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// object is what can be used several times in a file: a shape, or uses of other objects, or both.
+// Object is a part of a file that can be used several times: a shape, instances of other objects,
+// or both.
 type Object struct {
 	Shape     *Shape
 	Instances []Instance
-	// What follows is known once it is counted.
+	// Set by Scene.Count:
 	state              countState
-	triangles, outputs int64 // each use counted
-	placements         int64 // of shapes and of objects that have some, each use counted
-	height             int   // of the tree below it
+	triangles, outputs int64 // totals over all instances
+	placements         int64 // number of placed shapes and objects with triangles, counting each instance
+	height             int   // of the tree of instances below this object
 }
 
 type countState uint8
@@ -26,21 +27,22 @@ const (
 	done
 )
 
-// use is an object at a place.
+// Instance is an object placed by a transform.
 type Instance struct {
 	Object    *Object
 	Transform Transform
 }
 
-// scene is all that a file shows.
+// Scene is everything that a file shows.
 type Scene struct {
-	Format    string // of the format
+	Format    string // names the file format in error messages
 	Limits    mesh.Limits
 	Instances []Instance
 }
 
-// count counts the triangles of an object before anything is made of them. Each object is looked at once, so that a few that use each other
-// twice are counted and refused at once, however many their product is.
+// Count counts the triangles of o before memory is allocated for them, and rejects cycles and
+// instances nested deeper than Limits.Depth. It visits each object once, so a small file whose
+// instances multiply is rejected fast.
 func (s *Scene) Count(o *Object, depth int) error {
 	switch {
 	case o.state == counting:
@@ -70,6 +72,7 @@ func (s *Scene) Count(o *Object, depth int) error {
 	return nil
 }
 
+// AddSaturating returns a + b, or math.MaxInt64 if the sum overflows. Both must be non-negative.
 func AddSaturating(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -77,7 +80,8 @@ func AddSaturating(a, b int64) int64 {
 	return a + b
 }
 
-// fill counts what the scene shows and puts it into m. It leaves m without a triangle where there is none.
+// Fill adds the triangles of the scene to m, after checking their number against the limits. A
+// scene without triangles is not an error.
 func (s *Scene) Fill(ctx context.Context, m *mesh.Mesh) error {
 	root := &Object{Instances: s.Instances}
 	if err := s.Count(root, 0); err != nil {
@@ -86,7 +90,7 @@ func (s *Scene) Fill(ctx context.Context, m *mesh.Mesh) error {
 	if root.triangles > s.Limits.Triangles {
 		return mesh.Errorf(mesh.TooLarge, "The %s file shows more than %d triangles, which is the most that is read.", s.Format, s.Limits.Triangles)
 	}
-	if placements := root.placements - 1; placements > s.Limits.Elements { // less the scene itself
+	if placements := root.placements - 1; placements > s.Limits.Elements { // the scene itself does not count
 		return mesh.Errorf(mesh.TooLarge, "The %s file places its objects more than %d times, counting each use inside an assembly.", s.Format, s.Limits.Elements)
 	}
 	return Assemble(ctx, s.Format, m, int(root.triangles), int(root.outputs), func(visit func(*Shape, Transform) error) error {
@@ -94,10 +98,10 @@ func (s *Scene) Fill(ctx context.Context, m *mesh.Mesh) error {
 	})
 }
 
-// walk visits each shape at each place where it has a triangle, in the order of the file.
+// walk visits each instance of each shape in file order. It skips objects without triangles.
 func walk(o *Object, to Transform, visit func(*Shape, Transform) error) error {
 	if o.triangles == 0 {
-		return nil // else objects with nothing in them could keep us for ever
+		return nil // a tree of empty objects could have an unbounded number of instances
 	}
 	if o.Shape != nil {
 		if err := visit(o.Shape, to); err != nil {

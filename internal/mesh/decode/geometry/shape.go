@@ -2,22 +2,24 @@ package geometry
 
 import "slices"
 
-// solid is one mesh of a file while it is read: the vertices as the file has them, and the places that triangles have them in. A vertex has
-// a place for each colour that meets in it, and none where no triangle uses it.
+// Shape is one mesh of a file before it is transformed. Its input vertices are those of the file.
+// Its output vertices are those of the resulting mesh: one for each combination of input vertex and
+// colour that a triangle uses.
 type Shape struct {
-	Vertices []float64 // x, y, z
-	Corners  []uint32  // places of three corners of each triangle
-	Sources  []uint32  // the vertex of each place
-	Colors   []uint32  // the colour of each place; nil while all are plain
-	newest   []uint32  // of each vertex its newest place + 1, or 0
-	previous []uint32  // of each place the one before it of the same vertex + 1, or 0; as long as paint
+	Vertices []float64 // x, y, z of the input vertices
+	Corners  []uint32  // three output vertices of each triangle
+	Sources  []uint32  // the input vertex of each output vertex
+	Colors   []uint32  // the colour of each output vertex; nil while all are NoColor
+	newest   []uint32  // the newest output vertex of each input vertex + 1, or 0
+	previous []uint32  // for each output vertex the one before it of the same input vertex + 1, or 0; as long as Colors
 }
 
-// placesSought bounds the search for a colour among those of one vertex. What is not found among the newest gets one more place, which
-// costs a little memory in place of time without end.
+// MaxColorSearch limits how many output vertices of one input vertex are searched for a colour. A
+// colour that is not among the newest gets another output vertex, which costs memory but bounds the
+// time.
 const MaxColorSearch = 16
 
-// at gives the place of a vertex in a colour.
+// Output returns the output vertex for an input vertex and a colour, and adds it if needed.
 func (s *Shape) Output(vertex, color uint32) uint32 {
 	if more := len(s.Vertices)/3 - len(s.newest); more > 0 {
 		s.newest = append(s.newest, make([]uint32, more)...)
@@ -46,11 +48,11 @@ func (s *Shape) Output(vertex, color uint32) uint32 {
 	return uint32(len(s.Sources) - 1)
 }
 
-// point gives where a place is.
+// point returns the position of an output vertex.
 func (s *Shape) point(place int) [3]float64 {
 	v := s.Sources[place]
 	return [3]float64(s.Vertices[3*v : 3*v+3])
 }
 
-// triangles counts the triangles.
+// Triangles returns the number of triangles.
 func (s *Shape) Triangles() int { return len(s.Corners) / 3 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSolid sees that the search for a colour is bounded where one vertex has very many.
-func TestSolid(t *testing.T) {
+// TestShapeOutput checks that the search for a colour is bounded when one vertex has many.
+func TestShapeOutput(t *testing.T) {
 	s := &Shape{Vertices: make([]float64, 6)}
 	s.Output(0, NoColor)
 	for i := range uint32(100) {

@@ -2,19 +2,20 @@ package geometry
 
 import "math"
 
-// mostCorners is how many corners a polygon may have to be cut along its shape, which takes time that grows with their square.
-const mostCorners = 5000
+// maxEarCorners is the maximum number of corners for ear clipping, which takes quadratic time.
+const maxEarCorners = 5000
 
-// triangulate cuts a polygon of n corners into exactly n - 2 triangles, some of which may have no area. It calls emit with the places of
-// their corners in points, in the direction of the polygon. A convex polygon is cut into a fan around its first corner. Of another one
-// ears are cut off, as seen along the axis that it faces most; where it crosses itself, or has more than 5,000 corners, some triangles may
-// lie outside of it.
+// Triangulate splits a polygon of n corners into exactly n - 2 triangles, some of which may have no
+// area. It calls emit with indices into points, in the orientation of the polygon. A convex polygon
+// becomes a fan around its first corner. Other polygons are triangulated by ear clipping in the
+// projection along the dominant axis of their normal. If the polygon intersects itself or has more
+// than 5,000 corners, some triangles may lie outside of it.
 func Triangulate(points [][3]float64, emit func(a, b, c int)) {
 	n := len(points)
 	if n < 3 {
 		return
 	}
-	if n > 3 && n <= mostCorners {
+	if n > 3 && n <= maxEarCorners {
 		var few [16][2]float64
 		flat := flatten(points, few[:0])
 		if !convex(flat) {
@@ -27,9 +28,10 @@ func Triangulate(points [][3]float64, emit func(a, b, c int)) {
 	}
 }
 
-// flatten appends the corners as they are seen along the axis that the polygon faces most, from the side where they go counterclockwise.
+// flatten appends the corners projected along the dominant axis of the normal, seen from the side
+// where they are counterclockwise.
 func flatten(points [][3]float64, flat [][2]float64) [][2]float64 {
-	var normal [3]float64 // Newell's, relative to the first corner, so that nothing is lost far from zero
+	var normal [3]float64 // Newell's method, relative to the first corner to keep precision far from zero
 	o := points[0]
 	p := points[len(points)-1]
 	for _, q := range points {
@@ -55,12 +57,12 @@ func flatten(points [][3]float64, flat [][2]float64) [][2]float64 {
 	return flat
 }
 
-// turn is twice the area of a triangle, above zero where it goes counterclockwise.
+// turn returns twice the signed area of a triangle, positive if it is counterclockwise.
 func turn(a, b, c [2]float64) float64 {
 	return (b[0]-a[0])*(c[1]-a[1]) - (b[1]-a[1])*(c[0]-a[0])
 }
 
-// convex tells whether no corner turns clockwise.
+// convex reports whether no corner turns clockwise.
 func convex(flat [][2]float64) bool {
 	a, b := flat[len(flat)-2], flat[len(flat)-1]
 	for _, c := range flat {
@@ -72,16 +74,17 @@ func convex(flat [][2]float64) bool {
 	return true
 }
 
-// ears is a polygon of which ears are cut off: corners that turn counterclockwise and whose triangle holds no other corner.
+// ears is the state of ear clipping. An ear is a corner that turns counterclockwise and whose
+// triangle contains no other corner.
 type ears struct {
 	flat       [][2]float64
 	prev, next []int32
-	dents      []int32 // corners that do not turn counterclockwise; what was cut off among them is passed over
+	dents      []int32 // corners that do not turn counterclockwise, including removed ones
 	ear        []bool
 }
 
-// cutEars cuts ears off until a triangle is left. Each cut changes what two corners are, so that the time is at most that of looking at all
-// corners three times for each corner.
+// cutEars removes ears until a triangle is left. Each removal changes two corners, so the time is
+// at most three checks of all corners for each corner.
 func cutEars(flat [][2]float64, emit func(a, b, c int)) {
 	n := len(flat)
 	e := ears{flat: flat, prev: make([]int32, n), next: make([]int32, n), ear: make([]bool, n)}
@@ -102,15 +105,15 @@ func cutEars(flat [][2]float64, emit func(a, b, c int)) {
 		a, c := e.prev[at], e.next[at]
 		emit(int(a), int(at), int(c))
 		e.next[a], e.prev[c] = c, a
-		e.next[at] = -1 // cut off
+		e.next[at] = -1 // removed
 		e.ear[a], e.ear[c] = e.isEar(a), e.isEar(c)
-		at = e.next[c] // not the next one, for a fan of slivers is what that would give
+		at = e.next[c] // not e.next[at], which would produce a fan of thin triangles
 	}
 	emit(int(e.prev[at]), int(at), int(e.next[at]))
 }
 
-// choose gives the next ear. Where the polygon crosses or touches itself there may be none: then a corner that has no area, and else any
-// that turns counterclockwise, and else the one that is given.
+// choose returns the next ear. A polygon that intersects or touches itself may have none; then
+// choose returns a corner without area, else one that turns counterclockwise, else at.
 func (e *ears) choose(at int32, left int) int32 {
 	flat, turning := int32(-1), int32(-1)
 	for i, tries := at, 0; tries < left; i, tries = e.next[i], tries+1 {
@@ -134,8 +137,9 @@ func (e *ears) choose(at int32, left int) int32 {
 
 func (e *ears) turns(i int32) float64 { return turn(e.flat[e.prev[i]], e.flat[i], e.flat[e.next[i]]) }
 
-// isEar tells whether a corner turns counterclockwise and no other one is in its triangle. Only those that do not turn so can be there.
-// One in the place of a corner of the triangle is not in it: outlines with holes go along a line twice.
+// isEar reports whether corner i turns counterclockwise and no other corner is inside its triangle.
+// Only corners that do not turn counterclockwise can be. A corner at the same position as one of
+// the triangle is not inside: outlines with holes follow some lines twice.
 func (e *ears) isEar(i int32) bool {
 	a, b, c := e.flat[e.prev[i]], e.flat[i], e.flat[e.next[i]]
 	if turn(a, b, c) <= 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
-// cut triangulates a polygon and checks what holds of all: n - 2 triangles of its corners.
+// cut triangulates a polygon and checks that the result is n - 2 triangles of its corners.
 func cut(t *testing.T, points [][3]float64) [][3]int {
 	t.Helper()
 	var out [][3]int
@@ -28,8 +28,8 @@ func cut(t *testing.T, points [][3]float64) [][3]int {
 	return out
 }
 
-// areas gives the sum of the areas of triangles, and the area of the polygon as its outline has it. They are equal where no triangle lies
-// outside of the polygon, and none on another one.
+// areas returns the sum of the areas of triangles and the area of the polygon. They are equal if no
+// triangle lies outside the polygon or overlaps another one.
 func areas(points [][3]float64, triangles [][3]int) (sum, outline float64) {
 	cross := func(a, b, c [3]float64) (n [3]float64) {
 		for i := range n {
@@ -54,7 +54,7 @@ func areas(points [][3]float64, triangles [][3]int) (sum, outline float64) {
 
 func TestTriangulate(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	star := func(n int) (p [][3]float64) { // one that all of can be seen from its middle
+	star := func(n int) (p [][3]float64) { // a polygon that is visible from its centre
 		for i := range n {
 			a, r := 2*math.Pi*float64(i)/float64(n), 0.2+random.Float64()
 			p = append(p, [3]float64{r * math.Cos(a), r * math.Sin(a), 0})
@@ -88,7 +88,7 @@ func TestTriangulate(t *testing.T) {
 		"star of 1000": star(1000),
 		"star of 5000": star(5000),
 	} {
-		for turned := range 6 { // seen from all sides, in both directions, far from zero
+		for turned := range 6 { // in all orientations, in both directions, far from zero
 			p := slices.Clone(flat)
 			for i, q := range p {
 				p[i] = [3]float64{q[turned%3] + 1e6, q[(turned+1)%3] - 1e6, q[(turned+2)%3] + q[turned%3]/4}
@@ -104,7 +104,7 @@ func TestTriangulate(t *testing.T) {
 	}
 }
 
-// TestTriangulateAnything cuts what is no polygon, which must only end, with as many triangles as ever.
+// TestTriangulateAnything triangulates random points: it must terminate and return n - 2 triangles.
 func TestTriangulateAnything(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := range 300 {
@@ -119,7 +119,7 @@ func TestTriangulateAnything(t *testing.T) {
 	}
 	cut(t, make([][3]float64, 100))
 	cut(t, [][3]float64{{math.NaN(), 0, 0}, {1, 0, 0}, {2, math.Inf(1), 0}, {3, 0, 0}, {1e300, 1e300, 0}})
-	large := make([][3]float64, mostCorners)
+	large := make([][3]float64, maxEarCorners)
 	for i := range large {
 		large[i] = [3]float64{random.Float64(), random.Float64(), 0}
 	}
@@ -131,7 +131,8 @@ func TestTriangulateAnything(t *testing.T) {
 	cut(t, append(large, large...))
 }
 
-// TestConcavePolygon cuts the face of 66 corners of a real model: it must not be painted beside its outline.
+// TestConcavePolygon triangulates a face of 66 corners of a real model: the triangles must not lie
+// outside its outline.
 func TestConcavePolygon(t *testing.T) {
 	for _, r := range meshtest.Meshes(t) {
 		if r.Name != "obj/concave_polygon/concave_polygon.obj" {

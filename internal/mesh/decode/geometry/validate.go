@@ -6,7 +6,9 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// check sees that a mesh holds what Read promises.
+// Validate checks what decode.Decode guarantees of a mesh: at least one triangle or point, sizes
+// within the limits, coordinates in range and indices of existing vertices. format names the file
+// format in error messages.
 func Validate(m *mesh.Mesh, format string, limits mesh.Limits) error {
 	vertices, triangles := m.Vertices(), m.Triangles()
 	switch {
@@ -38,10 +40,10 @@ func Validate(m *mesh.Mesh, format string, limits mesh.Limits) error {
 }
 
 func tooFar(format string) error {
-	return mesh.Errorf(mesh.Malformed, "The %s file has a coordinate that is no number or farther than %g from zero.", format, MaxCoordinate)
+	return mesh.Errorf(mesh.Malformed, "The %s file has a coordinate that is not a number or farther than %g from zero.", format, MaxCoordinate)
 }
 
-// near tells whether all numbers are finite and not farther than farthest from zero.
+// allInRange reports whether all numbers are finite and at most MaxCoordinate in absolute value.
 func allInRange(xs []float32) bool {
 	var a, b, c, d uint32
 	for ; len(xs) >= 4; xs = xs[4:] {
@@ -58,9 +60,11 @@ func allInRange(xs []float32) bool {
 
 const (
 	signBit = 1 << 31
-	farBits = 0x5D5E0B6B // of farthest in single precision
+	farBits = 0x5D5E0B6B // the bits of MaxCoordinate in single precision
 )
 
-// beyond sets the highest bit where a number of these bits is farther than farthest from zero, infinite or not a number: the bits without
-// the sign grow with the number, and are most where it is not finite. There is no branch in it, for it is asked of every coordinate.
+// OutOfRangeBit returns a number whose highest bit is set if the float32 with these bits is NaN,
+// infinite or exceeds MaxCoordinate in absolute value. The bits without the sign increase with the
+// absolute value, and are greatest for infinity and NaN. The function has no branch, because
+// decoders call it for every coordinate.
 func OutOfRangeBit(bits uint32) uint32 { return bits&^signBit + (signBit - 1 - farBits) }

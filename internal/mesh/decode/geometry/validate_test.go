@@ -10,7 +10,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-func TestFar(t *testing.T) {
+func TestAllInRange(t *testing.T) {
 	if math.Float32bits(MaxCoordinate) != farBits {
 		t.Errorf("farthest is %#x", math.Float32bits(MaxCoordinate))
 	}
@@ -27,8 +27,8 @@ func TestFar(t *testing.T) {
 	}
 }
 
-// TestCheck sees that no mesh that breaks a promise of Read is given, whatever a reader made.
-func TestCheck(t *testing.T) {
+// TestValidate checks that each kind of invalid mesh is rejected.
+func TestValidate(t *testing.T) {
 	nan := float32(math.NaN())
 	limits := mesh.DefaultLimits
 	limits.Triangles = 1
@@ -41,8 +41,8 @@ func TestCheck(t *testing.T) {
 		{mesh.Mesh{Cloud: true}, mesh.Empty, "neither a triangle nor a point"},
 		{mesh.Mesh{Positions: make([]float32, 18)}, mesh.TooLarge, "2 triangles, and at most 1"},
 		{mesh.Mesh{Positions: make([]float32, 12), Cloud: true}, mesh.TooLarge, "4 points, and at most 3"},
-		{mesh.Mesh{Positions: []float32{0, 0, nan, 0, 0, 0, 0, 0, 0}}, mesh.Malformed, "a coordinate that is no number"},
-		{mesh.Mesh{Positions: make([]float32, 9), Origin: [3]float64{0, math.Inf(1), 0}}, mesh.Malformed, "a coordinate that is no number"},
+		{mesh.Mesh{Positions: []float32{0, 0, nan, 0, 0, 0, 0, 0, 0}}, mesh.Malformed, "a coordinate that is not a number"},
+		{mesh.Mesh{Positions: make([]float32, 9), Origin: [3]float64{0, math.Inf(1), 0}}, mesh.Malformed, "a coordinate that is not a number"},
 		{mesh.Mesh{Positions: make([]float32, 9), Indices: []uint32{0, 3, 2}}, mesh.Malformed, "a triangle with vertex 3, counted from 0, where there are 3"},
 	} {
 		checkError(t, Validate(&c.m, "STL", limits), c.reason, c.message)

@@ -8,7 +8,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// gltfAccessor says how elements lie in a view (specification, 5.1).
+// accessor describes the layout of elements in a buffer view (specification, 5.1).
 type accessor struct {
 	BufferView    ref
 	ByteOffset    integer
@@ -30,7 +30,7 @@ type accessor struct {
 	}
 }
 
-// component is a type of numbers (specification, 3.6.2.2).
+// component is a component type (specification, 3.6.2.2).
 type component integer
 
 // The component types.
@@ -45,7 +45,7 @@ const (
 
 func (c *component) UnmarshalJSON(b []byte) error { return (*integer)(c).UnmarshalJSON(b) }
 
-// size gives the bytes of a number, and 0 of a type that there is not.
+// size returns the size in bytes, or 0 for an unknown type.
 func (c component) size() int64 {
 	switch c {
 	case int8s, uint8s:
@@ -58,10 +58,10 @@ func (c component) size() int64 {
 	return 0
 }
 
-// widths are how many numbers the elements of the types have that are used.
+// widths is the number of components of the supported element types.
 var widths = map[string]int64{"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 
-// elements are what an accessor gives, in place.
+// elements is a view of the elements of an accessor.
 type elements struct {
 	b          []byte
 	stride     int
@@ -71,7 +71,8 @@ type elements struct {
 	normalized bool
 }
 
-// accessor gives the elements of an accessor, whose types must be among those named, after it has seen that all of them are there.
+// accessor returns the elements of an accessor after checking that its type is one of types and
+// that all its bytes exist.
 func (f *file) accessor(r ref, types ...string) (e elements, err error) {
 	i, ok := f.index(r, len(f.accessors))
 	if !ok {
@@ -92,7 +93,7 @@ func (f *file) accessor(r ref, types ...string) (e elements, err error) {
 	if a.BufferView != 0 {
 		e.b, e.stride, err = f.accessorBytes(a.BufferView, int64(a.ByteOffset), int64(a.Count), size, i)
 	} else if err = f.reserve(int64(a.Count), size); err == nil {
-		e.b = make([]byte, int64(a.Count)*size) // zeros
+		e.b = make([]byte, int64(a.Count)*size) // zero-initialized
 	}
 	if err != nil {
 		return e, err
@@ -104,7 +105,7 @@ func (f *file) accessor(r ref, types ...string) (e elements, err error) {
 	return e, err
 }
 
-// sparse puts into elements those that stand elsewhere.
+// sparse applies the substitutions of a sparse accessor.
 func (f *file) sparse(e *elements, a *accessor, number int) error {
 	s, size := a.Sparse, int64(e.width)*a.ComponentType.size()
 	if a.BufferView != 0 {
@@ -140,7 +141,7 @@ func (f *file) sparse(e *elements, a *accessor, number int) error {
 	return nil
 }
 
-// index gives element i of indices.
+// index returns element i of an index accessor.
 func (e *elements) index(i int) uint32 {
 	b := e.b[i*e.stride:]
 	switch e.kind {
@@ -152,7 +153,7 @@ func (e *elements) index(i int) uint32 {
 	return uint32(b[0])
 }
 
-// vector gives element i, as many numbers as it has.
+// vector returns the components of element i.
 func (e *elements) vector(i int) (v [4]float64) {
 	b := e.b[i*e.stride:]
 	for c := range e.width {
@@ -177,5 +178,5 @@ func (e *elements) vector(i int) (v [4]float64) {
 	return v
 }
 
-// scales take normalized numbers to -1 or 0 to 1 (specification, 3.11).
+// scales convert normalized integers to the range -1 to 1 or 0 to 1 (specification, 3.11).
 var scales = [...]float64{1. / 127, 1. / 255, 1. / 32767, 1. / 65535, 1, 1. / math.MaxUint32, 1}

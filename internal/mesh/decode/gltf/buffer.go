@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// gltfView is a part of a buffer.
+// bufferView is a section of a buffer.
 type bufferView struct {
 	Buffer     ref
 	ByteOffset integer
@@ -22,7 +22,8 @@ type bufferView struct {
 	}
 }
 
-// take sees that so many elements of a size may be held beside what is held: views may overlap, and zeros need not be in the file.
+// reserve counts the memory for decoded elements against the budget: views may overlap, and
+// accessors may have no bytes in the file, so the file size alone does not bound it.
 func (f *file) reserve(count, size int64) error {
 	if size > 0 && count > f.budget/size {
 		return mesh.Errorf(mesh.TooLarge, "The %s file has buffer views that overlap, or accessors without one, of too many bytes.", f.name)
@@ -31,7 +32,7 @@ func (f *file) reserve(count, size int64) error {
 	return nil
 }
 
-// span gives the elements of an accessor in a view and the distance of one from the next.
+// accessorBytes returns the bytes of an accessor in a buffer view, and the stride.
 func (f *file) accessorBytes(r ref, offset, count, size int64, accessor int) ([]byte, int, error) {
 	i, ok := f.index(r, len(f.bufferViews))
 	if !ok {
@@ -57,7 +58,7 @@ func (f *file) accessorBytes(r ref, offset, count, size int64, accessor int) ([]
 	return b[offset:], int(stride), nil
 }
 
-// view gives the bytes of a view.
+// viewBytes returns the bytes of a buffer view.
 func (f *file) viewBytes(i int) ([]byte, error) {
 	if b, ok := f.viewCache[i]; ok {
 		return b, nil
@@ -99,7 +100,7 @@ func (f *file) viewBytes(i int) ([]byte, error) {
 	return b, nil
 }
 
-// held gives the bytes of a buffer that stands in the JSON.
+// bufferBytes returns the bytes of a buffer that is embedded in the JSON.
 func (f *file) bufferBytes(i int) ([]byte, error) {
 	if b, ok := f.bufferCache[i]; ok {
 		return b, nil
@@ -119,7 +120,8 @@ func (f *file) bufferBytes(i int) ([]byte, error) {
 	return b, err
 }
 
-// uri gives what a data URI holds, which is less than so many bytes. What says where else something is, is never followed.
+// openURI returns a reader of the data URI and an upper bound of its length. Other URIs are an
+// error: Decode never opens external resources.
 func (f *file) openURI(uri, what string) (io.Reader, int64, error) {
 	if !strings.HasPrefix(uri, dataScheme) {
 		return nil, 0, mesh.Errorf(mesh.Unsupported,
@@ -136,7 +138,7 @@ func (f *file) openURI(uri, what string) (io.Reader, int64, error) {
 	return r, length/4*3 + 3, nil
 }
 
-// load reads up to so many bytes, as many as are there.
+// readUpTo reads up to length bytes, fewer at the end of the data.
 func (f *file) readUpTo(r io.Reader, length int64) ([]byte, error) {
 	if err := f.reserve(length, 1); err != nil {
 		return nil, err

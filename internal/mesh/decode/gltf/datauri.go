@@ -8,14 +8,14 @@ import (
 	"strconv"
 )
 
-// embedded starts a data URI.
+// dataScheme is the scheme of a data URI.
 const dataScheme = "data:"
 
-// gltfText gives the JSON of a glTF file with each data URI cut down to where it stands: "data:OFFSET,LENGTH". So the bulk of the file is
-// never held as text.
+// uriStripper reads the JSON of a glTF file and replaces each data URI by its position,
+// "data:OFFSET,LENGTH", so that the bulk of the file is never held in memory as text.
 type uriStripper struct {
 	in      *bufio.Reader
-	at      int64 // of what is read next
+	at      int64 // offset of the next byte
 	quoted  bool  // inside a string
 	pending []byte
 }
@@ -54,13 +54,13 @@ func (t *uriStripper) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// cut cuts a data URI if one comes next.
+// stripURI replaces a data URI if one follows.
 func (t *uriStripper) stripURI() error {
 	if !t.quoted {
 		return nil
 	}
 	if start, err := t.in.Peek(len(dataScheme)); err != nil || string(start) != dataScheme {
-		return nil // an error comes again with the next byte
+		return nil // the next read returns the same error
 	}
 	from := t.at
 	for {
@@ -78,7 +78,8 @@ func (t *uriStripper) stripURI() error {
 	return nil
 }
 
-// decodeURI gives the bytes of the data URI that the text has from a byte on. It knows base64 only, as does everybody.
+// decodeURI returns a reader of the decoded data URI at an offset of the text. Only base64 is
+// supported, which is what all exporters write.
 func decodeURI(text io.ReaderAt, from, length int64) (r io.Reader, ok bool) {
 	in := bufio.NewReader(&base64Text{in: bufio.NewReader(io.NewSectionReader(text, from, length))})
 	header, err := in.ReadSlice(',')
@@ -89,7 +90,8 @@ func decodeURI(text io.ReaderAt, from, length int64) (r io.Reader, ok bool) {
 	return base64.NewDecoder(base64.RawStdEncoding, in), true
 }
 
-// base64Text takes out of base64 the escapes of JSON, for some writers escape what need not be, and the padding.
+// base64Text removes JSON escapes and padding from base64. Some exporters escape characters that do
+// not need it.
 type base64Text struct{ in *bufio.Reader }
 
 func (t *base64Text) Read(p []byte) (int, error) {
@@ -109,7 +111,8 @@ func (t *base64Text) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// escape reads what stands behind a backslash. What is no character of base64 is given as it is, and refused by the decoder.
+// escape reads the rest of an escape sequence. It returns unexpected characters unchanged; the
+// base64 decoder rejects them.
 func (t *base64Text) escape() (byte, error) {
 	b, err := t.in.ReadByte()
 	if err != nil || b != 'u' {

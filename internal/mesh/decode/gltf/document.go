@@ -14,7 +14,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// gltfDocument is what is used of the JSON.
+// document is the relevant part of the JSON.
 type document struct {
 	asset struct {
 		Version    string
@@ -40,7 +40,7 @@ type document struct {
 	}
 }
 
-// ref is an index and 1, so that 0 is none.
+// ref is an index + 1; 0 means none.
 type ref int64
 
 func (r *ref) UnmarshalJSON(b []byte) error {
@@ -52,7 +52,7 @@ func (r *ref) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// whole is a number from 0 to 2^53, however it is written.
+// integer is a number from 0 to 2^53 in any JSON notation.
 type integer int64
 
 func (w *integer) UnmarshalJSON(b []byte) error {
@@ -64,12 +64,12 @@ func (w *integer) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// skipped is a value that is not looked at.
+// ignored is a value that is skipped.
 type ignored struct{}
 
 func (ignored) UnmarshalJSON([]byte) error { return nil }
 
-// document reads the JSON. It is read value by value, so that no list in it grows beyond the limits.
+// readJSON reads the JSON value by value, so that no list grows beyond the limits.
 func (f *file) readJSON(progress func(float64)) error {
 	in := bufio.NewReaderSize(source.NewReader(f.ctx, f.text, 0, progress), 64<<10)
 	if mark, _ := in.Peek(3); string(mark) == "\xEF\xBB\xBF" {
@@ -95,7 +95,7 @@ func (f *file) readJSON(progress func(float64)) error {
 	return f.checkVersion()
 }
 
-// member reads one member of the root.
+// readMember reads one member of the root object.
 func (f *file) readMember(d *json.Decoder, key string) error {
 	switch key {
 	case "asset":
@@ -135,7 +135,7 @@ func (f *file) decodeValue(d *json.Decoder, place string, into any) error {
 	return nil
 }
 
-// list reads an array of the root.
+// decodeList reads an array of the root object.
 func decodeList[T any](f *file, d *json.Decoder, key string, into *[]T) error {
 	*into = nil
 	start, err := d.Token()
@@ -163,7 +163,7 @@ func decodeList[T any](f *file, d *json.Decoder, key string, into *[]T) error {
 	return nil
 }
 
-// damaged tells what is wrong with the JSON at a place, without the names that our program has for it.
+// jsonError returns a *mesh.Error for an error in the JSON, without the names of Go types.
 func (f *file) jsonError(err error, place string) error {
 	var told *mesh.Error
 	var kind *json.UnmarshalTypeError
@@ -186,11 +186,12 @@ func (f *file) jsonError(err error, place string) error {
 	return err
 }
 
-// harmless are the extensions that a file may require and whose absence leaves its geometry as it is.
+// ignorableExtensions are prefixes of extensions that a file may require and that do not change its
+// geometry.
 var ignorableExtensions = []string{"KHR_mesh_quantization", "KHR_materials_", "KHR_texture_", "KHR_lights_", "KHR_xmp", "KHR_animation_",
 	"EXT_texture_", "EXT_lights_", "MSFT_texture_", "MSFT_packing_"}
 
-// version sees whether the file is one that is read.
+// checkVersion checks the glTF version and the required extensions.
 func (f *file) checkVersion() error {
 	switch version, least := f.asset.Version, f.asset.MinVersion; {
 	case version == "":

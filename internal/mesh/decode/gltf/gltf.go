@@ -1,3 +1,4 @@
+// Package gltf decodes glTF 2.0 files, in JSON and in GLB form.
 package gltf
 
 import (
@@ -9,15 +10,15 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/source"
 )
 
-// Numbers of the GLB container (glTF 2.0 specification, 4.4).
+// Constants of the GLB container (glTF 2.0 specification, 4.4).
 const (
 	magicGLB  = "glTF"
 	chunkJSON = 0x4E4F534A
 	chunkBIN  = 0x004E4942
 )
 
-// gltfFile is a file of glTF 2.0 (Khronos Group, version 2.0.1 of the specification) while it is read, as JSON or as GLB. It opens no other
-// file and no address: what is neither embedded as a data URI nor in the chunk of a GLB is not there.
+// file is the state of decoding a glTF 2.0 file (Khronos Group, specification 2.0.1), as JSON or as
+// GLB. It never opens other files or URLs: only data URIs and the binary chunk of a GLB are read.
 type file struct {
 	document
 	ctx    context.Context
@@ -25,16 +26,16 @@ type file struct {
 	limits mesh.Limits
 	text   source.Source // the JSON
 	chunk  *io.SectionReader
-	budget int64 // bytes that may yet be held
-	// What was read of buffers, views and images, by their index.
+	budget int64 // bytes of memory that may still be reserved
+	// Data that has been read, by index.
 	bufferCache  map[int][]byte
 	viewCache    map[int][]byte
 	textureCache map[int]*texture
-	pixels       int64 // that were decoded
+	pixels       int64 // number of decoded texture pixels
 }
 
-// readGLTF reads glTF 2.0, as JSON or as GLB, which the first bytes tell. It gives the triangles of the default scene at rest: neither
-// skins nor morph targets nor animations move them.
+// Decode decodes a glTF 2.0 file, as JSON or as GLB, which it tells by the first bytes. It returns
+// the triangles of the default scene, without skins, morph targets and animations.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	f := &file{ctx: ctx, name: "glTF", limits: limits, text: src, budget: 4*src.Size + 1<<20, bufferCache: map[int][]byte{},
 		viewCache: map[int][]byte{}, textureCache: map[int]*texture{}}
@@ -52,7 +53,7 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	if progress == nil {
 		progress = func(float64) {}
 	}
-	share := float64(f.text.Size) / float64(src.Size) // of the JSON in the work
+	share := float64(f.text.Size) / float64(src.Size) // share of the JSON in the total work
 	if err := f.readJSON(func(done float64) { progress(done * share / 2) }); err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	return m, f.fillMesh(m, uses, func(done float64) { progress(share/2 + done*(1-share/2)) })
 }
 
-// open finds the chunks of a GLB.
+// open finds the chunks of a GLB file.
 func (f *file) open(src source.Source) error {
 	header, err := f.readUint32s(src, 0, 3)
 	if err != nil {
@@ -73,7 +74,7 @@ func (f *file) open(src source.Source) error {
 	case version != 2:
 		return mesh.Errorf(mesh.Unsupported, "The GLB file is of version %d, and only version 2 is read.", version)
 	case length != src.Size:
-		return mesh.Errorf(mesh.Malformed, "The GLB file says that it is %d bytes long, and is %d.", length, src.Size)
+		return mesh.Errorf(mesh.Malformed, "The GLB file declares a length of %d bytes, but it has %d.", length, src.Size)
 	}
 	chunks := int64(0)
 	for at := int64(12); at < src.Size; {
@@ -106,7 +107,7 @@ func (f *file) open(src source.Source) error {
 	return nil
 }
 
-// words reads numbers of 32 bits.
+// readUint32s reads n little-endian 32-bit numbers.
 func (f *file) readUint32s(src source.Source, at int64, n int) ([]uint32, error) {
 	b := make([]byte, 4*n)
 	if src.Size-at < int64(len(b)) {

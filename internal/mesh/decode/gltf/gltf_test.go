@@ -19,12 +19,13 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
-// gltfOf is a file with the members of the root that are given, each as "name": value.
+// gltfOf returns a file with the given root members, each as "name": value.
 func gltfOf(members ...string) []byte {
 	return []byte(`{"asset":{"version":"2.0"},` + strings.Join(members, ",") + `}`)
 }
 
-// gltfBytes gives the members for a buffer that holds parts, each in a view of its number.
+// gltfBytes returns the root members for a buffer with the given parts, each in a buffer view of
+// its own.
 func gltfBytes(parts ...any) string {
 	var b bytes.Buffer
 	var views []string
@@ -39,7 +40,7 @@ func gltfBytes(parts ...any) string {
 		strings.Join(views, ","), b.Len(), base64.StdEncoding.EncodeToString(b.Bytes()))
 }
 
-// glbOf packs a file.
+// glbOf returns a GLB file.
 func glbOf(text, bin []byte, more ...[]byte) []byte {
 	chunk := func(b []byte, kind uint32, pad byte) []byte {
 		b = append(slices.Clone(b), bytes.Repeat([]byte{pad}, (4-len(b)%4)%4)...)
@@ -57,7 +58,7 @@ func glbOf(text, bin []byte, more ...[]byte) []byte {
 }
 
 const (
-	// These are members of a file with one mesh of one triangle, whose accessor is the first.
+	// Members of a file with one mesh of one triangle and one accessor.
 	oneNode = `"nodes":[{"mesh":0}]`
 	oneMesh = `"meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}]`
 	floats3 = `{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}`
@@ -65,7 +66,7 @@ const (
 
 var corner = []float32{0, 0, 0, 1, 0, 0, 0, 1, 0}
 
-// companions puts the buffers that a file of the test data has beside it inside.
+// companions embeds the external buffers of a test file.
 func companions(t *testing.T, name string, b []byte) []byte {
 	t.Helper()
 	var doc map[string]any
@@ -120,7 +121,7 @@ func TestGLTFManifest(t *testing.T) {
 	}
 }
 
-// TestGLTFShapes sees the triangles that come of what a file may say.
+// TestGLTFShapes checks the triangles of all kinds of primitives and transforms.
 func TestGLTFShapes(t *testing.T) {
 	square := []float32{0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0}
 	const positions4 = `{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3"}`
@@ -245,7 +246,7 @@ func TestGLTFFar(t *testing.T) {
 	}
 }
 
-// TestGLTFLong reads what is longer than what is read at once.
+// TestGLTFLong decodes a buffer that is longer than one read.
 func TestGLTFLong(t *testing.T) {
 	many := slices.Repeat(corner, 20_000)
 	m, err := decodetest.Decode(t, Decode, gltfOf(oneNode, oneMesh, strings.Replace(`"accessors":[`+floats3+`]`, ":3,", ":60000,", 1), gltfBytes(many)))
@@ -278,7 +279,7 @@ func FuzzGLTF(f *testing.F) {
 	decodetest.Fuzz(f, "gltf", Decode)
 }
 
-// BenchmarkGLTF reads a million triangles of a GLB, with half as many vertices. It is to be compared with what the disk gives.
+// BenchmarkGLTF decodes a GLB file of a million triangles with half as many vertices.
 func BenchmarkGLTF(b *testing.B) {
 	const side = 707
 	var positions []float32

@@ -103,7 +103,7 @@ func TestGLTFRefused(t *testing.T) {
 				accessors(`"componentType":5126,"count":2,"type":"VEC2"`), gltfBytes(corner, make([]float32, 4))),
 			mesh.Malformed, "2 texture coordinates for 3 vertices",
 		},
-		"GLB with more behind": {append(glbOf(good, nil), 0, 0, 0, 0), mesh.Malformed, "bytes long, and is"},
+		"GLB with more behind": {append(glbOf(good, nil), 0, 0, 0, 0), mesh.Malformed, "bytes, but it has"},
 		"no scene":             {gltfOf(`"scene":3`, oneNode), mesh.Malformed, "scene 3"},
 		"an index too many": {
 			gltfOf(oneNode, indexed, accessors(`"componentType":5121,"count":3,"type":"SCALAR"`), gltfBytes(corner, []uint8{0, 1, 3})),
@@ -134,7 +134,7 @@ func TestGLTFRefused(t *testing.T) {
 		},
 		"GLB 1":              {append([]byte("glTF\x01\x00\x00\x00"), make([]byte, 12)...), mesh.Unsupported, "version 1"},
 		"GLB cut":            {[]byte("glTF\x02\x00\x00\x00"), mesh.Malformed, "ends at byte 8"},
-		"GLB without chunks": {glbOf(nil, nil)[:12], mesh.Malformed, "is 12"},
+		"GLB without chunks": {glbOf(nil, nil)[:12], mesh.Malformed, "but it has 12"},
 		"GLB, BIN first":     {bytes.Replace(glbOf(good, nil), []byte("JSON"), []byte("BIN\x00"), 1), mesh.Malformed, "0x004E4942"},
 		"GLB, long chunk": {
 			bytes.Replace(glbOf([]byte("{} "), nil), []byte("\x04\x00\x00\x00JSON"), []byte("\x08\x00\x00\x00JSON"), 1),
@@ -156,8 +156,8 @@ func TestGLTFMalformed(t *testing.T) {
 		reason  mesh.Reason
 		message string
 	}{
-		"gltfvalidator_truncated_chunk_data.glb":  {mesh.Malformed, "48 bytes long, and is 47"},
-		"gltfvalidator_length_mismatch.glb":       {mesh.Malformed, "49 bytes long, and is 48"},
+		"gltfvalidator_truncated_chunk_data.glb":  {mesh.Malformed, "48 bytes, but it has 47"},
+		"gltfvalidator_length_mismatch.glb":       {mesh.Malformed, "49 bytes, but it has 48"},
 		"gltfvalidator_node_loop.gltf":            {mesh.Malformed, "contains itself"},
 		"gltfvalidator_non_relative_uri.gltf":     {mesh.Empty, "neither triangles nor points"},
 		"tinygltf_integer-out-of-bounds.gltf":     {mesh.Malformed, `in bufferViews 0 "1e300" where a whole number`},

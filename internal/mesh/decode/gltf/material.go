@@ -7,7 +7,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
 )
 
-// gltfMaterial is what is used of a material: its base colour. KHR_materials extensions add to it and are not looked at.
+// material is the relevant part of a material: its base colour. Decode ignores the KHR_materials
+// extensions, which add to it.
 type material struct {
 	AlphaMode string
 	PBR       struct {
@@ -16,7 +17,7 @@ type material struct {
 	} `json:"pbrMetallicRoughness"`
 }
 
-// gltfTexture is the use of a texture by a material.
+// textureInfo is the use of a texture by a material.
 type textureInfo struct {
 	Index      ref
 	TexCoord   integer
@@ -30,19 +31,20 @@ type textureInfo struct {
 	}
 }
 
-// gltfLook gives the colours of the vertices of a primitive: the product of its factor, its texture and its own colours (specification,
-// 3.9.2), of which factor and own colours are linear.
+// appearance computes the vertex colours of a primitive: the product of the base colour factor, the
+// texture and the vertex colours (specification, 3.9.2). The factor and the vertex colours are
+// linear.
 type appearance struct {
 	factor       [4]float64
-	opaque       bool // whatever alpha says
+	opaque       bool // ignore alpha
 	constant     uint32
-	vertexColors elements // without elements where there are none
-	texture      *texture // nil where there is none that can be read
+	vertexColors elements // empty if there are none
+	texture      *texture // nil if there is none that can be decoded
 	coords       elements
 	textureInfo  textureInfo
 }
 
-// look finds out how a primitive looks.
+// resolveAppearance resolves the material and the colour attributes of a primitive.
 func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
 	l.factor, l.opaque = [4]float64{1, 1, 1, 1}, true
 	if p.Attributes.Color != 0 {
@@ -93,7 +95,7 @@ func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
 	return l, err
 }
 
-// color gives the colour of a vertex.
+// color returns the colour of a vertex.
 func (l *appearance) color(v int) uint32 {
 	if l.vertexColors.count == 0 && l.texture == nil {
 		return l.constant
@@ -116,7 +118,7 @@ func (l *appearance) color(v int) uint32 {
 	return l.blend(c)
 }
 
-// blend multiplies a linear colour with the factor.
+// blend multiplies a linear colour by the base colour factor.
 func (l *appearance) blend(c [4]float64) uint32 {
 	for i := range c {
 		c[i] *= l.factor[i]
@@ -127,7 +129,7 @@ func (l *appearance) blend(c [4]float64) uint32 {
 	return geometry.RGBA(mesh.Encoded(c[0]), mesh.Encoded(c[1]), mesh.Encoded(c[2]), c[3])
 }
 
-// apply takes a texture coordinate to where it is looked up (KHR_texture_transform).
+// apply transforms a texture coordinate (KHR_texture_transform).
 func (t *textureInfo) apply(at [4]float64) [2]float64 {
 	move := &t.Extensions.Transform
 	if len(move.Scale) == 2 {

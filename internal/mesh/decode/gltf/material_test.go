@@ -13,7 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/decodetest"
 )
 
-// painted is a file of one triangle with the material that is given, and with a second attribute where there is one.
+// painted returns a file of one triangle with the given material and an optional second attribute.
 func painted(material, attribute, accessor string, values any, more ...string) []byte {
 	parts, accessors, attributes := []any{corner}, floats3, `"POSITION":0`
 	if attribute != "" {
@@ -27,7 +27,8 @@ func painted(material, attribute, accessor string, values any, more ...string) [
 	}, more...)...)
 }
 
-// textured has a picture of four pixels: red, blue through which half shines, grey, nothing.
+// textured returns the root members for a texture of four pixels: red, half-transparent blue, grey,
+// transparent.
 func textured(t *testing.T) string {
 	img := image.NewNRGBA(image.Rect(0, 0, 4, 1))
 	img.SetNRGBA(0, 0, color.NRGBA{255, 0, 0, 255})
@@ -117,7 +118,8 @@ func TestGLTFColors(t *testing.T) {
 	}
 }
 
-// TestTexturePixels sees that pictures are small when they are kept, and that of too many pixels none is decoded.
+// TestTexturePixels checks that textures are downscaled, and that a texture with too many pixels is
+// not decoded.
 func TestTexturePixels(t *testing.T) {
 	picture := func(width, height int) []byte {
 		var b bytes.Buffer

@@ -5,23 +5,24 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
 )
 
-// gltfNode is a node: meshes and other nodes at a place.
+// node places a mesh and other nodes.
 type node struct {
 	Children    []ref
 	Mesh        ref
-	Matrix      []float64 // columns
+	Matrix      []float64 // in column-major order
 	Translation []float64
 	Rotation    []float64 // quaternion x, y, z, w
 	Scale       []float64
 }
 
-// gltfUse is a mesh at a place.
+// instance is a mesh placed by a transform.
 type instance struct {
 	mesh int
 	to   geometry.Transform
 }
 
-// uses gives the meshes that the default scene shows: of the first scene where none is said, of all nodes where there is no scene.
+// sceneInstances returns the meshes of the default scene: the first scene if no default is set, all
+// root nodes if there is no scene.
 func (f *file) sceneInstances() ([]instance, error) {
 	child, err := f.checkTree()
 	if err != nil {
@@ -50,7 +51,7 @@ func (f *file) sceneInstances() ([]instance, error) {
 	return w.uses, nil
 }
 
-// forest sees that the nodes are trees, and tells which of them are children.
+// checkTree checks that the nodes form trees, and returns which nodes are children.
 func (f *file) checkTree() (child []bool, err error) {
 	child = make([]bool, len(f.nodes))
 	parent := make([]int, len(f.nodes))
@@ -66,8 +67,9 @@ func (f *file) checkTree() (child []bool, err error) {
 			child[c], parent[c] = true, i
 		}
 	}
-	// With one parent at most, the way up from a node ends, or meets a node passed before, or itself. Each node is passed once.
-	passed := make([]int, len(f.nodes)) // on the way from which node, and 1
+	// A node has at most one parent, so the path to the root either ends or reaches a node visited
+	// before. Each node is visited once.
+	passed := make([]int, len(f.nodes)) // the node whose path visited it + 1
 	for i := range f.nodes {
 		up := i
 		for ; child[up] && passed[up] == 0; up = parent[up] {
@@ -80,7 +82,7 @@ func (f *file) checkTree() (child []bool, err error) {
 	return child, nil
 }
 
-// gltfWalk collects uses from the nodes.
+// nodeWalker collects the instances of a node tree.
 type nodeWalker struct {
 	*file
 	seen []bool
@@ -120,16 +122,17 @@ func (w *nodeWalker) walk(nodes []ref, to geometry.Transform, depth int) error {
 	return w.ctx.Err()
 }
 
-// transform gives the place of a node in that of its parent.
-func (n *node) transform() (geometry.Transform, bool) {
+// transform returns the transform of a node relative to its parent. ok is false if a member has the
+// wrong length.
+func (n *node) transform() (t geometry.Transform, ok bool) {
 	if m := n.Matrix; m != nil {
 		if len(m) != 16 {
 			return geometry.Identity, false
 		}
 		return geometry.Transform{m[0], m[1], m[2], m[4], m[5], m[6], m[8], m[9], m[10], m[12], m[13], m[14]}, true
 	}
-	t, r, s := []float64{0, 0, 0}, []float64{0, 0, 0, 1}, []float64{1, 1, 1}
-	for _, given := range []struct{ from, to *[]float64 }{{&n.Translation, &t}, {&n.Rotation, &r}, {&n.Scale, &s}} {
+	move, r, s := []float64{0, 0, 0}, []float64{0, 0, 0, 1}, []float64{1, 1, 1}
+	for _, given := range []struct{ from, to *[]float64 }{{&n.Translation, &move}, {&n.Rotation, &r}, {&n.Scale, &s}} {
 		if *given.from == nil {
 			continue
 		}
@@ -143,16 +146,16 @@ func (n *node) transform() (geometry.Transform, bool) {
 		s[0] * (1 - 2*(y*y+z*z)), s[0] * 2 * (x*y + w*z), s[0] * 2 * (x*z - w*y),
 		s[1] * 2 * (x*y - w*z), s[1] * (1 - 2*(x*x+z*z)), s[1] * 2 * (y*z + w*x),
 		s[2] * 2 * (x*z + w*y), s[2] * 2 * (y*z - w*x), s[2] * (1 - 2*(x*x+y*y)),
-		t[0], t[1], t[2],
+		move[0], move[1], move[2],
 	}, true
 }
 
-// at gives the index that a reference has, if there is so much.
+// index returns the index of a reference and whether it is less than count.
 func (f *file) index(r ref, count int) (int, bool) {
 	return int(r - 1), r > 0 && int64(r) <= int64(count)
 }
 
-// missing tells that something is referred to and not there.
+// missingIndex returns the error for a reference out of range.
 func (f *file) missingIndex(what string, r ref, count int) error {
 	return mesh.Errorf(mesh.Malformed, "The %s file refers to %s %d, where there are %d.", f.name, what, r-1, count)
 }

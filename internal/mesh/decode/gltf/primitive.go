@@ -9,7 +9,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
 )
 
-// The modes of primitives that are shown (specification, 5.24.4). Those between are of lines.
+// The supported primitive modes (specification, 5.24.4). Modes between points and triangles are
+// lines.
 const (
 	modePoints    = 0
 	modeTriangles = 4
@@ -17,7 +18,7 @@ const (
 	modeFan       = 6
 )
 
-// gltfPrimitive is a part of a mesh, of one material.
+// primitive is a part of a mesh with one material.
 type primitive struct {
 	Attributes struct {
 		Position ref `json:"POSITION"`
@@ -31,22 +32,22 @@ type primitive struct {
 	Extensions struct {
 		Draco *ignored `json:"KHR_draco_mesh_compression"`
 	}
-	location   string // in messages
+	location   string // for error messages
 	mode       integer
 	positions  elements
-	corners    elements // without bytes where the vertices are the corners, as they come
+	corners    elements // empty if the primitive has no indices
 	appearance appearance
 }
 
-// gltfMesh is a mesh that is used.
+// resolvedMesh is a mesh that an instance uses.
 type resolvedMesh struct {
 	primitives        []*primitive
 	triangles, points int64
 	shapes            []*geometry.Shape
 }
 
-// mesh reads the primitives of a mesh and sees that what they refer to is there. Nothing is made of it yet. It counts the primitives of all
-// meshes.
+// mesh resolves the primitives of a mesh and checks their references. It allocates no geometry yet.
+// primitives counts the primitives of all meshes.
 func (f *file) mesh(i int, primitives *int64) (*resolvedMesh, error) {
 	m := &resolvedMesh{}
 	var all []primitive
@@ -67,19 +68,19 @@ func (f *file) mesh(i int, primitives *int64) (*resolvedMesh, error) {
 			return nil, mesh.Errorf(mesh.Malformed, "The %s file has the unknown mode %d in %s.", f.name, p.mode, p.location)
 		}
 		if p.Attributes.Position == 0 || p.mode != modePoints && p.mode < modeTriangles {
-			continue // lines, and what is nowhere
+			continue // lines, or no positions
 		}
 		if err := f.resolve(p); err != nil {
 			return nil, err
 		}
-		m.triangles += p.triangles() // each count is less than 2^54, and of them there are less than Elements
+		m.triangles += p.triangles() // no overflow: each count is less than 2^54, and there are at most Elements of them
 		m.points += p.points()
 		m.primitives = append(m.primitives, p)
 	}
 	return m, f.ctx.Err()
 }
 
-// resolve finds what the references of a primitive lead to.
+// resolve resolves the accessors of a primitive.
 func (f *file) resolve(p *primitive) (err error) {
 	if at, ok := f.index(p.Attributes.Position, len(f.accessors)); ok && p.Extensions.Draco != nil && f.accessors[at].BufferView == 0 {
 		return mesh.Errorf(mesh.Unsupported, "The %s file is compressed by the extension KHR_draco_mesh_compression, which is not read.", f.name)
@@ -101,7 +102,7 @@ func (f *file) resolve(p *primitive) (err error) {
 	return err
 }
 
-// drawn counts the corners.
+// cornerCount returns the number of corners.
 func (p *primitive) cornerCount() int64 {
 	if p.Indices != 0 {
 		return int64(p.corners.count)
@@ -109,7 +110,7 @@ func (p *primitive) cornerCount() int64 {
 	return int64(p.positions.count)
 }
 
-// triangles counts the triangles. What is left over of corners makes none.
+// triangles returns the number of triangles. Remaining corners are ignored.
 func (p *primitive) triangles() int64 {
 	switch n := p.cornerCount(); p.mode {
 	case modeTriangles:
@@ -127,7 +128,7 @@ func (p *primitive) points() int64 {
 	return 0
 }
 
-// triangle gives the corners of a triangle, in the order that shows its front (specification, 3.7.2.1).
+// triangle returns the corners of a triangle in front-facing order (specification, 3.7.2.1).
 func (p *primitive) triangle(i int) [3]int {
 	switch p.mode {
 	case modeStrip:
@@ -138,14 +139,14 @@ func (p *primitive) triangle(i int) [3]int {
 	return [3]int{3 * i, 3*i + 1, 3*i + 2}
 }
 
-// solid makes the solid of a primitive, of no more vertices than are used. It gives back slots, in which it keeps the places of vertices:
-// they are zero before and after.
+// buildShape builds the shape of a primitive from the vertices that it uses. It uses slots as
+// scratch space, which is all zero before and after, and returns it because it may grow.
 func (f *file) buildShape(p *primitive, slots []uint32) (*geometry.Shape, []uint32, error) {
 	if more := p.positions.count - len(slots); more > 0 {
 		slots = append(slots, make([]uint32, more)...)
 	}
 	s := &geometry.Shape{}
-	var vertices []uint32 // of each place
+	var vertices []uint32 // of each output vertex
 	place := func(corner int) error {
 		v := uint32(corner)
 		if p.Indices != 0 {

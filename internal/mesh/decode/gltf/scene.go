@@ -5,14 +5,14 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
 )
 
-// gltfScene is what the default scene shows.
+// sceneBuilder builds the mesh of the default scene.
 type sceneBuilder struct {
 	*file
 	uses   []instance
 	meshes map[int]*resolvedMesh
 }
 
-// fill puts what is used into m. All triangles are counted before any is made.
+// fillMesh adds the instances to m. It counts all triangles before it allocates memory for them.
 func (f *file) fillMesh(m *mesh.Mesh, uses []instance, progress func(float64)) error {
 	s := sceneBuilder{f, uses, map[int]*resolvedMesh{}}
 	triangles, points, err := s.count()
@@ -53,7 +53,7 @@ func (f *file) fillMesh(m *mesh.Mesh, uses []instance, progress func(float64)) e
 	return err
 }
 
-// count counts the triangles and the points, each use of a mesh for itself.
+// count returns the numbers of triangles and points, counting each instance.
 func (s *sceneBuilder) count() (triangles, points int64, err error) {
 	primitives := int64(0)
 	for _, u := range s.uses {
@@ -69,7 +69,7 @@ func (s *sceneBuilder) count() (triangles, points int64, err error) {
 	return triangles, points, nil
 }
 
-// build makes the solids: of points where there are no triangles.
+// build builds the shapes of the meshes: of points if there are no triangles.
 func (s *sceneBuilder) build(cloud bool, progress func(float64)) error {
 	total, done := int64(0), int64(0)
 	for _, m := range s.meshes {

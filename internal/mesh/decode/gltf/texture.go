@@ -11,23 +11,25 @@ import (
 )
 
 const (
-	// texturePixels bounds the pixels of a texture that is decoded, and texturesPixels those of all.
+	// maxTexturePixels is the maximum number of pixels of one texture, maxTotalPixels of all
+	// textures.
 	maxTexturePixels, maxTotalPixels = 16 << 20, 64 << 20
-	// textureSide bounds the pixels of a side of what is kept: vertices are colored, and between them nothing is seen.
+	// maxTextureSide is the maximum side of a downscaled texture. Only its colours at vertices are
+	// used.
 	maxTextureSide = 512
-	// repeated and mirrored are ways to wrap (specification, 5.26); the third is to clamp.
+	// wrapRepeat and wrapMirror are wrapping modes (specification, 5.26). The third mode is clamp.
 	wrapRepeat, wrapMirror = 10497, 33648
 )
 
-// texture is a picture made small.
+// texture is a downscaled texture image.
 type texture struct {
 	width, height int
 	pixels        [][4]uint8 // sRGB, straight alpha
 	wrapU, wrapV  integer
 }
 
-// texture gives a texture, and nil where it is in no format that is read, broken, too large or outside of the file: the shape is good
-// without it.
+// texture returns a texture, or nil if its image is unsupported, damaged, too large or external:
+// the geometry is valid without it.
 func (f *file) texture(r ref) (*texture, error) {
 	i, ok := f.index(r, len(f.textures))
 	if !ok {
@@ -52,7 +54,7 @@ func (f *file) texture(r ref) (*texture, error) {
 	return t, f.ctx.Err()
 }
 
-// picture gives the bytes of an image, and none where it is not in the file.
+// imageBytes returns the bytes of an image, or nil if it is external.
 func (f *file) imageBytes(r ref) []byte {
 	i, ok := f.index(r, len(f.images))
 	if !ok {
@@ -74,7 +76,7 @@ func (f *file) imageBytes(r ref) []byte {
 	return b
 }
 
-// decode decodes a PNG or JPEG picture.
+// decodeImage decodes a PNG or JPEG image.
 func (f *file) decodeImage(b []byte) *texture {
 	config, read := png.DecodeConfig, png.Decode
 	if bytes.HasPrefix(b, []byte("\xFF\xD8")) {
@@ -96,7 +98,8 @@ func (f *file) decodeImage(b []byte) *texture {
 	return downscale(colors)
 }
 
-// asking asks the context with each read, for a picture of few bytes can take long.
+// contextReader checks the context with each read, because even small images can take long to
+// decode.
 type contextReader struct {
 	ctx context.Context
 	io.Reader
@@ -109,7 +112,8 @@ func (a *contextReader) Read(p []byte) (int, error) {
 	return a.Reader.Read(p[:min(len(p), 512)])
 }
 
-// shrunk gives a picture of at most textureSide pixels a side. Each is the mean of nine at most, which tell enough of those it stands for.
+// downscale returns a texture of at most maxTextureSide pixels a side. Each pixel is the mean of at
+// most nine samples of its area.
 func downscale(img image.RGBA64Image) *texture {
 	bounds := img.Bounds()
 	step := (max(bounds.Dx(), bounds.Dy()) + maxTextureSide - 1) / maxTextureSide
@@ -125,7 +129,7 @@ func downscale(img image.RGBA64Image) *texture {
 					r, g, b, a, n = r+uint32(c.R), g+uint32(c.G), b+uint32(c.B), a+uint32(c.A), n+1
 				}
 			}
-			straight := func(c uint32) uint8 { // c is multiplied with alpha
+			straight := func(c uint32) uint8 { // c is premultiplied with alpha
 				if a == 0 {
 					return 0
 				}
@@ -137,12 +141,13 @@ func downscale(img image.RGBA64Image) *texture {
 	return t
 }
 
-// at gives the pixel at a place, of which 0, 0 is the upper left and 1, 1 the lower right corner of the picture.
+// at returns the pixel at texture coordinates u, v. 0, 0 is the upper left corner, 1, 1 the lower
+// right.
 func (t *texture) at(u, v float64) [4]uint8 {
 	return t.pixels[wrap(v, t.wrapV, t.height)*t.width+wrap(u, t.wrapU, t.width)]
 }
 
-// wrap gives the pixel of a side at a place on it.
+// wrap maps a texture coordinate to a pixel index.
 func wrap(x float64, how integer, pixels int) int {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):

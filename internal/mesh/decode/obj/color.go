@@ -9,7 +9,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// colorOf gives the colour of a vertex, or else that of the material.
+// colorOf returns the colour of a vertex, or that of the material if the vertex has none.
 func (o *file) colorOf(v, material uint32) uint32 {
 	if o.colors == nil {
 		return material
@@ -18,13 +18,14 @@ func (o *file) colorOf(v, material uint32) uint32 {
 	if math.IsNaN(r + g + b) {
 		return material
 	}
-	if o.brightest > 1.5 { // numbers from 0 to 255; a little above 1 is rounding
+	if o.brightest > 1.5 { // values from 0 to 255; slightly more than 1 is a rounding error
 		r, g, b = r/255, g/255, b/255
 	}
 	return geometry.RGBA(r, g, b, 1)
 }
 
-// use starts the faces of a material. One that is not defined in the file, as is usual, has no colour.
+// useMaterial starts the faces of a material. A material that is not defined in this file has no
+// colour.
 func (o *file) useMaterial(rest []byte) {
 	color, ok := o.materials[string(bytes.TrimSpace(rest))]
 	if !ok {
@@ -40,7 +41,8 @@ func (o *file) useMaterial(rest []byte) {
 	}
 }
 
-// define reads a statement of an MTL file: a name, the diffuse colour, how opaque or how transparent it is.
+// defineMaterial reads an MTL statement: the name, the diffuse colour, the opacity or the
+// transparency.
 func (o *file) defineMaterial(keyword, rest []byte) error {
 	if string(keyword) == "newmtl" {
 		if int64(len(o.materials)) >= o.limits.Elements {

@@ -1,3 +1,4 @@
+// Package obj decodes Wavefront OBJ files.
 package obj
 
 import (
@@ -13,10 +14,11 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// readOBJ reads a Wavefront OBJ file: vertices, with colours behind their coordinates as MeshLab and others write them, and faces. Other
-// files that it names are never opened. Materials colour faces where the statements of an MTL file stand in the OBJ file itself. Points
-// and lines are not shown; vertices without a face are a cloud if there is no face at all, and left out else. The format is that of
-// Wavefront's Advanced Visualizer, appendix B1.
+// Decode decodes a Wavefront OBJ file (Advanced Visualizer manual, appendix B1): vertices, with
+// colours after their coordinates as MeshLab writes them, and faces. It never opens other files
+// that the OBJ file names. Materials apply only if MTL statements are in the OBJ file itself.
+// Points and lines are ignored. If there is no face, the vertices are a point cloud; otherwise
+// vertices without a face are dropped.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	limits = geometry.IndexableLimits(limits)
 	o := file{Lines: textscan.NewLines(textscan.UTF8Reader(source.NewReader(ctx, src, 0, progress)), "OBJ"), limits: limits}
@@ -34,27 +36,27 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	}
 }
 
-// objFile is an OBJ file while it is read.
+// file is the state of decoding an OBJ file.
 type file struct {
 	*textscan.Lines
 	limits      mesh.Limits
 	vertices    []float64 // x, y, z
-	colors      []float32 // red, green, blue of each vertex, not a number where it has none; nil while none has
-	brightest   float32   // of all colours
-	corners     []uint32  // vertices of three corners of each triangle
+	colors      []float32 // red, green, blue of each vertex, NaN if it has none; nil while no vertex has a colour
+	brightest   float32   // maximum of all channels
+	corners     []uint32  // three vertices of each triangle
 	runs        []materialRun
 	materials   map[string]uint32
-	material    string // that is being defined
-	hasSurfaces bool   // curved ones, which are not shown
+	material    string // the material being defined
+	hasSurfaces bool   // the file has curved surfaces, which are not supported
 
 	polygon      []uint32
 	points       [][3]float64
 	emitTriangle func(a, b, c int) // appends a triangle of polygon
 }
 
-// objRun is triangles in the colour of a material, up to the next run.
+// materialRun is a run of triangles with the same material.
 type materialRun struct {
-	first int // corner
+	first int // index into corners
 	color uint32
 }
 
@@ -75,7 +77,7 @@ func (o *file) statement(line []byte) error {
 	return nil
 }
 
-// vertex reads x y z, then w, which is of curved surfaces alone, or red green blue, or both.
+// vertex reads x y z, followed by w (ignored), by red green blue, or by both.
 func (o *file) vertex(rest []byte) error {
 	if most := 3 * o.limits.Triangles; int64(len(o.vertices)/3) >= most {
 		return mesh.Errorf(mesh.TooLarge, "The OBJ file has more than %d vertices, which is the most that is read.", most)
@@ -116,7 +118,7 @@ func (o *file) vertex(rest []byte) error {
 
 var nan = float32(math.NaN())
 
-// color gives the vertex that was read last a colour.
+// color sets the colour of the last vertex.
 func (o *file) color(c [3]float64) {
 	if o.colors == nil {
 		o.colors = slices.Repeat([]float32{nan}, len(o.vertices)-3)
@@ -129,7 +131,8 @@ func (o *file) color(c [3]float64) {
 	}
 }
 
-// face reads the corners of a polygon. Of each, only the vertex is of interest, not its texture and normal behind slashes.
+// face reads the corners of a polygon. It ignores the texture coordinate and the normal after the
+// slashes.
 func (o *file) face(rest []byte) error {
 	o.polygon = o.polygon[:0]
 	known := int64(len(o.vertices) / 3)
@@ -175,7 +178,7 @@ func (o *file) face(rest []byte) error {
 	return nil
 }
 
-// finish makes the mesh.
+// finish builds the mesh.
 func (o *file) finish(ctx context.Context) (*mesh.Mesh, error) {
 	vertices := len(o.vertices) / 3
 	switch {

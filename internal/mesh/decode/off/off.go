@@ -1,3 +1,4 @@
+// Package off decodes OFF files (Geomview).
 package off
 
 import (
@@ -12,9 +13,10 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// readOFF reads a text OFF file of three dimensions with what its first word says that vertices have besides: normals, colours, texture
-// coordinates. Colours of faces are read where vertices have none; an index of a colour map, which is another file, is none. A file
-// without faces is a cloud. The format is that of Geomview's object file format OFF; binary ones are not read.
+// Decode decodes a text OFF file (Geomview's object file format) in three dimensions, with the
+// normals, colours and texture coordinates that the header declares for vertices. It uses face
+// colours if vertices have none, and ignores indices of a colour map, which is a separate file. A
+// file without faces is a point cloud. Binary OFF files are not supported.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	o := file{Faces: geometry.NewFaces(mesh.OFF, limits)}
 	o.open = func() *textscan.Words {
@@ -42,17 +44,18 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	return o.Finish(), nil
 }
 
-// offFile is an OFF file while it is read.
+// file is the state of decoding an OFF file.
 type file struct {
 	*textscan.Words
 	*geometry.Faces
-	open                   func() *textscan.Words // at the start of the file
-	header                 string                 // what the first word has before OFF
+	open                   func() *textscan.Words // returns the words from the start of the file
+	header                 string                 // the letters before OFF in the header
 	vertexCount, faceCount int64
 }
 
-// headerOFF tells whether a word is the first one of an OFF file, and gives the letters before OFF: ST for texture coordinates, C for
-// colours, N for normals, 4 for a fourth coordinate and n for another number of dimensions.
+// ParseHeader reports whether a word is the header of an OFF file and returns the letters before
+// OFF: ST for texture coordinates, C for colours, N for normals, 4 for a fourth coordinate, n for
+// another number of dimensions.
 func ParseHeader(word []byte) (letters string, ok bool) {
 	before, ok := bytes.CutSuffix(word, []byte("OFF"))
 	rest := string(before)
@@ -62,8 +65,8 @@ func ParseHeader(word []byte) (letters string, ok bool) {
 	return string(before), ok && rest == ""
 }
 
-// counts reads the header and the numbers of vertices and faces behind it, on its line or another one. The number of edges may be
-// missing. The header may be missing too.
+// readCounts reads the optional header and the numbers of vertices and faces, which may be on
+// different lines. The number of edges is optional.
 func (o *file) readCounts() error {
 	o.Words = o.open()
 	word, err := o.Next()
@@ -95,9 +98,9 @@ func (o *file) readCounts() error {
 	return o.SkipLine()
 }
 
-// points reads the vertices. Each has a line, which may have more than is known of.
+// readVertices reads the vertices, one on each line. It ignores the rest of the line.
 func (o *file) readVertices(box *geometry.Bounds) error {
-	if o.Mesh.Origin != [3]float64{} { // they are read again
+	if o.Mesh.Origin != [3]float64{} { // this is the second pass
 		if err := o.readCounts(); err != nil {
 			return err
 		}
@@ -126,7 +129,8 @@ func (o *file) readVertices(box *geometry.Bounds) error {
 	return nil
 }
 
-// vertexColor reads the colour behind a vertex and its normal, three or four numbers with or without two texture coordinates behind them.
+// readVertexColor reads the colour after a vertex and its normal: three or four numbers, optionally
+// followed by two texture coordinates.
 func (o *file) readVertexColor() error {
 	n, err := o.numbersInLine()
 	if err != nil {
@@ -144,7 +148,7 @@ func (o *file) readVertexColor() error {
 	return nil
 }
 
-// face reads a face: the number of its corners, the corners, and its colour on the rest of the line.
+// readFace reads a face: the number of its corners, the corners, and an optional colour.
 func (o *file) readFace() error {
 	n, err := o.Integer("the number of corners of a face")
 	if err != nil {
@@ -181,7 +185,7 @@ func (o *file) readFace() error {
 	return o.SkipLine()
 }
 
-// numbersHere gives the numbers on the rest of the line, at most nine.
+// numbersInLine returns the numbers on the rest of the line, at most nine.
 func (o *file) numbersInLine() ([]float64, error) {
 	var n [9]float64
 	for i := range n {

@@ -104,7 +104,7 @@ func TestOFFMalformed(t *testing.T) {
 		{replaced("4 2", "5 2"), mesh.Malformed, "ends on line 8 where the number of corners"},
 		{replaced("4 2", "4 3"), mesh.Malformed, "ends on line 8 where the number of corners"},
 		{replaced("1 1 0", "1 one 0"), mesh.Malformed, `Line 5 of the OFF file has "one" where a coordinate`},
-		{replaced("1 1 0", "1 nan 0"), mesh.Malformed, "Vertex 2 of the OFF file, counted from 0, has a coordinate that is no number"},
+		{replaced("1 1 0", "1 nan 0"), mesh.Malformed, "Vertex 2 of the OFF file, counted from 0, has a coordinate that is not a number"},
 		{replaced("3 0 2 3", "3 0 2 4"), mesh.Malformed, "Line 8 of the OFF file has a face with the vertex 4: there are 4 vertices"},
 		{replaced("3 0 2 3", "3 0 2 -1"), mesh.Malformed, "a face with the vertex -1"},
 		{replaced("3 0 2 3", "3 0 2 .5"), mesh.Malformed, `has ".5" where a corner`},

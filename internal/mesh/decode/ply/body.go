@@ -10,17 +10,18 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// bodyPLY is the numbers behind the header of a PLY file, one after another.
+// body reads the values after the header of a PLY file one by one.
 type body interface {
-	// rewind goes back to the first number.
+	// rewind returns to the first value.
 	rewind()
-	// number reads a number. One of text may not be a number, which is no error here.
+	// number reads a value. A text value that is not a number is returned as NaN.
 	number(of scalarType) (float64, error)
-	// skip leaves out so many numbers, which are so many bytes in a binary file.
+	// skip skips values. In a binary file they take the given number of bytes.
 	skip(numbers, bytes int64) error
 }
 
-// textPLY is numbers in text. Lines say nothing, for the header tells how many numbers there are.
+// textBody reads text values. Line breaks do not matter, because the header declares the number of
+// values.
 type textBody struct {
 	*textscan.Words
 	restart func() *textscan.Words
@@ -46,14 +47,14 @@ func (t *textBody) skip(numbers, _ int64) error {
 	return nil
 }
 
-// binaryPLY is binary numbers.
+// binaryBody reads binary values.
 type binaryBody struct {
 	ctx        context.Context
 	src        source.Source
 	progress   func(float64)
 	order      binary.ByteOrder
-	from       int64 // where they begin
-	next       int64 // the offset of what is behind buf
+	from       int64 // offset of the first value
+	next       int64 // offset of the first byte after buf
 	buf        []byte
 	start, end int
 }
@@ -92,7 +93,7 @@ func (b *binaryBody) number(of scalarType) (float64, error) {
 	return math.Float64frombits(b.order.Uint64(n)), nil
 }
 
-// fill reads more, so that at least so many bytes are there.
+// fill reads more bytes, so that at least size bytes are available.
 func (b *binaryBody) fill(size int) error {
 	if err := b.ctx.Err(); err != nil {
 		return err

@@ -7,16 +7,16 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
 )
 
-// columnsPLY says which properties of an element are of interest, and holds them for one thing.
+// columns maps the relevant properties of an element and holds their values for one row.
 type columns struct {
-	field      []int      // of each property its place in values, or -1
-	list       int        // the property that lists the corners, -1 where there is none
+	field      []int      // for each property its index in values, or -1
+	list       int        // the property that lists the corners, or -1
 	values     [7]float64 // x, y, z, red, green, blue, alpha
 	colored    bool
-	channelMax [4]float64 // what the channels are where they are brightest; 0 of fractions
+	channelMax [4]float64 // the maximum of each channel; 0 for fractions from 0 to 1
 }
 
-// namesPLY are the names of the properties in values: those that the format has, and what some programs write.
+// columnNames are the property names for each index in values: the standard name and variants.
 var columnNames = [7][]string{
 	{"x"}, {"y"}, {"z"}, {"red", "diffuse_red", "r"}, {"green", "diffuse_green", "g"}, {"blue", "diffuse_blue", "b"}, {"alpha", "diffuse_alpha", "a"},
 }
@@ -47,7 +47,7 @@ func (e *element) columns() *columns {
 	return c
 }
 
-// color gives the colour of the thing that was read last.
+// color returns the colour of the current row.
 func (c *columns) color() uint32 {
 	channels := [4]float64(c.values[3:])
 	for i, bright := range c.channelMax {
@@ -58,7 +58,7 @@ func (c *columns) color() uint32 {
 	return geometry.NormalizeColor(channels)
 }
 
-// vertices reads the vertices: again, when it is known where they are, if they are far from zero.
+// readVertices reads the vertices, in two passes if they are far from zero.
 func (p *file) readVertices() error {
 	i := p.header.find("vertex")
 	if i < 0 {
@@ -91,7 +91,7 @@ func (p *file) readVertices() error {
 	})
 }
 
-// polygons reads the faces or strips of element i.
+// readFaces reads the faces or strips of element i.
 func (p *file) readFaces(i int, e *element) error {
 	c := e.columns()
 	switch {
@@ -124,7 +124,7 @@ func (p *file) readFaces(i int, e *element) error {
 	return nil
 }
 
-// leastTriangle gives the bytes that a list of three corners takes at least.
+// minTriangleSize returns the minimum number of bytes of a list of three corners.
 func (h *header) minTriangleSize(list property) int64 {
 	if h.order == nil {
 		return int64(len("3 0 1 2 "))
@@ -132,7 +132,7 @@ func (h *header) minTriangleSize(list property) int64 {
 	return int64(list.list.size() + 3*list.of.size())
 }
 
-// thing reads what is of interest of a thing of an element.
+// readRow reads the relevant values of one row of an element.
 func (p *file) readRow(e *element, c *columns) error {
 	for i, property := range e.properties {
 		var err error
@@ -151,7 +151,7 @@ func (p *file) readRow(e *element, c *columns) error {
 	return nil
 }
 
-// corners reads the corners of a polygon, or of strips, between which there is -1.
+// readCorners reads the corners of a polygon, or of strips separated by -1.
 func (p *file) readCorners(list property, strips bool) error {
 	n, err := p.readLength(list)
 	if err != nil {

@@ -10,32 +10,32 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// longestHeaderPLY is how many bytes the header of a PLY file may have, comments and all.
+// maxHeader is the maximum length of the header in bytes, including comments.
 const maxHeader = 256 << 10
 
-// headerPLY is what the header of a PLY file says.
+// header is the parsed header of a PLY file.
 type header struct {
-	order    binary.ByteOrder // nil of text
+	order    binary.ByteOrder // nil for text
 	elements []element
 	length   int64 // in bytes
 	lines    int
 }
 
-// elementPLY is a kind of things and how many of it follow, as the header says.
+// element is an element declaration: its name, number of rows and properties.
 type element struct {
 	name       string
 	count      int64
 	properties []property
 }
 
-// propertyPLY is a number, or a list of numbers, of each thing.
+// property is a property declaration: a value, or a list of values.
 type property struct {
 	name string
-	list scalarType // the type of the length of a list; none where it is a single number
+	list scalarType // the type of the list length; noType for a single value
 	of   scalarType
 }
 
-// numberPLY is a type of numbers.
+// scalarType is the type of a value.
 type scalarType uint8
 
 const (
@@ -50,13 +50,13 @@ const (
 	float64Type
 )
 
-// size gives the bytes of a number in a binary file.
+// size returns the size of a binary value in bytes.
 func (t scalarType) size() int { return [...]int{0, 1, 1, 2, 2, 4, 4, 4, 8}[t] }
 
-// whole tells whether the numbers are whole ones.
+// isInteger reports whether the values are integers.
 func (t scalarType) isInteger() bool { return t < float32Type }
 
-// numbersPLY are the names of the types, old and new.
+// scalarTypes maps both sets of type names.
 var scalarTypes = map[string]scalarType{
 	"char": int8Type, "uchar": uint8Type, "short": int16Type, "ushort": uint16Type, "int": int32Type, "uint": uint32Type,
 	"float": float32Type, "double": float64Type,
@@ -64,7 +64,7 @@ var scalarTypes = map[string]scalarType{
 	"float32": float32Type, "float64": float64Type,
 }
 
-// readHeaderPLY reads the header. Its lines end as the first one does.
+// readHeader reads the header. All its lines have the same line ending as the first.
 func readHeader(src source.Source) (*header, error) {
 	start, err := src.Prefix(maxHeader)
 	if err != nil {
@@ -78,7 +78,7 @@ func readHeader(src source.Source) (*header, error) {
 			ending = "\r\n"
 		}
 	}
-	known := false // the encoding
+	known := false // the format line has been read
 	for number := 1; ; number++ {
 		line, after, ok := bytes.Cut(rest, []byte(ending))
 		if !ok {
@@ -106,7 +106,7 @@ func readHeader(src source.Source) (*header, error) {
 	}
 }
 
-// line reads a line. The message of an error continues what tells the number of the line.
+// line parses a line. The message of an error is appended to text that names the line.
 func (h *header) line(fields []string) error {
 	switch {
 	case fields[0] == "format" && len(fields) >= 2:
@@ -153,7 +153,7 @@ func (h *header) property(p property, list, of string) error {
 	return nil
 }
 
-// find gives the place of the first element of a name, -1 where there is none.
+// find returns the index of the first element of a name, or -1.
 func (h *header) find(name string) int {
 	for i, e := range h.elements {
 		if e.name == name {
@@ -163,7 +163,7 @@ func (h *header) find(name string) int {
 	return -1
 }
 
-// fixed gives the bytes of each thing in a binary file, where all are the same.
+// fixedSize returns the size of a binary row in bytes if all rows have the same size.
 func (e *element) fixedSize() (size int64, ok bool) {
 	for _, p := range e.properties {
 		if p.list != noType {
@@ -174,7 +174,8 @@ func (e *element) fixedSize() (size int64, ok bool) {
 	return size, true
 }
 
-// column gives the place of the first property that has one of the names, -1 where there is none. A list is none.
+// column returns the index of the first property with one of the names, or -1. list selects lists
+// or single values.
 func (e *element) column(list bool, names ...string) int {
 	for i, p := range e.properties {
 		for _, name := range names {

@@ -1,3 +1,4 @@
+// Package ply decodes PLY files.
 package ply
 
 import (
@@ -9,16 +10,17 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// readPLY reads a PLY file, text or binary of either order: the elements vertex, face and tristrips in any order, with colours of vertices
-// or else of faces. Other elements and properties are left out. A file without faces is a cloud. The format is that of Greg Turk, "The PLY
-// Polygon File Format" (1994), with the names of types that came later.
+// Decode decodes a PLY file, text or binary of either byte order (Greg Turk, The PLY Polygon File
+// Format, 1994, and the type names introduced later). It reads the elements vertex, face and
+// tristrips in any order, with colours of vertices or else of faces, and ignores other elements and
+// properties. A file without faces is a point cloud.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	h, err := readHeader(src)
 	if err != nil {
 		return nil, err
 	}
 	p := file{header: h, bodySize: src.Size - h.length, faces: geometry.NewFaces(mesh.PLY, limits)}
-	var least int64 // bytes of one number and what is between numbers
+	var least int64 // minimum size of a text value with its separator
 	if h.order == nil {
 		p.body, least = newTextBody(ctx, src, h, progress), 2
 	} else {
@@ -40,16 +42,16 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	return p.faces.Finish(), nil
 }
 
-// plyFile is a PLY file while it is read.
+// file is the state of decoding a PLY file.
 type file struct {
 	header   *header
 	body     body
-	bodySize int64 // bytes of body
-	current  int   // the element that body is at the start of
+	bodySize int64 // size of the body in bytes
+	current  int   // the element at whose start the body is
 	faces    *geometry.Faces
 }
 
-// fits sees that a file has the bytes that the things of its header take at least: a number as many as its type in a binary file.
+// checkSize checks that the file is large enough for the values that the header declares.
 func (h *header) checkSize(there, text int64) error {
 	for _, e := range h.elements {
 		each := text * int64(len(e.properties))
@@ -62,7 +64,7 @@ func (h *header) checkSize(there, text int64) error {
 				each += int64(p.of.size())
 			}
 		}
-		if each > 0 && e.count > (there+1)/each { // text may end without what is behind its last number
+		if each > 0 && e.count > (there+1)/each { // text may end without a separator after the last value
 			return mesh.Errorf(mesh.Malformed, "The header of the PLY file promises %d of the element %s, but only %d bytes are left for them.",
 				e.count, textscan.Quote([]byte(e.name)), there)
 		}
@@ -71,7 +73,7 @@ func (h *header) checkSize(there, text int64) error {
 	return nil
 }
 
-// seek goes to the start of an element.
+// seek moves to the start of an element.
 func (p *file) seek(element int) error {
 	if element < p.current {
 		p.body.rewind()
@@ -96,7 +98,7 @@ func (p *file) seek(element int) error {
 	return nil
 }
 
-// pass leaves out a property.
+// skip skips a property.
 func (p *file) skip(property property) error {
 	n := int64(1)
 	if property.list != noType {
@@ -108,7 +110,7 @@ func (p *file) skip(property property) error {
 	return p.body.skip(n, n*int64(property.of.size()))
 }
 
-// length reads the length of a list.
+// readLength reads the length of a list.
 func (p *file) readLength(list property) (int64, error) {
 	x, err := p.body.number(list.list)
 	if err != nil {

@@ -5,8 +5,7 @@ import (
 	"io"
 )
 
-// input gives the bytes of a file one after another. Each read asks the context and tells the progress, so that a loop over what was read
-// need not.
+// reader reads a file sequentially. Each Read checks the context and reports progress.
 type reader struct {
 	ctx      context.Context
 	r        io.Reader
@@ -15,6 +14,9 @@ type reader struct {
 	progress func(float64)
 }
 
+// NewReader returns a reader of src from offset to its end. Each Read returns the error of ctx if it
+// is done, and calls progress, which may be nil, with the fraction of the file that has been read.
+// The end of data before src.Size is an error, io.ErrUnexpectedEOF.
 func NewReader(ctx context.Context, src Source, offset int64, progress func(float64)) io.Reader {
 	return &reader{ctx: ctx, r: io.NewSectionReader(src, offset, src.Size-offset), size: src.Size, done: offset, progress: progress}
 }

@@ -1,3 +1,4 @@
+// Package source provides the input of mesh decoders: a file with random access and a known size.
 package source
 
 import (
@@ -5,21 +6,21 @@ import (
 	"io"
 )
 
-// Source is the bytes of a file.
+// Source is a file to decode.
 type Source struct {
 	io.ReaderAt
 	Size int64
-	Name string // its ending tells the format where the content does not
+	Name string // its extension decides the format if the content does not
 }
 
-// start gives the first bytes of the file, at most n.
+// Prefix returns the first n bytes of the file, or all of a shorter one.
 func (s Source) Prefix(n int64) ([]byte, error) {
 	b := make([]byte, min(n, s.Size))
 	return b, s.ReadFull(b, 0)
 }
 
-// readAt fills b with what stands at an offset. A file that ends before Size does not hold what it is thought to: that is no fault of the
-// person who uploaded it.
+// ReadFull fills b from an offset. If the file ends before Size, the storage has lost data: the
+// error is io.ErrUnexpectedEOF and not a *mesh.Error, because the uploaded file is not at fault.
 func (s Source) ReadFull(b []byte, offset int64) error {
 	n, err := s.ReadAt(b, offset)
 	switch {
@@ -31,5 +32,5 @@ func (s Source) ReadFull(b []byte, offset int64) error {
 	return err
 }
 
-// errShort is of a source that ends before its size.
-var errShort = fmt.Errorf("a source ends before its size: %w", io.ErrUnexpectedEOF)
+// errShort reports a source that ends before its size.
+var errShort = fmt.Errorf("source ends before its declared size: %w", io.ErrUnexpectedEOF)

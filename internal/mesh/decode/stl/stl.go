@@ -1,3 +1,4 @@
+// Package stl decodes STL files.
 package stl
 
 import (
@@ -12,19 +13,20 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// A binary STL file is a header of 80 bytes that says nothing, the number of triangles, and a record for each: a normal and three corners
-// as 12 floats, and an attribute word.
+// A binary STL file has a header of 80 bytes of free text, the number of triangles, and a record
+// for each triangle: a normal and three corners as 12 floats, and a 16-bit attribute word.
 const (
 	headerSize = 84
-	prefixSize = 1024 // how many bytes tell a text file from a binary one
+	prefixSize = 1024 // enough bytes to tell a text file from a binary one
 	facetSize  = 50
-	blockSize  = 1 << 20 / facetSize * facetSize // a round number of records is read at once
+	blockSize  = 1 << 20 / facetSize * facetSize // a whole number of records
 )
 
-// readSTL reads an STL file, binary or text, of 3D Systems' StereoLithography Interface Specification (1989). The word "solid" at the
-// start tells little: binary is what has the size that its number of triangles asks for, and what has zero bytes. Normals are left, for
-// the corners say the same. Triangles with a corner that is no finite number, or farther than 1e18 from zero, are left out; if all are
-// like that it is an error.
+// Decode decodes a binary or text STL file (3D Systems, StereoLithography Interface Specification,
+// 1989). A file is binary if its size matches its triangle count or if it contains zero bytes; the
+// word "solid" at the start does not decide. Decode ignores normals, which the corners imply. It
+// drops triangles with a corner that is not finite or farther than 1e18 from zero; a file with only
+// such triangles is an error.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	start, err := src.Prefix(prefixSize)
 	if err != nil {
@@ -45,7 +47,8 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	case n > limits.Triangles:
 		return nil, mesh.Errorf(mesh.TooLarge, "The STL file has %d triangles, and at most %d are read.", n, limits.Triangles)
 	}
-	// What follows the last triangle is left: a line feed, a signature, or triangles that the header does not count.
+	// Data after the last triangle is ignored: a line feed, a signature, or triangles beyond the
+	// count.
 	b := binaryFile{triangles: int(n), positions: make([]float32, 9*n)}
 	if err := b.read(ctx, src, progress); err != nil {
 		return nil, err
@@ -56,12 +59,12 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	return &mesh.Mesh{Format: mesh.STL, Unit: 1, Positions: b.positions[:9*b.kept], Colors: b.colors(start[:80])}, nil
 }
 
-// binarySTL is a binary STL file while it is read.
+// binaryFile is the state of decoding a binary STL file.
 type binaryFile struct {
 	triangles int       // in the file
-	kept      int       // of them, those that are not left out
-	positions []float32 // room for all
-	words     []uint16  // attribute words of those that are kept, nil while all are zero
+	kept      int       // number of triangles that are not dropped
+	positions []float32 // space for all triangles
+	words     []uint16  // attribute words of the kept triangles; nil while all are zero
 }
 
 func (b *binaryFile) read(ctx context.Context, src source.Source, progress func(float64)) error {
@@ -81,7 +84,8 @@ func (b *binaryFile) read(ctx context.Context, src source.Source, progress func(
 	return nil
 }
 
-// decode appends the triangles of whole records. It stands in a loop that a million triangles go through in some ten milliseconds.
+// decode appends the triangles of whole records. It is performance-critical: a million triangles
+// take tens of milliseconds.
 func (b *binaryFile) decode(records []byte) {
 	out := b.positions[9*b.kept:]
 	for ; len(records) >= facetSize; records = records[facetSize:] {
@@ -107,10 +111,11 @@ func (b *binaryFile) decode(records []byte) {
 	}
 }
 
-// colors gives the colours of the corners from attribute words of five bits a channel, nil where there are none. Where the header has
-// "COLOR=" and four bytes, as Materialise Magics writes it, that is the colour of the body, and words whose highest bit is not set have
-// another one with red in the lowest bits. Else, as VisCAM and SolidView write them, words whose highest bit is set have a colour with
-// blue in the lowest bits; where another word is not zero, words mean something else.
+// colors returns the colours of all corners from the attribute words, 5 bits for each channel, or
+// nil if there are none. If the header contains "COLOR=" and four bytes (Materialise Magics), that
+// is the colour of the body, and words with a clear highest bit hold another colour, red in the
+// lowest bits. Otherwise (VisCAM, SolidView), words with the highest bit set hold a colour, blue in
+// the lowest bits; if any other word is not zero, the words have another meaning.
 func (b *binaryFile) colors(header []byte) []uint8 {
 	body, magics := uint32(geometry.NoColor), false
 	if _, after, ok := bytes.Cut(header, []byte("COLOR=")); ok && len(after) >= 4 {
@@ -142,10 +147,11 @@ func (b *binaryFile) colors(header []byte) []uint8 {
 	return colors
 }
 
-// channel5 makes eight bits of the lowest five.
+// channel5 converts the lowest five bits to a channel of eight bits.
 func channel5(word uint16) uint32 { return (uint32(word&31)*255 + 15) / 31 }
 
-// saidTriangles gives the number of triangles that the header of a binary STL file says, 0 where the bytes are too few.
+// triangleCount returns the number of triangles that the header of a binary STL file declares, or 0
+// if there are too few bytes.
 func triangleCount(start []byte) int64 {
 	if len(start) < headerSize {
 		return 0
@@ -153,7 +159,8 @@ func triangleCount(start []byte) int64 {
 	return int64(binary.LittleEndian.Uint32(start[headerSize-4:]))
 }
 
-// isTextSTL tells whether a file that is no exact binary STL file is text: binary ones whose header begins with "solid" have zero bytes.
+// IsText reports whether a file that is not binary by its size is a text file. Binary files whose
+// header begins with "solid" contain zero bytes.
 func IsText(start []byte) bool {
 	if bytes.IndexByte(start, 0) >= 0 {
 		return false
@@ -163,9 +170,9 @@ func IsText(start []byte) bool {
 	return string(first) == "solid" || string(first) == "facet"
 }
 
-// isBinary reports whether a file of size bytes is a binary STL file: its size is exactly what the
-// triangle count in its header requires. The header text says nothing: many binary files begin with
-// "solid". prefix holds at least the first 84 bytes of the file, or all of a shorter one.
+// IsBinary reports whether a file of size bytes is a binary STL file: its size is exactly what the
+// triangle count in its header requires. The header text does not matter: many binary files begin
+// with "solid". prefix holds at least the first 84 bytes of the file, or all of a shorter one.
 func IsBinary(prefix []byte, size int64) bool {
 	return size == headerSize+triangleCount(prefix)*facetSize
 }

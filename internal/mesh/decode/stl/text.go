@@ -11,13 +11,16 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// bytesPerFacet is about what the shorter facets of text STL files take: how much room is made before any is read.
+// bytesPerFacet is roughly the size of the shortest facets of text STL files. It determines how
+// much memory is reserved at the start.
 const bytesPerFacet = 160
 
-// readTextSTL reads a text STL file. Words may be in capitals, normals may be missing, and several solids are one mesh.
+// decodeText decodes a text STL file. Keywords may be in upper case, normals may be missing, and
+// several solids form one mesh.
 func decodeText(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	t := textFile{limits: limits, positions: make([]float32, 0, 9*min(src.Size/bytesPerFacet+1, limits.Triangles))}
-	// A file of large coordinates is read again, when it is known where they are.
+	// A second pass is needed if the coordinates are far from zero and an origin must be
+	// subtracted.
 	for range 2 {
 		t.Words = textscan.NewWords(textscan.UTF8Reader(source.NewReader(ctx, src, 0, progress)), "STL")
 		t.positions, t.facets = t.positions[:0], 0
@@ -36,18 +39,18 @@ func decodeText(ctx context.Context, src source.Source, limits mesh.Limits, prog
 	return &mesh.Mesh{Format: mesh.STL, Unit: 1, Origin: t.origin, Positions: t.positions}, nil
 }
 
-// textSTL is a text STL file while it is read.
+// textFile is the state of decoding a text STL file.
 type textFile struct {
 	*textscan.Words
 	limits    mesh.Limits
 	origin    [3]float64
-	positions []float32 // less origin
+	positions []float32 // relative to origin
 	box       geometry.Bounds
-	facets    int64 // those that are left out too
+	facets    int64 // including those that are dropped
 
-	solid, facet bool // it is inside of one
+	solid, facet bool // the position is inside a solid or a facet
 	corner       [3][3]float64
-	corners      int // of the facet
+	corners      int // of the current facet
 }
 
 func (t *textFile) read() error {
@@ -56,7 +59,7 @@ func (t *textFile) read() error {
 		word, err := t.Next()
 		switch {
 		case err == io.EOF && t.facet:
-			return mesh.Errorf(mesh.Malformed, "The STL file ends on line %d inside of a facet.", t.Line)
+			return mesh.Errorf(mesh.Malformed, "The STL file ends on line %d inside a facet.", t.Line)
 		case err == io.EOF && t.solid:
 			return mesh.Errorf(mesh.Malformed, "The STL file ends on line %d before its solid does: there is no \"endsolid\".", t.Line)
 		case err == io.EOF:
@@ -77,17 +80,17 @@ func (t *textFile) read() error {
 	}
 }
 
-// keyword reads what follows a word of the format, given in small letters and as it stands in the file.
+// keyword handles a keyword, given in lower case and as written in the file.
 func (t *textFile) keyword(lower string, word []byte) error {
-	inside := lower != "solid" && lower != "endsolid" && lower != "facet" // words that stand inside of a facet
+	inside := lower != "solid" && lower != "endsolid" && lower != "facet" // keywords that appear inside a facet
 	switch {
 	case inside && !t.facet:
 		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s outside of a facet.", t.Line, textscan.Quote(word))
 	case !inside && t.facet:
-		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s inside of a facet.", t.Line, textscan.Quote(word))
+		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s inside a facet.", t.Line, textscan.Quote(word))
 	case lower == "solid", lower == "endsolid":
 		t.solid = lower == "solid"
-		return t.SkipLine() // the name
+		return t.SkipLine() // the name of the solid
 	case lower == "facet":
 		t.facet, t.corners = true, 0
 	case lower == "normal":
@@ -102,7 +105,7 @@ func (t *textFile) keyword(lower string, word []byte) error {
 	case lower == "endfacet":
 		return t.end()
 	default:
-		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s, which is no word of the format.", t.Line, textscan.Quote(word))
+		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s, which is not a keyword of the format.", t.Line, textscan.Quote(word))
 	}
 	return nil
 }
@@ -122,11 +125,11 @@ func (t *textFile) vertex() error {
 	return nil
 }
 
-// end takes the facet that was read.
+// end adds the current facet.
 func (t *textFile) end() error {
 	t.facet = false
 	if t.corners != 3 {
-		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file ends a facet that has %d vertices in place of three.", t.Line, t.corners)
+		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file ends a facet that has %d vertices instead of three.", t.Line, t.corners)
 	}
 	if t.facets++; t.facets > t.limits.Triangles {
 		return mesh.Errorf(mesh.TooLarge, "The STL file has more than %d triangles, which is the most that is read.", t.limits.Triangles)
@@ -134,7 +137,7 @@ func (t *textFile) end() error {
 	for _, p := range t.corner {
 		for _, x := range p {
 			if !(math.Abs(x) <= geometry.MaxCoordinate) {
-				return nil // the facet is left out
+				return nil // drop the facet
 			}
 		}
 	}

@@ -7,26 +7,28 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// longestLine is how many bytes a line of a text file may have, with all that continue it.
+// MaxLine is the maximum length of a line in bytes, including continuation lines.
 const MaxLine = 1 << 20
 
-// lines gives the lines of a text file one after another, and allocates for none. A line that ends with a backslash is continued by the
-// next one, unless it is a comment.
+// Lines reads a text file line by line without allocating memory for each line. A line that ends
+// with a backslash continues on the next line, unless it is a comment.
 type Lines struct {
 	r          io.Reader
 	format     string
 	buf        []byte
 	start, end int
-	read       int // lines that were read
-	Number     int // of the line given last, from 1; of its first one where it was continued
+	read       int // number of lines read
+	Number     int // of the last line, from 1; of its first line if it was continued
 	eof        bool
 }
 
+// NewLines returns a Lines that reads from r. format names the file format in error messages.
 func NewLines(r io.Reader, format string) *Lines {
 	return &Lines{r: r, format: format, buf: make([]byte, 128<<10)}
 }
 
-// next gives a line without what ends it, valid until the next call, and io.EOF after the last one.
+// Next returns the next line without its line ending, and io.EOF after the last line. The slice is
+// valid until the next call. A line longer than MaxLine is a *mesh.Error.
 func (l *Lines) Next() ([]byte, error) {
 	l.Number = l.read + 1
 	from := l.start
@@ -73,7 +75,7 @@ func continued(line []byte) bool {
 	return first[0] != '#'
 }
 
-// fill reads more behind the line that is looked for, which it moves to the front.
+// fill reads more input behind the current line, which it moves to the start of the buffer.
 func (l *Lines) fill() error {
 	l.end = copy(l.buf, l.buf[l.start:l.end])
 	l.start = 0

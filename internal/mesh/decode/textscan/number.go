@@ -4,11 +4,11 @@ import (
 	"strconv"
 )
 
-// powers are the powers of ten that a float64 holds exactly.
+// powers are the powers of ten that float64 represents exactly.
 var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// parseFloat reads a decimal number such as -1.5e3, and nothing else: no infinity, no NaN, no hexadecimal digits. It allocates nothing for
-// what has less than 32 bytes.
+// ParseFloat parses a decimal number such as -1.5e3. It does not accept infinity, NaN or
+// hexadecimal numbers. It does not allocate for input shorter than 32 bytes.
 func ParseFloat(b []byte) (x float64, ok bool) {
 	i := 0
 	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
@@ -29,7 +29,7 @@ func ParseFloat(b []byte) (x float64, ok bool) {
 			break
 		}
 	}
-	// Up to 2^53 the digits are exact, and one division by an exact power rounds once, as it should.
+	// Digits up to 2^53 are exact, so one division by an exact power of ten rounds correctly.
 	if i == len(b) && digits > 0 && digits < 19 && mantissa < 1<<53 && fraction < len(powers) {
 		x = float64(mantissa) / powers[fraction]
 		if b[0] == '-' {
@@ -46,7 +46,7 @@ func ParseFloat(b []byte) (x float64, ok bool) {
 	return x, err == nil
 }
 
-// parseIndex reads a whole number of at most 18 digits, with or without a sign.
+// ParseInt parses a decimal integer of at most 18 digits with an optional sign.
 func ParseInt(b []byte) (n int64, ok bool) {
 	digits := b
 	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {

@@ -7,10 +7,11 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// decoded gives text as UTF-8 without a byte-order mark. UTF-16 is told by its mark, in either order.
+// UTF8Reader returns a reader of the text of r as UTF-8 without a byte order mark. It decodes
+// UTF-16 of either byte order, which it detects by the byte order mark.
 func UTF8Reader(r io.Reader) io.Reader {
 	b := bufio.NewReaderSize(r, 16)
-	mark, _ := b.Peek(3) // an error comes again with the next read
+	mark, _ := b.Peek(3) // the next read returns the same error
 	switch {
 	case len(mark) == 3 && string(mark) == "\xEF\xBB\xBF":
 		b.Discard(3)

@@ -1,3 +1,5 @@
+// Package textscan tokenizes the text formats of meshes: words, lines and numbers. It does not
+// allocate memory for each token, and its errors are of type *mesh.Error and name the line.
 package textscan
 
 import (
@@ -5,10 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// blank tells whether a byte stands between words.
+// IsSpace reports whether c separates words.
 func IsSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
-// word cuts the first word off a line. It is empty where there is none.
+// CutWord returns the first word of a line and the rest of the line. first is empty if there is no
+// word.
 func CutWord(line []byte) (first, rest []byte) {
 	for len(line) > 0 && IsSpace(line[0]) {
 		line = line[1:]
@@ -21,7 +24,7 @@ func CutWord(line []byte) (first, rest []byte) {
 	return line, nil
 }
 
-// quote shows what stands in a file in a message: quoted, and never much of it.
+// Quote quotes at most 24 bytes of a file for an error message.
 func Quote(b []byte) string {
 	const most = 24
 	if len(b) <= most {

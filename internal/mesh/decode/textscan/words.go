@@ -6,30 +6,34 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// longestWord is how many bytes a word of a text file may have, more than any number needs.
+// maxWord is the maximum length of a word in bytes, more than any number needs.
 const maxWord = 4 << 10
 
-// words gives the words of a text file one after another, and allocates for none. A line ends with a line feed, a carriage return or both.
+// Words reads a text file word by word without allocating memory for each word. A line ends with
+// LF, CR or CRLF.
 type Words struct {
 	r          io.Reader
-	format     string // for messages
-	Comments   bool   // # starts one, up to the end of the line
+	format     string // for error messages
+	Comments   bool   // # starts a comment that ends with the line
 	buf        []byte
 	start, end int
-	Line       int  // of the word given last, from 1
-	at         int  // the line that start is in
-	cr         bool // a carriage return was skipped last
+	Line       int  // of the last word, from 1
+	at         int  // the line that buf[start] is in
+	cr         bool // the last skipped byte was a CR
 	eof        bool
 }
 
+// NewWords returns a Words that reads from r. format names the file format in error messages.
 func NewWords(r io.Reader, format string) *Words { return NewWordsAt(r, format, 1) }
 
-// newWordsAt is NewWords for a reader that starts at a later line of the file, counted from 1.
+// NewWordsAt is like NewWords, for a reader that starts at the given line of the file, counted from
+// 1.
 func NewWordsAt(r io.Reader, format string, line int) *Words {
 	return &Words{r: r, format: format, Line: line, at: line, buf: make([]byte, 64<<10)}
 }
 
-// next gives the next word, valid until the next call, and io.EOF after the last one.
+// Next returns the next word, and io.EOF after the last one. The slice is valid until the next
+// call.
 func (w *Words) Next() ([]byte, error) {
 	if _, err := w.skip(false); err != nil {
 		return nil, err
@@ -37,7 +41,7 @@ func (w *Words) Next() ([]byte, error) {
 	return w.word()
 }
 
-// here gives the next word of the same line, and an empty one where there is none.
+// NextInLine returns the next word of the current line, or an empty slice if there is none.
 func (w *Words) NextInLine() ([]byte, error) {
 	switch more, err := w.skip(true); {
 	case err == io.EOF || err == nil && !more:
@@ -48,7 +52,8 @@ func (w *Words) NextInLine() ([]byte, error) {
 	return w.word()
 }
 
-// skip goes to the next word, or with inLine no farther than to the end of the line, and tells whether there is a word.
+// skip advances to the next word, with inLine no farther than the end of the line. It reports
+// whether there is a word.
 func (w *Words) skip(inLine bool) (more bool, err error) {
 	comment := false
 	for {
@@ -82,7 +87,7 @@ func (w *Words) skip(inLine bool) (more bool, err error) {
 	}
 }
 
-// word gives the word that starts here.
+// word returns the word at the current position.
 func (w *Words) word() ([]byte, error) {
 	for from := w.start; ; {
 		for from < w.end && !IsSpace(w.buf[from]) && !(w.Comments && w.buf[from] == '#') {
@@ -108,7 +113,7 @@ func (w *Words) word() ([]byte, error) {
 	}
 }
 
-// skipLine goes to the end of the line, however long that is.
+// SkipLine advances to the end of the line, which may have any length.
 func (w *Words) SkipLine() error {
 	for {
 		for i, c := range w.buf[w.start:w.end] {
@@ -127,7 +132,7 @@ func (w *Words) SkipLine() error {
 	}
 }
 
-// fill reads more behind what is left, which it moves to the front.
+// fill reads more input behind the unread bytes, which it moves to the start of the buffer.
 func (w *Words) fill() error {
 	w.end = copy(w.buf, w.buf[w.start:w.end])
 	w.start = 0

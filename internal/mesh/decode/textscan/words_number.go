@@ -7,8 +7,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// number gives the next word as a number. Words such as nan and -inf are not a number, which is no error here. What the number is of is
-// for messages.
+// Number parses the next word as a number. It returns NaN without an error for words such as nan
+// and -inf. what names the number in error messages.
 func (w *Words) Number(what string) (float64, error) {
 	word, err := w.Next()
 	if err != nil {
@@ -24,7 +24,7 @@ func (w *Words) Number(what string) (float64, error) {
 	return x, nil
 }
 
-// whole gives the next word as a whole number.
+// Integer parses the next word as an integer. what names it in error messages.
 func (w *Words) Integer(what string) (int64, error) {
 	word, err := w.Next()
 	if err != nil {
@@ -37,7 +37,8 @@ func (w *Words) Integer(what string) (int64, error) {
 	return n, nil
 }
 
-// ends tells what is missing where the file ends.
+// UnexpectedEnd turns io.EOF into a *mesh.Error that says what is missing. It returns other errors
+// unchanged.
 func (w *Words) UnexpectedEnd(err error, what string) error {
 	if err != io.EOF {
 		return err
@@ -45,7 +46,8 @@ func (w *Words) UnexpectedEnd(err error, what string) error {
 	return mesh.Errorf(mesh.Malformed, "The %s file ends on line %d where %s is expected.", w.format, w.Line, what)
 }
 
-// notFinite tells whether a word is what C libraries write for infinity and what is not a number, such as -nan(ind) and 1.#QNAN.
+// notFinite reports whether a word is an infinity or a NaN as C libraries print them, such as
+// -nan(ind) and 1.#QNAN.
 func notFinite(word []byte) bool {
 	for len(word) > 0 && (word[0] == '-' || word[0] == '+') {
 		word = word[1:]

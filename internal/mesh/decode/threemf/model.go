@@ -7,22 +7,22 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/xmlscan"
 )
 
-// namespaceMaterials is that of the materials and properties extension.
+// namespaceMaterials is the namespace of the materials and properties extension.
 const namespaceMaterials = "http://schemas.microsoft.com/3dmanufacturing/material/2015/02"
 
-// units of 3MF in millimetres (core specification, 3.4); one that is not said is a millimetre.
+// units are the 3MF units in millimetres (core specification, 3.4). The default is the millimetre.
 var units = map[string]float64{"": 1, "micron": 0.001, "millimeter": 1, "centimeter": 10, "inch": 25.4, "foot": 304.8, "meter": 1000}
 
-// modelPart is one part with a model while it is read.
+// modelPart is the state of reading one model part.
 type modelPart struct {
 	*file
 	*xmlscan.Scanner
 	name     string
-	core     string // the namespace of the core, which is that of the root
+	core     string // the namespace of the core specification, which is that of the root element
 	palettes map[int64][]uint32
 }
 
-// model reads one part.
+// model reads one model part.
 func (p *file) model(name string) error {
 	first := len(p.parts) == 0
 	p.parts[name] = true
@@ -66,7 +66,8 @@ func (p *file) model(name string) error {
 	return s.Finish()
 }
 
-// element gives the name of an element of the core, and "" for one of an extension.
+// coreName returns the name of an element of the core specification, or "" for an element of an
+// extension.
 func (m *modelPart) coreName() string {
 	if m.Namespace() != m.core {
 		return ""
@@ -136,7 +137,7 @@ func (m *modelPart) item() error {
 	return m.readReference(nil)
 }
 
-// link reads a component of an object, or an item of the build.
+// readReference reads a component of an object, or an item of the build if owner is nil.
 func (m *modelPart) readReference(owner *geometry.Object) error {
 	if err := m.countElement(); err != nil {
 		return err
@@ -157,7 +158,8 @@ func (m *modelPart) readReference(owner *geometry.Object) error {
 	return nil
 }
 
-// path gives the attribute of the production extension that names another part. No other extension has one of that name.
+// path returns the attribute of the production extension that names another part. No other
+// extension has an attribute of that name.
 func (m *modelPart) path() []byte {
 	for _, a := range m.Tag.Attrs {
 		if n := len(a.Name) - len(":path"); n > 0 && string(a.Name[n:]) == ":path" {
@@ -167,7 +169,7 @@ func (m *modelPart) path() []byte {
 	return nil
 }
 
-// transform reads the twelve numbers of an attribute of that name.
+// transform reads the attribute transform, twelve numbers.
 func (m *modelPart) transform() (geometry.Transform, error) {
 	rest := m.Attr("transform")
 	if rest == nil {
@@ -186,7 +188,7 @@ func (m *modelPart) transform() (geometry.Transform, error) {
 	return t, nil
 }
 
-// number reads an attribute that is a whole number from 0 on, and gives another where it is missing.
+// number reads a non-negative integer attribute. It returns missing if the attribute is missing.
 func (m *modelPart) number(name string, missing int64) (int64, error) {
 	value := m.Attr(name)
 	if value == nil {

@@ -11,15 +11,16 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/zipfile"
 )
 
-// The types of relationships that matter (3MF core specification, appendix C; 3MF secure content specification).
+// The relevant relationship types (3MF core specification, appendix C; 3MF secure content
+// specification).
 const (
 	relationshipModel     = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"
 	relationshipThumbnail = "http://schemas.openxmlformats.org/package/2006/relationships/metadata/thumbnail"
 	relationshipEncrypted = "http://schemas.openxmlformats.org/package/2006/relationships/encryptedfile"
 )
 
-// relationships gives the path of the first target of each type that a part has, or the package where the part is "". They are those of
-// the Open Packaging Conventions (ECMA-376, part 2).
+// relationships returns the path of the first target of each relevant relationship type of a part,
+// or of the package if part is "" (Open Packaging Conventions, ECMA-376 part 2).
 func (p *file) relationships(part string) (map[string]string, error) {
 	folder, base := path.Split(part)
 	folder = strings.TrimSuffix(folder, "/")
@@ -60,9 +61,9 @@ func (p *file) relationships(part string) (map[string]string, error) {
 	return targets, err
 }
 
-// reference gives the path of a part that another one in a folder refers to: as it stands if there is such a part, else without percent
-// signs. It tells false where it leads out.
-func (p *file) reference(folder, target string) (string, bool) {
+// reference resolves a path relative to a folder: as written if there is such a part, otherwise
+// after percent-decoding. ok is false if it leads out of the package.
+func (p *file) reference(folder, target string) (path string, ok bool) {
 	to, ok := zipfile.JoinPath(folder, target)
 	if ok && p.File(to) == nil {
 		if name, err := url.PathUnescape(target); err == nil {

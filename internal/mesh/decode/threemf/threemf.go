@@ -1,3 +1,4 @@
+// Package threemf decodes 3MF files.
 package threemf
 
 import (
@@ -12,12 +13,13 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/zipfile"
 )
 
-// largestPicture is how many bytes a picture that a file carries of itself may have. A larger one is left.
+// maxThumbnail is the maximum size in bytes of an embedded thumbnail. A larger one is ignored.
 const maxThumbnail = 8 << 20
 
-// read3MF reads a 3MF file: what its build says is to be printed, each use of an object at its place, with colours of base materials and
-// colour groups. Properties of other kinds (textures, composites, multi-properties) give no colour, beam lattices and slices no triangles.
-// The format is that of the 3MF core specification 1.3, with the materials and properties and the production extension.
+// Decode decodes a 3MF file (core specification 1.3, with the materials and properties and the
+// production extension): the items of the build, with the colours of base materials and colour
+// groups. Other properties (textures, composites, multi-properties) have no colour. Beam lattices
+// and slices are ignored.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	c, err := zipfile.Open(ctx, "3MF", src, limits, progress)
 	if err != nil {
@@ -43,7 +45,7 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	if err := p.model(start); err != nil {
 		return nil, err
 	}
-	// Only the first part has items; those that it refers to may refer to others.
+	// Only the first part has build items. Parts that it refers to may refer to others.
 	for len(p.referred) > 0 {
 		next := p.referred[len(p.referred)-1]
 		p.referred = p.referred[:len(p.referred)-1]
@@ -63,43 +65,44 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	return m, nil
 }
 
-// threeMF is a 3MF file while it is read.
+// file is the state of decoding a 3MF file.
 type file struct {
 	*zipfile.Archive
 	ctx        context.Context
 	limits     mesh.Limits
 	unit       float64
 	objects    map[resourceID]*geometry.Object
-	parts      map[string]bool // that are read or will be
-	referred   []string        // parts that are still to be read
+	parts      map[string]bool // parts that have been read or are in referred
+	referred   []string        // parts that remain to be read
 	references []reference
-	elements   int64 // of Limits.Elements
+	elements   int64 // counts towards Limits.Elements
 	vertices   int64
 	triangles  int64
-	beams      bool // there are beams, which are not shown
+	beams      bool // the file has beam lattices, which are not supported
 }
 
-// partID is a resource: ids are unique in a part.
+// resourceID identifies a resource: IDs are unique within a part.
 type resourceID struct {
 	part string
 	id   int64
 }
 
-// link is a use whose object is looked up when all parts are read. It is one of the build's items where it has no owner.
+// reference is a use of an object by ID, resolved after all parts have been read. Without an owner
+// it is an item of the build.
 type reference struct {
 	owner *geometry.Object
 	to    resourceID
 	at    geometry.Transform
 }
 
-// mesh makes the mesh.
+// mesh builds the mesh.
 func (p *file) mesh() (*mesh.Mesh, error) {
 	s := geometry.Scene{Format: "3MF", Limits: p.limits}
 	for _, l := range p.references {
 		o := p.objects[l.to]
 		switch {
 		case o == nil:
-			return nil, mesh.Errorf(mesh.Malformed, "The 3MF file uses object %d of %s, which is not there.", l.to.id, textscan.Quote([]byte(l.to.part)))
+			return nil, mesh.Errorf(mesh.Malformed, "The 3MF file uses object %d of %s, which does not exist.", l.to.id, textscan.Quote([]byte(l.to.part)))
 		case l.owner == nil:
 			s.Instances = append(s.Instances, geometry.Instance{Object: o, Transform: l.at})
 		default:
@@ -109,7 +112,7 @@ func (p *file) mesh() (*mesh.Mesh, error) {
 	if len(s.Instances) == 0 {
 		return nil, mesh.Errorf(mesh.Empty, "The build of the 3MF file has no items, so there is nothing to show.")
 	}
-	m := &mesh.Mesh{Format: mesh.TMF, Unit: p.unit}
+	m := &mesh.Mesh{Format: mesh.ThreeMF, Unit: p.unit}
 	if err := s.Fill(p.ctx, m); err != nil {
 		return nil, err
 	}
@@ -122,7 +125,7 @@ func (p *file) mesh() (*mesh.Mesh, error) {
 	return m, nil
 }
 
-// refer gives the part that a path in a part means, and sees that it is read.
+// resolvePart returns the part that a path in another part refers to, and queues it for reading.
 func (p *file) resolvePart(from string, to []byte) (string, error) {
 	if to == nil {
 		return from, nil
@@ -131,7 +134,7 @@ func (p *file) resolvePart(from string, to []byte) (string, error) {
 	if !ok {
 		return "", mesh.Errorf(mesh.Malformed, "The 3MF file refers to %s, which leads out of the package.", textscan.Quote(to))
 	}
-	inside = strings.ToLower(inside) // else one part would be two
+	inside = strings.ToLower(inside) // part names are case-insensitive
 	if !p.parts[inside] {
 		p.parts[inside] = true
 		p.referred = append(p.referred, inside)
@@ -139,7 +142,7 @@ func (p *file) resolvePart(from string, to []byte) (string, error) {
 	return inside, nil
 }
 
-// tally counts one of what a file may hold in any number.
+// countElement counts an element towards Limits.Elements.
 func (p *file) countElement() error {
 	if p.elements++; p.elements > p.limits.Elements {
 		return mesh.Errorf(mesh.TooLarge, "The 3MF file has more than %d objects, components, items and groups of properties.", p.limits.Elements)

@@ -18,7 +18,8 @@ import (
 const oneTriangle = `<mesh><vertices><vertex x="0" y="0" z="0"/><vertex x="1" y="0" z="0"/><vertex z="0" y="2" x="0"/></vertices>` +
 	`<triangles><triangle v1="0" v2="1" v3="2"/></triangles></mesh>`
 
-// package3MF packs parts, with relationships that lead to the first model where parts has none.
+// package3MF packs parts into a 3MF file. If parts has no root relationships, it adds one to the
+// first model.
 func package3MF(t testing.TB, parts map[string]string) []byte {
 	if _, ok := parts["_rels/.rels"]; !ok {
 		parts["_rels/.rels"] = rootRelations
@@ -26,12 +27,12 @@ func package3MF(t testing.TB, parts map[string]string) []byte {
 	return decodetest.ZIP(t, parts)
 }
 
-// model3MF packs one model.
+// model3MF packs one model into a 3MF file.
 func model3MF(t testing.TB, resources, build string) []byte {
 	return package3MF(t, map[string]string{"3D/3dmodel.model": modelText(resources, build)})
 }
 
-// relations is a part of relationships, from types to targets.
+// relations returns a relationships part with the given types and targets.
 func relations(to map[string]string) string {
 	text := `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`
 	for kind, target := range to {
@@ -77,7 +78,7 @@ func Test3MFPlaces(t *testing.T) {
 			p := m.At(v)
 			got = append(got, p[:]...)
 		}
-		if fmt.Sprint(got) != c.want || m.Unit != 1 || m.Format != mesh.TMF {
+		if fmt.Sprint(got) != c.want || m.Unit != 1 || m.Format != mesh.ThreeMF {
 			t.Errorf("%s: got %v, want %s", c.name, got, c.want)
 		}
 	}
@@ -92,7 +93,7 @@ func Test3MFUnits(t *testing.T) {
 	}
 }
 
-// Test3MFParts reads a model whose meshes are in parts of their own, as slicers write it.
+// Test3MFParts decodes a model whose meshes are in separate parts, as slicers write them.
 func Test3MFParts(t *testing.T) {
 	root := modelText(`<object id="1"><components><component p:path="/3D/Objects/a.model" objectid="1"/>`+
 		`<component p:path="Objects/b%20c.model" objectid="1"/></components></object>`,
@@ -269,7 +270,7 @@ func Test3MFLimits(t *testing.T) {
 	for i := 2; i < 12; i++ {
 		deep += fmt.Sprintf(`<object id="%d"><components>`+use+`</components></object>`, i, i-1)
 	}
-	// Of objects with nothing in them there may be any number of uses: 2^60 of them are passed over.
+	// Instances of empty objects are free: these are 2^60.
 	for i := 2; i < 62; i++ {
 		empty += fmt.Sprintf(`<object id="%d"><components>`+use+use+`</components></object>`, i, i-1, i-1)
 	}
@@ -322,7 +323,7 @@ func Test3MFLimits(t *testing.T) {
 	}
 	limits.Depth, limits.Elements = 100, 1000
 	full := strings.Replace(empty, `<object id="1"><components/></object>`, object, 1)
-	for i := 62; i < 92; i++ { // 2^90 of them are more than 64 bits count
+	for i := 62; i < 92; i++ { // 2^90 triangles overflow 64 bits
 		full += fmt.Sprintf(`<object id="%d"><components>`+use+use+`</components></object>`, i, i-1, i-1)
 	}
 	b := model3MF(t, empty, `<item objectid="61"/>`)
@@ -333,7 +334,7 @@ func Test3MFLimits(t *testing.T) {
 	decodetest.CheckError(t, err, mesh.TooLarge, "shows more than 2 triangles")
 }
 
-// Test3MFLies reads a ZIP archive whose directory says that a large part is small.
+// Test3MFLies decodes an archive whose directory declares a wrong size of a large part.
 func Test3MFLies(t *testing.T) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -351,8 +352,8 @@ func Test3MFLies(t *testing.T) {
 	decodetest.CheckError(t, err, mesh.Malformed, "damaged")
 }
 
-// Fuzz3MF changes the model and its relationships inside of a package, for what is packed cannot be changed to any use. FuzzZIP changes
-// packages.
+// Fuzz3MF mutates the model and its relationships inside an archive, because mutations of
+// compressed data rarely survive decompression. FuzzZIP mutates archives.
 func Fuzz3MF(f *testing.F) {
 	const groups = `<basematerials id="5"><base displaycolor="#FF0000"/></basematerials><m:colorgroup id="6"><m:color color="#0000FF80"/></m:colorgroup>`
 	const objects = `<object id="1" pid="5">` + oneTriangle + `</object><object id="2"><components><component objectid="1" p:path="/a.model"/></components></object>`
@@ -366,7 +367,7 @@ func Fuzz3MF(f *testing.F) {
 
 func FuzzZIP(f *testing.F) { decodetest.Fuzz(f, "3mf", Decode) }
 
-// Benchmark3MF reads 500,000 triangles; the bytes are those that were unpacked.
+// Benchmark3MF decodes 500,000 triangles. The throughput counts decompressed bytes.
 func Benchmark3MF(b *testing.B) {
 	v, f := decodetest.Grid(500, 0, "     <vertex x=\"%.6f\" y=\"%.6f\" z=\"%.6f\" />\n", "     <triangle v1=\"%d\" v2=\"%d\" v3=\"%d\" />\n")
 	model := modelText(`<object id="1"><mesh><vertices>`+v+`</vertices><triangles>`+f+`</triangles></mesh></object>`, `<item objectid="1"/>`)
@@ -376,7 +377,7 @@ func Benchmark3MF(b *testing.B) {
 const rootRelations = `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Target="/3D/3dmodel.model" ` +
 	`Id="rel0" Type="http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"/></Relationships>`
 
-// modelText is a model part.
+// modelText returns a model part.
 func modelText(resources, build string) string {
 	return `<?xml version="1.0"?><model unit="millimeter" xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02" ` +
 		`xmlns:m="http://schemas.microsoft.com/3dmanufacturing/material/2015/02" ` +

@@ -4,7 +4,8 @@ import (
 	"bytes"
 )
 
-// picture gives a PNG or JPEG picture. One that cannot be read is no reason to show nothing.
+// readThumbnail returns a PNG or JPEG thumbnail, or nil if it is missing or unreadable: the mesh is
+// valid without it.
 func (p *file) readThumbnail(inside string) []byte {
 	f := p.File(inside)
 	if f == nil {

@@ -6,13 +6,13 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// triangles3MF is the mesh of an object while it is read.
+// meshReader is the state of reading the mesh of an object.
 type meshReader struct {
 	*modelPart
 	shape *geometry.Shape
-	group int64  // of properties, of the object
-	color uint32 // of what is given no other
-	// The group that was asked for last: triangles of one group follow each other.
+	group int64  // the property group of the object
+	color uint32 // the colour of triangles without a property
+	// The palette of the last group, because triangles of one group usually follow each other.
 	palette      []uint32
 	paletteGroup int64
 }
@@ -126,7 +126,7 @@ func (t *meshReader) triangle() error {
 	return nil
 }
 
-// palette reads the colours of a group of properties. One that is not understood is plain.
+// readPalette reads the colours of a property group. Unsupported colours become NoColor.
 func (m *modelPart) readPalette(element, attribute string) error {
 	id, err := m.number("id", -1)
 	if err != nil {
@@ -147,7 +147,7 @@ func (m *modelPart) readPalette(element, attribute string) error {
 	return err
 }
 
-// color gives a colour of a group. What is in no group that is known, as a texture is, is plain.
+// color returns a colour of a group, or NoColor if the group is unknown, such as a texture.
 func (m *modelPart) color(group, index int64) uint32 {
 	if palette := m.palettes[group]; index < int64(len(palette)) {
 		return palette[index]
@@ -155,7 +155,8 @@ func (m *modelPart) color(group, index int64) uint32 {
 	return geometry.NoColor
 }
 
-// hexColor reads #RRGGBB or #RRGGBBAA (sRGB). Nothing is meant to be invisible: some programs write an alpha of zero for opaque.
+// hexColor parses #RRGGBB or #RRGGBBAA (sRGB). It treats alpha 0 as opaque, because some programs
+// write it for opaque colours.
 func hexColor(b []byte) uint32 {
 	if len(b) != 7 && len(b) != 9 || b[0] != '#' {
 		return geometry.NoColor

@@ -10,14 +10,15 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// fill reads more behind what is not used yet, which it moves to the front. It gives io.EOF where there is no more.
+// fill reads more input behind the unread bytes, which it moves to the start of the buffer. It
+// returns io.EOF at the end of the input.
 func (s *Scanner) fill() error {
 	s.lines += bytes.Count(s.buf[:s.pos], []byte{'\n'})
 	s.end = copy(s.buf, s.buf[s.pos:s.end])
 	s.pos = 0
 	if s.end == len(s.buf) {
-		if s.end >= longestTag {
-			return s.Errorf(mesh.TooLarge, "has a tag of more than %d bytes", longestTag)
+		if s.end >= maxTag {
+			return s.Errorf(mesh.TooLarge, "has a tag of more than %d bytes", maxTag)
 		}
 		s.buf = append(s.buf, make([]byte, len(s.buf))...)
 	}
@@ -29,7 +30,7 @@ func (s *Scanner) fill() error {
 	return err
 }
 
-// more is fill inside of markup, where the document must not end.
+// more is fill inside markup, where the end of the input is an error.
 func (s *Scanner) more() error {
 	err := s.fill()
 	if err == io.EOF {
@@ -58,13 +59,13 @@ func (s *Scanner) characters() error {
 }
 
 func (s *Scanner) keep(piece []byte) {
-	if room := longestText - len(s.text); len(piece) > room {
+	if room := maxText - len(s.text); len(piece) > room {
 		piece, s.long = piece[:room], true
 	}
 	s.text = append(s.text, piece...)
 }
 
-// markup reads what starts with a <, and tells whether it was a tag.
+// markup reads markup, which starts with "<", and reports whether it was a tag.
 func (s *Scanner) markup() (tag bool, err error) {
 	const opening = "<![CDATA["
 	for s.end-s.pos < len(opening) {
@@ -92,13 +93,14 @@ func (s *Scanner) markup() (tag bool, err error) {
 	return false, s.Errorf(mesh.Malformed, "has a document type (DOCTYPE), which is refused")
 }
 
-// skip reads over markup from its opening to its closing, whatever its length, and may keep it as text.
+// skip reads markup of any length from its opening to its closing delimiter. With text it keeps the
+// content as text.
 func (s *Scanner) skip(opening, closing string, text bool) error {
 	s.pos += len(opening)
 	for {
 		b := s.buf[s.pos:s.end]
 		i := bytes.Index(b, []byte(closing))
-		n := max(0, len(b)-len(closing)+1) // the rest may be a part of the closing
+		n := max(0, len(b)-len(closing)+1) // the rest may be the first part of the closing delimiter
 		if i >= 0 {
 			n = i
 		}
@@ -154,7 +156,8 @@ func (s *Scanner) startTag() error {
 	}
 }
 
-// parse reads a start tag at the front of b and gives its length: 0 where b ends before it does. What is wrong is told in words.
+// parse parses a start tag at the start of b and returns its length, or 0 if b ends before the tag
+// does. wrong describes a syntax error.
 func (t *Tag) parse(b []byte) (length int, wrong string) {
 	t.Attrs, t.start, t.empty, t.declares = t.Attrs[:0], true, false, false
 	i := 1
@@ -222,11 +225,12 @@ func (t *Tag) parse(b []byte) (length int, wrong string) {
 	}
 }
 
-// ending tells what ends a name.
+// ending holds the bytes that end a name.
 var ending = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, '\v': true, '\f': true, '=': true, '/': true, '>': true, '<': true,
 	'"': true, '\'': true}
 
-// unescaped gives a text with characters for the entities of XML (section 4.6) and the numbers of characters.
+// unescaped replaces the predefined entities of XML (XML 1.0, section 4.6) and character references
+// (section 4.1).
 func unescaped(b []byte) (out []byte, wrong string) {
 	for {
 		before, rest, found := bytes.Cut(b, []byte{'&'})

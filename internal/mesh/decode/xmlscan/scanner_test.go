@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/decodetest"
 )
 
-// tags lists what the scanner reads: names with namespaces, attributes, text.
+// tags lists what the scanner reads: names with namespaces, attributes and text.
 func tags(r io.Reader) (string, error) {
 	s := NewScanner(r, "the test", 9)
 	var b strings.Builder
@@ -86,15 +86,15 @@ func TestXMLMalformed(t *testing.T) {
 		{"\n<!DOCTYPE a><a/>", mesh.Malformed, "Line 2 of the test has a document type"},
 		{"<a><!ENTITY b 'c'></a>", mesh.Malformed, "document type"},
 		{strings.Repeat("<a>", 10), mesh.TooLarge, "more than 9 deep"},
-		{"<a b='" + strings.Repeat("x", longestTag) + "'/>", mesh.TooLarge, "tag of more than"},
-		{"<a " + strings.Repeat("xmlns:a='' ", mostNamespaces+1) + "/>", mesh.TooLarge, "namespaces"},
+		{"<a b='" + strings.Repeat("x", maxTag) + "'/>", mesh.TooLarge, "tag of more than"},
+		{"<a " + strings.Repeat("xmlns:a='' ", maxNamespaces+1) + "/>", mesh.TooLarge, "namespaces"},
 	} {
 		_, err := tags(strings.NewReader(c.text))
 		decodetest.CheckError(t, err, c.reason, c.message)
 	}
 }
 
-// TestXMLBuffer reads markup that ends wherever the buffer may end.
+// TestXMLBuffer reads markup that crosses the end of the buffer at every position.
 func TestXMLBuffer(t *testing.T) {
 	for n := 64<<10 - 20; n < 64<<10+20; n++ {
 		text := strings.Repeat("x", n)
@@ -116,7 +116,7 @@ func TestXMLUTF16(t *testing.T) {
 	}
 }
 
-// TestXMLText sees that a long text costs no memory.
+// TestXMLText checks that long text does not use memory.
 func TestXMLText(t *testing.T) {
 	s := NewScanner(strings.NewReader("<a>"+strings.Repeat("x", 9<<20)+"</a>"), "the test", 9)
 	if err := s.Next(); err != nil {
@@ -124,7 +124,7 @@ func TestXMLText(t *testing.T) {
 	}
 	_, err := s.Text()
 	decodetest.CheckError(t, err, mesh.Malformed, "long text")
-	if len(s.buf) > 64<<10 || len(s.text) > longestText {
+	if len(s.buf) > 64<<10 || len(s.text) > maxText {
 		t.Errorf("the buffer grew to %d, the text to %d", len(s.buf), len(s.text))
 	}
 }

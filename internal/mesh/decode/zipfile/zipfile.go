@@ -1,3 +1,5 @@
+// Package zipfile reads ZIP archives of untrusted origin, as 3MF and AMF files use them, with
+// limits on the decompressed size.
 package zipfile
 
 import (
@@ -15,33 +17,36 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// What a file inside a ZIP may unpack to, beside Limits.Inflated. Meshes written as XML are packed to a tenth or a thirtieth.
+// Limits of a single file in the archive, in addition to mesh.Limits.Inflated. Meshes in XML
+// compress to a tenth or a thirtieth of their size.
 const (
 	maxRatio      = 200
-	freeInflation = 16 << 20 // bytes before mostInflation counts
+	freeInflation = 16 << 20 // bytes before maxRatio applies
 )
 
-// container is a ZIP file that is read in place: nothing is ever written, and all that is unpacked counts.
+// Archive is a ZIP archive. It never writes files. All decompressed bytes count towards the limit.
 type Archive struct {
 	ctx      context.Context
-	format   string               // of the format
-	byPath   map[string]*zip.File // by their path in lower case, without a slash in front; part names have no case (OPC, 6.2.2.3)
+	format   string               // names the file format in error messages
+	byPath   map[string]*zip.File // by path in lower case without a leading slash; part names are case-insensitive (ECMA-376 part 2, 6.2.2.3)
 	Files    []*zip.File
 	limits   mesh.Limits
-	left     int64 // of Limits.Inflated
+	left     int64 // bytes left of Limits.Inflated
 	progress func(float64)
 	done     int64
-	expected float64 // bytes that the files with geometry say they unpack to
+	expected float64 // sum of the declared sizes of the files with geometry
 }
 
-// isZIP tells whether a file starts as ZIP files do.
+// IsZIP reports whether a file starts with the signature of a ZIP archive.
 func IsZIP(src source.Source) bool {
 	var b [4]byte
 	n, _ := src.ReadAt(b[:], 0)
 	return n == 4 && string(b[:]) == "PK\x03\x04"
 }
 
-// openContainer reads the directory of a ZIP file. It refuses those with names that lead out of it.
+// Open reads the directory of an archive. name is the file format for error messages. Open rejects
+// archives with more than limits.Elements files and those with file names that lead out of the
+// archive.
 func Open(ctx context.Context, name string, src source.Source, limits mesh.Limits, progress func(float64)) (*Archive, error) {
 	c := &Archive{ctx: ctx, format: name, byPath: map[string]*zip.File{}, limits: limits, left: limits.Inflated, progress: progress}
 	directory := &meteredReader{ReaderAt: src, left: 1<<20 + min(limits.Elements, 1<<40)*64}
@@ -55,7 +60,7 @@ func Open(ctx context.Context, name string, src source.Source, limits mesh.Limit
 	directory.left = math.MaxInt64
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	for _, f := range z.File {
-		// Some programs write Windows' separators.
+		// Some programs write Windows path separators.
 		inside, ok := JoinPath("", strings.ReplaceAll(f.Name, `\`, "/"))
 		if !ok {
 			return nil, mesh.Errorf(mesh.Malformed, "The %s file has a file named %s, which leads out of the archive.", name, textscan.Quote([]byte(f.Name)))
@@ -73,8 +78,9 @@ func Open(ctx context.Context, name string, src source.Source, limits mesh.Limit
 	return c, nil
 }
 
-// join gives the path inside of a container that a reference leads to from a folder, and false where it leads out.
-func JoinPath(folder, reference string) (string, bool) {
+// JoinPath resolves a reference in an archive relative to a folder. ok is false if it leads out of
+// the archive.
+func JoinPath(folder, reference string) (path string, ok bool) {
 	if !strings.HasPrefix(reference, "/") && folder != "" {
 		reference = folder + "/" + reference
 	}
@@ -94,10 +100,11 @@ func JoinPath(folder, reference string) (string, bool) {
 	return strings.Join(steps, "/"), true
 }
 
-// file gives the file of a path, nil where there is none.
+// File returns the file at a path, ignoring case, or nil if there is none.
 func (c *Archive) File(inside string) *zip.File { return c.byPath[strings.ToLower(inside)] }
 
-// open starts to unpack a file.
+// Open returns a reader of the decompressed file. Its errors are of type *mesh.Error where the
+// archive is at fault.
 func (c *Archive) Open(f *zip.File) (io.Reader, error) {
 	name := textscan.Quote([]byte(f.Name))
 	if f.Flags&1 != 0 {
@@ -113,7 +120,7 @@ func (c *Archive) Open(f *zip.File) (io.Reader, error) {
 	return &entryReader{Archive: c, r: r, name: name, size: f.CompressedSize64}, nil
 }
 
-// read unpacks a small file as a whole, and gives nil where it is larger than that.
+// ReadFile returns the content of a small file, or nil if it is larger than most bytes.
 func (c *Archive) ReadFile(f *zip.File, most int64) ([]byte, error) {
 	if f.UncompressedSize64 > uint64(most) {
 		return nil, nil
@@ -133,7 +140,8 @@ func (c *Archive) inflated() error {
 	return mesh.Errorf(mesh.TooLarge, "The %s file unpacks to more than %d bytes, which is the most that is read.", c.format, c.limits.Inflated)
 }
 
-// damaged tells what is wrong with the file from what is wrong with the machine.
+// damaged converts an error of the ZIP reader to a *mesh.Error where the archive is at fault. It
+// returns I/O errors unchanged.
 func (c *Archive) damaged(err error, what string) error {
 	var corrupt flate.CorruptInputError
 	switch {
@@ -146,12 +154,12 @@ func (c *Archive) damaged(err error, what string) error {
 	return err
 }
 
-// packed is a file in a container while it is unpacked.
+// entryReader decompresses a file of the archive and enforces the limits.
 type entryReader struct {
 	*Archive
 	r    io.Reader
 	name string
-	size uint64 // before it is unpacked
+	size uint64 // compressed size
 	got  uint64
 }
 
@@ -177,7 +185,8 @@ func (p *entryReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// metered stops a directory of a ZIP file that is endless, for all of it is held in memory, and places before the file's start.
+// meteredReader limits how much of the file is read for the directory, which is held in memory, and
+// rejects negative offsets.
 type meteredReader struct {
 	io.ReaderAt
 	left int64

@@ -22,7 +22,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestInflated sees that what is unpacked counts, over all files, whatever their headers say of it.
+// TestInflated checks that the limit counts the actual decompressed bytes of all files, whatever
+// their headers declare.
 func TestInflated(t *testing.T) {
 	file := decodetest.ZIP(t, map[string]string{"a.model": "123456", "b": "123456", "c": "12345678901"})
 	limits := mesh.DefaultLimits
@@ -48,7 +49,7 @@ func TestInflated(t *testing.T) {
 	decodetest.CheckError(t, err, mesh.TooLarge, "more than 200 times")
 }
 
-// TestDirectory sees that a large directory of an archive is not read into memory.
+// TestDirectory checks that a large directory of an archive is not read into memory.
 func TestDirectory(t *testing.T) {
 	files := map[string]string{}
 	for i := range 40 {
