@@ -1,12 +1,15 @@
 package server_test
 
 import (
-	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/models"
 )
 
 // renders counts the texts that are rendered while f runs.
@@ -68,67 +71,87 @@ func TestHTMLIsStored(t *testing.T) {
 	})
 }
 
-// Texts without HTML of this version are rendered on demand, within a bound, until a job has stored it.
+// Texts without HTML of this version are rendered on demand, within a bound, until RenderStale has stored it. The server
+// does not run, so that its own job does not come between.
 func TestStaleHTML(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada := s.User("ada")
-		thing := ada.Thing("Lamp")
-		const comments = 24
-		text := strings.Repeat("*a*\n\n", 13_000)
-		for i := range comments {
-			ada.Query(`mutation ($id: ID!, $body: String!) { createComment(input: {target: {type: THING, id: $id}, body: $body}) { comment { id } } }`,
-				object{"id": thing, "body": fmt.Sprint(i, text)}, new(any))
-		}
-		ada.Query(`mutation ($id: ID!) { updateThing(input: {id: $id, description: "*one*"}) { thing { id } } }`, object{"id": thing}, new(any))
-		db := openDB(t, s).SQL()
-		for _, statement := range []string{"UPDATE comments SET html_version = 0, body_html = ''", "UPDATE things SET html_version = 0, description_html = ''"} {
-			if _, err := db.Exec(statement); err != nil {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			s, err := server.Open(ctx, servertest.Settings(t, engine), slog.New(slog.DiscardHandler))
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
-		if n := renders(s, func() {
-			ada.Query(`mutation ($id: ID!) { updateThing(input: {id: $id, instructions: "*two*"}) { thing { id } } }`, object{"id": thing}, new(any))
-		}); n != 1 {
-			t.Errorf("changing one of two stale texts rendered %d, want 1", n)
-		}
-		read := func(wantRenders int64, wantPlain int) {
-			t.Helper()
-			var got struct {
-				Thing struct {
-					DescriptionHTML, InstructionsHTML string
-					Comments                          struct{ Nodes []struct{ BodyHTML string } }
+			t.Cleanup(func() { _ = s.Close() })
+			user, err := s.Store.CreateUser(ctx, "ada", false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ada := auth.Caller{UserID: user.ID}
+			thing, err := s.Store.CreateThing(ctx, ada, models.NewThing{Name: "Lamp", License: models.CC, Category: "art", Description: "*one*"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var comments []int64
+			for i := range 24 {
+				c, err := s.Store.CreateComment(ctx, ada, models.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: fmt.Sprintf("%02d *a* ", i) + strings.Repeat("word ", 13_000)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				comments = append(comments, c.ID)
+			}
+			db, err := models.OpenDB(ctx, s.Settings.DatabaseURL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = db.Close() })
+			for _, statement := range []string{"UPDATE comments SET html_version = 0, body_html = ''", "UPDATE things SET html_version = 0, description_html = ''"} {
+				if _, err := db.SQL().ExecContext(ctx, statement); err != nil {
+					t.Fatal(err)
 				}
 			}
-			n := renders(s, func() {
-				ada.Query(`query ($id: ID!) { thing(id: $id) { descriptionHtml instructionsHtml comments(first: 100) { nodes { bodyHtml } } } }`, object{"id": thing}, &got)
-			})
-			if n != wantRenders {
-				t.Errorf("reading rendered %d texts, want %d", n, wantRenders)
+			before := s.Store.Renders()
+			if _, err := s.Store.UpdateThing(ctx, ada, models.ThingChange{ID: thing.ID, Instructions: new("*two*")}); err != nil {
+				t.Fatal(err)
 			}
-			plain := 0
-			for _, c := range got.Thing.Comments.Nodes {
-				if !strings.Contains(c.BodyHTML, "<em>a</em>") {
-					plain++
+			if n := s.Store.Renders() - before; n != 1 {
+				t.Errorf("changing one of two stale texts rendered %d, want 1", n)
+			}
+			read := func(wantRenders int64, wantPlain int) {
+				t.Helper()
+				before, ctx := s.Store.Renders(), models.WithBudget(ctx)
+				for text, want := range map[models.MarkdownText]string{models.ThingDescription: "one", models.ThingInstructions: "two"} {
+					html, err := s.Store.HTML(ctx, text, []int64{thing.ID})
+					if want = "<p><em>" + want + "</em></p>\n"; err != nil || html[thing.ID] != want {
+						t.Errorf("%v is %q (%v), want %q", text, html[thing.ID], err, want)
+					}
+				}
+				html, err := s.Store.HTML(ctx, models.CommentBody, comments)
+				if err != nil || len(html) != len(comments) {
+					t.Errorf("%d comments have HTML (%v), want %d", len(html), err, len(comments))
+				}
+				plain := 0
+				for _, h := range html {
+					if !strings.Contains(h, "<em>a</em>") {
+						plain++
+					}
+				}
+				if n := s.Store.Renders() - before; n != wantRenders || plain != wantPlain {
+					t.Errorf("reading rendered %d texts and showed %d as they were written, want %d and %d", n, plain, wantRenders, wantPlain)
 				}
 			}
-			if plain != wantPlain || len(got.Thing.Comments.Nodes) != comments {
-				t.Errorf("%d of %d comments are shown as they were written, want %d of %d", plain, len(got.Thing.Comments.Nodes), wantPlain, comments)
+			// 1 MiB holds 16 comments of 65,007 bytes, beside the thing's short texts.
+			read(18, len(comments)-16)
+			if updated, err := s.Store.RenderStale(ctx); err != nil || updated != len(comments)+1 {
+				t.Errorf("%d rows were rendered again (%v), want %d", updated, err, len(comments)+1)
 			}
-			if got.Thing.DescriptionHTML != "<p><em>one</em></p>\n" || got.Thing.InstructionsHTML != "<p><em>two</em></p>\n" {
-				t.Errorf("the thing's texts are %q and %q", got.Thing.DescriptionHTML, got.Thing.InstructionsHTML)
+			read(0, 0)
+			if again, err := s.Store.RenderStale(ctx); again != 0 || err != nil {
+				t.Errorf("%d rows were rendered once more (%v), want 0", again, err)
 			}
-		}
-		// 1 MiB holds 16 comments of 65,002 bytes; the thing's short texts are rendered with them.
-		read(18, comments-16)
-		updated, err := s.Store.RenderStale(context.Background())
-		if err != nil || updated != comments+1 {
-			t.Errorf("%d rows were rendered again (%v), want %d", updated, err, comments+1)
-		}
-		read(0, 0)
-		if again, err := s.Store.RenderStale(context.Background()); again != 0 || err != nil {
-			t.Errorf("%d rows were rendered once more (%v), want 0", again, err)
-		}
-	})
+		})
+	}
 }
 
 // One operation reads a bounded amount of texts, whatever they are asked for by.
@@ -137,9 +160,14 @@ func TestTextsReadAreBounded(t *testing.T) {
 		ada := s.User("ada")
 		thing := ada.Thing("Lamp")
 		body := strings.Repeat("- a\n", 16_000)
-		for range 100 {
-			ada.Query(`mutation ($id: ID!, $body: String!) { createComment(input: {target: {type: THING, id: $id}, body: $body}) { comment { id } } }`,
-				object{"id": thing, "body": body}, new(any))
+		ada.Query(`mutation ($id: ID!, $body: String!) { createComment(input: {target: {type: THING, id: $id}, body: $body}) { comment { id } } }`,
+			object{"id": thing, "body": body}, new(any))
+		db := openDB(t, s).SQL()
+		for range 99 {
+			if _, err := db.Exec(`INSERT INTO comments (owner_id, target_type, target_id, thing_id, body, body_html, html_version, created_at, modified_at)
+				SELECT owner_id, target_type, target_id, thing_id, body, body_html, html_version, created_at, modified_at FROM comments ORDER BY id LIMIT 1`); err != nil {
+				t.Fatal(err)
+			}
 		}
 		for name, part := range map[string]string{"texts": "id", "HTML": "bodyHtml"} {
 			var aliases strings.Builder
