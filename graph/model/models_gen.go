@@ -14,240 +14,241 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// What to like.
+// The object to like.
 type AddLikeInput struct {
-	// A thing or a make that the caller may see, and that is not his own.
+	// A thing or a make of another user that the caller can see.
 	Target *models.Target `json:"target"`
 }
 
-// What addLike answers.
+// Payload of `addLike`.
 type AddLikePayload struct {
-	// What is liked now.
+	// The liked object.
 	Target LikeTarget `json:"target"`
 }
 
-// What to put into which collection.
+// A thing and the collection to add it to.
 type AddToCollectionInput struct {
-	// A collection of the caller.
+	// The id of a collection of the caller.
 	CollectionID int64 `json:"collectionId"`
-	// A thing that the caller may see.
+	// The id of a thing that the caller can see.
 	ThingID int64 `json:"thingId"`
 }
 
-// What addToCollection answers.
+// Payload of `addToCollection`.
 type AddToCollectionPayload struct {
-	// The collection as it is now.
+	// The collection after the change.
 	Collection *models.Collection `json:"collection"`
 }
 
-// What createApplication answers.
+// Payload of `createApplication`.
 type CreateApplicationPayload struct {
-	// The application.
+	// The registered application.
 	Application *models.Application `json:"application"`
-	// Its secret, shown this once; null for one that can keep none.
+	// The client secret, which is shown only here; null for a public client.
 	ClientSecret *string `json:"clientSecret,omitempty"`
 }
 
-// What createCollection answers.
+// Payload of `createCollection`.
 type CreateCollectionPayload struct {
 	// The new collection.
 	Collection *models.Collection `json:"collection"`
 }
 
-// What createComment answers.
+// Payload of `createComment`.
 type CreateCommentPayload struct {
 	// The new comment.
 	Comment *models.Comment `json:"comment"`
 }
 
-// What createMake answers.
+// Payload of `createMake`.
 type CreateMakePayload struct {
 	// The new make.
 	Make *models.Make `json:"make"`
-	// The form for its picture; null unless `pictureName` was given.
+	// The upload form for the image; null unless `pictureName` was given.
 	Upload *models.StagedUpload `json:"upload,omitempty"`
 }
 
-// What createThing answers.
+// Payload of `createThing`.
 type CreateThingPayload struct {
 	// The new draft.
 	Thing *models.Thing `json:"thing"`
 }
 
-// What createToken answers.
+// Payload of `createToken`.
 type CreateTokenPayload struct {
-	// The access token itself. It is shown this once.
+	// The access token. It is shown only here.
 	Secret string `json:"secret"`
-	// What is known of it.
+	// The properties of the token.
 	Token *models.Token `json:"token"`
 }
 
-// Which application to forget.
+// The application to delete.
 type DeleteApplicationInput struct {
-	// What it calls itself.
+	// The OAuth client id.
 	ClientID string `json:"clientId"`
 }
 
-// What deleteApplication answers.
+// Payload of `deleteApplication`.
 type DeleteApplicationPayload struct {
-	// Of the application that is known no more.
+	// The client id of the deleted application.
 	DeletedClientID string `json:"deletedClientId"`
 }
 
-// Which collection to remove.
+// The collection to delete.
 type DeleteCollectionInput struct {
-	// A collection of the caller.
+	// The id of a collection of the caller.
 	ID int64 `json:"id"`
 }
 
-// What deleteCollection answers.
+// Payload of `deleteCollection`.
 type DeleteCollectionPayload struct {
-	// The id, which names nothing any more.
+	// The id of what was deleted.
 	DeletedID int64 `json:"deletedId"`
 }
 
-// Which comment to take back.
+// The comment to delete.
 type DeleteCommentInput struct {
-	// A comment of the caller.
+	// The id of a comment of the caller.
 	ID int64 `json:"id"`
 }
 
-// What deleteComment answers.
+// Payload of `deleteComment`.
 type DeleteCommentPayload struct {
-	// What is left of the comment.
+	// The comment after its deletion.
 	Comment *models.Comment `json:"comment"`
 }
 
-// Which file to remove.
+// The file to delete.
 type DeleteFileInput struct {
-	// A finalized file on a thing, a make or a comment of the caller.
+	// The id of a finalized file on a thing, a make or a comment of the caller.
 	ID int64 `json:"id"`
-	// What it must hang on, or else it is NOT_FOUND; left out: whatever it hangs on.
+	// If given, the file must be attached to this object; otherwise the result is NOT_FOUND.
 	Target *models.Target `json:"target,omitempty"`
 }
 
-// What deleteFile answers.
+// Payload of `deleteFile`.
 type DeleteFilePayload struct {
-	// The id, which names nothing any more.
+	// The id of what was deleted.
 	DeletedID int64 `json:"deletedId"`
 }
 
-// Which make to remove.
+// The make to delete.
 type DeleteMakeInput struct {
-	// A make of the caller.
+	// The id of a make of the caller.
 	ID int64 `json:"id"`
 }
 
-// What deleteMake answers.
+// Payload of `deleteMake`.
 type DeleteMakePayload struct {
-	// The id, which names nothing any more.
+	// The id of what was deleted.
 	DeletedID int64 `json:"deletedId"`
 }
 
-// Which pending upload to remove.
+// The pending upload to delete.
 type DeletePendingUploadInput struct {
-	// A pending upload of the caller.
+	// The id of a pending upload of the caller.
 	ID int64 `json:"id"`
 }
 
-// What deletePendingUpload answers.
+// Payload of `deletePendingUpload`.
 type DeletePendingUploadPayload struct {
-	// The id, which names nothing any more.
+	// The id of what was deleted.
 	DeletedID int64 `json:"deletedId"`
 }
 
-// Which thing to remove.
+// The thing to delete.
 type DeleteThingInput struct {
-	// A thing of the caller.
+	// The id of a thing of the caller.
 	ID int64 `json:"id"`
 }
 
-// What deleteThing answers.
+// Payload of `deleteThing`.
 type DeleteThingPayload struct {
-	// The id, which names nothing any more.
+	// The id of what was deleted.
 	DeletedID int64 `json:"deletedId"`
 }
 
-// Which thing to feature.
+// A thing, and whether to feature it.
 type FeatureThingInput struct {
-	// A published thing.
+	// The id of a published thing.
 	ID int64 `json:"id"`
-	// False takes it out.
+	// Whether to feature it; false stops featuring it.
 	IsFeatured bool `json:"isFeatured"`
 }
 
-// What featureThing answers.
+// Payload of `featureThing`.
 type FeatureThingPayload struct {
-	// The thing as it is now.
+	// The thing after the change.
 	Thing *models.Thing `json:"thing"`
 }
 
-// Which uploads to finalize, and onto what.
+// Pending uploads and their target.
 type FinalizeFilesInput struct {
-	// 1 to 1,000 pending uploads of the caller, none of them twice.
+	// 1 to 1,000 distinct pending uploads of the caller.
 	Files []*models.FinalizeFile `json:"files"`
 	// A thing, a make or a comment of the caller.
 	Target *models.Target `json:"target"`
 }
 
-// What finalizeFiles answers.
+// Payload of `finalizeFiles`.
 type FinalizeFilesPayload struct {
-	// The files, in the order of the input.
+	// The files in the order of the input.
 	Files []*models.File `json:"files"`
-	// What they hang on now.
+	// The object that they are attached to.
 	Target FileTarget `json:"target"`
 }
 
-// Whom to follow.
+// The user to follow.
 type FollowUserInput struct {
-	// The name of another user.
+	// The username of another user.
 	Username string `json:"username"`
 }
 
-// What followUser answers.
+// Payload of `followUser`.
 type FollowUserPayload struct {
-	// The user who is followed now.
+	// The followed user.
 	User *models.User `json:"user"`
 }
 
-// A field of a form.
+// A form field.
 type FormField struct {
-	// The field's name.
+	// The name of the field.
 	Name string `json:"name"`
-	// The field's value.
+	// The value of the field.
 	Value string `json:"value"`
 }
 
-// A text of a hit that holds words of the query, cut around the first of them.
+// An excerpt around the first match in one text of a result.
 type Highlight struct {
-	// Which text it is.
+	// The text that matched.
 	Field HighlightField `json:"field"`
-	// Its pieces in order, which together are the text.
+	// The pieces of the excerpt in order.
 	Parts []*HighlightPart `json:"parts"`
 }
 
-// A piece of a text. It is plain text: escape it before it becomes HTML.
+// A piece of plain text. Escape it before inserting it into HTML.
 type HighlightPart struct {
-	// The piece.
+	// The text of the piece.
 	Text string `json:"text"`
-	// Whether it is a word that was searched for.
+	// Whether the piece is a match.
 	IsMatch bool `json:"isMatch"`
 }
 
-// Where a part of a list lies in the whole. Read forwards, `hasPreviousPage` tells whether the part began after a cursor or on a later page; read
-// backwards, `hasNextPage` tells whether it ended before a cursor.
+// The position of a page in the whole list, as in the Relay specification. Forward, `hasPreviousPage`
+// is true if the page started after a cursor or has a number above 1; backward, `hasNextPage` is true
+// if the page ended before a cursor.
 type PageInfo struct {
-	// Whether entries follow after `endCursor`.
+	// Whether there are entries after `endCursor`.
 	HasNextPage bool `json:"hasNextPage"`
-	// Whether entries come before `startCursor`.
+	// Whether there are entries before `startCursor`.
 	HasPreviousPage bool `json:"hasPreviousPage"`
-	// The cursor of the first entry of this part; null where it is empty.
+	// The cursor of the first entry; null if the page is empty.
 	StartCursor *string `json:"startCursor,omitempty"`
-	// The cursor of the last entry of this part: give it as `after` to get the next part. Null where it is empty.
+	// The cursor of the last entry; pass it as `after` to get the next page. Null if the page is empty.
 	EndCursor *string `json:"endCursor,omitempty"`
 }
 
-// A point, or the lengths of a box's sides.
+// A point, or the side lengths of a box.
 type Point struct {
 	// Along the x axis.
 	X float64 `json:"x"`
@@ -257,300 +258,301 @@ type Point struct {
 	Z float64 `json:"z"`
 }
 
-// The popularity of a thing: the sum of what people did with it in the 90 days up to the last day on which anybody did, each worth half as much every 14 days. A user counts
-// once a day for a thing, with the heaviest of what he or she did: DOWNLOAD 1, COLLECT 2, LIKE 3, MAKE 8. The creator does not count. Lists follow within
-// seconds.
+// The popularity of a thing: the sum over its last 90 days of activity, halved every 14 days. Each
+// user counts once a day for a thing, with the heaviest of their actions: DOWNLOAD 1, COLLECT 2, LIKE
+// 3, MAKE 8. The creator does not count. Lists follow within seconds.
 type Popularity struct {
-	// The sum, as of now.
+	// The current score.
 	Score float64 `json:"score"`
-	// What it is made of, the latest day first.
+	// The days that make up the score, newest first.
 	Days []*models.PopularityDay `json:"days"`
 }
 
-// How far the work on a file is, once for each content, however many files hold it.
+// The progress of processing a file. Files with the same bytes are processed once.
 type Processing struct {
-	// Where it stands.
+	// The state.
 	State ProcessingState `json:"state"`
-	// What is being done; null unless it is under way.
+	// The current step; null unless RUNNING.
 	Stage *string `json:"stage,omitempty"`
-	// How much of it is done, from 0 to 1.
+	// The fraction that is done, from 0 to 1.
 	Progress float64 `json:"progress"`
-	// Why it failed, in words for the file's owner; null where it did not.
+	// Why processing failed, in words for the file's owner; null unless FAILED.
 	Error *string `json:"error,omitempty"`
-	// How often it was begun; after three attempts that the server did not survive it is given up.
+	// How often processing was started. It is given up after three attempts that ended with the server.
 	Attempts int32 `json:"attempts"`
 }
 
-// Which thing to publish.
+// The thing to publish.
 type PublishThingInput struct {
-	// A thing of the caller.
+	// The id of a thing of the caller.
 	ID int64 `json:"id"`
 }
 
-// What publishThing answers.
+// Payload of `publishThing`.
 type PublishThingPayload struct {
-	// The thing, published.
+	// The published thing.
 	Thing *models.Thing `json:"thing"`
 }
 
-// Which file is downloaded.
+// The file to download.
 type RecordDownloadInput struct {
-	// A finalized file that the caller may see.
+	// The id of a finalized file that the caller can see.
 	FileID int64 `json:"fileId"`
 }
 
-// What recordDownload answers.
+// Payload of `recordDownload`.
 type RecordDownloadPayload struct {
-	// Where the bytes are, for whoever holds the address, with no token.
+	// A signed URL of the bytes. It needs no token.
 	URL string `json:"url"`
-	// When the address ends.
+	// When the URL expires.
 	ExpiresAt time.Time `json:"expiresAt"`
-	// The entry in the history; null where the file hangs on a make whose thing was deleted, for then there is nothing to remember, and for an application's own
-	// token, for then there is nobody to remember it for.
+	// The entry in the history. Null if the file belongs to a make whose thing was deleted, and for an
+	// application's own token, which has no user.
 	Download *models.Download `json:"download,omitempty"`
 }
 
-// What to take out of which collection.
+// A thing and the collection to remove it from.
 type RemoveFromCollectionInput struct {
-	// A collection of the caller.
+	// The id of a collection of the caller.
 	CollectionID int64 `json:"collectionId"`
-	// A thing in it.
+	// The id of a thing in the collection.
 	ThingID int64 `json:"thingId"`
 }
 
-// What removeFromCollection answers.
+// Payload of `removeFromCollection`.
 type RemoveFromCollectionPayload struct {
-	// The collection as it is now.
+	// The collection after the change.
 	Collection *models.Collection `json:"collection"`
 }
 
-// What to like no more.
+// The object to unlike.
 type RemoveLikeInput struct {
-	// A thing or a make that the caller may see.
+	// A thing or a make that the caller can see.
 	Target *models.Target `json:"target"`
 }
 
-// What removeLike answers.
+// Payload of `removeLike`.
 type RemoveLikePayload struct {
-	// What is liked no more.
+	// The object that is no longer liked.
 	Target LikeTarget `json:"target"`
 }
 
-// Which thing to show again.
+// The thing to restore.
 type RestoreThingInput struct {
-	// The thing's id.
+	// The id of the thing.
 	ID int64 `json:"id"`
-	// Why: it is kept, and who is concerned may read it. At most 2,000 characters.
+	// The reason, at most 2,000 characters. It is recorded, and the user concerned can read it.
 	Reason string `json:"reason"`
 }
 
-// What restoreThing answers.
+// Payload of `restoreThing`.
 type RestoreThingPayload struct {
-	// The thing as it is now.
+	// The thing after the change.
 	Thing *models.Thing `json:"thing"`
 }
 
-// Whose suspension to end.
+// The user to unsuspend.
 type RestoreUserInput struct {
-	// The name of another user.
+	// The username of another user.
 	Username string `json:"username"`
-	// Why: it is kept, and who is concerned may read it. At most 2,000 characters.
+	// The reason, at most 2,000 characters. It is recorded, and the user concerned can read it.
 	Reason string `json:"reason"`
 }
 
-// What restoreUser answers.
+// Payload of `restoreUser`.
 type RestoreUserPayload struct {
-	// The user as he is now.
+	// The user after the change.
 	User *models.User `json:"user"`
 }
 
-// Which token to end.
+// The token to revoke.
 type RevokeTokenInput struct {
-	// The token's id.
+	// The id of the token.
 	ID int64 `json:"id"`
 }
 
-// What revokeToken answers.
+// Payload of `revokeToken`.
 type RevokeTokenPayload struct {
-	// The token, which works no more.
+	// The revoked token.
 	Token *models.Token `json:"token"`
 }
 
-// What things that were found have in common: counts over the first 10,000, the most frequent first.
+// What the things found have in common: counts over the first 10,000, most frequent first.
 type SearchFacets struct {
-	// The shelves that they stand on.
+	// Categories of the results.
 	Categories []*CategoryFacet `json:"categories"`
-	// Their licences.
+	// Licenses of the results.
 	Licenses []*LicenseFacet `json:"licenses"`
-	// Tags that they are filed under; a thing counts for each of its own.
+	// Tags of the results. A thing counts for each of its tags.
 	Tags []*TagFacet `json:"tags"`
-	// Their creators.
+	// Creators of the results.
 	Creators []*CreatorFacet `json:"creators"`
 }
 
-// Whom to give which role.
+// A user and their new role.
 type SetUserRoleInput struct {
-	// The name of another user.
+	// The username of another user.
 	Username string `json:"username"`
-	// The role to give.
+	// The new role.
 	Role auth.Role `json:"role"`
-	// Why: it is kept, and who is concerned may read it. At most 2,000 characters.
+	// The reason, at most 2,000 characters. It is recorded, and the user concerned can read it.
 	Reason string `json:"reason"`
 }
 
-// What setUserRole answers.
+// Payload of `setUserRole`.
 type SetUserRolePayload struct {
-	// The user as he is now.
+	// The user after the change.
 	User *models.User `json:"user"`
 }
 
-// Which file will come, and where it is to hang.
+// The file and its target.
 type StageUploadInput struct {
-	// The file's name.
+	// The file name.
 	Name string `json:"name"`
 	// A thing, a make or a comment of the caller.
 	Target *models.Target `json:"target"`
 }
 
-// What stageUpload answers.
+// Payload of `stageUpload`.
 type StageUploadPayload struct {
-	// The form to post the bytes with.
+	// The form to post the bytes to.
 	Upload *models.StagedUpload `json:"upload"`
 }
 
-// Whom to suspend.
+// The user to suspend.
 type SuspendUserInput struct {
-	// The name of another user.
+	// The username of another user.
 	Username string `json:"username"`
-	// Why: it is kept, and who is concerned may read it. At most 2,000 characters.
+	// The reason, at most 2,000 characters. It is recorded, and the user concerned can read it.
 	Reason string `json:"reason"`
 }
 
-// What suspendUser answers.
+// Payload of `suspendUser`.
 type SuspendUserPayload struct {
-	// The user as he is now.
+	// The user after the change.
 	User *models.User `json:"user"`
 }
 
-// That a user was suspended.
+// The suspension of a user.
 type Suspension struct {
-	// Why.
+	// The reason that was given.
 	Reason string `json:"reason"`
-	// Since when.
+	// When it began.
 	At time.Time `json:"at"`
 }
 
-// Which thing to hide.
+// The thing to take down.
 type TakeDownThingInput struct {
-	// The thing's id.
+	// The id of the thing.
 	ID int64 `json:"id"`
-	// Why: it is kept, and who is concerned may read it. At most 2,000 characters.
+	// The reason, at most 2,000 characters. It is recorded, and the user concerned can read it.
 	Reason string `json:"reason"`
 }
 
-// What takeDownThing answers.
+// Payload of `takeDownThing`.
 type TakeDownThingPayload struct {
-	// The thing as it is now.
+	// The thing after the change.
 	Thing *models.Thing `json:"thing"`
 }
 
-// That a thing was taken down.
+// The takedown of a thing.
 type Takedown struct {
-	// Why.
+	// The reason that was given.
 	Reason string `json:"reason"`
-	// Since when.
+	// When it began.
 	At time.Time `json:"at"`
 }
 
-// Whom to follow no more.
+// The user to unfollow.
 type UnfollowUserInput struct {
-	// The name of another user.
+	// The username of another user.
 	Username string `json:"username"`
 }
 
-// What unfollowUser answers.
+// Payload of `unfollowUser`.
 type UnfollowUserPayload struct {
-	// The user who is followed no more.
+	// The user who is no longer followed.
 	User *models.User `json:"user"`
 }
 
-// What updateCollection answers.
+// Payload of `updateCollection`.
 type UpdateCollectionPayload struct {
-	// The collection as it is now.
+	// The collection after the change.
 	Collection *models.Collection `json:"collection"`
 }
 
-// What a comment is to say.
+// A comment and its new text.
 type UpdateCommentInput struct {
-	// A comment of the caller.
+	// The id of a comment of the caller.
 	ID int64 `json:"id"`
-	// Markdown; must not be blank.
+	// The text in Markdown. It must not be blank.
 	Body string `json:"body"`
 }
 
-// What updateComment answers.
+// Payload of `updateComment`.
 type UpdateCommentPayload struct {
-	// The comment as it is now.
+	// The comment after the change.
 	Comment *models.Comment `json:"comment"`
 }
 
-// What is to change of a file.
+// New values for a file.
 type UpdateFileInput struct {
-	// A finalized file on a thing, a make or a comment of the caller.
+	// The id of a finalized file on a thing, a make or a comment of the caller.
 	ID int64 `json:"id"`
-	// What it must hang on, or else it is NOT_FOUND; left out: whatever it hangs on.
+	// If given, the file must be attached to this object; otherwise the result is NOT_FOUND.
 	Target *models.Target `json:"target,omitempty"`
-	// The place in the target's list of files, ascending.
+	// The position among the files of its target, ascending.
 	Rank int32 `json:"rank"`
 }
 
-// What updateFile answers.
+// Payload of `updateFile`.
 type UpdateFilePayload struct {
-	// The file as it is now.
+	// The file after the change.
 	File *models.File `json:"file"`
 }
 
-// What updateMake answers.
+// Payload of `updateMake`.
 type UpdateMakePayload struct {
-	// The make as it is now.
+	// The make after the change.
 	Make *models.Make `json:"make"`
 }
 
-// What updateProfile answers.
+// Payload of `updateProfile`.
 type UpdateProfilePayload struct {
-	// The caller.
+	// The caller after the change.
 	User *models.User `json:"user"`
 }
 
-// What updateThing answers.
+// Payload of `updateThing`.
 type UpdateThingPayload struct {
-	// The thing as it is now.
+	// The thing after the change.
 	Thing *models.Thing `json:"thing"`
 }
 
-// What to upload.
+// A file to upload.
 type UploadFileInput struct {
-	// The part with the bytes. Its file name becomes the file's.
+	// The part of the request that contains the bytes. Its file name becomes the name of the file.
 	File graphql.Upload `json:"file"`
-	// MODEL or ATTACHMENT; left out, the name's ending decides. A picture becomes an IMAGE in any case, and nothing else does.
+	// MODEL or ATTACHMENT. If omitted, the file extension decides. Images are detected from their bytes
+	// and always become IMAGE.
 	Kind *models.FileKind `json:"kind,omitempty"`
 }
 
-// What uploadFile answers.
+// Payload of `uploadFile`.
 type UploadFilePayload struct {
 	// The pending upload.
 	File *models.File `json:"file"`
 }
 
-// The texts in which search looks.
+// A text that is searched.
 type HighlightField string
 
 const (
-	// What it is called.
+	// The collection to create.
 	HighlightFieldName HighlightField = "NAME"
-	// One of its tags.
+	// A tag.
 	HighlightFieldTag HighlightField = "TAG"
-	// What is said about it, as Markdown.
+	// The description, in Markdown.
 	HighlightFieldDescription HighlightField = "DESCRIPTION"
 )
 
@@ -603,19 +605,19 @@ func (e HighlightField) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// How far the work on a file is.
+// The state of the processing of a file.
 type ProcessingState string
 
 const (
-	// It has not begun: the file is not finalized, or others are worked on.
+	// Not started: the file is not finalized, or other files are being processed.
 	ProcessingStateWaiting ProcessingState = "WAITING"
-	// It is under way.
+	// In progress.
 	ProcessingStateRunning ProcessingState = "RUNNING"
-	// All that can be derived is there.
+	// Finished.
 	ProcessingStateDone ProcessingState = "DONE"
-	// Nothing can be derived; `error` says why. The bytes are there as they were uploaded.
+	// Nothing could be derived; `error` says why. The file itself is unaffected.
 	ProcessingStateFailed ProcessingState = "FAILED"
-	// Nothing is derived of files of this type.
+	// Files of this type are not processed.
 	ProcessingStateNotApplicable ProcessingState = "NOT_APPLICABLE"
 )
 
@@ -670,19 +672,19 @@ func (e ProcessingState) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// The sizes of thumbnails, the widest that each may be in pixels; those that are called `thumb` by the old API have no prefix.
+// The sizes of thumbnails. Those that the legacy API prefixes with `thumb_` have no prefix here.
 type ThumbnailSize string
 
 const (
-	// The whole picture as it was made, for a page that shows nothing else.
+	// The image in full size.
 	ThumbnailSizeFull ThumbnailSize = "FULL"
-	// A square of 250 pixels.
+	// 250×250 pixels.
 	ThumbnailSizeLarge ThumbnailSize = "LARGE"
-	// A square of 128 pixels.
+	// 128×128 pixels.
 	ThumbnailSizeMedium ThumbnailSize = "MEDIUM"
-	// A square of 64 pixels.
+	// 64×64 pixels.
 	ThumbnailSizeSmall ThumbnailSize = "SMALL"
-	// A square of 32 pixels.
+	// 32×32 pixels.
 	ThumbnailSizeTiny ThumbnailSize = "TINY"
 	// 628×472 pixels.
 	ThumbnailSizePreviewFeatured ThumbnailSize = "PREVIEW_FEATURED"
