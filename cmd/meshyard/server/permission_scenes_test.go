@@ -165,6 +165,10 @@ func (p *theatre) set(user, name string) scene {
 	case "upload staged":
 		thing, _, _ := p.thing(user, published, published)
 		up := must(p.s.Store.StageUpload(ctx, caller, "staged.stl", models.Target{Type: models.OnThing, ID: thing}))(p.t)
+		if u := must(p.s.Store.User(ctx, caller, user))(p.t); u.SuspendedAt != nil { // the bytes come before the suspension
+			must(p.s.Store.RestoreUser(ctx, p.as("zoe"), user, "a pause"))(p.t)
+			defer func() { must(p.s.Store.SuspendUser(ctx, p.as("zoe"), user, "the reason"))(p.t) }()
+		}
 		if err := p.s.Store.StoreStaged(ctx, up.FileID, 0, up.Limit, bytes.NewReader(p.stl)); err != nil {
 			p.t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ const (
 	permissionsAre = `# Who may do what
 
 This document is written by a test, which makes each of these calls by GraphQL and, where there is a path for it, by REST, on SQLite and on PostgreSQL: they all must end as it says
-here. It also sees that what is refused changes nothing. After a change that is meant, ` + "`go test ./cmd/meshyard/app -run 'Permissions$' -update`" + ` writes it anew; an operation of either
+here. It also sees that what is refused changes nothing. After a change that is meant, ` + "`go test ./cmd/meshyard/server -run 'Permissions$' -update`" + ` writes it anew; an operation of either
 face, or a field that leads to what may be hidden, that has no row here fails the test.
 
 **Who calls.** The columns are callers, and what a row is about belongs to the owner.
