@@ -1472,14 +1472,14 @@ var (
 		"AMF":      mesh.AMF,
 	}
 	marshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat = map[mesh.Format]string{
-		mesh.STL:  "STL",
-		mesh.OBJ:  "OBJ",
-		mesh.ThreeMF:  "THREE_MF",
-		mesh.PLY:  "PLY",
-		mesh.GLTF: "GLTF",
-		mesh.GLB:  "GLB",
-		mesh.OFF:  "OFF",
-		mesh.AMF:  "AMF",
+		mesh.STL:     "STL",
+		mesh.OBJ:     "OBJ",
+		mesh.ThreeMF: "THREE_MF",
+		mesh.PLY:     "PLY",
+		mesh.GLTF:    "GLTF",
+		mesh.GLB:     "GLB",
+		mesh.OFF:     "OFF",
+		mesh.AMF:     "AMF",
 	}
 )
 

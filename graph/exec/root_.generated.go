@@ -3923,967 +3923,1033 @@ func newExecutionContext(
 
 var sources = []*ast.Source{
 	{Name: "../application.graphqls", Input: `extend type Query {
-  "All applications that are known here, by name: for administrators."
+  "All registered applications, by name. Requires an administrator."
   applications: [Application!]! @auth(scope: ADMIN)
 }
 
 extend type Mutation {
-  "Make an application known, so that it may ask users to let it in by OAuth 2: for administrators."
+  "Register an OAuth 2 application. Requires an administrator."
   createApplication(
-    "What it is made of."
+    "The application to register."
     input: CreateApplicationInput!
   ): CreateApplicationPayload! @auth(scope: ADMIN)
-  "Forget an application, with all tokens that it was given: for administrators."
+  "Delete an application and revoke all of its tokens. Requires an administrator."
   deleteApplication(
-    "Which."
+    "The application to delete."
     input: DeleteApplicationInput!
   ): DeleteApplicationPayload! @auth(scope: ADMIN)
 }
 
-"A program that may ask users to let it in."
+"A program that can request access to a user's account by OAuth 2."
 type Application {
-  "What it calls itself when it asks. It is no secret."
+  "The public OAuth client id."
   clientId: String!
-  "What users see when it asks."
+  "The name that users see on the consent page."
   name: String!
-  "Where it is answered, letter by letter; on the user's own machine the port is free."
+  "The exact redirect URIs that are allowed. For loopback addresses the port is not compared."
   redirectUris: [String!]!
-  "Whether it can keep no secret, as programs on users' machines cannot: it must prove by a key (PKCE) that a code is its own."
+  "Whether it is a public client (RFC 6749), which has no secret and must use PKCE."
   isPublic: Boolean!
-  "Whether it may have tokens in an address: for old programs that know nothing better."
+  "Whether it may use the implicit grant, which old programs need."
   allowsImplicit: Boolean!
-  "When it was made known."
+  "When it was registered."
   createdAt: DateTime!
 }
 
-"What an application is made of."
+"Properties of a new application."
 input CreateApplicationInput {
-  "What users see when it asks; at most 200 characters."
+  "The name that users see on the consent page; at most 200 characters."
   name: String!
-  "Where it is answered: https, http on the user's own machine, or a scheme that is a domain read backwards. At most 20; none for one that only reads what is public."
+  """
+  Allowed redirect URIs: https, http on a loopback address, or a reverse-domain scheme. At most 20;
+  none for an application that reads public data only.
+  """
   redirectUris: [String!]!
-  "Whether it can keep no secret."
+  "Whether it is a public client, which has no secret."
   isPublic: Boolean! = false
-  "Whether it may have tokens in an address."
+  "Whether it may use the implicit grant."
   allowsImplicit: Boolean! = false
 }
 
-"What createApplication answers."
+"Payload of ` + "`" + `createApplication` + "`" + `."
 type CreateApplicationPayload {
-  "The application."
+  "The registered application."
   application: Application!
-  "Its secret, shown this once; null for one that can keep none."
+  "The client secret, which is shown only here; null for a public client."
   clientSecret: String
 }
 
-"Which application to forget."
+"The application to delete."
 input DeleteApplicationInput {
-  "What it calls itself."
+  "The OAuth client id."
   clientId: String!
 }
 
-"What deleteApplication answers."
+"Payload of ` + "`" + `deleteApplication` + "`" + `."
 type DeleteApplicationPayload {
-  "Of the application that is known no more."
+  "The client id of the deleted application."
   deletedClientId: String!
 }
 `, BuiltIn: false},
 	{Name: "../category.graphqls", Input: `extend type Query {
-  "The shelves that stand on no other, each with those on it."
+  "The root categories. Each contains its children."
   categories: [Category!]! @auth
-  "A shelf of the catalogue."
+  "A category by its slug."
   category(
-    "As addresses hold it: 3d-printing, toys-and-games."
+    "The slug, as it appears in URLs: ` + "`" + `3d-printing` + "`" + `, ` + "`" + `toys-and-games` + "`" + `."
     slug: String!
   ): Category @auth
 }
 
-"A shelf of the catalogue. Shelves form a tree."
+"A category of the catalogue. Categories form a tree."
 type Category {
-  "Decimal."
+  "The decimal id, the same integer as in the REST API."
   id: ID!
-  "As people read it: 3D Printing, Toys & Games."
+  "The display name: ` + "`" + `3D Printing` + "`" + `, ` + "`" + `Toys & Games` + "`" + `."
   name: String!
-  "As addresses hold it: 3d-printing, toys-and-games."
+  "The slug, as it appears in URLs: ` + "`" + `3d-printing` + "`" + `, ` + "`" + `toys-and-games` + "`" + `."
   slug: String!
-  "The shelf that it stands on; null for a root."
+  "The parent category; null for a root category."
   parent: Category
-  "The shelves that stand on it."
+  "The child categories."
   children: [Category!]!
-  "How many published things stand on it and on the shelves below."
+  "The number of published things in this category and its descendants."
   thingCount: Int64!
-  "The published things on it and on the shelves below, the latest first."
+  "The published things in this category and its descendants, newest first."
   things(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): ThingConnection! @goField(forceResolver: true)
 }
 `, BuiltIn: false},
 	{Name: "../collection.graphqls", Input: `extend type Query {
-  "Things that somebody put together."
+  "A collection by its id."
   collection(
-    "The collection's id."
+    "The id of the collection."
     id: ID!
   ): Collection @auth
-  "All collections, the latest first."
+  "All collections, newest first."
   collections(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): CollectionConnection! @auth
 }
 
 extend type Mutation {
-  "Make an empty collection."
+  "Create an empty collection."
   createCollection(
-    "What it is called."
+    "The collection to create."
     input: CreateCollectionInput!
   ): CreateCollectionPayload! @auth(scope: WRITE)
-  "Change a collection of the caller. What is left out, or null, stays as it is."
+  "Change a collection of the caller. Fields that are omitted or null stay as they are."
   updateCollection(
-    "Which collection, and what of it."
+    "The collection and its new values."
     input: UpdateCollectionInput!
   ): UpdateCollectionPayload! @auth(scope: WRITE)
-  "Remove a collection of the caller. The things stay."
+  "Delete a collection of the caller. Its things are not deleted."
   deleteCollection(
-    "Which collection."
+    "The collection to delete."
     input: DeleteCollectionInput!
   ): DeleteCollectionPayload! @auth(scope: WRITE)
-  "Put a thing into a collection of the caller. One that is there already stays."
+  "Add a thing to a collection of the caller. Adding it twice has no effect."
   addToCollection(
-    "What, and where."
+    "The thing and the collection."
     input: AddToCollectionInput!
   ): AddToCollectionPayload! @auth(scope: WRITE)
-  "Take a thing out of a collection of the caller. One that is not there is no error."
+  "Remove a thing from a collection of the caller. It has no effect if the thing is not in it."
   removeFromCollection(
-    "What, and where."
+    "The thing and the collection."
     input: RemoveFromCollectionInput!
   ): RemoveFromCollectionPayload! @auth(scope: WRITE)
 }
 
-"Things that somebody put together."
+"A collection by its id."
 type Collection {
-  "Decimal; the same integer as in the REST face."
+  "The decimal id, the same integer as in the REST API."
   id: ID!
-  "At most 200 characters."
+  "The name, at most 200 characters."
   name: String!
-  "What they have in common, in Markdown."
+  "The description in Markdown."
   description: String!
-  "Who put them together, and alone may change it."
+  "The user who created the collection and can change it."
   creator: User! @goField(forceResolver: true, batch: true)
-  "How many things it holds, drafts among them."
+  "The number of things in it, including drafts."
   thingCount: Int64!
-  "The published things in it, the latest put in first."
+  "The published things in it, most recently added first."
   things(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): ThingConnection! @goField(forceResolver: true)
-  "When it was made."
+  "When it was created."
   createdAt: DateTime!
-  "When it, or what it holds, last changed."
+  "When the collection or its content last changed."
   modifiedAt: DateTime!
 }
 
-"Collections, a part of a longer list."
+"A page of collections."
 type CollectionConnection {
-  "The collections with their cursors."
+  "The collections of this page with their cursors."
   edges: [CollectionEdge!]!
-  "The collections alone."
+  "The collections of this page."
   nodes: [Collection!]!
-  "Where this part lies in the whole."
+  "The position of this page in the whole list."
   pageInfo: PageInfo!
-  "How many collections the whole list holds. Counted only when asked for."
+  "The number of collections in the whole list. Counted only if selected."
   totalCount: Int!
 }
 
-"One of the collections, and its place in a list."
+"An entry of a page of collections."
 type CollectionEdge {
-  "Opaque; stays good while the list changes."
+  "An opaque cursor. It stays valid while the list changes."
   cursor: String!
-  "What stands at this place."
+  "The entry."
   node: Collection!
 }
 
-"What a new collection is made of."
+"Properties of a new collection."
 input CreateCollectionInput {
-  "Must not be blank; at most 200 characters."
+  "The name, 1 to 200 characters that are not all blank."
   name: String!
-  "In Markdown; at most 65,535 characters."
+  "The description in Markdown, at most 65,535 characters."
   description: String! = ""
 }
 
-"What createCollection answers."
+"Payload of ` + "`" + `createCollection` + "`" + `."
 type CreateCollectionPayload {
   "The new collection."
   collection: Collection!
 }
 
-"What is to change of a collection."
+"New values for a collection."
 input UpdateCollectionInput {
-  "A collection of the caller."
+  "The id of a collection of the caller."
   id: ID!
-  "Must not be blank; at most 200 characters."
+  "The name, 1 to 200 characters that are not all blank."
   name: String
-  "In Markdown; at most 65,535 characters."
+  "The description in Markdown, at most 65,535 characters."
   description: String
 }
 
-"What updateCollection answers."
+"Payload of ` + "`" + `updateCollection` + "`" + `."
 type UpdateCollectionPayload {
-  "The collection as it is now."
+  "The collection after the change."
   collection: Collection!
 }
 
-"Which collection to remove."
+"The collection to delete."
 input DeleteCollectionInput {
-  "A collection of the caller."
+  "The id of a collection of the caller."
   id: ID!
 }
 
-"What deleteCollection answers."
+"Payload of ` + "`" + `deleteCollection` + "`" + `."
 type DeleteCollectionPayload {
-  "The id, which names nothing any more."
+  "The id of what was deleted."
   deletedId: ID!
 }
 
-"What to put into which collection."
+"A thing and the collection to add it to."
 input AddToCollectionInput {
-  "A collection of the caller."
+  "The id of a collection of the caller."
   collectionId: ID!
-  "A thing that the caller may see."
+  "The id of a thing that the caller can see."
   thingId: ID!
 }
 
-"What addToCollection answers."
+"Payload of ` + "`" + `addToCollection` + "`" + `."
 type AddToCollectionPayload {
-  "The collection as it is now."
+  "The collection after the change."
   collection: Collection!
 }
 
-"What to take out of which collection."
+"A thing and the collection to remove it from."
 input RemoveFromCollectionInput {
-  "A collection of the caller."
+  "The id of a collection of the caller."
   collectionId: ID!
-  "A thing in it."
+  "The id of a thing in the collection."
   thingId: ID!
 }
 
-"What removeFromCollection answers."
+"Payload of ` + "`" + `removeFromCollection` + "`" + `."
 type RemoveFromCollectionPayload {
-  "The collection as it is now."
+  "The collection after the change."
   collection: Collection!
 }
 `, BuiltIn: false},
 	{Name: "../comment.graphqls", Input: `extend type Query {
-  "A comment on a thing or a make that the caller may see."
+  "A comment on a thing or a make that the caller can see."
   comment(
-    "The comment's id."
+    "The id of the comment."
     id: ID!
   ): Comment @auth
-  "All comments on what everybody may see, the latest first."
+  "All comments on published things and makes, newest first."
   comments(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): CommentConnection! @auth
 }
 
 extend type Mutation {
-  "Say something about a thing or a make, or in reply to a comment."
+  "Comment on a thing or a make, or reply to a comment."
   createComment(
-    "What to say, and about what."
+    "The comment to create."
     input: CreateCommentInput!
   ): CreateCommentPayload! @auth(scope: WRITE)
-  "Change what a comment of the caller says."
+  "Change the text of a comment of the caller."
   updateComment(
-    "Which comment, and what it is to say."
+    "The comment and its new text."
     input: UpdateCommentInput!
   ): UpdateCommentPayload! @auth(scope: WRITE)
   """
-  Take back a comment of the caller: its text and its files are gone; its place stays, for the replies to it. Administrators take back anybody's.
+  Delete the text and the files of a comment of the caller. Its replies stay, so the comment keeps
+  its place with ` + "`" + `isDeleted` + "`" + ` set. Administrators can delete any comment.
   """
   deleteComment(
-    "Which comment."
+    "The comment to delete."
     input: DeleteCommentInput!
   ): DeleteCommentPayload! @auth(scope: WRITE)
 }
 
-"What comments are made on."
+"An object that can be commented on."
 union CommentTarget = Thing | Make
 
-"What somebody says about a thing or a make."
+"A comment on a thing or a make."
 type Comment {
-  "Decimal; the same integer as in the REST face."
+  "The decimal id, the same integer as in the REST API."
   id: ID!
-  "Who wrote it, and alone may attach files."
+  "The user who wrote the comment and can attach files to it."
   author: User! @goField(forceResolver: true, batch: true)
-  "What it is about."
+  "The thing or make that was commented on."
   target: CommentTarget! @goField(forceResolver: true, batch: true)
-  "As it was written, in Markdown; at most 65,535 characters. Empty where the comment was deleted."
+  "The text in Markdown, at most 65,535 characters. Empty if the comment was deleted."
   body: String!
-  "The body as HTML that is safe to show."
+  "The text as sanitized HTML."
   bodyHtml: String! @goField(forceResolver: true, batch: true)
-  "Its attachments, by rank; at most 1,000."
+  "The attached files by rank, at most 1,000."
   files(
-    "How many at the most, 1 to 1,000."
+    "The maximum number of files, 1 to 1,000."
     first: Int! = 100
-    "Only files of these kinds."
+    "Return files of these kinds only."
     kinds: [FileKind!]
-    "Only files with these ids."
+    "Return files with these ids only."
     ids: [ID!]
   ): [File!]! @goField(forceResolver: true, batch: true)
-  "The comment that it replies to; null where it is no reply."
+  "The comment that this one replies to; null if it is not a reply."
   parent: Comment @goField(forceResolver: true, batch: true)
-  "The direct replies to it, as they were written. Replies that were deleted keep their places."
+  "The direct replies, oldest first, including deleted ones."
   replies(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): CommentConnection! @goField(forceResolver: true)
-  "How many direct replies it has, deleted ones among them."
+  "The number of direct replies, including deleted ones."
   replyCount: Int64!
-  "Whether it was taken back."
+  "Whether the comment was deleted."
   isDeleted: Boolean!
   "When it was written."
   createdAt: DateTime!
-  "When it last changed."
+  "When it was last changed."
   modifiedAt: DateTime!
 }
 
-"What to say, and about what."
+"The comment to create."
 input CreateCommentInput {
-  "A thing or a make that the caller may see. Left out: that of the comment replied to."
+  "The thing or make to comment on. It may be omitted for a reply."
   target: TargetInput
-  "The comment that it replies to; left out, or 0: none."
+  "The id of the comment to reply to. Omit it, or pass 0, for a comment that is not a reply."
   parentId: ID
-  "Markdown; must not be blank."
+  "The text in Markdown. It must not be blank."
   body: String!
 }
 
-"What createComment answers."
+"Payload of ` + "`" + `createComment` + "`" + `."
 type CreateCommentPayload {
   "The new comment."
   comment: Comment!
 }
 
-"Comments, a part of a longer list."
+"A page of comments."
 type CommentConnection {
-  "The comments with their cursors."
+  "The comments of this page with their cursors."
   edges: [CommentEdge!]!
-  "The comments alone."
+  "The comments of this page."
   nodes: [Comment!]!
-  "Where this part lies in the whole."
+  "The position of this page in the whole list."
   pageInfo: PageInfo!
-  "How many comments the whole list holds. Counted only when asked for."
+  "The number of comments in the whole list. Counted only if selected."
   totalCount: Int!
 }
 
-"One of the comments, and its place in a list."
+"An entry of a page of comments."
 type CommentEdge {
-  "Opaque; stays good while the list changes."
+  "An opaque cursor. It stays valid while the list changes."
   cursor: String!
-  "What stands at this place."
+  "The entry."
   node: Comment!
 }
 
-"What a comment is to say."
+"A comment and its new text."
 input UpdateCommentInput {
-  "A comment of the caller."
+  "The id of a comment of the caller."
   id: ID!
-  "Markdown; must not be blank."
+  "The text in Markdown. It must not be blank."
   body: String!
 }
 
-"What updateComment answers."
+"Payload of ` + "`" + `updateComment` + "`" + `."
 type UpdateCommentPayload {
-  "The comment as it is now."
+  "The comment after the change."
   comment: Comment!
 }
 
-"Which comment to take back."
+"The comment to delete."
 input DeleteCommentInput {
-  "A comment of the caller."
+  "The id of a comment of the caller."
   id: ID!
 }
 
-"What deleteComment answers."
+"Payload of ` + "`" + `deleteComment` + "`" + `."
 type DeleteCommentPayload {
-  "What is left of the comment."
+  "The comment after its deletion."
   comment: Comment!
 }
 `, BuiltIn: false},
 	{Name: "../download.graphqls", Input: `extend type Mutation {
-  "Append a file to the caller's download history and get an address for its bytes. Each call is one download."
+  """
+  Record a download in the caller's history and return a URL of the file's bytes. Each call counts
+  as one download.
+  """
   recordDownload(
-    "Which file."
+    "The file to download."
     input: RecordDownloadInput!
   ): RecordDownloadPayload! @auth
 }
 
-"Which file is downloaded."
+"The file to download."
 input RecordDownloadInput {
-  "A finalized file that the caller may see."
+  "The id of a finalized file that the caller can see."
   fileId: ID!
 }
 
-"What recordDownload answers."
+"Payload of ` + "`" + `recordDownload` + "`" + `."
 type RecordDownloadPayload {
-  "Where the bytes are, for whoever holds the address, with no token."
+  "A signed URL of the bytes. It needs no token."
   url: String!
-  "When the address ends."
+  "When the URL expires."
   expiresAt: DateTime!
   """
-  The entry in the history; null where the file hangs on a make whose thing was deleted, for then there is nothing to remember, and for an application's own
-  token, for then there is nobody to remember it for.
+  The entry in the history. Null if the file belongs to a make whose thing was deleted, and for an
+  application's own token, which has no user.
   """
   download: Download
 }
 
 "An entry of a download history."
 type Download {
-  "The thing at the root of what the file hangs on."
+  "The thing that the file belongs to, directly or through a make or a comment."
   thing: Thing! @goField(forceResolver: true, batch: true)
-  "The file that was downloaded; null once it was deleted."
+  "The downloaded file; null if it was deleted."
   file: File @goField(forceResolver: true, batch: true)
-  "When."
+  "When the file was downloaded."
   at: DateTime! @goField(name: "CreatedAt")
 }
 
-"Downloads, a part of a longer list."
+"A page of downloads."
 type DownloadConnection {
-  "The downloads with their cursors."
+  "The downloads of this page with their cursors."
   edges: [DownloadEdge!]!
-  "The downloads alone."
+  "The downloads of this page."
   nodes: [Download!]!
-  "Where this part lies in the whole."
+  "The position of this page in the whole list."
   pageInfo: PageInfo!
-  "How many downloads the whole list holds. Counted only when asked for."
+  "The number of downloads in the whole list. Counted only if selected."
   totalCount: Int!
 }
 
-"One of the downloads, and its place in a list."
+"An entry of a page of downloads."
 type DownloadEdge {
-  "Opaque; stays good while the list changes."
+  "An opaque cursor. It stays valid while the list changes."
   cursor: String!
-  "What stands at this place."
+  "The entry."
   node: Download!
 }
 `, BuiltIn: false},
 	{Name: "../file.graphqls", Input: `extend type Query {
-  "A file that hangs on something the caller may see, or a pending upload of the caller's own."
+  "A file that is attached to an object that the caller can see, or a pending upload of the caller."
   file(
-    "The file's id, the one that its upload got."
+    "The id that the upload returned."
     id: ID!
   ): File @auth
 }
 
 extend type Mutation {
-  "Change where a file stands in the list of what it hangs on."
+  "Change the rank of a file among the files of its target."
   updateFile(
-    "Which file, and its place."
+    "The file and its new rank."
     input: UpdateFileInput!
   ): UpdateFilePayload! @auth(scope: WRITE)
-  "Remove a finalized file from what it hangs on. Administrators remove anybody's."
+  "Delete a finalized file of the caller. Administrators can delete any file."
   deleteFile(
-    "Which file."
+    "The file to download."
     input: DeleteFileInput!
   ): DeleteFilePayload! @auth(scope: WRITE)
 }
 
-"Where a file stands in its life."
+"The state of a file."
 enum FileState {
-  "Uploaded and waiting to be finalized; seen by its owner alone, and removed at ` + "`" + `expiresAt` + "`" + `."
+  "Uploaded but not finalized. Only its owner can see it, and it is deleted at ` + "`" + `expiresAt` + "`" + `."
   PENDING
-  "Hanging on a thing, a make or a comment."
+  "Attached to a thing, a make or a comment."
   FINALIZED
 }
 
-"What a file is to those who look at a thing."
+"The role of a file."
 enum FileKind {
-  "A design: STL, OBJ, 3MF and the like."
+  "A 3D model, such as STL, OBJ or 3MF."
   MODEL
-  "A picture: PNG, JPEG or GIF, as its bytes show, whatever its name."
+  "A PNG, JPEG or GIF image, as detected from its bytes."
   IMAGE
-  "Anything else."
+  "Any other file."
   ATTACHMENT
 }
 
-"A kind of noun that files or comments hang on."
+"The type of an object that files or comments belong to."
 enum TargetType {
   "A thing."
   THING
   "A make."
   MAKE
-  "A comment; files hang on it, comments do not."
+  "A comment. It can have files, but comments cannot be made on it."
   COMMENT
 }
 
-"What files hang on."
+"An object that files can be attached to."
 union FileTarget = Thing | Make | Comment
 
-"Names one thing, make or comment."
+"A reference to a thing, a make or a comment."
 input TargetInput {
-  "The kind of noun."
+  "The type of the object."
   type: TargetType!
-  "Its id."
+  "The id of the object."
   id: ID!
 }
 
-"A file, from its upload on. The id that it gets there stays."
+"An uploaded file. Its id stays the same when it is finalized."
 type File {
-  "Decimal; the same integer as in the REST face."
+  "The decimal id, the same integer as in the REST API."
   id: ID!
-  "As it was given at the upload, less folders and control characters; at most 255 bytes."
+  "The file name, without folders and control characters, at most 255 bytes."
   name: String!
-  "What it is to those who look at a thing."
+  "The role of the file."
   kind: FileKind!
-  "Where it stands in its life."
+  "Whether the file is a pending upload or finalized."
   state: FileState!
-  "In bytes."
+  "The size in bytes."
   size: Int64!
-  "The size in steps of 1024, cut and not rounded: 11084 bytes are ` + "`" + `10 kb` + "`" + `."
+  "The size in steps of 1024, rounded down: 11084 bytes are ` + "`" + `10 kb` + "`" + `."
   formattedSize: String! @goField(forceResolver: true)
-  "As the bytes show it. For text and unknown bytes under the ending of a model, the type of that model."
+  """
+  The media type as detected from the bytes. Text and unknown bytes with a model's file extension
+  get the media type of that model.
+  """
   contentType: String!
-  "The SHA-256 of the bytes, in hex."
+  "The SHA-256 hash of the bytes in hexadecimal."
   sha256: String!
-  "The MD5 of the bytes, in hex."
+  "The MD5 hash of the bytes in hexadecimal."
   md5: String!
-  "The place in the target's list of files, ascending; ties are broken by id."
+  """
+  The position among the files of its target, ascending. Files with the same rank are ordered by id.
+  """
   rank: Int!
-  "Who uploaded it."
+  "The user who uploaded the file."
   owner: User! @goField(forceResolver: true, batch: true)
-  "What it hangs on; null while it is pending."
+  "The object that the file is attached to; null while it is pending."
   target: FileTarget @goField(forceResolver: true, batch: true)
   "When it was uploaded."
   createdAt: DateTime!
   "When it was finalized; null while it is pending."
   finalizedAt: DateTime
-  "When it is removed unless it is finalized before; null once it is."
+  "When the pending upload expires; null once it is finalized."
   expiresAt: DateTime
-  "How many tracked downloads it had. Exact at any time."
+  "The number of tracked downloads."
   downloadCount: Int64!
-  "Where anybody gets the bytes once what it hangs on is published. Records nothing."
+  """
+  A stable URL of the bytes that works without a token while the target is published. Downloads by
+  this URL are not recorded.
+  """
   publicUrl: String! @goField(forceResolver: true)
   """
-  Where the bytes are, with no token; null for attachments, which are to be fetched through a tracked download. Unless the bytes are
-  public the address is signed and works for an hour.
+  A URL of the bytes that works without a token. It is signed and valid for an hour unless the file
+  is public. Null for attachments, which need a tracked download.
   """
   directUrl: String @goField(forceResolver: true)
 }
 
-"What is to change of a file."
+"New values for a file."
 input UpdateFileInput {
-  "A finalized file on a thing, a make or a comment of the caller."
+  "The id of a finalized file on a thing, a make or a comment of the caller."
   id: ID!
-  "What it must hang on, or else it is NOT_FOUND; left out: whatever it hangs on."
+  "If given, the file must be attached to this object; otherwise the result is NOT_FOUND."
   target: TargetInput
-  "The place in the target's list of files, ascending."
+  "The position among the files of its target, ascending."
   rank: Int!
 }
 
-"What updateFile answers."
+"Payload of ` + "`" + `updateFile` + "`" + `."
 type UpdateFilePayload {
-  "The file as it is now."
+  "The file after the change."
   file: File!
 }
 
-"Which file to remove."
+"The file to delete."
 input DeleteFileInput {
-  "A finalized file on a thing, a make or a comment of the caller."
+  "The id of a finalized file on a thing, a make or a comment of the caller."
   id: ID!
-  "What it must hang on, or else it is NOT_FOUND; left out: whatever it hangs on."
+  "If given, the file must be attached to this object; otherwise the result is NOT_FOUND."
   target: TargetInput
 }
 
-"What deleteFile answers."
+"Payload of ` + "`" + `deleteFile` + "`" + `."
 type DeleteFilePayload {
-  "The id, which names nothing any more."
+  "The id of what was deleted."
   deletedId: ID!
 }
 `, BuiltIn: false},
 	{Name: "../like.graphqls", Input: `extend type Mutation {
-  "Like a thing or a make of somebody else. To like it again changes nothing."
+  "Like a thing or a make of another user. Liking it twice has no effect."
   addLike(
-    "What."
+    "The object to like."
     input: AddLikeInput!
   ): AddLikePayload! @auth(scope: WRITE)
-  "Like it no more. Where there was no like, nothing changes."
+  "Remove the caller's like. It has no effect if there is none."
   removeLike(
-    "What."
+    "The object to like."
     input: RemoveLikeInput!
   ): RemoveLikePayload! @auth(scope: WRITE)
 }
 
-"What can be liked."
+"An object that can be liked."
 union LikeTarget = Thing | Make
 
-"What to like."
+"The object to like."
 input AddLikeInput {
-  "A thing or a make that the caller may see, and that is not his own."
+  "A thing or a make of another user that the caller can see."
   target: TargetInput!
 }
 
-"What addLike answers."
+"Payload of ` + "`" + `addLike` + "`" + `."
 type AddLikePayload {
-  "What is liked now."
+  "The liked object."
   target: LikeTarget!
 }
 
-"What to like no more."
+"The object to unlike."
 input RemoveLikeInput {
-  "A thing or a make that the caller may see."
+  "A thing or a make that the caller can see."
   target: TargetInput!
 }
 
-"What removeLike answers."
+"Payload of ` + "`" + `removeLike` + "`" + `."
 type RemoveLikePayload {
-  "What is liked no more."
+  "The object that is no longer liked."
   target: LikeTarget!
 }
 `, BuiltIn: false},
 	{Name: "../listing.graphqls", Input: `extend type Query {
-  "The featured things, the latest featured first."
+  "The featured things, most recently featured first."
   featured(
-    "From 1."
+    "The page number, counted from 1."
     page: Int! = 1
-    "Entries of a page, 1 to 100."
+    "The number of entries per page, 1 to 100."
     perPage: Int! = 30
-    "A cursor of ` + "`" + `things` + "`" + ` in the same order, after which to go on in place of a page."
+    """
+    A cursor of ` + "`" + `things` + "`" + ` in the same order. If given, entries after it are returned instead of a
+    page.
+    """
     after: String
   ): [Thing!]! @auth @deprecated(reason: "Use search(filter: {isFeatured: true}).")
-  "The published things, the latest first."
+  "The published things, newest first."
   newest(
-    "From 1."
+    "The page number, counted from 1."
     page: Int! = 1
-    "Entries of a page, 1 to 100."
+    "The number of entries per page, 1 to 100."
     perPage: Int! = 30
-    "A cursor of ` + "`" + `things` + "`" + ` in the same order, after which to go on in place of a page."
+    """
+    A cursor of ` + "`" + `things` + "`" + ` in the same order. If given, entries after it are returned instead of a
+    page.
+    """
     after: String
   ): [Thing!]! @auth @deprecated(reason: "Use search(sort: NEWEST).")
   "The published things by popularity."
   popular(
-    "From 1."
+    "The page number, counted from 1."
     page: Int! = 1
-    "Entries of a page, 1 to 100."
+    "The number of entries per page, 1 to 100."
     perPage: Int! = 30
-    "A cursor of ` + "`" + `things` + "`" + ` in the same order, after which to go on in place of a page."
+    """
+    A cursor of ` + "`" + `things` + "`" + ` in the same order. If given, entries after it are returned instead of a
+    page.
+    """
     after: String
   ): [Thing!]! @auth @deprecated(reason: "Use search(sort: POPULAR).")
-  "Who still calls what is deprecated, the latest call first: for the staff."
+  """
+  The clients that still use deprecated operations, most recent call first. Requires a moderator or
+  an administrator.
+  """
   deprecatedCalls(
-    "How many at the most, 1 to 1,000."
+    "The maximum number of files, 1 to 1,000."
     first: Int! = 100
   ): [DeprecatedCall!]! @auth(scope: ADMIN)
 }
 
-"How often one token and program called something that is deprecated."
+"The calls of one deprecated operation by one token and program."
 type DeprecatedCall {
-  "The operation of the REST face, or the field: get_newest, Query.newest."
+  "The REST operation or the GraphQL field, such as ` + "`" + `get_newest` + "`" + ` or ` + "`" + `Query.newest` + "`" + `."
   operation: String!
-  "The id of the token that was used; 0: none."
+  "The id of the token; 0 if there was none."
   tokenId: ID!
-  "What the token is called."
+  "The name of the token."
   tokenName: String!
-  "Whose token it is; empty where the token is gone."
+  "The user whom the token belongs to; empty if the token was deleted."
   username: String!
-  "How the program called itself, at most 200 characters."
+  "The User-Agent header, at most 200 characters."
   userAgent: String!
-  "How often."
+  "The number of calls."
   calls: Int64!
-  "When first."
+  "When it was first called."
   firstAt: DateTime!
-  "When last."
+  "When it was last called."
   lastAt: DateTime!
 }
 `, BuiltIn: false},
 	{Name: "../make.graphqls", Input: `extend type Query {
-  "A make: somebody's print of a thing."
+  "A make that the caller can see."
   make(
-    "The make's id."
+    "The id of the make."
     id: ID!
   ): Make @auth
-  "All published makes, the latest first."
+  "All published makes, newest first."
   makes(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): MakeConnection! @auth
 }
 
 extend type Mutation {
-  "Record that the caller made a thing."
+  "Create a make: a report that the caller printed or built a thing."
   createMake(
-    "What was made, and how it went."
+    "The make to create."
     input: CreateMakeInput!
   ): CreateMakePayload! @auth(scope: WRITE)
-  "Change a make of the caller. What is left out, or null, stays as it is."
+  "Change a make of the caller. Fields that are omitted or null stay as they are."
   updateMake(
-    "Which make, and what of it."
+    "The make and its new values."
     input: UpdateMakeInput!
   ): UpdateMakePayload! @auth(scope: WRITE)
-  "Remove a make of the caller, with its files, the comments on it and its likes. Administrators remove anybody's."
+  """
+  Delete a make of the caller with its files, comments and likes. Administrators can delete any
+  make.
+  """
   deleteMake(
-    "Which make."
+    "The make to delete."
     input: DeleteMakeInput!
   ): DeleteMakePayload! @auth(scope: WRITE)
 }
 
-"Somebody's print of a thing."
+"A report that a user printed or built a thing."
 type Make {
-  "Decimal; the same integer as in the REST face, where makes are called copies."
+  "The decimal id, the same integer as in the REST API, where makes are called copies."
   id: ID!
-  "The thing that was made; null once that was deleted, or taken down."
+  "The thing that was made; null if it was deleted or taken down."
   thing: Thing @goField(forceResolver: true, batch: true)
-  "Who made it, and alone may change it."
+  "The user who created the make and can change it."
   creator: User! @goField(forceResolver: true, batch: true)
-  "At most 200 characters; the thing's name where none was given."
+  "The name, at most 200 characters. The default is the name of the thing."
   name: String!
-  "How it went, in Markdown."
+  "The description in Markdown."
   description: String!
-  "The description as HTML that is safe to show."
+  "The description as sanitized HTML."
   descriptionHtml: String! @goField(forceResolver: true, batch: true)
-  "Whether everybody may see it who may see the thing."
+  "Whether the make is published. A published make is visible to everyone who can see its thing."
   state: PublicationState!
-  "Its finalized files, by rank; at most 1,000."
+  "The finalized files by rank, at most 1,000."
   files(
-    "How many at the most, 1 to 1,000."
+    "The maximum number of files, 1 to 1,000."
     first: Int! = 100
-    "Only files of these kinds."
+    "Return files of these kinds only."
     kinds: [FileKind!]
-    "Only files with these ids."
+    "Return files with these ids only."
     ids: [ID!]
   ): [File!]! @goField(forceResolver: true, batch: true)
-  "The file that shows it, by its ` + "`" + `thumbnail` + "`" + `: its first picture by rank, or else its first model of which there is a rendering; null where it has neither."
+  """
+  The file whose ` + "`" + `thumbnail` + "`" + ` represents the object: its first image by rank, or else its first model
+  with a rendering. Null if there is neither.
+  """
   image: File @goField(forceResolver: true, batch: true)
-  "How many users like it."
+  "The number of users who like it."
   likeCount: Int64!
-  "How many comments were made on it, replies among them, less those that were deleted."
+  "The number of comments, including replies and without deleted ones."
   commentCount: Int64!
-  "How many of these are no replies."
+  "The number of comments that are not replies."
   rootCommentCount: Int64!
   "Whether the caller likes it."
   isLiked: Boolean! @goField(forceResolver: true, batch: true)
-  "What is said about it, the latest first. Comments that were deleted keep their places."
+  "The comments, newest first, including deleted ones."
   comments(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
-    "Leave out replies."
+    "Exclude replies."
     rootsOnly: Boolean! = false
   ): CommentConnection! @goField(forceResolver: true)
-  "Who likes it, the latest first."
+  "The users who like it, most recent like first."
   likers(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): UserConnection! @goField(forceResolver: true)
-  "When it was recorded."
+  "When it was created."
   createdAt: DateTime!
-  "When it was first shown to everybody; null for a draft."
+  "When it was first published; null for a draft."
   publishedAt: DateTime
 }
 
-"What a new make is made of."
+"Properties of a new make."
 input CreateMakeInput {
-  "A thing that the caller may see."
+  "The id of a thing that the caller can see."
   thingId: ID!
-  "Empty: the thing's name."
+  "The name. If empty, the name of the thing is used."
   name: String! = ""
-  "How it went, in Markdown."
+  "The description in Markdown."
   description: String! = ""
   """
-  The file name of a first picture. Given, an upload form for it is answered, and the make stays a draft until that upload, or
-  another file, is finalized onto it.
+  The file name of a first image. If given, the payload contains an upload form for it, and the make
+  stays a draft until a file is finalized on it.
   """
   pictureName: String
 }
 
-"What createMake answers."
+"Payload of ` + "`" + `createMake` + "`" + `."
 type CreateMakePayload {
   "The new make."
   make: Make!
-  "The form for its picture; null unless ` + "`" + `pictureName` + "`" + ` was given."
+  "The upload form for the image; null unless ` + "`" + `pictureName` + "`" + ` was given."
   upload: StagedUpload
 }
 
-"Makes, a part of a longer list."
+"A page of makes."
 type MakeConnection {
-  "The makes with their cursors."
+  "The makes of this page with their cursors."
   edges: [MakeEdge!]!
-  "The makes alone."
+  "The makes of this page."
   nodes: [Make!]!
-  "Where this part lies in the whole."
+  "The position of this page in the whole list."
   pageInfo: PageInfo!
-  "How many makes the whole list holds. Counted only when asked for."
+  "The number of makes in the whole list. Counted only if selected."
   totalCount: Int!
 }
 
-"One of the makes, and its place in a list."
+"An entry of a page of makes."
 type MakeEdge {
-  "Opaque; stays good while the list changes."
+  "An opaque cursor. It stays valid while the list changes."
   cursor: String!
-  "What stands at this place."
+  "The entry."
   node: Make!
 }
 
-"What is to change of a make."
+"New values for a make."
 input UpdateMakeInput {
-  "A make of the caller."
+  "The id of a make of the caller."
   id: ID!
-  "Must not be blank; at most 200 characters."
+  "The name, 1 to 200 characters that are not all blank."
   name: String
-  "How it went, in Markdown."
+  "The description in Markdown."
   description: String
 }
 
-"What updateMake answers."
+"Payload of ` + "`" + `updateMake` + "`" + `."
 type UpdateMakePayload {
-  "The make as it is now."
+  "The make after the change."
   make: Make!
 }
 
-"Which make to remove."
+"The make to delete."
 input DeleteMakeInput {
-  "A make of the caller."
+  "The id of a make of the caller."
   id: ID!
 }
 
-"What deleteMake answers."
+"Payload of ` + "`" + `deleteMake` + "`" + `."
 type DeleteMakePayload {
-  "The id, which names nothing any more."
+  "The id of what was deleted."
   deletedId: ID!
 }
 `, BuiltIn: false},
 	{Name: "../moderation.graphqls", Input: `extend type Query {
-  "What moderators and administrators decided, the latest first: for the staff."
+  """
+  The actions of moderators and administrators, newest first. Requires a moderator or an
+  administrator.
+  """
   moderationLog(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): ModerationEntryConnection! @auth(scope: ADMIN)
 }
 
 extend type Mutation {
   """
-  Let a user only read from now on, and sign him out: for the staff, and against one of the staff for administrators. His tokens answer FORBIDDEN to whatever
-  changes something.
+  Suspend a user: they are signed out, and their tokens can only read. Requires a moderator or an
+  administrator; to suspend one of these, an administrator.
   """
   suspendUser(
-    "Whom, and why."
+    "The user and the reason."
     input: SuspendUserInput!
   ): SuspendUserPayload! @auth(scope: ADMIN)
-  "End the suspension of a user: for the staff."
+  "End the suspension of a user. Requires a moderator or an administrator."
   restoreUser(
-    "Whom, and why."
+    "The user and the reason."
     input: RestoreUserInput!
   ): RestoreUserPayload! @auth(scope: ADMIN)
-  "Give another user another role: for administrators."
+  "Change the role of another user. Requires an administrator."
   setUserRole(
-    "Whom, which, and why."
+    "The user, the role and the reason."
     input: SetUserRoleInput!
   ): SetUserRolePayload! @auth(scope: ADMIN)
   """
-  Hide a thing, for the staff: it becomes a draft that cannot be published, which its owner and the staff alone see, with the reason. The bytes of its files are
-  given to nobody.
+  Take a thing down: it becomes a draft that cannot be published, and its files can no longer be
+  downloaded. Its owner sees the reason. Requires a moderator or an administrator.
   """
   takeDownThing(
-    "Which thing, and why."
+    "The thing and the reason."
     input: TakeDownThingInput!
   ): TakeDownThingPayload! @auth(scope: ADMIN)
-  "Show a thing again that was taken down, as it was before: for the staff."
+  """
+  Restore a thing that was taken down to its earlier state. Requires a moderator or an
+  administrator.
+  """
   restoreThing(
-    "Which thing, and why."
+    "The thing and the reason."
     input: RestoreThingInput!
   ): RestoreThingPayload! @auth(scope: ADMIN)
 }
 
-"What a user may do beside what everybody may."
+"The role of a user."
 enum Role {
-  "What everybody may."
+  "An ordinary user."
   MEMBER
-  "Suspend members, take things down, feature things, delete what others made."
+  "Can suspend members, take down and feature things, and delete content of others."
   MODERATOR
-  "Everything: give roles, decide on moderators, register applications."
+  "Can do everything a moderator can, change roles, suspend moderators, and register applications."
   ADMINISTRATOR
 }
 
-"What a moderator decided."
+"An action of a moderator or an administrator."
 enum ModerationAction {
-  "The user only reads."
+  "A user was suspended."
   SUSPEND_USER
-  "The user's suspension ended."
+  "The suspension of a user ended."
   RESTORE_USER
-  "The user has another role."
+  "The role of a user changed."
   SET_USER_ROLE
-  "The thing is hidden."
+  "A thing was taken down."
   TAKE_DOWN_THING
-  "The thing is shown again."
+  "A thing was restored."
   RESTORE_THING
   "A thing of somebody else was deleted."
   DELETE_THING
@@ -4895,180 +4961,187 @@ enum ModerationAction {
   DELETE_FILE
 }
 
-"A decision of one of the staff. It is kept for ever."
+"An entry of the moderation log, which is never deleted."
 type ModerationEntry {
-  "Decimal."
+  "The decimal id, the same integer as in the REST API."
   id: ID!
-  "What was decided."
+  "The action."
   action: ModerationAction!
-  "Who decided."
+  "The user who performed the action."
   actor: User! @goField(forceResolver: true, batch: true)
-  "Whom it concerns: for a thing, its owner."
+  "The user concerned; for a thing, its owner."
   user: User! @goField(forceResolver: true, batch: true)
-  "The id of the thing that it concerns; null where it concerns none."
+  "The id of the thing concerned; null if the action does not concern a thing."
   thingId: ID @goField(forceResolver: true)
   "The id of the make, comment or file that was deleted; null for other actions."
   objectId: ID @goField(forceResolver: true)
-  "The thing that it concerns; null where it concerns none, or the thing was deleted."
+  "The thing concerned; null if there is none or it was deleted."
   thing: Thing @goField(forceResolver: true, batch: true)
-  "The role that was given; null where none was."
+  "The new role; null unless a role changed."
   role: Role @goField(forceResolver: true)
-  "Why, as who decided put it."
+  "The reason that the actor gave."
   reason: String!
-  "When."
+  "When the file was downloaded."
   at: DateTime! @goField(name: "CreatedAt")
 }
 
-"Decisions, a part of a longer list."
+"A page of decisions."
 type ModerationEntryConnection {
-  "The decisions with their cursors."
+  "The decisions of this page with their cursors."
   edges: [ModerationEntryEdge!]!
-  "The decisions alone."
+  "The decisions of this page."
   nodes: [ModerationEntry!]!
-  "Where this part lies in the whole."
+  "The position of this page in the whole list."
   pageInfo: PageInfo!
-  "How many decisions the whole list holds. Counted only when asked for."
+  "The number of decisions in the whole list. Counted only if selected."
   totalCount: Int!
 }
 
-"One of the decisions, and its place in a list."
+"An entry of a page of decisions."
 type ModerationEntryEdge {
-  "Opaque; stays good while the list changes."
+  "An opaque cursor. It stays valid while the list changes."
   cursor: String!
-  "What stands at this place."
+  "The entry."
   node: ModerationEntry!
 }
 
-"That a user was suspended."
+"The suspension of a user."
 type Suspension {
-  "Why."
+  "The reason that was given."
   reason: String!
-  "Since when."
+  "When it began."
   at: DateTime!
 }
 
-"That a thing was taken down."
+"The takedown of a thing."
 type Takedown {
-  "Why."
+  "The reason that was given."
   reason: String!
-  "Since when."
+  "When it began."
   at: DateTime!
 }
 
-"Whom to suspend."
+"The user to suspend."
 input SuspendUserInput {
-  "The name of another user."
+  "The username of another user."
   username: String!
-  "Why: it is kept, and who is concerned may read it. At most 2,000 characters."
+  "The reason, at most 2,000 characters. It is recorded, and the user concerned can read it."
   reason: String!
 }
 
-"What suspendUser answers."
+"Payload of ` + "`" + `suspendUser` + "`" + `."
 type SuspendUserPayload {
-  "The user as he is now."
+  "The user after the change."
   user: User!
 }
 
-"Whose suspension to end."
+"The user to unsuspend."
 input RestoreUserInput {
-  "The name of another user."
+  "The username of another user."
   username: String!
-  "Why: it is kept, and who is concerned may read it. At most 2,000 characters."
+  "The reason, at most 2,000 characters. It is recorded, and the user concerned can read it."
   reason: String!
 }
 
-"What restoreUser answers."
+"Payload of ` + "`" + `restoreUser` + "`" + `."
 type RestoreUserPayload {
-  "The user as he is now."
+  "The user after the change."
   user: User!
 }
 
-"Whom to give which role."
+"A user and their new role."
 input SetUserRoleInput {
-  "The name of another user."
+  "The username of another user."
   username: String!
-  "The role to give."
+  "The new role."
   role: Role!
-  "Why: it is kept, and who is concerned may read it. At most 2,000 characters."
+  "The reason, at most 2,000 characters. It is recorded, and the user concerned can read it."
   reason: String!
 }
 
-"What setUserRole answers."
+"Payload of ` + "`" + `setUserRole` + "`" + `."
 type SetUserRolePayload {
-  "The user as he is now."
+  "The user after the change."
   user: User!
 }
 
-"Which thing to hide."
+"The thing to take down."
 input TakeDownThingInput {
-  "The thing's id."
+  "The id of the thing."
   id: ID!
-  "Why: it is kept, and who is concerned may read it. At most 2,000 characters."
+  "The reason, at most 2,000 characters. It is recorded, and the user concerned can read it."
   reason: String!
 }
 
-"What takeDownThing answers."
+"Payload of ` + "`" + `takeDownThing` + "`" + `."
 type TakeDownThingPayload {
-  "The thing as it is now."
+  "The thing after the change."
   thing: Thing!
 }
 
-"Which thing to show again."
+"The thing to restore."
 input RestoreThingInput {
-  "The thing's id."
+  "The id of the thing."
   id: ID!
-  "Why: it is kept, and who is concerned may read it. At most 2,000 characters."
+  "The reason, at most 2,000 characters. It is recorded, and the user concerned can read it."
   reason: String!
 }
 
-"What restoreThing answers."
+"Payload of ` + "`" + `restoreThing` + "`" + `."
 type RestoreThingPayload {
-  "The thing as it is now."
+  "The thing after the change."
   thing: Thing!
 }
 `, BuiltIn: false},
-	{Name: "../preview.graphqls", Input: `"Subscriptions run over server-sent events and over WebSocket."
+	{Name: "../preview.graphqls", Input: `"Subscriptions are served over server-sent events and WebSocket."
 type Subscription {
-  "How far the work on a file's preview is: at once, whenever that changes, and for the last time when it is done or has failed."
+  """
+  The processing state of a file: once at the start, whenever it changes, and a last time when
+  processing ends.
+  """
   fileProcessing(
-    "The file, which the caller must be allowed to see."
+    "The id of a file that the caller can see."
     id: ID!
   ): Processing! @auth
 }
 
 extend type File {
   """
-  What the file looks like: the picture itself, or a rendering of the mesh. Null where there is nothing to be seen, and until ` + "`" + `processing` + "`" + `
-  is done.
+  An image of the file: the scaled image itself, or a rendering of the mesh. Null if there is none,
+  and until ` + "`" + `processing` + "`" + ` is DONE.
   """
   thumbnail(
-    "Which of the sizes."
+    "The size of the image."
     size: ThumbnailSize! = MEDIUM
   ): Image @goField(forceResolver: true, batch: true)
   """
-  Where the mesh is as three.js JSON (Object format 4), in the file's own coordinates and unit; meshes of more than 200,000 triangles with
-  fewer, which ` + "`" + `userData.decimated` + "`" + ` tells. Null where there is none, and until ` + "`" + `processing` + "`" + ` is done. Like ` + "`" + `directUrl` + "`" + ` it needs no token.
+  The URL of the mesh as three.js JSON (object format 4), in the file's own coordinates and unit.
+  Meshes of more than 200,000 triangles are decimated, which ` + "`" + `userData.decimated` + "`" + ` says. It needs no
+  token. Null if there is no mesh, and until ` + "`" + `processing` + "`" + ` is DONE.
   """
   threejsUrl: String @goField(forceResolver: true, batch: true)
-  "Where the whole mesh is as GLB, in metres and Y up. Null where there is none, and until ` + "`" + `processing` + "`" + ` is done."
+  """
+  The URL of the whole mesh as GLB, in metres with the Y axis up. Null if there is no mesh, and
+  until ` + "`" + `processing` + "`" + ` is DONE.
+  """
   glbUrl: String @goField(forceResolver: true, batch: true)
-  "What is known of the mesh; null where the file is none, and until ` + "`" + `processing` + "`" + ` is done."
+  "The measurements of the mesh. Null if there is no mesh, and until ` + "`" + `processing` + "`" + ` is DONE."
   mesh: Mesh @goField(forceResolver: true, batch: true)
-  "How far the work on thumbnail, three.js JSON, GLB and facts is."
+  "The progress of deriving the thumbnail, three.js JSON, GLB and measurements."
   processing: Processing! @goField(forceResolver: true, batch: true)
 }
 
-"The sizes of thumbnails, the widest that each may be in pixels; those that are called ` + "`" + `thumb` + "`" + ` by the old API have no prefix."
+"The sizes of thumbnails. Those that the legacy API prefixes with ` + "`" + `thumb_` + "`" + ` have no prefix here."
 enum ThumbnailSize {
-  "The whole picture as it was made, for a page that shows nothing else."
+  "The image in full size."
   FULL
-  "A square of 250 pixels."
+  "250×250 pixels."
   LARGE
-  "A square of 128 pixels."
+  "128×128 pixels."
   MEDIUM
-  "A square of 64 pixels."
+  "64×64 pixels."
   SMALL
-  "A square of 32 pixels."
+  "32×32 pixels."
   TINY
   "628×472 pixels."
   PREVIEW_FEATURED
@@ -5094,65 +5167,67 @@ enum ThumbnailSize {
   DISPLAY_SMALL
 }
 
-"A picture that can be fetched."
+"An image that can be fetched."
 type Image {
-  "Where it is, without a token. Unless the file is public the address is signed and works for an hour."
+  "The URL. It needs no token; it is signed and valid for an hour unless the file is public."
   url: String!
-  "In pixels."
+  "The size in pixels along this side."
   width: Int!
-  "In pixels."
+  "The size in pixels along this side."
   height: Int!
 }
 
-"How far the work on a file is."
+"The state of the processing of a file."
 enum ProcessingState {
-  "It has not begun: the file is not finalized, or others are worked on."
+  "Not started: the file is not finalized, or other files are being processed."
   WAITING
-  "It is under way."
+  "In progress."
   RUNNING
-  "All that can be derived is there."
+  "Finished."
   DONE
-  "Nothing can be derived; ` + "`" + `error` + "`" + ` says why. The bytes are there as they were uploaded."
+  "Nothing could be derived; ` + "`" + `error` + "`" + ` says why. The file itself is unaffected."
   FAILED
-  "Nothing is derived of files of this type."
+  "Files of this type are not processed."
   NOT_APPLICABLE
 }
 
-"How far the work on a file is, once for each content, however many files hold it."
+"The progress of processing a file. Files with the same bytes are processed once."
 type Processing {
-  "Where it stands."
+  "The state."
   state: ProcessingState!
-  "What is being done; null unless it is under way."
+  "The current step; null unless RUNNING."
   stage: String
-  "How much of it is done, from 0 to 1."
+  "The fraction that is done, from 0 to 1."
   progress: Float!
-  "Why it failed, in words for the file's owner; null where it did not."
+  "Why processing failed, in words for the file's owner; null unless FAILED."
   error: String
-  "How often it was begun; after three attempts that the server did not survive it is given up."
+  """
+  How often processing was started. It is given up after three attempts that ended with the server.
+  """
   attempts: Int!
 }
 
-"A file format of meshes."
+"A file format of 3D models."
 enum MeshFormat {
   "STL, binary or ASCII."
   STL
   "Wavefront OBJ, text."
   OBJ
-  "3D Manufacturing Format, 3MF."
+  "3D Manufacturing Format (3MF)."
   THREE_MF
   "PLY, binary or ASCII."
   PLY
-  "glTF 2.0, JSON."
+  "glTF 2.0 in JSON."
   GLTF
-  "glTF 2.0, binary."
+  "glTF 2.0 in binary form (GLB)."
   GLB
-  "Object File Format of Geomview."
+  "Object File Format (OFF) of Geomview."
   OFF
-  "Additive Manufacturing File Format, plain or zipped."
+  "Additive Manufacturing File Format (AMF), plain or zipped."
   AMF
 }
 
-"A point, or the lengths of a box's sides."
+"A point, or the side lengths of a box."
 type Point {
   "Along the x axis."
   x: Float!
@@ -5162,196 +5237,225 @@ type Point {
   z: Float!
 }
 
-"Facts of a mesh."
+"Measurements of a mesh."
 type Mesh {
-  "As the bytes show it."
+  "The format as detected from the bytes."
   format: MeshFormat!
-  "How many triangles it has: polygons of n corners count n − 2, and a part that is used several times counts as often."
+  """
+  The number of triangles. A polygon of n vertices counts as n − 2, and each instance of a shared
+  part counts.
+  """
   triangles: Int64!
-  "How many different places its corners have."
+  "The number of distinct vertex positions."
   vertices: Int64!
-  "How many separate pieces it is in."
+  "The number of connected components."
   components: Int!
-  "The lowest corner of its box, in the coordinates of the file."
+  "The lowest corner of the bounding box, in the file's coordinates."
   min: Point!
-  "The highest corner of its box, in the coordinates of the file."
+  "The highest corner of the bounding box, in the file's coordinates."
   max: Point!
-  "The lengths of its box's sides in millimetres: by the unit of a 3MF or AMF file, metres of glTF, and else taken for millimetres."
+  """
+  The side lengths of the bounding box in millimetres. 3MF and AMF name their unit, glTF is in
+  metres, and other formats are assumed to be in millimetres.
+  """
   size: Point!
-  "What it encloses, mm³; null unless it is watertight."
+  "The enclosed volume in mm³; null unless the mesh is watertight."
   volume: Float
-  "Its surface, mm²."
+  "The surface area in mm²."
   area: Float!
-  "Whether each edge joins exactly two triangles."
+  "Whether every edge belongs to exactly two triangles."
   watertight: Boolean!
-  "Whether no edge joins more than two triangles, and none of its vertices more than one fan of them."
+  """
+  Whether no edge belongs to more than two triangles and the triangles around each vertex form one
+  fan.
+  """
   manifold: Boolean!
   "Whether the three.js JSON has fewer triangles than the mesh."
   decimated: Boolean!
-  "The same for the same shape, wherever it stands, however it is turned and scaled, and in whatever format."
+  "A fingerprint of the shape, independent of position, rotation, scale and file format."
   fingerprint: String!
-  "Other files on things with the same shape, that the caller may see, the newest first."
+  "Other files with the same shape that the caller can see, newest first."
   duplicates(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): FileConnection! @goField(forceResolver: true)
 }
 
-"Files, a part of a longer list."
+"A page of files."
 type FileConnection {
-  "The files with their cursors."
+  "The files of this page with their cursors."
   edges: [FileEdge!]!
-  "The files alone."
+  "The files of this page."
   nodes: [File!]!
-  "Where this part lies in the whole."
+  "The position of this page in the whole list."
   pageInfo: PageInfo!
-  "How many files the whole list holds. Counted only when asked for."
+  "The number of files in the whole list. Counted only if selected."
   totalCount: Int!
 }
 
-"One of the files, and its place in a list."
+"An entry of a page of files."
 type FileEdge {
-  "Opaque; stays good while the list changes."
+  "An opaque cursor. It stays valid while the list changes."
   cursor: String!
-  "What stands at this place."
+  "The entry."
   node: File!
 }
 `, BuiltIn: false},
 	{Name: "../schema.graphqls", Input: `directive @goField(forceResolver: Boolean, name: String, omittable: Boolean, batch: Boolean) on INPUT_FIELD_DEFINITION | FIELD_DEFINITION
 
 """
-What a call needs: an access token that carries the scope. Without a token, or with one that is unknown, expired or
-revoked, the field fails with UNAUTHENTICATED; with one that lacks the scope, or whose user is suspended and may only read, with FORBIDDEN.
+The access token must carry the scope. Without a valid token the field fails with UNAUTHENTICATED;
+if the token lacks the scope, or its user is suspended and the scope is not READ, with FORBIDDEN.
 """
 directive @auth(
-  "The scope that the token must carry."
+  "The required scope."
   scope: Scope! = READ
 ) on FIELD_DEFINITION
 
-"What an access token allows. Each scope stands for itself: a token that shall read and write carries both."
+"""
+A permission of an access token. Scopes do not include each other: a token that reads and writes has
+both.
+"""
 enum Scope {
-  "See what the token's user may see, and record downloads."
+  "Read what the user can see, and record downloads."
   READ
-  "Upload, finalize, create, publish and delete in the name of the token's user."
+  "Upload, finalize, create, publish and delete on behalf of the user."
   WRITE
-  "Act as a moderator or an administrator, where the token's user is one."
+  "Act as a moderator or an administrator, if the user is one."
   ADMIN
 }
 
-"A moment in UTC, written as in RFC 3339: 2026-01-31T09:30:00.25Z."
+"A time in UTC as in RFC 3339: ` + "`" + `2026-01-31T09:30:00.25Z` + "`" + `."
 scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time.html")
 
-"A whole number up to 2^53, written as a JSON number: a count, or a size in bytes."
+"An integer up to 2^53 as a JSON number: a count, or a size in bytes."
 scalar Int64
 
 """
-The bytes of a file, sent as a part of a GraphQL multipart request. They are read once, while the mutation runs: one request carries
-one file, its part comes last, and one variable takes it.
+The bytes of a file as a part of a GraphQL multipart request. A request carries one file as its last
+part, used by one variable.
 """
 scalar Upload @specifiedBy(url: "https://github.com/jaydenseric/graphql-multipart-request-spec")
 
 """
-Every field needs an access token. A field that asks for one object fails with NOT_FOUND where there is none, and with
-FORBIDDEN where it is somebody else's draft.
+Fields that return one object fail with NOT_FOUND if it does not exist, and with FORBIDDEN if it is
+another user's draft.
 """
 type Query {
-  "The user to whom the access token belongs."
+  "The user whom the access token belongs to."
   me: User @auth
 }
 
 """
-Every mutation takes one input and answers with a payload. All of a mutation happens or none of it; errors carry
-` + "`" + `extensions.code` + "`" + ` and, where one input is at fault, ` + "`" + `extensions.field` + "`" + `, and ` + "`" + `extensions.limit` + "`" + ` where a limit was passed.
+Every mutation takes one input and returns a payload. It takes effect completely or not at all.
+Errors have ` + "`" + `extensions.code` + "`" + `, and where they apply ` + "`" + `extensions.field` + "`" + ` and ` + "`" + `extensions.limit` + "`" + `.
 """
 type Mutation {
-  "Create a draft that belongs to the caller. Nobody else sees it until it is published."
+  "Create a thing as a draft, which only the caller can see until it is published."
   createThing(
-    "What it is made of."
+    "The application to register."
     input: CreateThingInput!
   ): CreateThingPayload! @auth(scope: WRITE)
 }
 
 """
-Where a part of a list lies in the whole. Read forwards, ` + "`" + `hasPreviousPage` + "`" + ` tells whether the part began after a cursor or on a later page; read
-backwards, ` + "`" + `hasNextPage` + "`" + ` tells whether it ended before a cursor.
+The position of a page in the whole list, as in the Relay specification. Forward, ` + "`" + `hasPreviousPage` + "`" + `
+is true if the page started after a cursor or has a number above 1; backward, ` + "`" + `hasNextPage` + "`" + ` is true
+if the page ended before a cursor.
 """
 type PageInfo {
-  "Whether entries follow after ` + "`" + `endCursor` + "`" + `."
+  "Whether there are entries after ` + "`" + `endCursor` + "`" + `."
   hasNextPage: Boolean!
-  "Whether entries come before ` + "`" + `startCursor` + "`" + `."
+  "Whether there are entries before ` + "`" + `startCursor` + "`" + `."
   hasPreviousPage: Boolean!
-  "The cursor of the first entry of this part; null where it is empty."
+  "The cursor of the first entry; null if the page is empty."
   startCursor: String
-  "The cursor of the last entry of this part: give it as ` + "`" + `after` + "`" + ` to get the next part. Null where it is empty."
+  """
+  The cursor of the last entry; pass it as ` + "`" + `after` + "`" + ` to get the next page. Null if the page is empty.
+  """
   endCursor: String
 }
 `, BuiltIn: false},
 	{Name: "../search.graphqls", Input: `extend type Query {
   """
-  Find things, makes, users or collections by words. What is found holds every word of the query as the beginning of a word in its name, its tags, its creator's name or its
-  description, whatever the case and the accents; a word that begins none that is known is taken for a misspelling of the nearest one. Where nothing holds all words, what holds
-  some of them is found, that with the most first. No words find all. At most 10,000 hits are counted and can be reached.
+  Search things, makes, users or collections. A result contains every word of the query as a prefix
+  of a word in its name, tags, creator's name or description, ignoring case and accents. An unknown
+  word is corrected to the most similar known one. If nothing contains all words, results that
+  contain some of them are returned, most matches first. A query without words returns everything.
+  At most 10,000 results are counted and can be paged through.
   """
   search(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
-    "The words to look for; at most 200 characters."
+    "The words to search for, at most 200 characters."
     query: String! = ""
-    "What to look for."
+    "The type of object to search for."
     type: SearchType! = THINGS
-    "Which of them."
+    "Conditions that results must meet."
     filter: SearchFilter
-    "In which order."
+    "The order of the results."
     sort: SearchSort! = RELEVANT
   ): SearchConnection! @auth
-  "Complete what somebody types into a field for search: names of things that hold the words, the best first, none twice."
+  "Completions for a search field: distinct names of things that match the words, best first."
   suggestions(
-    "What was typed so far; at most 200 characters."
+    "The text typed so far, at most 200 characters."
     query: String!
-    "How many names, 1 to 20."
+    "The number of names, 1 to 20."
     first: Int! = 10
   ): [String!]! @auth
 }
 
-"What a search is for."
+"The type of object that a search returns."
 enum SearchType {
   "Published things."
   THINGS
   "Published makes."
   MAKES
-  "Users with an account here."
+  "User accounts."
   USERS
-  "Collections of anybody."
+  "Collections."
   COLLECTIONS
 }
 
-"How hits are sorted; ties are broken by id, the latest first."
+"The order of search results. Ties are broken by id, newest first."
 enum SearchSort {
-  "By text and popularity together. All words in the name weigh as much as 64 times the popularity, or 256 times where they are whole words; in name and tags as much as 16 times. The 300 most popular hits are sorted so, and the rest by popularity."
+  """
+  By text relevance and popularity. A match of all words in the name weighs as much as 64 times the
+  popularity (256 times for whole words), and in name and tags 16 times. This applies to the 300
+  most popular results; the rest are ordered by popularity.
+  """
   RELEVANT
-  "By text first, and by popularity among those whose text fits as well."
+  "By text relevance, then by popularity."
   TEXT
-  "Things by popularity, makes by likes, users by designs, collections by things."
+  """
+  Things by popularity, makes by likes, users by published things, collections by number of things.
+  """
   POPULAR
   "Things and users with the most makes first."
   MAKES
-  "The latest first."
+  "Newest first."
   NEWEST
   "Users with the most published things first."
   DESIGNS
@@ -5359,1116 +5463,1213 @@ enum SearchSort {
   FOLLOWERS
 }
 
-"Which hits are wanted. Conditions that are given must all hold; one that does not fit the type of a search does not matter there."
+"""
+Conditions that results must meet. All given conditions apply; those that do not fit the search type
+are ignored.
+"""
 input SearchFilter {
-  "Things, makes and collections of the user of this name; ` + "`" + `me` + "`" + ` is the caller."
+  "Things, makes and collections of the user with this username; ` + "`" + `me` + "`" + ` is the caller."
   creator: String
-  "Things, makes and collections of this user."
+  "Things, makes and collections of the user with this id."
   creatorId: ID
-  "Things on this shelf, or on one below it."
+  "Things in this category or its descendants."
   categoryId: ID
-  "Things under this tag, whatever its spelling."
+  "Things with this tag, in any spelling."
   tag: String
-  "Things with this licence."
+  "Things with this license."
   license: License
   "Whether things are featured."
   isFeatured: Boolean
-  "Whether their creator calls things work in progress."
+  "Whether things are marked as work in progress."
   isWip: Boolean
-  "Whether things were made from others."
+  "Whether things are remixes."
   isDerivative: Boolean
-  "Whether somebody made them, for things."
+  "Whether things have makes."
   hasMakes: Boolean
   "Things that this user likes."
   likedById: ID
-  "Things that this user made."
+  "Things that this user has made."
   madeById: ID
   "Makes of this thing."
   thingId: ID
-  "Published, or made, at that time or later."
+  "Published or created at this time or later."
   postedAfter: DateTime
-  "Published, or made, before that time."
+  "Published or created before this time."
   postedBefore: DateTime
 }
 
-"What a search finds."
+"A search result."
 union SearchHit = Thing | Make | User | Collection
 
-"Hits, a part of a longer list."
+"A page of search results."
 type SearchConnection {
-  "The hits with their cursors."
+  "The results of this page with their cursors."
   edges: [SearchEdge!]!
-  "The hits alone."
+  "The results of this page."
   nodes: [SearchHit!]!
-  "Where this part lies in the whole."
+  "The position of this page in the whole list."
   pageInfo: PageInfo!
-  "How many hits there are, up to 10,000. Counted only when asked for."
+  "The number of results, up to 10,000. Counted only if selected."
   totalCount: Int!
-  "What hits have in common, for people to narrow their search. Things alone have facets; others give empty lists."
+  """
+  Counts for narrowing a search. Only searches for things have facets; for others the lists are
+  empty.
+  """
   facets(
-    "How many values of each, 1 to 100."
+    "The number of values of each facet, 1 to 100."
     first: Int! = 10
   ): SearchFacets!
 }
 
-"What things that were found have in common: counts over the first 10,000, the most frequent first."
+"What the things found have in common: counts over the first 10,000, most frequent first."
 type SearchFacets {
-  "The shelves that they stand on."
+  "Categories of the results."
   categories: [CategoryFacet!]!
-  "Their licences."
+  "Licenses of the results."
   licenses: [LicenseFacet!]!
-  "Tags that they are filed under; a thing counts for each of its own."
+  "Tags of the results. A thing counts for each of its tags."
   tags: [TagFacet!]!
-  "Their creators."
+  "Creators of the results."
   creators: [CreatorFacet!]!
 }
 
-"A shelf, and how many hits stand on it."
+"A category and the number of results in it."
 type CategoryFacet {
-  "Where they stand, not counting shelves below."
+  "The category, without its descendants."
   category: Category! @goField(forceResolver: true, batch: true)
-  "How many of the hits do."
+  "The number of results in it."
   count: Int!
 }
 
-"A licence, and how many hits carry it."
+"A license and the number of results with it."
 type LicenseFacet {
-  "What others may do with them."
+  "The license."
   license: License!
-  "How many of the hits carry it."
+  "The number of results with it."
   count: Int!
 }
 
-"A tag, and how many hits are filed under it."
+"A tag and the number of results with it."
 type TagFacet {
-  "What they are filed under."
+  "The tag."
   tag: Tag! @goField(forceResolver: true, batch: true)
-  "How many of the hits are."
+  "The number of results with the tag."
   count: Int!
 }
 
-"A creator, and how many of the hits are theirs."
+"A creator and the number of their results."
 type CreatorFacet {
-  "Who made them."
+  "The creator."
   creator: User! @goField(forceResolver: true, batch: true)
-  "How many of the hits they made."
+  "The number of results by this creator."
   count: Int!
 }
 
-"One of the hits, and its place in a list."
+"A search result and its cursor."
 type SearchEdge {
-  "Opaque; stays good while the list changes."
+  "An opaque cursor. It stays valid while the list changes."
   cursor: String!
-  "What stands at this place."
+  "The entry."
   node: SearchHit!
-  "Where the words of the query occur in its texts; empty for a search without words."
+  "Excerpts in which words of the query occur; empty for a search without words."
   highlights: [Highlight!]!
 }
 
-"A text of a hit that holds words of the query, cut around the first of them."
+"An excerpt around the first match in one text of a result."
 type Highlight {
-  "Which text it is."
+  "The text that matched."
   field: HighlightField!
-  "Its pieces in order, which together are the text."
+  "The pieces of the excerpt in order."
   parts: [HighlightPart!]!
 }
 
-"The texts in which search looks."
+"A text that is searched."
 enum HighlightField {
-  "What it is called."
+  "The collection to create."
   NAME
-  "One of its tags."
+  "A tag."
   TAG
-  "What is said about it, as Markdown."
+  "The description, in Markdown."
   DESCRIPTION
 }
 
-"A piece of a text. It is plain text: escape it before it becomes HTML."
+"A piece of plain text. Escape it before inserting it into HTML."
 type HighlightPart {
-  "The piece."
+  "The text of the piece."
   text: String!
-  "Whether it is a word that was searched for."
+  "Whether the piece is a match."
   isMatch: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../tag.graphqls", Input: `extend type Query {
-  "A tag, whatever its spelling: ` + "`" + `Wall Mount` + "`" + `, ` + "`" + `wall_mount` + "`" + `."
+  "A tag in any spelling: ` + "`" + `Wall Mount` + "`" + `, ` + "`" + `wall_mount` + "`" + `."
   tag(
-    "The tag's name, or its slug."
+    "The name or the slug of the tag."
     name: String!
   ): Tag @auth
-  "The tags in use, those with the most things first."
+  "The tags in use, most things first."
   tags(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
-    "Only tags that begin with this, whatever the spelling."
+    "Return tags that begin with this text, in any spelling."
     prefix: String! = ""
   ): TagConnection! @auth
 }
 
-"A word under which things are filed."
+"A word that things are filed under."
 type Tag {
-  "On a thing as its creator wrote it, else as its first user did; at most 64 characters."
+  """
+  The name as the creator of the thing wrote it, or elsewhere as its first user did; at most 64
+  characters.
+  """
   name: String!
-  "The one spelling that all spellings come to: lower case, with _ for spaces."
+  "The normalized spelling: lower case, with ` + "`" + `_` + "`" + ` for spaces."
   slug: String!
-  "How many published things are filed under it."
+  "The number of published things with this tag."
   thingCount: Int64!
-  "The published things under it, the latest first."
+  "The published things with this tag, newest first."
   things(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): ThingConnection! @goField(forceResolver: true)
 }
 
-"Tags, a part of a longer list."
+"A page of tags."
 type TagConnection {
-  "The tags with their cursors."
+  "The tags of this page with their cursors."
   edges: [TagEdge!]!
-  "The tags alone."
+  "The tags of this page."
   nodes: [Tag!]!
-  "Where this part lies in the whole."
+  "The position of this page in the whole list."
   pageInfo: PageInfo!
-  "How many tags the whole list holds. Counted only when asked for."
+  "The number of tags in the whole list. Counted only if selected."
   totalCount: Int!
 }
 
-"One of the tags, and its place in a list."
+"An entry of a page of tags."
 type TagEdge {
-  "Opaque; stays good while the list changes."
+  "An opaque cursor. It stays valid while the list changes."
   cursor: String!
-  "What stands at this place."
+  "The entry."
   node: Tag!
 }
 `, BuiltIn: false},
 	{Name: "../thing.graphqls", Input: `extend type Query {
-  "A thing. A draft shows itself to its owner alone."
+  "A thing by its id. Only its owner can see a draft."
   thing(
-    "The thing's id."
+    "The id of the thing."
     id: ID!
   ): Thing @auth
-  "The published things, the latest published first unless asked otherwise."
+  "The published things, newest first by default."
   things(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
-    "Which of them."
+    "Conditions that results must meet."
     filter: ThingFilter
-    "In which order."
+    "The order of the results."
     sort: ThingSort! = NEWEST
   ): ThingConnection! @auth
 }
 
 extend type Mutation {
   """
-  Show a draft to everybody. It needs a description and at least one finalized model file; what is missing is told in
-  ` + "`" + `extensions.reasons` + "`" + `. A thing that is published already stays as it is.
+  Publish a draft. It needs a description and at least one finalized model; what is missing is
+  listed in ` + "`" + `extensions.reasons` + "`" + `. Publishing twice has no effect.
   """
   publishThing(
-    "Which thing."
+    "The thing to publish."
     input: PublishThingInput!
   ): PublishThingPayload! @auth(scope: WRITE)
-  "Change a thing of the caller. What is left out, or null, stays as it is."
+  "Change a thing of the caller. Fields that are omitted or null stay as they are."
   updateThing(
-    "Which thing, and what of it."
+    "The thing and its new values."
     input: UpdateThingInput!
   ): UpdateThingPayload! @auth(scope: WRITE)
   """
-  Remove a thing of the caller, with its files, the comments on it, its likes, and its places in collections and in download histories. Makes of it are others'
-  work: they stay, without their thing. The staff removes anybody's.
+  Delete a thing of the caller with its files, comments, likes, and its entries in collections and
+  download histories. Makes of it stay, without their thing. Moderators and administrators can
+  delete any thing.
   """
   deleteThing(
-    "Which thing."
+    "The thing to publish."
     input: DeleteThingInput!
   ): DeleteThingPayload! @auth(scope: WRITE)
-  "Show a published thing among the featured ones, or take it out again."
+  "Feature a published thing, or stop featuring it. Requires a moderator or an administrator."
   featureThing(
-    "Which thing, and whether."
+    "The thing, and whether to feature it."
     input: FeatureThingInput!
   ): FeatureThingPayload! @auth(scope: ADMIN)
 }
 
-"A shareable design: files belong to it, makes and comments refer to it."
+"A shareable design with its files. Makes and comments refer to it."
 type Thing {
-  "Decimal; the same integer as in the REST face."
+  "The decimal id, the same integer as in the REST API."
   id: ID!
-  "At most 200 characters."
+  "The name, at most 200 characters."
   name: String!
-  "Whether everybody may see it."
+  "Whether the thing is a draft or published."
   state: PublicationState!
-  "That it was taken down, and why; null where it was not. It is a draft until it is restored."
+  "The takedown, if the thing was taken down. It is a draft until it is restored."
   takedown: Takedown @goField(forceResolver: true)
-  "Who designed it, and alone may change it."
+  "The user who created the thing and can change it."
   creator: User! @goField(forceResolver: true, batch: true)
-  "What others may do with it."
+  "The license of the thing."
   license: License!
-  "The shelf that it stands on."
+  "The category of the thing."
   category: Category! @goField(forceResolver: true, batch: true)
-  "What it is, in Markdown; at most 65,535 characters."
+  "The description in Markdown, at most 65,535 characters."
   description: String!
-  "The description as HTML that is safe to show."
+  "The description as sanitized HTML."
   descriptionHtml: String! @goField(forceResolver: true, batch: true)
-  "How to print and assemble it, in Markdown."
+  "How to print and assemble the thing, in Markdown."
   instructions: String!
-  "The instructions as HTML that is safe to show."
+  "The instructions as sanitized HTML."
   instructionsHtml: String! @goField(forceResolver: true, batch: true)
-  "Whether its creator calls it work in progress."
+  "Whether the creator marked it as work in progress."
   isWip: Boolean!
-  "The words under which it is filed, in the creator's order; at most 100."
+  "The tags in the creator's order, at most 100."
   tags: [Tag!]! @goField(forceResolver: true, batch: true)
-  "Its finalized files, by rank; at most 1,000."
+  "The finalized files by rank, at most 1,000."
   files(
-    "How many at the most, 1 to 1,000; ` + "`" + `fileCount` + "`" + ` tells how many there are."
+    "The maximum number of files, 1 to 1,000. ` + "`" + `fileCount` + "`" + ` is the total."
     first: Int! = 100
-    "Only files of these kinds."
+    "Return files of these kinds only."
     kinds: [FileKind!]
-    "Only files with these ids."
+    "Return files with these ids only."
     ids: [ID!]
   ): [File!]! @goField(forceResolver: true, batch: true)
-  "The file that shows it, by its ` + "`" + `thumbnail` + "`" + `: its first picture by rank, or else its first model of which there is a rendering; null where it has neither."
+  """
+  The file whose ` + "`" + `thumbnail` + "`" + ` represents the object: its first image by rank, or else its first model
+  with a rendering. Null if there is neither.
+  """
   image: File @goField(forceResolver: true, batch: true)
-  "How many finalized files it has, less its pictures."
+  "The number of finalized files, without images."
   fileCount: Int! @goField(forceResolver: true, batch: true)
-  "How many published makes there are of it."
+  "The number of published makes."
   makeCount: Int64!
-  "How many comments were made on it, replies among them, less those that were deleted."
+  "The number of comments, including replies and without deleted ones."
   commentCount: Int64!
-  "How many of these are no replies."
+  "The number of comments that are not replies."
   rootCommentCount: Int64!
-  "How many users like it."
+  "The number of users who like it."
   likeCount: Int64!
-  "How many collections hold it."
+  "The number of collections that contain it."
   collectCount: Int64!
-  "How many published things were made from it."
+  "The number of published remixes."
   remixCount: Int64!
-  "How many tracked downloads its files had, and those of its makes and comments."
+  "The number of tracked downloads of its files and of the files of its makes and comments."
   downloadCount: Int64!
   "Whether the caller likes it."
   isLiked: Boolean! @goField(forceResolver: true, batch: true)
-  "Whether the caller has it in a collection."
+  "Whether it is in a collection of the caller."
   isCollected: Boolean! @goField(forceResolver: true, batch: true)
-  "Whether it was made from other things, known here or not."
+  "Whether it is a remix, of things on this server or elsewhere."
   isDerivative: Boolean!
-  "Whether the staff shows it among the featured things."
+  "Whether it is featured."
   isFeatured: Boolean!
-  "Since when it is featured; null where it is not."
+  "When it was featured; null if it is not."
   featuredAt: DateTime
-  "The things that it was made from, as far as they are published or the caller's own, in the order in which its creator named them."
+  "The things that it is a remix of, in the creator's order, as far as the caller can see them."
   ancestors(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): ThingConnection! @goField(forceResolver: true)
-  "The published things that were made from it, the latest first."
+  "The published remixes of it, newest first."
   remixes(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): ThingConnection! @goField(forceResolver: true)
-  "The published makes of it, the latest first."
+  "The published makes of it, newest first."
   makes(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): MakeConnection! @goField(forceResolver: true)
-  "What is said about it, the latest first. Comments that were deleted keep their places."
+  "The comments, newest first, including deleted ones."
   comments(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
-    "Leave out replies."
+    "Exclude replies."
     rootsOnly: Boolean! = false
   ): CommentConnection! @goField(forceResolver: true)
-  "Who likes it, the latest first."
+  "The users who like it, most recent like first."
   likers(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): UserConnection! @goField(forceResolver: true)
-  "What makes it as popular as it is: for the staff."
+  "How the popularity score is made up. Requires a moderator or an administrator."
   popularity: Popularity! @auth(scope: ADMIN) @goField(forceResolver: true, batch: true)
-  "When the draft was made."
+  "When the draft was created."
   createdAt: DateTime!
-  "When it, or the list of its files, last changed."
+  "When the thing or its list of files last changed."
   modifiedAt: DateTime!
-  "When it was first shown to everybody; null for a draft."
+  "When it was first published; null for a draft."
   publishedAt: DateTime
 }
 
-"Who may see a thing or a make."
+"The visibility of a thing or a make."
 enum PublicationState {
-  "Its owner alone."
+  "Visible to its owner only."
   DRAFT
-  "Everybody with a token, and anybody for its public files."
+  "Visible to everyone. Its files can be downloaded without a token."
   PUBLISHED
 }
 
-"What others may do with a thing."
+"The terms under which others may use a thing."
 enum License {
-  "Creative Commons - Attribution"
+  "Creative Commons Attribution (CC BY)"
   CC
-  "Creative Commons - Attribution - Share Alike"
+  "Creative Commons Attribution-ShareAlike (CC BY-SA)"
   CC_SA
-  "Creative Commons - Attribution - No Derivatives"
+  "Creative Commons Attribution-NoDerivatives (CC BY-ND)"
   CC_ND
-  "Creative Commons - Attribution - Non-Commercial"
+  "Creative Commons Attribution-NonCommercial (CC BY-NC)"
   CC_NC
-  "Creative Commons - Attribution - Non-Commercial - Share Alike"
+  "Creative Commons Attribution-NonCommercial-ShareAlike (CC BY-NC-SA)"
   CC_NC_SA
-  "Creative Commons - Attribution - Non-Commercial - No Derivatives"
+  "Creative Commons Attribution-NonCommercial-NoDerivatives (CC BY-NC-ND)"
   CC_NC_ND
-  "Creative Commons - Public Domain Dedication"
+  "Creative Commons Public Domain Dedication (CC0)"
   PD0
-  "GNU - GPL"
+  "GNU General Public License"
   GPL
-  "GNU - LGPL"
+  "GNU Lesser General Public License"
   LGPL
   "BSD License"
   BSD
 }
 
-"Things, a part of a longer list."
+"A page of things."
 type ThingConnection {
-  "The things with their cursors."
+  "The things of this page with their cursors."
   edges: [ThingEdge!]!
-  "The things alone."
+  "The things of this page."
   nodes: [Thing!]!
-  "Where this part lies in the whole."
+  "The position of this page in the whole list."
   pageInfo: PageInfo!
-  "How many things the whole list holds. Counted only when asked for."
+  "The number of things in the whole list. Counted only if selected."
   totalCount: Int!
 }
 
-"One of the things, and its place in a list."
+"An entry of a page of things."
 type ThingEdge {
-  "Opaque; stays good while the list changes."
+  "An opaque cursor. It stays valid while the list changes."
   cursor: String!
-  "What stands at this place."
+  "The entry."
   node: Thing!
 }
 
-"Which things are wanted. Conditions that are given must all hold."
+"Conditions that things must meet. All given conditions apply."
 input ThingFilter {
-  "Things of the user of this name; ` + "`" + `me` + "`" + ` is the caller."
+  "Things of the user with this username; ` + "`" + `me` + "`" + ` is the caller."
   creator: String
-  "Things of this user."
+  "Things of the user with this id."
   creatorId: ID
-  "Things on this shelf, or on one below it."
+  "Things in this category or its descendants."
   categoryId: ID
-  "Things under this tag, whatever its spelling."
+  "Things with this tag, in any spelling."
   tag: String
-  "Things with this licence."
+  "Things with this license."
   license: License
   "Whether they are featured."
   isFeatured: Boolean
-  "Whether their creator calls them work in progress."
+  "Whether they are marked as work in progress."
   isWip: Boolean
-  "Whether they were made from other things."
+  "Whether they are remixes."
   isDerivative: Boolean
-  "Whether somebody made them."
+  "Whether they have makes."
   hasMakes: Boolean
   "Things that this user likes."
   likedById: ID
-  "Things that this user made."
+  "Things that this user has made."
   madeById: ID
-  "Published at that time or later."
+  "Published at this time or later."
   postedAfter: DateTime
-  "Published before that time."
+  "Published before this time."
   postedBefore: DateTime
 }
 
-"How things are sorted; ties are broken by id, the latest first."
+"The order of things. Ties are broken by id, newest first."
 enum ThingSort {
-  "The latest published first."
+  "Newest first."
   NEWEST
-  "By popularity: what people did with them of late counts most."
+  "By popularity, in which recent activity counts most."
   POPULAR
-  "Those with the most makes first."
+  "Most makes first."
   MAKES
-  "The latest featured first, and featured things alone."
+  "Featured things only, most recently featured first."
   FEATURED
 }
 
 """
-The popularity of a thing: the sum of what people did with it in the 90 days up to the last day on which anybody did, each worth half as much every 14 days. A user counts
-once a day for a thing, with the heaviest of what he or she did: DOWNLOAD 1, COLLECT 2, LIKE 3, MAKE 8. The creator does not count. Lists follow within
-seconds.
+The popularity of a thing: the sum over its last 90 days of activity, halved every 14 days. Each
+user counts once a day for a thing, with the heaviest of their actions: DOWNLOAD 1, COLLECT 2, LIKE
+3, MAKE 8. The creator does not count. Lists follow within seconds.
 """
 type Popularity {
-  "The sum, as of now."
+  "The current score."
   score: Float!
-  "What it is made of, the latest day first."
+  "The days that make up the score, newest first."
   days: [PopularityDay!]!
 }
 
-"What people did with a thing on one day."
+"The activity of users on one day."
 type PopularityDay {
-  "The day, in UTC: 2026-01-31."
+  "The day in UTC: ` + "`" + `2026-01-31` + "`" + `."
   day: String!
-  "What they did at the most."
+  "The heaviest action of these users on that day."
   event: PopularityEvent!
-  "How many they were."
+  "The number of users."
   users: Int64!
-  "What each of them counted on that day."
+  "The weight of each user on that day."
   weight: Int64!
-  "What they all count now."
+  "The current value of all of them."
   points: Float!
 }
 
-"What people do with things, as far as it tells that they are popular."
+"An action that counts towards popularity."
 enum PopularityEvent {
-  "Downloaded a file of it, by a tracked download."
+  "Downloaded a file by a tracked download."
   DOWNLOAD
-  "Put it into a collection."
+  "Added the thing to a collection."
   COLLECT
-  "Liked it."
+  "Liked the thing."
   LIKE
-  "Made it."
+  "Created a make of the thing."
   MAKE
 }
 
-"What a new thing is made of."
+"Properties of a new thing."
 input CreateThingInput {
-  "Must not be blank; at most 200 characters."
+  "The name, 1 to 200 characters that are not all blank."
   name: String!
-  "What others may do with it."
+  "The license of the thing."
   license: License!
-  "The name, the slug or the id of a category."
+  "The name, slug or id of a category."
   category: String!
-  "What it is, in Markdown; a blank one keeps it from being published."
+  "The description in Markdown. A thing with a blank description cannot be published."
   description: String! = ""
-  "How to print and assemble it, in Markdown."
+  "How to print and assemble the thing, in Markdown."
   instructions: String! = ""
-  "Whether to call it work in progress."
+  "Whether to mark it as work in progress."
   isWip: Boolean! = false
-  "Whether it was made from other things, even if they are not known here."
+  "Whether it is a remix, even if its ancestors are not on this server."
   isRemix: Boolean! = false
-  "The things that it was made from, at most 20; published ones, or the caller's own."
+  """
+  The ids of the things that it is a remix of, at most 20. They must be published or belong to the
+  caller.
+  """
   ancestorIds: [ID!]! = []
-  "The words under which to file it; at most 100 of at most 100 characters. Blanks and repetitions are dropped."
+  "The tags, at most 100 of at most 100 characters. Blank and repeated ones are dropped."
   tags: [String!]! = []
-  "Pending uploads of the caller to finalize onto the thing in the same stroke."
+  "Pending uploads of the caller to finalize on the thing in the same transaction."
   files: [FinalizeFileInput!]! = []
 }
 
-"What createThing answers."
+"Payload of ` + "`" + `createThing` + "`" + `."
 type CreateThingPayload {
   "The new draft."
   thing: Thing!
 }
 
-"Which thing to publish."
+"The thing to publish."
 input PublishThingInput {
-  "A thing of the caller."
+  "The id of a thing of the caller."
   id: ID!
 }
 
-"What publishThing answers."
+"Payload of ` + "`" + `publishThing` + "`" + `."
 type PublishThingPayload {
-  "The thing, published."
+  "The published thing."
   thing: Thing!
 }
 
-"What is to change of a thing."
+"New values for a thing."
 input UpdateThingInput {
-  "A thing of the caller."
+  "The id of a thing of the caller."
   id: ID!
-  "Must not be blank; at most 200 characters."
+  "The name, 1 to 200 characters that are not all blank."
   name: String
-  "What others may do with it."
+  "The license of the thing."
   license: License
-  "The name, the slug or the id of a category."
+  "The name, slug or id of a category."
   category: String
-  "What it is, in Markdown; not blank where the thing is published."
+  "The description in Markdown. It must not be blank if the thing is published."
   description: String
-  "How to print and assemble it, in Markdown."
+  "How to print and assemble the thing, in Markdown."
   instructions: String
-  "Whether to call it work in progress."
+  "Whether to mark it as work in progress."
   isWip: Boolean
-  "Whether it was made from other things."
+  "Whether it is a remix."
   isRemix: Boolean
-  "All words under which to file it; an empty list takes them away."
+  "All tags of the thing; an empty list removes them."
   tags: [String!]
-  "All things that it was made from; an empty list takes them away."
+  "The ids of all things that it is a remix of; an empty list removes them."
   ancestorIds: [ID!]
 }
 
-"What updateThing answers."
+"Payload of ` + "`" + `updateThing` + "`" + `."
 type UpdateThingPayload {
-  "The thing as it is now."
+  "The thing after the change."
   thing: Thing!
 }
 
-"Which thing to remove."
+"The thing to delete."
 input DeleteThingInput {
-  "A thing of the caller."
+  "The id of a thing of the caller."
   id: ID!
 }
 
-"What deleteThing answers."
+"Payload of ` + "`" + `deleteThing` + "`" + `."
 type DeleteThingPayload {
-  "The id, which names nothing any more."
+  "The id of what was deleted."
   deletedId: ID!
 }
 
-"Which thing to feature."
+"A thing, and whether to feature it."
 input FeatureThingInput {
-  "A published thing."
+  "The id of a published thing."
   id: ID!
-  "False takes it out."
+  "Whether to feature it; false stops featuring it."
   isFeatured: Boolean! = true
 }
 
-"What featureThing answers."
+"Payload of ` + "`" + `featureThing` + "`" + `."
 type FeatureThingPayload {
-  "The thing as it is now."
+  "The thing after the change."
   thing: Thing!
 }
 `, BuiltIn: false},
 	{Name: "../token.graphqls", Input: `extend type Query {
-  "The access tokens of the caller that are not revoked, the latest first: those that he made, and those that he let applications have."
+  """
+  The caller's access tokens that are not revoked, newest first: personal tokens and those granted
+  to applications.
+  """
   tokens(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): AccessTokenConnection! @auth
 }
 
 extend type Mutation {
   """
-  Make an access token of the caller. It allows no more than the token that makes it, and lives no longer. Tokens of applications make none.
+  Create a personal access token for the caller. It cannot have more scopes, or a later expiry, than
+  the token that creates it. Tokens of applications cannot create tokens.
   """
   createToken(
-    "What it is made of."
+    "The application to register."
     input: CreateTokenInput!
   ): CreateTokenPayload! @auth(scope: WRITE)
-  "End an access token of the caller, at once. To end one again changes nothing. An application ends its own alone."
+  """
+  Revoke an access token of the caller immediately. Revoking it twice has no effect. An application
+  can only revoke its own tokens.
+  """
   revokeToken(
-    "Which."
+    "The application to delete."
     input: RevokeTokenInput!
   ): RevokeTokenPayload! @auth(scope: WRITE)
 }
 
-"What is known of an access token: never the token itself."
+"The properties of an access token, without its secret."
 type AccessToken {
-  "By which it is revoked. It is no secret."
+  "The id, by which the token is revoked. It is not secret."
   id: ID!
-  "What it is for, as whoever made it put it; for an application's, its name."
+  "The purpose as its creator named it; for an application's token, the name of the application."
   name: String!
-  "What it allows."
+  "The scopes of the token."
   scopes: [Scope!]! @goField(name: "ScopeList")
-  "The application that was let in; null for one that the user has himself."
+  "The application that it was granted to; null for a personal token."
   application: Application @goField(forceResolver: true, batch: true)
-  "When it was made."
+  "When it was created."
   createdAt: DateTime!
-  "When it was used last, give or take five minutes; null: never."
+  "When it was last used, to within five minutes; null if never."
   lastUsedAt: DateTime
-  "When it ends; null: never."
+  "When it expires; null if never."
   expiresAt: DateTime
-  "When it was revoked; null while it works."
+  "When it was revoked; null if it was not."
   revokedAt: DateTime
 }
 
-"Access tokens, a part of a longer list."
+"A page of access tokens."
 type AccessTokenConnection {
-  "The tokens with their cursors."
+  "The tokens of this page with their cursors."
   edges: [AccessTokenEdge!]!
-  "The tokens alone."
+  "The tokens of this page."
   nodes: [AccessToken!]!
-  "Where this part lies in the whole."
+  "The position of this page in the whole list."
   pageInfo: PageInfo!
-  "How many tokens the whole list holds. Counted only when asked for."
+  "The number of tokens in the whole list. Counted only if selected."
   totalCount: Int!
 }
 
-"One of the tokens, and its place in a list."
+"A token and its cursor."
 type AccessTokenEdge {
-  "Opaque; stays good while the list changes."
+  "An opaque cursor. It stays valid while the list changes."
   cursor: String!
-  "What stands at this place."
+  "The entry."
   node: AccessToken!
 }
 
-"What an access token is made of."
+"Properties of a new access token."
 input CreateTokenInput {
-  "What it is for, to know it by later; at most 200 characters."
+  "The purpose, at most 200 characters."
   name: String!
-  "What it shall allow: nothing that the token lacks that makes it."
+  "The scopes, all of which the creating token must have."
   scopes: [Scope!]!
-  "When it shall end; left out, or null: when the token ends that makes it."
+  "When it expires. If omitted or null, it expires together with the token that creates it."
   expiresAt: DateTime
 }
 
-"What createToken answers."
+"Payload of ` + "`" + `createToken` + "`" + `."
 type CreateTokenPayload {
-  "The access token itself. It is shown this once."
+  "The access token. It is shown only here."
   secret: String!
-  "What is known of it."
+  "The properties of the token."
   token: AccessToken!
 }
 
-"Which token to end."
+"The token to revoke."
 input RevokeTokenInput {
-  "The token's id."
+  "The id of the token."
   id: ID!
 }
 
-"What revokeToken answers."
+"Payload of ` + "`" + `revokeToken` + "`" + `."
 type RevokeTokenPayload {
-  "The token, which works no more."
+  "The revoked token."
   token: AccessToken!
 }
 `, BuiltIn: false},
 	{Name: "../upload.graphqls", Input: `extend type Mutation {
   """
-  Upload a file, in one multipart request. The bytes are streamed, hashed on the way and kept as a pending upload until it is
-  finalized, deleted, or expires. An upload that is cut, or over the limit, leaves nothing.
+  Upload a file in a multipart request. The bytes are streamed and stored as a pending upload until
+  it is finalized, deleted, or expires. An interrupted upload, or one over the size limit, leaves
+  nothing behind.
   """
   uploadFile(
-    "The file."
+    "The file to upload."
     input: UploadFileInput!
   ): UploadFilePayload! @auth(scope: WRITE)
   """
-  Get an id and a signed form for a file whose bytes are sent later, to an address of their own and with no token. ` + "`" + `finalizeFiles` + "`" + `
-  then hangs it on the target.
+  Start a staged upload: get a file id and a signed form, to which the bytes are posted without a
+  token. ` + "`" + `finalizeFiles` + "`" + ` then attaches the file to its target.
   """
   stageUpload(
-    "Which file will come, and where it is to hang."
+    "The file and its target."
     input: StageUploadInput!
   ): StageUploadPayload! @auth(scope: WRITE)
   """
-  Hang pending uploads on a thing, a make or a comment of the caller, all of them or none. A file that hangs there already is left as it
-  is, so the call can be repeated; one that hangs elsewhere is a CONFLICT.
+  Attach pending uploads to a thing, a make or a comment of the caller: all of them or none. Files
+  that are already attached to it are left as they are, so the call can be repeated; a file that is
+  attached elsewhere is a CONFLICT.
   """
   finalizeFiles(
-    "Which uploads, and onto what."
+    "The uploads and their target."
     input: FinalizeFilesInput!
   ): FinalizeFilesPayload! @auth(scope: WRITE)
-  "Finalize a staged upload onto the target that it was staged for."
+  "Finalize a staged upload on the target that it was staged for."
   finalizeFile(
-    "An upload that ` + "`" + `stageUpload` + "`" + ` gave. One that names no target fails with NOT_FOUND."
+    "The id of a staged upload. Any other upload fails with NOT_FOUND."
     id: ID!
   ): File @auth(scope: WRITE) @deprecated(reason: "Use finalizeFiles.")
-  "Remove a pending upload of the caller, bytes and all."
+  "Delete a pending upload of the caller and its bytes."
   deletePendingUpload(
-    "Which upload."
+    "The upload to delete."
     input: DeletePendingUploadInput!
   ): DeletePendingUploadPayload! @auth(scope: WRITE)
 }
 
-"What to upload."
+"A file to upload."
 input UploadFileInput {
-  "The part with the bytes. Its file name becomes the file's."
+  "The part of the request that contains the bytes. Its file name becomes the name of the file."
   file: Upload!
-  "MODEL or ATTACHMENT; left out, the name's ending decides. A picture becomes an IMAGE in any case, and nothing else does."
+  """
+  MODEL or ATTACHMENT. If omitted, the file extension decides. Images are detected from their bytes
+  and always become IMAGE.
+  """
   kind: FileKind
 }
 
-"What uploadFile answers."
+"Payload of ` + "`" + `uploadFile` + "`" + `."
 type UploadFilePayload {
   "The pending upload."
   file: File!
 }
 
-"Which file will come, and where it is to hang."
+"The file and its target."
 input StageUploadInput {
-  "The file's name."
+  "The file name."
   name: String!
   "A thing, a make or a comment of the caller."
   target: TargetInput!
 }
 
-"What stageUpload answers."
+"Payload of ` + "`" + `stageUpload` + "`" + `."
 type StageUploadPayload {
-  "The form to post the bytes with."
+  "The form to post the bytes to."
   upload: StagedUpload!
 }
 
-"An upload that has an id and a target and waits for its bytes."
+"A staged upload that waits for its bytes."
 type StagedUpload {
-  "The id that the file will have. It can be looked at once the bytes are there."
+  "The id that the file will have. It can be queried once the bytes have arrived."
   fileId: ID!
-  "Where to POST the form, as multipart/form-data: the fields, then the bytes as part ` + "`" + `file` + "`" + `."
+  """
+  Where to POST the form as multipart/form-data: first ` + "`" + `formFields` + "`" + `, then the bytes as the part
+  ` + "`" + `file` + "`" + `.
+  """
   formAction: String!
-  "The fields of the form, to be sent as they are. They are signed."
+  "The form fields, which are signed and must be sent unchanged."
   formFields: [FormField!]!
-  "How many bytes will be taken."
+  "The maximum size of the file in bytes."
   maxSize: Int64!
-  "When the form, and an upload that is not finalized, ends."
+  "When the form, and an upload that is not finalized, expires."
   expiresAt: DateTime!
 }
 
-"A field of a form."
+"A form field."
 type FormField {
-  "The field's name."
+  "The name of the field."
   name: String!
-  "The field's value."
+  "The value of the field."
   value: String!
 }
 
-"Which uploads to finalize, and onto what."
+"Pending uploads and their target."
 input FinalizeFilesInput {
-  "1 to 1,000 pending uploads of the caller, none of them twice."
+  "1 to 1,000 distinct pending uploads of the caller."
   files: [FinalizeFileInput!]!
   "A thing, a make or a comment of the caller."
   target: TargetInput!
 }
 
-"A pending upload in a batch."
+"A pending upload to finalize."
 input FinalizeFileInput {
-  "The id that the upload got."
+  "The id of the upload."
   id: ID!
-  "The place in the target's list of files, ascending. Left out: the place in this batch, from 0."
+  "The position among the files of the target, ascending. The default is the index in this list."
   rank: Int
 }
 
-"What finalizeFiles answers."
+"Payload of ` + "`" + `finalizeFiles` + "`" + `."
 type FinalizeFilesPayload {
-  "The files, in the order of the input."
+  "The files in the order of the input."
   files: [File!]!
-  "What they hang on now."
+  "The object that they are attached to."
   target: FileTarget!
 }
 
-"Which pending upload to remove."
+"The pending upload to delete."
 input DeletePendingUploadInput {
-  "A pending upload of the caller."
+  "The id of a pending upload of the caller."
   id: ID!
 }
 
-"What deletePendingUpload answers."
+"Payload of ` + "`" + `deletePendingUpload` + "`" + `."
 type DeletePendingUploadPayload {
-  "The id, which names nothing any more."
+  "The id of what was deleted."
   deletedId: ID!
 }
 `, BuiltIn: false},
 	{Name: "../user.graphqls", Input: `extend type Query {
-  "The user of that name, whatever its case. ` + "`" + `me` + "`" + ` is the caller."
+  "A user by username, in any case. ` + "`" + `me` + "`" + ` is the caller."
   user(
-    "Without a leading @."
+    "The username, without a leading @."
     username: String!
   ): User @auth
 }
 
 extend type Mutation {
-  "Change what the caller tells of himself. What is left out, or null, stays as it is."
+  "Change the caller's profile. Fields that are omitted or null stay as they are."
   updateProfile(
-    "What to tell."
+    "The new values."
     input: UpdateProfileInput!
   ): UpdateProfilePayload! @auth(scope: WRITE)
-  "Follow another user. To follow one again changes nothing."
+  "Follow another user. Following twice has no effect."
   followUser(
-    "Whom."
+    "The user to follow."
     input: FollowUserInput!
   ): FollowUserPayload! @auth(scope: WRITE)
-  "Follow a user no more. Where the caller did not, nothing changes."
+  "Stop following a user. It has no effect if the caller does not follow them."
   unfollowUser(
-    "Whom."
+    "The user to follow."
     input: UnfollowUserInput!
   ): UnfollowUserPayload! @auth(scope: WRITE)
 }
 
-"Somebody with an account."
+"A user account."
 type User {
-  "Decimal; the same integer as in the REST face."
+  "The decimal id, the same integer as in the REST API."
   id: ID!
-  "1 to 64 letters, digits, '_', '.' or '-'. Unique whatever the case."
+  "The username: 1 to 64 letters, digits, ` + "`" + `_` + "`" + `, ` + "`" + `.` + "`" + ` or ` + "`" + `-` + "`" + `. It is unique regardless of case."
   username: String!
-  "Given name; empty where none is told."
+  "The given name; may be empty."
   firstName: String!
-  "Family name; empty where none is told."
+  "The family name; may be empty."
   lastName: String!
-  "The caller's own; null for another user, and for a token that does not read. Empty where none is told."
+  """
+  The e-mail address of the caller; may be empty. Null for other users, and if the token lacks the
+  READ scope.
+  """
   email: String @goField(forceResolver: true)
-  "What the user tells of himself, in Markdown."
+  "The user's description of themselves in Markdown."
   bio: String!
-  "The bio as HTML that is safe to show."
+  "The bio as sanitized HTML."
   bioHtml: String! @goField(forceResolver: true, batch: true)
-  "Where the user lives, as he puts it."
+  "The location as the user wrote it."
   location: String!
-  "The licence that the user's clients begin new things with."
+  "The license that clients preselect for new things."
   defaultLicense: License!
-  "Whether the user administers this server."
+  "Whether the user is an administrator."
   isAdmin: Boolean!
-  "Whether the user moderates this server without administering it."
+  "Whether the user is a moderator and not an administrator."
   isModerator: Boolean!
-  "What the user may do beside what everybody may."
+  "The role of the user."
   role: Role!
-  "That the user only reads, and why: for himself and for the staff. Null for others, and where it is not so."
+  """
+  The suspension of the user, visible to the user, moderators and administrators. Null for others
+  and if there is none.
+  """
   suspension: Suspension @goField(forceResolver: true)
-  "What the user takes of this server, and may. The caller's own; null for another user."
+  "The caller's use of the server and its limits. Null for other users."
   usage: Usage @goField(forceResolver: true, batch: true)
   "Whether the caller follows the user."
   isFollowed: Boolean! @goField(forceResolver: true, batch: true)
-  "When the account was made."
+  "When the account was created."
   createdAt: DateTime!
-  "How many things the user has published."
+  "The number of published things."
   thingCount: Int64!
-  "How many makes the user has published."
+  "The number of published makes."
   makeCount: Int64!
-  "How many things the user likes."
+  "The number of things that the user likes."
   likeCount: Int64!
-  "How many collections the user has."
+  "The number of collections."
   collectionCount: Int64!
-  "How many users follow this one."
+  "The number of followers."
   followerCount: Int64!
-  "How many users this one follows."
+  "The number of users that this user follows."
   followingCount: Int64!
-  "The things of the user, the latest first. Drafts show themselves to the user alone."
+  "The things of the user, newest first. Only the user sees their drafts."
   things(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): ThingConnection! @auth @goField(forceResolver: true)
-  "The makes of the user, the latest first. Drafts show themselves to the user alone."
+  "The makes of the user, newest first. Only the user sees their drafts."
   makes(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): MakeConnection! @auth @goField(forceResolver: true)
-  "The things that the user likes, the latest liked first."
+  "The things that the user likes, most recent like first."
   likedThings(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): ThingConnection! @auth @goField(forceResolver: true)
-  "The collections of the user, the latest first."
+  "The collections of the user, newest first."
   collections(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): CollectionConnection! @auth @goField(forceResolver: true)
-  "Who follows the user, the latest first."
+  "The followers of the user, most recent first."
   followers(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): UserConnection! @auth @goField(forceResolver: true)
-  "Whom the user follows, the latest first."
+  "The users that this user follows, most recent first."
   following(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): UserConnection! @auth @goField(forceResolver: true)
   """
-  The user's download history, one entry for each tracked download, the most recent first. It is the caller's own: for another
-  user it fails with FORBIDDEN.
+  The download history with one entry for each tracked download, newest first. It fails with
+  FORBIDDEN for other users.
   """
   downloads(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): DownloadConnection! @auth @goField(forceResolver: true)
-  "The things in the user's download history, one entry a thing, the most recently downloaded first. The caller's own, like ` + "`" + `downloads` + "`" + `."
+  """
+  The things in the download history, each once, most recently downloaded first. It fails with
+  FORBIDDEN for other users.
+  """
   downloadedThings(
-    "How many entries, 1 to 100; 30 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
-    "The cursor after which to go on."
+    "Return entries after this cursor."
     after: String
-    "How many entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100."
     last: Int
-    "The cursor before which to go back."
+    "Return entries before this cursor."
     before: String
-    "For numbered pages: the page to show, from 1, each of ` + "`" + `first` + "`" + ` entries. Not together with a cursor, and slower the deeper it goes."
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
     page: Int
   ): ThingConnection! @auth @goField(forceResolver: true)
 }
 
-"What a user takes of this server, and may. A limit that is null is none: there are none for the staff."
+"""
+The user's use of the server and its limits. A null limit means no limit, as for moderators and
+administrators.
+"""
 type Usage {
-  "How many bytes of files are stored, those of pending uploads among them. What several files hold counts for each."
+  """
+  The size of all stored files in bytes, including pending uploads. Files with equal bytes each
+  count.
+  """
   bytes: Int64!
-  "How many may be."
+  "The maximum number of bytes."
   bytesLimit: Int64
-  "How many uploads are not finalized yet."
+  "The number of pending uploads."
   pendingUploads: Int64!
-  "How many may be."
+  "The maximum number of bytes."
   pendingUploadsLimit: Int64
-  "How many things were made within the last 24 hours, and not deleted since."
+  "The number of things created within the last 24 hours and not deleted."
   thingsToday: Int64!
-  "How many may be."
+  "The maximum number of bytes."
   thingsLimit: Int64
 }
 
-"Users, a part of a longer list."
+"A page of users."
 type UserConnection {
-  "The users with their cursors."
+  "The users of this page with their cursors."
   edges: [UserEdge!]!
-  "The users alone."
+  "The users of this page."
   nodes: [User!]!
-  "Where this part lies in the whole."
+  "The position of this page in the whole list."
   pageInfo: PageInfo!
-  "How many users the whole list holds. Counted only when asked for."
+  "The number of users in the whole list. Counted only if selected."
   totalCount: Int!
 }
 
-"One of the users, and its place in a list."
+"An entry of a page of users."
 type UserEdge {
-  "Opaque; stays good while the list changes."
+  "An opaque cursor. It stays valid while the list changes."
   cursor: String!
-  "What stands at this place."
+  "The entry."
   node: User!
 }
 
-"What the caller tells of himself."
+"New values for the caller's profile."
 input UpdateProfileInput {
-  "Whose profile: the caller's own, and nobody else's. Left out: the caller's."
+  "The caller's own username. It may be omitted."
   username: String
-  "Given name; at most 200 characters."
+  "The given name, at most 200 characters."
   firstName: String
-  "Family name; at most 200 characters."
+  "The family name, at most 200 characters."
   lastName: String
-  "Shown to nobody else; at most 200 characters."
+  "The e-mail address, at most 200 characters. It is not shown to others."
   email: String
-  "In Markdown; at most 65,535 characters."
+  "The description in Markdown, at most 65,535 characters."
   bio: String
-  "At most 200 characters."
+  "The name, at most 200 characters."
   location: String
-  "The licence that clients begin new things with."
+  "The license that clients preselect for new things."
   defaultLicense: License
 }
 
-"What updateProfile answers."
+"Payload of ` + "`" + `updateProfile` + "`" + `."
 type UpdateProfilePayload {
-  "The caller."
+  "The caller after the change."
   user: User!
 }
 
-"Whom to follow."
+"The user to follow."
 input FollowUserInput {
-  "The name of another user."
+  "The username of another user."
   username: String!
 }
 
-"What followUser answers."
+"Payload of ` + "`" + `followUser` + "`" + `."
 type FollowUserPayload {
-  "The user who is followed now."
+  "The followed user."
   user: User!
 }
 
-"Whom to follow no more."
+"The user to unfollow."
 input UnfollowUserInput {
-  "The name of another user."
+  "The username of another user."
   username: String!
 }
 
-"What unfollowUser answers."
+"Payload of ` + "`" + `unfollowUser` + "`" + `."
 type UnfollowUserPayload {
-  "The user who is followed no more."
+  "The user who is no longer followed."
   user: User!
 }
 `, BuiltIn: false},
