@@ -6,10 +6,11 @@ import (
 	"net/http"
 )
 
-// answer passes on what Serve answers, save for a failure: of that it keeps the status, and has fail write the rest.
+// answer is a response writer for Serve. It forwards success, and replaces the body of an error by
+// one that fail writes.
 type answer struct {
 	http.ResponseWriter
-	before http.Header // what was set before anything was said of the file
+	before http.Header // the headers before describe
 	fail   func(w http.ResponseWriter, status int, message string)
 
 	begun, failed bool
@@ -26,12 +27,12 @@ func (a *answer) WriteHeader(status int) {
 	contentRange := h.Values("Content-Range")
 	a.reset()
 	if status == http.StatusRequestedRangeNotSatisfiable && len(contentRange) > 0 {
-		h["Content-Range"] = contentRange // the size of the file: RFC 9110 section 15.5.17
+		h["Content-Range"] = contentRange // contains the size of the file: RFC 9110, section 15.5.17
 	}
 	a.fail(a.ResponseWriter, status, failure(status))
 }
 
-// reset forgets what was said of the file.
+// reset restores the headers from before describe.
 func (a *answer) reset() {
 	h := a.Header()
 	clear(h)
@@ -56,7 +57,7 @@ func (a *answer) Write(b []byte) (int, error) {
 	return a.ResponseWriter.Write(b)
 }
 
-// ReadFrom keeps the way open on which the kernel copies a file to the connection.
+// ReadFrom lets the kernel copy a file to the connection.
 func (a *answer) ReadFrom(from io.Reader) (int64, error) {
 	if a.failed {
 		return io.Copy(io.Discard, from)
@@ -65,5 +66,5 @@ func (a *answer) ReadFrom(from io.Reader) (int64, error) {
 	return io.Copy(a.ResponseWriter, from)
 }
 
-// Unwrap lets http.ResponseController find the connection.
+// Unwrap returns the underlying writer, for http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }

@@ -1,4 +1,5 @@
-// Package blobs serves the bytes of files, to anybody for what is published and to whoever holds a signed address for the rest.
+// Package blobs serves the bytes of files over HTTP: published files to everyone, other files to
+// the holders of a signed URL.
 package blobs
 
 import (
@@ -14,42 +15,46 @@ import (
 	"github.com/meshyard/meshyard/internal/courtesy"
 )
 
-// Blob is what is known of the bytes of a file.
+// Blob describes the bytes of a file.
 type Blob struct {
-	Key         string // in the bucket
+	Key         string // object key in the bucket
 	Name        string
 	ContentType string
-	ETag        string // with no quotes
-	Fixed       bool   // whether there will never be anything else at the address
+	ETag        string // without quotes
+	Fixed       bool   // the content at this URL never changes
 }
 
-// Address is what an address says of who holds it.
+// Address is the kind of URL that a request used.
 type Address int
 
-// The kinds of addresses.
+// The kinds of URLs.
 const (
-	Plain  Address = iota // anybody's
-	Signed                // one that was handed out, and holds
-	Stale                 // one that looks handed out, and has ended or was altered: it gives what a plain one gives
+	Plain  Address = iota // unsigned
+	Signed                // with a valid signature
+	Stale                 // with an expired or invalid signature: it has the same access as an unsigned one
 )
 
-// Handler answers /download:{id} and /blobs/{id}/{name}, and what else there is of files by their ids.
+// Handler serves /download:{id}, /blobs/{file_id}/{name} and the objects derived from files.
 type Handler struct {
-	// Find gives what a request asks for of a file, to whoever may have it by an address of that kind.
+	// Find returns the bytes that a request asks for. It returns an error if the kind of URL gives
+	// no access to the file.
 	Find func(r *http.Request, fileID int64, by Address) (Blob, error)
-	// Signed tells whether an address with this query was handed out and still holds.
+	// Signed reports whether the query contains a valid signature for the file.
 	Signed func(fileID int64, query url.Values, now time.Time) bool
-	// Serve answers with an object. An error says that it has answered nothing, bucket.ErrNotExist that there is no such object.
+	// Serve sends an object. If it returns an error, it has written nothing; bucket.ErrNotExist
+	// means that there is no such object.
 	Serve func(w http.ResponseWriter, r *http.Request, key string) error
-	// Fail answers with an error.
+	// Fail writes an error response.
 	Fail func(w http.ResponseWriter, r *http.Request, err error)
-	// Status answers with a failure that Serve ran into, such as 416 or 412. Without it the answers of Serve pass as they are.
+	// Status writes the response for a failure status of Serve, such as 416 or 412. If it is nil,
+	// the responses of Serve are not changed.
 	Status func(w http.ResponseWriter, status int, message string)
-	// Missing answers that there is nothing at a path that names no file.
+	// Missing writes the response for a path that does not name a file.
 	Missing func(w http.ResponseWriter)
 }
 
-// DownloadPrefix begins the anonymous addresses, whose last segment the mux cannot take apart.
+// DownloadPrefix is the prefix of anonymous download URLs. http.ServeMux cannot match the ID after
+// the colon.
 const DownloadPrefix = "/download:"
 
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -86,7 +91,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		a.reset()
-		// A pending upload that is finalized right now has just left its place.
+		// A pending upload that was finalized just now has another key: try again.
 		if !errors.Is(err, bucket.ErrNotExist) || again {
 			h.Fail(w, r, err)
 			return
@@ -94,8 +99,8 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// describe sets the headers under which bytes of strangers are harmless: the browser neither guesses a type nor runs
-// anything, and shows in place only what is a picture.
+// describe sets headers that make untrusted bytes harmless: the browser neither sniffs the type nor
+// runs scripts, and displays only images inline.
 func describe(header http.Header, blob Blob, signed bool) {
 	disposition, contentType := "attachment", blob.ContentType
 	switch base, _, _ := strings.Cut(blob.ContentType, ";"); {

@@ -18,7 +18,7 @@ import (
 
 const content = "0123456789"
 
-// handler serves file 1 to everybody and file 2 to those with a signature; there are no others.
+// handler serves file 1 to everyone and file 2 with a signature. Other files do not exist.
 func handler(t *testing.T) blobs.Handler {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -57,7 +57,7 @@ func writeError(w http.ResponseWriter, status int, message string) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"code": status, "message": message})
 }
 
-// start serves a handler at the two paths, behind one that sets a header of its own.
+// start serves a handler at both paths, behind one that sets a header of its own.
 func start(t *testing.T, h blobs.Handler) string {
 	mux := http.NewServeMux()
 	mux.Handle("GET /blobs/{file_id}/{name}", h)
@@ -119,7 +119,8 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// A failure has the documented body, and nothing that speaks of the file.
+// TestFailuresOfServe checks that error responses have the documented body and no headers that
+// describe the file.
 func TestFailuresOfServe(t *testing.T) {
 	t.Parallel()
 	address := start(t, handler(t)) + "/download:1"
@@ -181,7 +182,7 @@ func TestAddressesThatDoNotHold(t *testing.T) {
 	}
 }
 
-// counting is a writer on which the kernel would copy.
+// counting is a response writer with ReadFrom, which the kernel copy needs.
 type counting struct {
 	*httptest.ResponseRecorder
 	readFrom int

@@ -8,11 +8,13 @@ import (
 	"strings"
 )
 
-// maxRanges is how many ranges one request may ask for: more is an attack, and RFC 9110 section 14.2 lets a server ignore it.
+// maxRanges is the maximum number of ranges in a request. More is likely an attack, and RFC 9110,
+// section 14.2, allows a server to ignore them.
 const maxRanges = 16
 
-// tidyRange leaves of Range what counts: RFC 9110 section 14.2 wants other units and malformed ranges ignored, where
-// net/http refuses them, and section 14.1.2 has no largest position.
+// tidyRange normalizes the header Range. RFC 9110, section 14.2, requires a server to ignore other
+// units and malformed ranges, which net/http rejects, and section 14.1.2 allows positions of any
+// size.
 func tidyRange(header http.Header) {
 	values := header.Values("Range")
 	if len(values) == 0 {
@@ -25,7 +27,7 @@ func tidyRange(header http.Header) {
 	}
 }
 
-// parseRanges gives the ranges of bytes in the form that net/http takes.
+// parseRanges returns the byte ranges in the syntax that net/http accepts.
 func parseRanges(value string) ([]string, bool) {
 	unit, set, ok := strings.Cut(value, "=")
 	if !ok || !strings.EqualFold(unit, "bytes") {
@@ -35,7 +37,7 @@ func parseRanges(value string) ([]string, bool) {
 	for one := range strings.SplitSeq(set, ",") {
 		one = strings.Trim(one, " \t")
 		if one == "" {
-			continue // RFC 9110 section 5.6.1 takes empty elements of a list
+			continue // RFC 9110, section 5.6.1, allows empty list elements
 		}
 		one, ok := parseRange(one)
 		if !ok || len(ranges) == maxRanges {
@@ -59,7 +61,8 @@ func parseRange(one string) (string, bool) {
 	first, last = position(first), position(last)
 	switch {
 	case first == "" && last == "0":
-		// The last 0 bytes can be had of no file; net/http would answer 206 with an impossible Content-Range.
+		// No file has a suffix range of 0 bytes; net/http would respond with 206 and an invalid
+		// Content-Range.
 		return clamp(strings.Repeat("9", 19)) + "-", true
 	case first != "" && last != "" && compare(last, first) < 0:
 		return "", false
@@ -67,7 +70,7 @@ func parseRange(one string) (string, bool) {
 	return clamp(first) + "-" + clamp(last), true
 }
 
-// position is a number without leading zeros, and "" where none was given.
+// position removes leading zeros. It returns "" for an empty string.
 func position(digits string) string {
 	if digits == "" {
 		return ""
@@ -79,7 +82,8 @@ func compare(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
-// clamp brings a position down to the largest that net/http reads, which lies behind the end of every file.
+// clamp limits a position to the largest that net/http parses, which is beyond the end of every
+// file.
 func clamp(digits string) string {
 	if largest := strconv.Itoa(math.MaxInt64); compare(digits, largest) > 0 {
 		return largest

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// Whatever Range says, what is answered is the whole file, parts of it that are what they say, or that there is no such part.
+// FuzzRange checks that for any header Range the response is the whole file, the requested parts of
+// it, or 416.
 func FuzzRange(f *testing.F) {
 	content := make([]byte, 1000)
 	for i := range content {

@@ -1,11 +1,10 @@
-// Package bucket keeps the bytes of the catalogue: uploads that nobody has
-// claimed yet below pending/, and content, named by its SHA-256 and kept once,
-// below files/.
+// Package bucket stores the bytes of files in a directory or in S3: uploads that are not finalized
+// yet below pending/, finalized content below files/, and derived objects such as thumbnails below
+// derived/. Content is named by its SHA-256, so equal files are stored once.
 //
-// Bytes are always durable before a call returns, so that a caller may commit
-// the row that speaks of them next. What a crash leaves behind is never
-// missing bytes, only objects without a row, which [Bucket.Objects] finds and
-// [Bucket.Remove] clears.
+// A method that writes returns only when the bytes are durable, so the caller can commit the
+// database row that refers to them next. A crash never loses bytes that a row refers to. It can
+// leave objects without a row, which [Bucket.Objects] lists and [Bucket.Remove] deletes.
 package bucket
 
 import (
@@ -18,31 +17,29 @@ import (
 	"time"
 )
 
-// ErrNotExist is what errors match when the object asked for is not there. It
-// is not [io/fs.ErrNotExist]: a lost directory or a lost S3 bucket met while
-// writing must not be taken for a missing object.
+// ErrNotExist matches the errors for a missing object. It differs from [io/fs.ErrNotExist], so that
+// a missing directory or a missing S3 bucket during a write is not mistaken for a missing object.
 var ErrNotExist = errors.New("object does not exist")
 
-// Bucket is a directory or an S3 bucket. It is safe for concurrent use, also
-// by several processes.
+// Bucket is a directory or an S3 bucket. It is safe for concurrent use, also by several processes.
 type Bucket struct {
 	store store
 }
 
-// Object describes one stored object.
+// Object describes a stored object.
 type Object struct {
 	Key  string
 	Size int64
-	// ModTime is when the bytes were put, or for content first promoted.
+	// ModTime is when the bytes were written; for content, when it was first promoted.
 	ModTime time.Time
-	// Partial marks a temporary file of a file bucket: of a writer at work
-	// if it is young, of one that was killed if it is old. S3 has none:
-	// unfinished parts are invisible there, and a lifecycle rule of the
-	// bucket (AbortIncompleteMultipartUpload) clears those of killed writers.
+	// Partial marks a temporary file in a directory. A recent one belongs to an active writer, an
+	// old one to a writer that was killed. S3 has none: unfinished parts are invisible there, and a
+	// lifecycle rule of the bucket (AbortIncompleteMultipartUpload) deletes those of killed
+	// writers.
 	Partial bool
 }
 
-// store is where a directory and S3 differ. Keys reach it checked.
+// store is what differs between a directory and S3. Bucket validates keys before it calls a store.
 type store interface {
 	ready(ctx context.Context) error
 	create(ctx context.Context, key, contentType string) (upload, error)
@@ -55,27 +52,26 @@ type store interface {
 	close() error
 }
 
-// upload is an object being written. Exactly one of commit and abort ends it,
-// or abort after a commit that failed.
+// upload is an object being written. The caller calls either commit or abort, or abort after a
+// failed commit.
 type upload interface {
 	io.Writer
 	// commit makes the object visible and durable.
 	commit() error
-	// abort leaves nothing of the object, even when the context of the
-	// upload has ended.
+	// abort removes everything of the object, even if the context of the upload is done.
 	abort()
 }
 
-// Open opens the bucket at address:
+// Open opens the bucket at a URL:
 //
 //	file:///var/lib/meshyard
 //	s3://name?region=eu-central-1&endpoint=https://s3.example.org&use_path_style=true
 //
-// A directory is created when absent, with mode 0750; its file system must
-// have hard links. An S3 bucket must exist; credentials come from where the
-// AWS SDK looks for them, and it is first spoken to by [Bucket.Ready].
-func Open(ctx context.Context, address string) (*Bucket, error) {
-	u, err := url.Parse(address)
+// A missing directory is created with mode 0750. Its file system must support hard links. An S3
+// bucket must exist. Credentials come from the default chain of the AWS SDK. Open does not contact
+// S3; use [Bucket.Ready] for that.
+func Open(ctx context.Context, rawURL string) (*Bucket, error) {
+	u, err := url.Parse(rawURL)
 	if err != nil {
 		return nil, fmt.Errorf("open bucket: %w", err)
 	}
@@ -86,7 +82,7 @@ func Open(ctx context.Context, address string) (*Bucket, error) {
 	case "s3":
 		s, err = openS3(ctx, u)
 	default:
-		err = errors.New("the address must begin with file:// or s3://")
+		err = errors.New("bucket URL: must begin with file:// or s3://")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s: %w", u.Redacted(), err)
@@ -94,11 +90,11 @@ func Open(ctx context.Context, address string) (*Bucket, error) {
 	return &Bucket{store: s}, nil
 }
 
-// Close frees what the bucket holds. Calls after it fail.
+// Close releases the resources of the bucket. The bucket must not be used afterwards.
 func (b *Bucket) Close() error { return b.store.close() }
 
-// Ready tells whether the bucket answers. It costs two stats, or one listing
-// of at most one object.
+// Ready checks that the bucket is reachable. It costs two stat calls, or one list request of at
+// most one object.
 func (b *Bucket) Ready(ctx context.Context) error {
 	if err := b.store.ready(ctx); err != nil {
 		return fmt.Errorf("bucket ready: %w", err)
@@ -106,16 +102,13 @@ func (b *Bucket) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Promote makes the pending object also the content files/<sha256>, of size
-// bytes. It may be repeated, and several promotions of the same content may
-// run at once. Content that is there already with that size is kept with its
-// ModTime, so a sweep of content must not trust age alone; content of another
-// size is replaced in one step. The pending object stays: callers remove it
-// after their commit.
+// Promote copies the pending object to the content object files/<sha256>, which has size bytes. It
+// is idempotent, and concurrent promotions of the same content are safe. Existing content of that
+// size keeps its ModTime, so a garbage collector must not decide by age alone; content of another
+// size is replaced atomically. The pending object remains: the caller removes it after its commit.
 //
-// The error matches [ErrNotExist] if neither the pending object nor the
-// content is there. That the pending bytes have this hash is the caller's
-// word, from [Upload].
+// The error matches [ErrNotExist] if neither the pending object nor the content exists. Promote
+// does not verify the hash: it comes from [Upload].
 func (b *Bucket) Promote(ctx context.Context, pendingKey, sha256 string, size int64) error {
 	content := ContentKey(sha256)
 	err := errors.Join(checkPending(pendingKey), checkContent(content))
@@ -128,8 +121,8 @@ func (b *Bucket) Promote(ctx context.Context, pendingKey, sha256 string, size in
 	return nil
 }
 
-// Remove deletes an object. That it is missing is fine. The removal may be
-// undone by a loss of power: whoever sweeps will meet the object again.
+// Remove deletes an object. It returns nil if the object does not exist. After a power failure the
+// object may exist again; the garbage collector finds it.
 func (b *Bucket) Remove(ctx context.Context, key string) error {
 	err := checkKey(key)
 	if err == nil {
@@ -141,9 +134,9 @@ func (b *Bucket) Remove(ctx context.Context, key string) error {
 	return nil
 }
 
-// Objects walks the objects whose keys begin with prefix, in no order, in
-// constant memory. An error ends the walk. The object just yielded may be
-// removed; of those that come and go meanwhile, some are seen.
+// Objects iterates over the objects whose keys begin with prefix, in no particular order, in
+// constant memory. An error ends the iteration. The caller may remove the current object. Objects
+// that are created or removed during the iteration may be missing.
 func (b *Bucket) Objects(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		for o, err := range b.store.walk(ctx, prefix) {
@@ -158,7 +151,7 @@ func (b *Bucket) Objects(ctx context.Context, prefix string) iter.Seq2[Object, e
 	}
 }
 
-// Stat describes the object at key, or returns an error matching [ErrNotExist].
+// Stat describes the object at key. The error matches [ErrNotExist] if it does not exist.
 func (b *Bucket) Stat(ctx context.Context, key string) (Object, error) {
 	var o Object
 	err := checkKey(key)
@@ -171,7 +164,7 @@ func (b *Bucket) Stat(ctx context.Context, key string) (Object, error) {
 	return o, nil
 }
 
-// Has tells whether there is an object at key.
+// Has reports whether the object at key exists.
 func (b *Bucket) Has(ctx context.Context, key string) (bool, error) {
 	_, err := b.Stat(ctx, key)
 	if errors.Is(err, ErrNotExist) {
@@ -180,8 +173,8 @@ func (b *Bucket) Has(ctx context.Context, key string) (bool, error) {
 	return err == nil, err
 }
 
-// Reader opens the object at key from its first byte, or returns an error
-// matching [ErrNotExist]. The context must live as long as the reader.
+// Reader opens the object at key. The error matches [ErrNotExist] if it does not exist. For a
+// directory the reader is an *os.File. ctx must remain valid until the reader is closed.
 func (b *Bucket) Reader(ctx context.Context, key string) (io.ReadSeekCloser, Object, error) {
 	var r io.ReadSeekCloser
 	var o Object
@@ -195,7 +188,8 @@ func (b *Bucket) Reader(ctx context.Context, key string) (io.ReadSeekCloser, Obj
 	return r, o, nil
 }
 
-// ResponseHeaders are the headers of the response to a presigned URL. An empty one is left to S3.
+// ResponseHeaders are the headers of the response to a presigned URL. S3 chooses the value of an
+// empty one.
 type ResponseHeaders struct {
 	ContentType        string
 	ContentDisposition string

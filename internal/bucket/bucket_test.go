@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestBucket is what every kind of bucket keeps.
+// TestBucket is the conformance suite that every kind of bucket passes.
 func TestBucket(t *testing.T) {
 	t.Parallel()
 	for kind, open := range map[string]func(testing.TB) fixture{"directory": newDirectory, "s3": newS3} {
@@ -46,7 +46,7 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// multipart is a size that S3 takes in parts.
+// multipart is a size that is uploaded to S3 in parts.
 const multipart = 20<<20 + 7
 
 func random(n int) []byte {
@@ -133,8 +133,7 @@ func testPut(t *testing.T, f fixture) {
 	}
 }
 
-// testPutAnySize meets the borders of chunks with readers that give what they
-// like.
+// testPutAnySize tests sizes around the chunk size with readers that return short reads.
 func testPutAnySize(t *testing.T, f fixture) {
 	data := random(3*chunkSize + 1)
 	borders := rapid.SampledFrom([]int{0, 1, HeadSize, chunkSize - 1, chunkSize, chunkSize + 1, 2 * chunkSize, 3 * chunkSize})
@@ -171,7 +170,7 @@ func testPutAnySize(t *testing.T, f fixture) {
 func testPutLimit(t *testing.T, f fixture) {
 	for _, size := range []int{0, 1, 100, chunkSize - 1, chunkSize, chunkSize + 1, 2 * chunkSize, multipart} {
 		data := random(size)
-		u := put(t, f.Bucket, data) // the limit is exactly the size
+		u := put(t, f.Bucket, data) // exactly the limit
 		if err := f.Remove(t.Context(), u.Key); err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +192,7 @@ func testPutLimit(t *testing.T, f fixture) {
 func testPutBrokenReader(t *testing.T, f fixture) {
 	broken := errors.New("cable pulled")
 	for _, size := range []int{0, 100, chunkSize, multipart} {
-		// io.ErrUnexpectedEOF is what net/http says of a body cut short.
+		// net/http returns io.ErrUnexpectedEOF for a truncated body.
 		for _, fault := range []error{broken, io.ErrUnexpectedEOF} {
 			r := io.MultiReader(bytes.NewReader(random(size)), iotest.ErrReader(fault))
 			if _, err := f.Put(t.Context(), r, 1<<40); !errors.Is(err, fault) {

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// PutDerived stores what write writes, as one durable object that is there wholly or not at all. The key is one of [DerivedKey]. What is made
-// twice is the same twice: an object that is there is replaced in one step.
+// PutDerived stores what write writes as one durable object. The object appears atomically. key
+// comes from [DerivedKey]. Derived objects are deterministic, so an existing one is replaced.
 func (b *Bucket) PutDerived(ctx context.Context, key, contentType string, write func(io.Writer) error) (err error) {
 	defer func() {
 		if err != nil {

@@ -13,7 +13,7 @@ const (
 	maxChunks = 4
 )
 
-// chunk is a piece of an upload on its way through the digest.
+// chunk is a block of an upload.
 type chunk struct {
 	n   int
 	buf [chunkSize]byte
@@ -23,21 +23,21 @@ func (c *chunk) bytes() []byte { return c.buf[:c.n] }
 
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
-// digest hashes beside the writing. Each chunk goes from the writer through
-// SHA-256, then MD5, each in a goroutine of its own, and back to the writer;
-// so an upload takes as long as the slowest of write, SHA-256 and MD5, and not
-// their sum. A chain needs no count of who still reads a chunk.
+// digest hashes concurrently with the write. Each chunk passes from the writer through SHA-256 and
+// then MD5, each in its own goroutine, and back to the writer, so an upload takes as long as the
+// slowest of the three and not their sum. Because of the fixed order no reference counting is
+// needed.
 type digest struct {
 	sha, md5 hash.Hash
 	in, free chan *chunk
-	taken    int // chunks out of the pool
+	taken    int // chunks taken out of the pool
 	stopped  bool
 	done     chan struct{}
 }
 
 func startDigest() *digest {
-	// No channel can ever be full: there are only maxChunks chunks. So the
-	// goroutines end whenever in is closed, whoever has stopped listening.
+	// The channels never block: they have room for all maxChunks chunks. So the goroutines end when
+	// in is closed, even if nobody receives from them.
 	d := &digest{
 		sha:  sha256.New(),
 		md5:  md5.New(),
@@ -63,8 +63,7 @@ func startDigest() *digest {
 	return d
 }
 
-// chunk returns a chunk to fill, and waits for one to be hashed when all are
-// under way. A small upload takes one only.
+// chunk returns a chunk to fill. It waits if all are in use. A small upload allocates only one.
 func (d *digest) chunk() *chunk {
 	select {
 	case c := <-d.free:
@@ -78,10 +77,10 @@ func (d *digest) chunk() *chunk {
 	return <-d.free
 }
 
-// add hands over a chunk, which may only be read from now on.
+// add passes on a chunk, which must not be modified from now on.
 func (d *digest) add(c *chunk) { d.in <- c }
 
-// stop waits until all that was added is hashed. It may be repeated.
+// stop waits until everything is hashed. It is idempotent.
 func (d *digest) stop() {
 	if d.stopped {
 		return
@@ -95,7 +94,7 @@ func (d *digest) stop() {
 	}
 }
 
-// sums returns both hashes in hex, and stops.
+// sums stops the digest and returns both hashes in hex.
 func (d *digest) sums() (sha, md5 string) {
 	d.stop()
 	return hex.EncodeToString(d.sha.Sum(nil)), hex.EncodeToString(d.md5.Sum(nil))

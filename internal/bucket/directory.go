@@ -13,16 +13,16 @@ import (
 	"syscall"
 )
 
-// directory is a bucket in a folder. A key is the path of a file below it.
+// directory is a bucket in a directory. A key is the path of a file below it.
 //
-// It uses the os package and not gocloud.dev's fileblob, which has the same
-// layout: durable writes and promotion by hard link need the file and its
-// folder in hand anyway, fileblob never syncs either, copies where a link will
-// do, and walks and sorts the whole folder again for each page of a listing.
+// It uses package os instead of gocloud.dev/blob/fileblob, which has the same layout. Durable
+// writes and promotion by hard link need the file and its directory anyway; fileblob does not sync,
+// copies where a link is sufficient, and reads and sorts the whole directory for each page of a
+// listing.
 type directory struct {
 	path string
 	root *os.Root
-	// folders are open handles for syncing, by prefix.
+	// folders are open directories for syncing, by key prefix.
 	folders map[string]*os.File
 }
 
@@ -53,8 +53,8 @@ func openDirectory(u *url.URL) (_ *directory, err error) {
 			return nil, err
 		}
 		d.folders[prefix] = f
-		// A process that died between a rename and its sync has left names
-		// that are seen and might still be lost.
+		// A process that died between a rename and the sync left names that are visible but may not
+		// be durable.
 		if err := syncFolder(f); err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func openDirectory(u *url.URL) (_ *directory, err error) {
 	return d, nil
 }
 
-// makeFolder creates dir and what is missing above it, durably.
+// makeFolder creates dir and its missing parents durably.
 func makeFolder(dir string) error {
 	parent := filepath.Dir(dir)
 	err := os.Mkdir(dir, 0o750)
@@ -73,7 +73,7 @@ func makeFolder(dir string) error {
 		err = os.Mkdir(dir, 0o750)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return nil // or no directory, which opening it will tell
+		return nil // or it is not a directory, which opening it reports
 	}
 	if err != nil {
 		return err
@@ -86,8 +86,8 @@ func makeFolder(dir string) error {
 	return syncFolder(f)
 }
 
-// syncFolder makes the names in a folder durable. Some network file systems
-// cannot be asked to, and answer EINVAL.
+// syncFolder makes the names in a directory durable. It ignores EINVAL, which some network file
+// systems return.
 func syncFolder(f *os.File) error {
 	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
 		return err
@@ -103,8 +103,8 @@ func (d *directory) close() error {
 	return err
 }
 
-// ready also notices that the path leads elsewhere than when it was opened:
-// the disk was unmounted, or mounted over.
+// ready also detects that the path refers to another directory than at start: the disk was
+// unmounted, or another one was mounted over it.
 func (d *directory) ready(context.Context) error {
 	opened, err := d.root.Stat(".")
 	if err != nil {

@@ -29,7 +29,7 @@ func (d *directory) stat(_ context.Context, key string) (Object, error) {
 func (d *directory) open(_ context.Context, key string) (io.ReadSeekCloser, Object, error) {
 	f, o, err := d.openFile(key)
 	if err != nil {
-		return nil, Object{}, err // not a nil *os.File in an interface
+		return nil, Object{}, err // avoids a non-nil interface with a nil *os.File
 	}
 	return f, o, nil
 }
@@ -56,7 +56,7 @@ func (d *directory) presign(context.Context, string, ResponseHeaders) (string, b
 	return "", false, nil
 }
 
-// walk reads names in the folder's own order, a batch at a time.
+// walk reads names in directory order, in batches.
 func (d *directory) walk(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		for folder := range d.folders {
@@ -114,7 +114,7 @@ func describe(key string, info fs.FileInfo) (Object, error) {
 	return Object{Key: key, Size: info.Size(), ModTime: info.ModTime(), Partial: strings.HasSuffix(key, partialSuffix)}, nil
 }
 
-// missing makes a missing file match ErrNotExist.
+// missing makes the error for a missing file match ErrNotExist.
 func missing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %w", ErrNotExist, err)

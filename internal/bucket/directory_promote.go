@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// promote links the pending file under a temporary name and renames that over
-// the content. So content appears, or is replaced, whole, and promotions at
-// once are harmless: the last one wins, with the same bytes.
+// promote links the pending file to a temporary name and renames that to the content. So the
+// content appears, or is replaced, atomically, and concurrent promotions are safe: the last one
+// wins, with equal bytes.
 func (d *directory) promote(ctx context.Context, pending, content string, size int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -22,8 +22,8 @@ func (d *directory) promote(ctx context.Context, pending, content string, size i
 	if !had {
 		err := d.link(pending, content, size)
 		if errors.Is(err, ErrNotExist) {
-			// A promotion beside this one may have been first, and its
-			// caller so quick that the pending file is gone already.
+			// A concurrent promotion may have finished first, and its caller may have removed the
+			// pending file.
 			if had, _ := d.holds(content, size); had {
 				err = nil
 			}
@@ -32,8 +32,8 @@ func (d *directory) promote(ctx context.Context, pending, content string, size i
 			return err
 		}
 	}
-	// Content that was there may have been renamed a moment ago by another
-	// process that has yet to sync. A sync with nothing to do is cheap.
+	// Another process may have renamed existing content and not synced yet. A sync without changes
+	// is cheap.
 	return syncFolder(d.folders[ContentPrefix])
 }
 
@@ -45,7 +45,7 @@ func (d *directory) holds(content string, size int64) (bool, error) {
 	return err == nil && o.Size == size, err
 }
 
-// link tries again where a sweep, run with no grace at all, took the temporary name away.
+// link tries again if a garbage collection without a grace period removed the temporary name.
 func (d *directory) link(pending, content string, size int64) (err error) {
 	for range 5 {
 		if err = d.linkOnce(pending, content, size); !errors.Is(err, fs.ErrNotExist) {
@@ -56,9 +56,9 @@ func (d *directory) link(pending, content string, size int64) (err error) {
 }
 
 func (d *directory) linkOnce(pending, content string, size int64) error {
-	// The age of content counts from its promotion, as on S3: a sweep of old
-	// content without a row must not meet an upload that waited for long, nor
-	// take its temporary name for one of a writer that was killed.
+	// The age of content counts from its promotion, as in S3. Otherwise a garbage collection of old
+	// content without a row could delete an upload that was pending for long, or its temporary
+	// name.
 	now := time.Now()
 	if err := missing(d.root.Chtimes(pending, now, now)); err != nil {
 		return err
@@ -67,8 +67,8 @@ func (d *directory) linkOnce(pending, content string, size int64) error {
 	if err := missing(d.root.Link(pending, temp)); err != nil {
 		return err
 	}
-	// Needed after success too: renaming one name of a file over another
-	// name of the same file does nothing, and keeps both (rename(2)).
+	// Also needed after success: renaming one hard link to another of the same file does nothing
+	// and keeps both (rename(2)).
 	defer d.root.Remove(temp)
 
 	info, err := d.root.Stat(temp)

@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// writebackStep is how many bytes are written before the kernel is asked to
-// start sending them to the disk.
+// writebackStep is how many bytes are written before the kernel is asked to start writing them to
+// disk.
 const writebackStep = 8 << 20
 
-// directoryUpload writes <name>.tmp, in the folder of the key so that the
-// rename stays within one file system.
+// directoryUpload writes <name>.tmp in the directory of the key, so that the rename stays within
+// one file system.
 type directoryUpload struct {
 	dir     *directory
 	key     string
-	partial string // the key of what is being written
+	partial string // the key of the temporary file
 	file    *os.File
 	size    int64
-	started int64 // bytes whose way to the disk has begun
+	started int64 // number of bytes whose writeback has started
 }
 
 func (d *directory) create(_ context.Context, key, _ string) (upload, error) {
 	partial := key + partialSuffix
 	if strings.HasPrefix(key, DerivedPrefix) {
-		partial = DerivedPrefix + randomName() + partialSuffix // several may make the same at once
+		partial = DerivedPrefix + randomName() + partialSuffix // several writers may create the same object at once
 	}
 	f, err := d.root.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
@@ -37,8 +37,8 @@ func (d *directory) create(_ context.Context, key, _ string) (upload, error) {
 func (u *directoryUpload) Write(p []byte) (int, error) {
 	n, err := u.file.Write(p)
 	u.size += int64(n)
-	// The disk works while the rest is read and hashed, and the sync in
-	// commit finds little left to do.
+	// The disk writes while the rest is read and hashed, so the sync in commit has little left to
+	// do.
 	if u.size-u.started >= writebackStep {
 		startWriteback(u.file, u.started, u.size-u.started)
 		u.started = u.size
@@ -63,6 +63,6 @@ func (u *directoryUpload) abort() {
 	u.file.Close()
 	u.dir.root.Remove(u.partial)
 	if strings.HasPrefix(u.key, PendingPrefix) {
-		u.dir.root.Remove(u.key) // there if the last sync of commit failed
+		u.dir.root.Remove(u.key) // exists if the last sync of commit failed
 	}
 }

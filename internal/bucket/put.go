@@ -9,27 +9,27 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// firstSize is how much of an upload must have come before it is given the
-// buffers through which the rest passes.
+// firstSize is how many bytes of an upload must have arrived before large buffers are allocated for
+// it.
 const firstSize = 4 << 10
 
-// HeadSize is how many first bytes are sniffed and handed back at most.
+// HeadSize is the maximum number of first bytes that are sniffed and returned.
 const HeadSize = 3072
 
-// Upload is what [Bucket.Put] learnt of the bytes it stored.
+// Upload describes a pending object that [Bucket.Put] stored.
 type Upload struct {
-	// Key is below [PendingPrefix] and was never used before.
+	// Key is unique and below [PendingPrefix].
 	Key    string
 	Size   int64
-	SHA256 string // lower hex
-	MD5    string // lower hex
-	// ContentType is sniffed from the head, whatever the client said.
+	SHA256 string // lower-case hex
+	MD5    string // lower-case hex
+	// ContentType is sniffed from the first bytes. It does not depend on what the client declares.
 	ContentType string
-	// Head is the first bytes, [HeadSize] at most.
+	// Head is the first bytes, at most [HeadSize].
 	Head []byte
 }
 
-// TooLargeError says that there were more bytes than allowed.
+// TooLargeError reports that the input exceeds the limit.
 type TooLargeError struct {
 	Limit int64
 }
@@ -38,13 +38,13 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("more than the allowed %d bytes", e.Limit)
 }
 
-// Put streams r once into a fresh pending object. Memory does not grow with
-// the size: 1 MiB, and on S3 about 40 MiB more for parts in flight.
+// Put stores r as a new pending object. It reads r once. Memory does not grow with the size: 1 MiB,
+// and for S3 about 40 MiB more for parts in flight.
 //
-// When it returns nil the bytes are durable. On any error nothing is left:
-// r failed (the error is wrapped), ctx ended (its Err is wrapped), r held more
-// than limit bytes ([*TooLargeError]), or the bucket failed. The end of ctx is
-// noticed between two reads of r; a read that blocks is the caller's to end.
+// When Put returns nil, the bytes are durable. After an error nothing remains. The error wraps the
+// error of r, the error of ctx, or the error of the bucket, or is a [*TooLargeError] if r has more
+// than limit bytes. Put checks ctx between reads of r; the caller must interrupt a Read that
+// blocks.
 func (b *Bucket) Put(ctx context.Context, r io.Reader, limit int64) (Upload, error) {
 	u := Upload{Key: PendingPrefix + randomName()}
 	if err := b.put(ctx, &u, r, max(limit, 0)); err != nil {
@@ -54,7 +54,7 @@ func (b *Bucket) Put(ctx context.Context, r io.Reader, limit int64) (Upload, err
 }
 
 func (b *Bucket) put(ctx context.Context, u *Upload, r io.Reader, limit int64) error {
-	// A client that sends a byte now and then holds a few KiB until there is more of it.
+	// A slow client occupies only a few KiB until more data arrives.
 	first := make([]byte, firstSize)
 	n, end, err := fill(ctx, r, first)
 	if err != nil {
@@ -69,8 +69,7 @@ func (b *Bucket) put(ctx context.Context, u *Upload, r io.Reader, limit int64) e
 	var dst upload
 	committed := false
 	defer func() {
-		// Deferred rather than called on each error, so that a reader
-		// that panics leaves nothing either.
+		// Deferred, so that it also runs when the reader panics.
 		if dst != nil && !committed {
 			dst.abort()
 		}
@@ -93,8 +92,8 @@ func (b *Bucket) put(ctx context.Context, u *Upload, r io.Reader, limit int64) e
 				return err
 			}
 		}
-		// Hashing may begin before the write and end after it: both only
-		// read, and the chunk comes back to this loop when hashed.
+		// Hashing may start before the write and end after it: both only read the chunk, and it
+		// returns to this loop after hashing.
 		d.add(c)
 		if _, err := dst.Write(c.bytes()); err != nil {
 			if ctx.Err() != nil {
@@ -115,8 +114,8 @@ func (b *Bucket) put(ctx context.Context, u *Upload, r io.Reader, limit int64) e
 	return nil
 }
 
-// fill reads from r until the chunk is full, or holds one byte more than
-// room, or r ends, which it tells.
+// fill reads from r until the chunk is full, holds one byte more than room, or r ends. It reports
+// whether r ended.
 func (c *chunk) fill(ctx context.Context, r io.Reader, room int64) (end bool, err error) {
 	window := c.buf[:]
 	if room < int64(len(window)) {
@@ -126,11 +125,10 @@ func (c *chunk) fill(ctx context.Context, r io.Reader, room int64) (end bool, er
 	return end, err
 }
 
-// fill reads from r until p is full, or r ends, which it tells.
+// fill reads from r until p is full or r ends. It reports whether r ended.
 //
-// It is not io.ReadFull, because that says io.ErrUnexpectedEOF both at the end
-// of a short last chunk and when a client broke off: one is success, the other
-// is a file cut short.
+// io.ReadFull is not suitable, because it returns io.ErrUnexpectedEOF both for a short last chunk,
+// which is fine, and for a client that disconnected.
 func fill(ctx context.Context, r io.Reader, p []byte) (n int, end bool, err error) {
 	for idle := 0; n < len(p); {
 		if err := ctx.Err(); err != nil {

@@ -10,26 +10,25 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
-	_ "gocloud.dev/blob/s3blob" // opens s3:// addresses
+	_ "gocloud.dev/blob/s3blob" // registers s3:// URLs
 	"gocloud.dev/gcerrors"
 )
 
-// s3Store is a bucket on S3 or what speaks its protocol.
+// s3Store is a bucket in S3 or a compatible service.
 type s3Store struct {
 	bucket *blob.Bucket
-	// client and name are for copies larger than one request may ask for,
-	// which blob knows nothing of.
+	// client and name are used for copies that exceed the limit of one request, which package blob
+	// does not support.
 	client *s3.Client
 	name   string
-	// copyLimit and copyPart are constants but for tests.
+	// copyLimit and copyPart are constant except in tests.
 	copyLimit, copyPart int64
 }
 
 func openS3(ctx context.Context, u *url.URL) (*s3Store, error) {
-	// Whole content is checked by its SHA-256, where it matters. The SDK's own
-	// check of what it reads fails after a seek on a server that answers a
-	// range with the checksum of the whole, and logs a line for each object
-	// that has none.
+	// Content is verified by its SHA-256 where it matters. The checksum validation of the SDK fails
+	// after a seek on servers that return the checksum of the whole object for a range, and logs a
+	// line for each object without a checksum.
 	const validation = "response_checksum_validation"
 	address := *u
 	if q := u.Query(); !q.Has(validation) {
@@ -53,7 +52,7 @@ func (s *s3Store) close() error { return s.bucket.Close() }
 func (s *s3Store) ready(ctx context.Context) error {
 	ok, err := s.bucket.IsAccessible(ctx)
 	if err == nil && !ok {
-		err = fmt.Errorf("there is no S3 bucket %q, or it may not be listed", s.name)
+		err = fmt.Errorf("S3 bucket %q: does not exist, or the credentials may not list it", s.name)
 	}
 	return err
 }
@@ -64,8 +63,8 @@ func (s *s3Store) promote(ctx context.Context, pending, content string, size int
 	}
 	err := s.copy(ctx, pending, content, size)
 	if err != nil {
-		// A promotion beside this one may have been first, and its caller
-		// so quick that the pending object went away before or meanwhile.
+		// A concurrent promotion may have finished first, and its caller may have removed the
+		// pending object.
 		if had, _ := s.holds(ctx, content, size); had {
 			return nil
 		}
@@ -100,8 +99,7 @@ func (s *s3Store) walk(ctx context.Context, prefix string) iter.Seq2[Object, err
 				yield(Object{}, err)
 				return
 			}
-			// A bucket may be shared with others, whose keys are not ours
-			// to name.
+			// A bucket may be shared; keys of others are skipped.
 			if checkKey(o.Key) != nil {
 				continue
 			}
@@ -128,8 +126,8 @@ func (s *s3Store) open(ctx context.Context, key string) (io.ReadSeekCloser, Obje
 	return r, Object{Key: key, Size: r.Size(), ModTime: r.ModTime()}, nil
 }
 
-// notFound makes S3's "no such key" match ErrNotExist. So does "no such
-// bucket": a HEAD is answered with a bare 404 for both.
+// notFound makes "no such key" match ErrNotExist. "No such bucket" matches too: a HEAD request
+// returns a bare 404 for both.
 func notFound(err error) error {
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return fmt.Errorf("%w: %w", ErrNotExist, err)

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// maxCopy is what S3 copies in one request.
+	// maxCopy is the maximum size of a copy in one request.
 	maxCopy      = 5 << 30
 	copyPartSize = 512 << 20
 	copiesAtOnce = 8
 )
 
-// copy duplicates an object of size bytes within S3. It appears whole.
+// copy copies an object of size bytes within S3. The copy appears atomically.
 func (s *s3Store) copy(ctx context.Context, from, to string, size int64) error {
 	a, err := s.bucket.Attributes(ctx, from)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *s3Store) copyParts(ctx context.Context, from, to string, a *blob.Attrib
 	create := &s3.CreateMultipartUploadInput{Bucket: &s.name, Key: &to, ContentType: &a.ContentType}
 	var head s3.HeadObjectOutput
 	if a.As(&head) {
-		// Encrypted like its source, which a bucket's policy may demand.
+		// The same encryption as the source, which a bucket policy may require.
 		create.ServerSideEncryption = head.ServerSideEncryption
 		create.SSEKMSKeyId = head.SSEKMSKeyId
 	}

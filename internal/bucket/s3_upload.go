@@ -9,21 +9,20 @@ import (
 )
 
 const (
-	// Parts of 8 MiB, of which S3 takes 10,000, let an upload be 78 GiB. One
-	// holds five of them at most: the first 16 MiB, which go in one request
-	// if nothing follows, and three in flight.
+	// With parts of 8 MiB, of which S3 accepts 10,000, an upload can have 78 GiB. It holds at most
+	// five parts in memory: the first 16 MiB, which are sent in one request if nothing follows, and
+	// three in flight.
 	partSize       = 8 << 20
 	partsAtOnce    = 2
 	cleanUpTimeout = 30 * time.Second
 )
 
-// s3Upload feeds a streaming upload, in parts when it is long, through a pipe.
+// s3Upload sends a streaming upload through a pipe, in parts if it is long.
 //
-// The upload runs under a context that the request's end does not cancel. The
-// part uploader aborts a multipart upload under the context it was given; with
-// a cancelled one that fails, and the parts stay, unseen and paid for. Instead
-// the pipe fails, the uploader sees a broken body and cleans up in peace.
-// Only if S3 does not answer within cleanUpTimeout is it cut off.
+// The end of the request does not cancel the context of the upload. The uploader aborts a multipart
+// upload under its own context; if that is cancelled, the abort fails and the parts remain,
+// invisible and billed. Instead the pipe fails, and the uploader sees a broken body and cleans up.
+// Only if S3 does not respond within cleanUpTimeout is the context cancelled.
 type s3Upload struct {
 	store  *s3Store
 	key    string
@@ -31,7 +30,7 @@ type s3Upload struct {
 	cut    context.CancelFunc
 	unhook func() bool // from the request's context
 	done   chan struct{}
-	err    error // of the upload, once done is closed
+	err    error // result of the upload, valid once done is closed
 }
 
 func (s *s3Store) create(ctx context.Context, key, contentType string) (upload, error) {
@@ -47,13 +46,13 @@ func (s *s3Store) create(ctx context.Context, key, contentType string) (upload, 
 			BufferSize:     partSize,
 			MaxConcurrency: partsAtOnce,
 		})
-		// Nobody reads any more: a Write must not wait for that.
+		// Nobody reads from the pipe any more; this unblocks Write.
 		r.CloseWithError(u.err)
 	}()
 	return u, nil
 }
 
-// fail breaks the body, and the upload itself a while later.
+// fail breaks the body, and cancels the upload after cleanUpTimeout.
 func (u *s3Upload) fail(err error) {
 	u.pipe.CloseWithError(err)
 	time.AfterFunc(cleanUpTimeout, u.cut)
@@ -61,7 +60,7 @@ func (u *s3Upload) fail(err error) {
 
 func (u *s3Upload) Write(p []byte) (int, error) {
 	if len(p) == 0 {
-		return 0, nil // on a pipe it would wait for a reader
+		return 0, nil // an empty write to a pipe would block
 	}
 	return u.pipe.Write(p)
 }
@@ -77,7 +76,7 @@ func (u *s3Upload) abort() {
 	u.unhook()
 	u.fail(context.Canceled)
 	<-u.done
-	// An upload that failed late may have been stored all the same.
+	// An upload that failed late may have been stored.
 	ctx, cancel := context.WithTimeout(context.Background(), cleanUpTimeout)
 	defer cancel()
 	u.store.remove(ctx, u.key)

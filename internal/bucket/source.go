@@ -8,18 +8,19 @@ import (
 	"os"
 )
 
-// Source is the bytes of an object, to be read at any place.
+// Source is an object with random access.
 type Source struct {
 	io.ReaderAt
 	Size  int64
 	close func() error
 }
 
-// Close frees what the source holds.
+// Close releases the source.
 func (s *Source) Close() error { return s.close() }
 
-// OpenSource opens the object at key for reading at any place, or returns an error matching [ErrNotExist]. A directory gives the file
-// itself. What is on S3 is first copied into a temporary file, which Close removes.
+// OpenSource opens the object at key for random access. The error matches [ErrNotExist] if it does
+// not exist. For a directory it opens the file itself. It copies an object in S3 to a temporary
+// file, which Close removes.
 func (b *Bucket) OpenSource(ctx context.Context, key string) (*Source, error) {
 	r, o, err := b.Reader(ctx, key)
 	if err != nil {

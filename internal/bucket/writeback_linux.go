@@ -7,9 +7,8 @@ import (
 	"syscall"
 )
 
-// startWriteback asks the kernel to write these bytes to the disk, without
-// waiting and without promising anything: sync_file_range(2) is only a hint
-// here, so its errors do not matter.
+// startWriteback asks the kernel to start writing a range of the file to disk, without waiting.
+// sync_file_range(2) is only a hint here, so errors are ignored.
 func startWriteback(f *os.File, offset, n int64) {
 	const syncFileRangeWrite = 2
 	c, err := f.SyscallConn()

@@ -4,5 +4,6 @@ package bucket
 
 import "os"
 
-// startWriteback is a hint that only Linux takes (and package syscall lacks it on arm).
+// startWriteback does nothing. sync_file_range exists only on Linux, and package syscall lacks it
+// on arm.
 func startWriteback(*os.File, int64, int64) {}

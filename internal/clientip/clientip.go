@@ -1,4 +1,4 @@
-// Package clientip tells where a request comes from, as far as addresses tell: past the proxies that the operator trusts, and nobody else's word.
+// Package clientip determines the IP address of the client of a request behind trusted proxies.
 package clientip
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// Proxies are the networks whose word on where a request comes from is believed.
+// Proxies are the networks of trusted proxies.
 type Proxies []netip.Prefix
 
-// UnmarshalText reads networks and addresses, separated by commas: 10.0.0.0/8,192.0.2.7.
+// UnmarshalText parses networks and addresses separated by commas: 10.0.0.0/8,192.0.2.7.
 func (p *Proxies) UnmarshalText(text []byte) error {
 	*p = nil
 	for part := range strings.SplitSeq(string(text), ",") {
@@ -37,8 +37,9 @@ func (p *Proxies) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Resolve makes each request one that comes from its client: where a trusted proxy sent it, the last address in X-Forwarded-For that is no trusted proxy's.
-// What stands before that may have been written by anybody, so it is not read, and neither is any other header.
+// Resolve wraps next so that RemoteAddr of a request from a trusted proxy is the client: the last
+// address in X-Forwarded-For that is not a trusted proxy. It ignores earlier addresses and other
+// headers, because a client can forge them.
 func (p Proxies) Resolve(next http.Handler) http.Handler {
 	if len(p) == 0 {
 		return next
@@ -53,7 +54,8 @@ func (p Proxies) Resolve(next http.Handler) http.Handler {
 	})
 }
 
-// beyond follows the addresses that proxies wrote, from the last one back, as long as those who wrote them are trusted.
+// beyond follows the forwarded addresses from the last one back while they are those of trusted
+// proxies.
 func (p Proxies) beyond(from netip.Addr, forwarded []string) netip.Addr {
 	for _, line := range slices.Backward(forwarded) {
 		for rest, more := line, true; more; {
@@ -62,7 +64,7 @@ func (p Proxies) beyond(from netip.Addr, forwarded []string) netip.Addr {
 			part, rest, more = rest[comma+1:], rest[:max(comma, 0)], comma >= 0
 			at, ok := parse(strings.TrimSpace(part))
 			if !ok {
-				return from // it does not know, or hides, whom it speaks for
+				return from // the proxy does not know the client, or hides it
 			}
 			if from = at; !p.holds(at) {
 				return at
@@ -76,7 +78,8 @@ func (p Proxies) holds(a netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(a) })
 }
 
-// Address is where a request comes from, "" where that has no address, such as a test's or a socket's of this machine.
+// Address returns the IP address of a request, or "" if it has none, as in tests and on Unix
+// sockets.
 func Address(r *http.Request) string {
 	a, ok := remote(r)
 	if !ok {
@@ -85,7 +88,8 @@ func Address(r *http.Request) string {
 	return a.String()
 }
 
-// Network is by what a client without a token is counted: his address or, of IPv6, the 64 bits that one customer has.
+// Network returns the key by which clients without a token are counted: the IPv4 address, or the
+// first 64 bits of the IPv6 address, which is what one customer gets.
 func Network(r *http.Request) string {
 	a, ok := remote(r)
 	if !ok {
@@ -97,8 +101,8 @@ func Network(r *http.Request) string {
 	return netip.PrefixFrom(a, 64).Masked().String()
 }
 
-// Account returns whom a request is counted for: the user or the application of its token or, without
-// a valid one, the network that it comes from.
+// Account returns the key by which a request is counted: the user or the application of its token
+// or, without a valid token, its network.
 func Account(r *http.Request) string {
 	caller, _ := auth.From(r.Context())
 	if account := caller.Account(); account != "" {
@@ -109,7 +113,7 @@ func Account(r *http.Request) string {
 
 func remote(r *http.Request) (netip.Addr, bool) { return parse(r.RemoteAddr) }
 
-// parse reads an address, with or without a port. An IPv4 address has one form only.
+// parse parses an address with or without a port. It maps IPv4-in-IPv6 addresses to IPv4.
 func parse(text string) (netip.Addr, bool) {
 	a, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
 	if err != nil {

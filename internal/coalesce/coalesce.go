@@ -1,4 +1,4 @@
-// Package coalesce lets calls that want the same at the same time share one run.
+// Package coalesce lets concurrent calls that want the same result share one execution.
 package coalesce
 
 import (
@@ -8,21 +8,23 @@ import (
 	"time"
 )
 
-// maxRun bounds a run that is shared, which ends with nobody's request.
+// maxRun limits a shared execution, which does not end with any single request.
 const maxRun = time.Minute
 
-// Group collapses calls by key. A call that finds no other of its key under way runs at once, by itself. Those that come meanwhile share the next run,
-// which begins when the first ends. So a call never joins a run that had begun, and what it gets is as new as if it had run alone: it
-// sees every commit that came before it. (The usual single flight joins runs under way, and may hand out what is older than the call.)
+// Group coalesces calls by key. A call without a concurrent call of the same key executes at once.
+// Calls that arrive during an execution share the next one, which starts when the current one ends.
+// So a call never joins an execution that has started, and its result is as fresh as if it had
+// executed alone: it includes every commit that preceded the call. (golang.org/x/sync/singleflight
+// joins executions in progress and can return older results.)
 type Group[V any] struct {
 	mu    sync.Mutex
 	lanes map[string]*lane[V]
 }
 
-// lane is a key of which a run is under way.
+// lane is a key with an execution in progress.
 type lane[V any] struct{ next *run[V] }
 
-// run is one that calls wait for.
+// run is the next execution, which calls wait for.
 type run[V any] struct {
 	ctx   context.Context
 	fn    func(context.Context) V
@@ -31,8 +33,9 @@ type run[V any] struct {
 	err   error
 }
 
-// Do gives what fn gives, in a run of its own or one that is shared with other calls of the key; these must be such that each other's fn would give them
-// the same. The error is ctx's, where that ends first, or that of a shared run that ended in a panic.
+// Do returns the result of fn, executed for this call or shared with other calls of the same key.
+// All functions of a key must be interchangeable. The error is that of ctx if it is done first, or
+// that of a shared execution that panicked.
 func (g *Group[V]) Do(ctx context.Context, key string, fn func(context.Context) V) (V, error) {
 	g.mu.Lock()
 	l, busy := g.lanes[key]
@@ -46,7 +49,7 @@ func (g *Group[V]) Do(ctx context.Context, key string, fn func(context.Context) 
 		return fn(ctx), nil
 	}
 	if l.next == nil {
-		// Not under the cancellation of the first who waits for it: others do too.
+		// The first caller may go away while others still wait.
 		l.next = &run[V]{ctx: context.WithoutCancel(ctx), fn: fn, done: make(chan struct{})}
 	}
 	shared := l.next
@@ -60,7 +63,7 @@ func (g *Group[V]) Do(ctx context.Context, key string, fn func(context.Context) 
 	}
 }
 
-// proceed begins the run that calls of the key wait for, where there are any.
+// proceed starts the next execution of key if calls wait for it.
 func (g *Group[V]) proceed(key string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

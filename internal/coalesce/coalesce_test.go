@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Calls that come while one runs share the next run, and never that one.
+// TestShares checks that calls during an execution share the next one, and never the current one.
 func TestShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group[int64]
@@ -29,7 +29,7 @@ func TestShares(t *testing.T) {
 			})
 		}
 		wg.Go(func() {
-			time.Sleep(1500 * time.Millisecond) // in the second run: it takes the third
+			time.Sleep(1500 * time.Millisecond) // during the second execution, so this call takes the third
 			if n, err := g.Do(t.Context(), "key", fn); n != 3 || err != nil {
 				t.Errorf("the late call got run %d, %v", n, err)
 			}
@@ -52,7 +52,8 @@ func TestShares(t *testing.T) {
 	})
 }
 
-// Who goes away takes nothing from those who wait with him, and a panic is the error of those who wait for it, and nobody's end.
+// TestEndsAlone checks that a caller that goes away does not affect the others, and that a panic
+// becomes the error of those that wait.
 func TestEndsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group[int]

@@ -7,13 +7,15 @@ import (
 	"strings"
 )
 
-// Origins are the origins of the pages that may call from a browser. The zero Origins are all of them.
+// Origins are the origins of the web pages that may call the API from a browser. The zero value
+// allows all.
 type Origins struct {
 	listed bool
 	list   []string
 }
 
-// UnmarshalText reads *, none, or origins as browsers send them, separated by commas: https://app.example.org,http://localhost:3000.
+// UnmarshalText parses *, none, or origins separated by commas:
+// https://app.example.org,http://localhost:3000.
 func (o *Origins) UnmarshalText(text []byte) error {
 	*o = Origins{}
 	switch given := strings.TrimSpace(string(text)); given {
@@ -35,7 +37,7 @@ func (o *Origins) UnmarshalText(text []byte) error {
 	}
 }
 
-// isOrigin tells whether a text is an origin in the one form in which RFC 6454 section 6.2 has it.
+// isOrigin reports whether a text is an origin in its canonical form (RFC 6454, section 6.2).
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || text != u.Scheme+"://"+u.Host || text != strings.ToLower(text) || strings.ContainsAny(text, "* \"") || strings.HasSuffix(u.Host, ":") {
@@ -45,11 +47,11 @@ func isOrigin(text string) bool {
 	return (u.Port() == "" || u.Port() != usual[u.Scheme]) && strings.IndexFunc(text, func(r rune) bool { return r > 126 }) < 0
 }
 
-// All tells whether the pages of any origin may call.
+// All reports whether all origins are allowed.
 func (o Origins) All() bool { return !o.listed }
 
-// None tells whether those of no other origin may.
+// None reports whether no origin is allowed.
 func (o Origins) None() bool { return o.listed && len(o.list) == 0 }
 
-// Allow tells whether the pages of an origin may call.
+// Allow reports whether an origin is allowed.
 func (o Origins) Allow(origin string) bool { return !o.listed || slices.Contains(o.list, origin) }

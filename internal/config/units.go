@@ -18,7 +18,7 @@ var units = []struct {
 	{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
 }
 
-// UnmarshalText reads a size.
+// UnmarshalText parses a size.
 func (s *Size) UnmarshalText(text []byte) error {
 	digits, unit := strings.TrimSpace(string(text)), int64(1)
 	for _, u := range units {
@@ -38,7 +38,7 @@ func (s *Size) UnmarshalText(text []byte) error {
 // Lifetime is a duration that also knows days: 90d, 12h.
 type Lifetime time.Duration
 
-// UnmarshalText reads a lifetime.
+// UnmarshalText parses a lifetime.
 func (l *Lifetime) UnmarshalText(text []byte) error {
 	if days, ok := strings.CutSuffix(string(text), "d"); ok {
 		n, err := strconv.ParseInt(days, 10, 32)
@@ -56,10 +56,10 @@ func (l *Lifetime) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Day is a date without a time: 2027-06-30. The zero Day is none.
+// Day is a date without a time: 2027-06-30. The zero value means that there is no date.
 type Day struct{ time.Time }
 
-// UnmarshalText reads a day.
+// UnmarshalText parses a day.
 func (d *Day) UnmarshalText(text []byte) error {
 	at, err := time.Parse(time.DateOnly, string(text))
 	if err != nil {

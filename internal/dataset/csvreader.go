@@ -9,28 +9,28 @@ import (
 	"strings"
 )
 
-// csvReader reads CSV row by row. The reader of the standard library would keep all of a row that has no end, and
-// everything behind a stray quote.
+// csvReader reads CSV row by row. encoding/csv would buffer a row of unlimited length, and
+// everything after a stray quote.
 type csvReader struct {
 	in     *bufio.Reader
-	line   int // of what is read next
+	line   int // of the next byte
 	header []string
-	record []byte // the fields of a row, one behind the other
-	ends   []int  // where in it the fields end, of the first maxFields
+	record []byte // the concatenated fields of a row
+	ends   []int  // the end of each field in record, for at most maxFields fields
 	fields int
 }
 
-// maxFields is how many fields of a row are kept apart. A row may be a million commas.
+// maxFields is the maximum number of fields that are stored. A hostile row may be a million commas.
 const maxFields = 1_000
 
-// endField notes that a field ends here.
+// endField ends a field.
 func (r *csvReader) endField() {
 	if r.fields++; r.fields <= maxFields {
 		r.ends = append(r.ends, len(r.record))
 	}
 }
 
-// readHeader reads the header line. A file without anything gives io.EOF.
+// readHeader reads the header line. An empty file returns io.EOF.
 func (r *csvReader) readHeader() error {
 	line, wrong, err := r.read()
 	switch {
@@ -63,7 +63,7 @@ func (r *csvReader) readHeader() error {
 		columns []string
 	}{{"there is no column", missing}, {"not known", unknown}, {"there twice", twice}} {
 		if len(found.columns) > 0 {
-			few := found.columns[:min(len(found.columns), 20)] // a file of something else may have thousands
+			few := found.columns[:min(len(found.columns), 20)] // a file of another kind may have thousands
 			reasons = append(reasons, found.what+": "+strings.Join(few, ", "))
 		}
 	}
@@ -73,7 +73,7 @@ func (r *csvReader) readHeader() error {
 	return nil
 }
 
-// next gives the next row, or io.EOF.
+// next returns the next row, or io.EOF.
 func (r *csvReader) next() (cells, error) {
 	line, wrong, err := r.read()
 	c := cells{line: line}
@@ -102,23 +102,23 @@ func (r *csvReader) field(i int) string {
 	return string(r.record[start:r.ends[i]])
 }
 
-// place is where in a field the reader is.
+// place is the state of the parser within a field.
 type place int
 
 const (
 	atStart  place = iota
-	bare           // in a field without quotes
-	quoted         // in one with quotes
-	atQuote        // behind a quote in one with quotes, which closes it or is the first half of one that belongs to it
-	skipping       // behind something wrong, of which the line is left out
+	bare           // in an unquoted field
+	quoted         // in a quoted field
+	atQuote        // after a quote in a quoted field, which ends the field or is the first half of an escaped quote
+	skipping       // after an error; the rest of the line is skipped
 )
 
-// read takes the next row that is not an empty line, and gives the line it begins on and what is wrong with it, or an
-// error of reading, or io.EOF.
+// read reads the next row that is not empty. It returns the line on which the row starts, and
+// either what is wrong with the row, or a read error or io.EOF.
 func (r *csvReader) read() (line int, wrong string, err error) {
 	r.record, r.ends, r.fields = r.record[:0], r.ends[:0], 0
 	line = r.line
-	taken := 0 // bytes of the row, of which those beyond the limit are not kept
+	taken := 0 // bytes of the row; those beyond the limit are not stored
 	at := atStart
 	column := func() int { return r.fields + 1 }
 	for {
@@ -132,7 +132,7 @@ func (r *csvReader) read() (line int, wrong string, err error) {
 				return line, "", io.EOF
 			}
 			if err == nil && taken == 0 {
-				line = r.line // an empty line is no row
+				line = r.line // skip the empty line
 				continue
 			}
 			switch {
@@ -178,7 +178,8 @@ func (r *csvReader) read() (line int, wrong string, err error) {
 	}
 }
 
-// readByte reads one byte, of the end of a line always '\n' alone.
+// readByte reads a byte. It returns '
+// ' for any line ending.
 func (r *csvReader) readByte() (byte, error) {
 	b, err := r.in.ReadByte()
 	if err == nil && b == '\r' {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Format is how the things of an operator's file are written.
+// Format is the format of an import file.
 type Format int
 
 const (
 	CSV       Format = iota + 1 // RFC 4180 with a header line
-	JSONLines                   // one JSON object a line
+	JSONLines                   // one JSON object on each line
 )
 
-// FormatOf tells the format by the end of a file's name, in capitals or small letters.
+// FormatOf returns the format for the extension of a file name, ignoring case.
 func FormatOf(filename string) (Format, error) {
 	switch strings.ToLower(filepath.Ext(filename)) {
 	case ".csv":

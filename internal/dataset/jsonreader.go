@@ -14,11 +14,11 @@ import (
 // jsonReader reads JSON Lines row by row.
 type jsonReader struct {
 	in   *bufio.Reader
-	line int    // that was read last
-	text []byte // of it
+	line int    // of text
+	text []byte // the current line
 }
 
-// next gives the next row, or io.EOF.
+// next returns the next row, or io.EOF.
 func (r *jsonReader) next() (cells, error) {
 	for {
 		length, err := r.readLine()
@@ -31,7 +31,7 @@ func (r *jsonReader) next() (cells, error) {
 		case len(bytes.TrimSpace(r.text)) == 0:
 			continue
 		case !utf8.Valid(r.text):
-			c.breakOff("not valid UTF-8") // which would be replaced without a word
+			c.breakOff("not valid UTF-8") // encoding/json would replace it silently
 		default:
 			c.readObject(r.text)
 		}
@@ -39,7 +39,8 @@ func (r *jsonReader) next() (cells, error) {
 	}
 }
 
-// readLine reads a line, keeps as much of it as a row may have, and tells how long it is, its end not counted.
+// readLine reads a line and stores at most maxRow bytes of it. It returns its length without the
+// line ending.
 func (r *jsonReader) readLine() (int, error) {
 	r.text = r.text[:0]
 	r.line++
@@ -60,7 +61,7 @@ func (r *jsonReader) readLine() (int, error) {
 	}
 }
 
-// readObject reads the keys of an object.
+// readObject reads an object.
 func (c *cells) readObject(text []byte) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(text, &values); err != nil {
@@ -102,7 +103,7 @@ func (c *cells) readObject(text []byte) {
 			var s string
 			if err = json.Unmarshal(value, &s); err != nil {
 				c.say("column %s: not a string", key)
-				s = "?" // so that it is not said to be empty too
+				s = "?" // avoids a second error that the column is empty
 			}
 			c.texts[key] = strings.TrimSpace(s)
 		}
@@ -111,5 +112,5 @@ func (c *cells) readObject(text []byte) {
 		slices.Sort(unknown)
 		c.say("not known: %s; the columns are %s", strings.Join(unknown[:min(len(unknown), 20)], ", "), strings.Join(columns, ", "))
 	}
-	slices.Sort(c.wrong) // the keys of an object have no order
+	slices.Sort(c.wrong) // the keys of an object are unordered
 }

@@ -13,48 +13,48 @@ import (
 	"unicode/utf8"
 )
 
-// maxRow is how many bytes a row may take, in its file.
+// maxRow is the maximum length of a row in bytes.
 const maxRow = 1 << 20
 
-// Row is one thing of an operator's file.
+// Row is one thing of an import file.
 type Row struct {
-	Number int   // counts rows of data from 1; empty lines are none
-	Line   int   // where the row begins in the file, from 1
-	Thing  Thing // without files and counts; not to be used where Err is set
-	Err    error // all that is wrong with the row, which it names
+	Number int   // number of the data row, from 1; empty lines do not count
+	Line   int   // line on which the row starts, from 1
+	Thing  Thing // without files and counts; invalid if Err is set
+	Err    error // all problems of the row
 }
 
-// columns are what a row may hold.
+// columns are the allowed columns.
 var columns = []string{"name", "creator", "license", "category", "subcategory", "description", "tags", "date", "id"}
 
-// required are the columns that no row may leave empty.
+// required are the columns that must not be empty.
 var required = []string{"name", "creator"}
 
-// Rows reads things one at a time. The columns of CSV, in any order, or the keys of JSON are:
+// Rows reads things one by one. The columns of CSV, in any order, or the keys of JSON are:
 //
-//	name, creator   needed
+//	name, creator   required
 //	license         a code such as cc-sa, which is not checked here
 //	category, subcategory, description
 //	tags            in CSV separated by ',' or '|', in JSON an array of strings
 //	date            of publication, as 2006-01-02T15:04:05Z (RFC 3339, any zone) or 2006-01-02 (UTC)
 //	id              from 1 to 9223372036854775807
 //
-// All but the needed ones may be missing, empty, or null in JSON. Blanks around texts do not count.
+// Other columns than the required ones may be missing, empty, or null in JSON. White space around
+// values is ignored. If a key occurs twice in an object, the last one counts. An unknown key makes
+// the row invalid.
 //
-// Of a key that stands twice in one object the last counts. An unknown key makes its row wrong.
+// An invalid row has Err set, and reading continues after it: after the line with an invalid quote
+// in CSV, or after the end of a row longer than 1 MiB. A quote that is never closed consumes the
+// rest of the file. If the input cannot be read, or the CSV header is invalid, for example because
+// of an unknown column, the sequence yields an error and ends.
 //
-// A row that is wrong has its Err set, and reading goes on behind it: behind the line on which a quote of CSV goes wrong,
-// or the end of a row that takes more than 1 MiB. A quote that is never closed takes the rest of the file with it.
-// Where nothing more can be read, or the header line of CSV is wrong, as by an unknown column, the error of the sequence
-// is set, and it ends.
-//
-// The text is UTF-8, with or without a byte order mark. Rows keeps one row in memory at a time, and none that is longer
-// than 1 MiB.
+// The text is UTF-8, with or without a byte order mark. Rows holds one row in memory at a time, at
+// most 1 MiB.
 func Rows(r io.Reader, format Format) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		in := bufio.NewReaderSize(r, 64<<10)
 		if mark, err := in.Peek(3); err == nil && string(mark) == "\uFEFF" {
-			_, _ = in.Discard(len(mark)) // they were just seen
+			_, _ = in.Discard(len(mark)) // Peek has returned these bytes
 		}
 		var read func() (cells, error)
 		switch format {
@@ -94,27 +94,27 @@ func Rows(r io.Reader, format Format) iter.Seq2[Row, error] {
 	}
 }
 
-// cells are what a row says, by column, and what is wrong with it.
+// cells are the values of a row by column, and its problems.
 type cells struct {
 	line   int
 	texts  map[string]string
 	tags   []string
 	wrong  []string
-	broken bool // whether the row could not be read at all, so that nothing need be missed in it
+	broken bool // the row could not be parsed, so missing columns are not reported
 }
 
-// say notes something wrong.
+// say adds a problem.
 func (c *cells) say(format string, values ...any) {
 	c.wrong = append(c.wrong, fmt.Sprintf(format, values...))
 }
 
-// breakOff notes why the row cannot be read.
+// breakOff records why the row could not be parsed.
 func (c *cells) breakOff(format string, values ...any) {
 	c.say(format, values...)
 	c.broken = true
 }
 
-// thing makes a thing of the cells.
+// thing converts the cells to a thing.
 func (c *cells) thing() Thing {
 	if c.broken {
 		return Thing{}
@@ -163,7 +163,7 @@ func (c *cells) thing() Thing {
 	return th
 }
 
-// shown is a text as errors show it: quoted, and only its beginning where it is long.
+// shown quotes a text for an error message and truncates it.
 func shown(text string) string {
 	const most = 60 // bytes
 	if len(text) > most {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// collect gives the rows of a text and the error that ended them.
+// collect returns the rows of a text and the error that ended the sequence.
 func collect(text string, format Format) (rows []Row, err error) {
 	for row, rowsErr := range Rows(strings.NewReader(text), format) {
 		if rowsErr != nil {
@@ -98,7 +98,7 @@ func TestWrongHeader(t *testing.T) {
 	}
 }
 
-// Each wrong row stands before one that is right, which must come through.
+// TestWrongRows puts each invalid row before a valid one, which must be read.
 func TestWrongRows(t *testing.T) {
 	t.Parallel()
 	const long = maxRow + 1
@@ -136,7 +136,7 @@ func TestWrongRows(t *testing.T) {
 		rows, err := collect(c.row+"\n"+`{"name":"Lamp","creator":"ada","id":5}`, JSONLines)
 		checkWrong(t, c.row, c.want, rows, err)
 	}
-	// What is exactly as long as a row may be is taken.
+	// A row of exactly the maximum length is accepted.
 	name := strings.Repeat("a", maxRow-len(",ada,,"))
 	if rows, err := collect("name,creator,date,id\n"+name+",ada,,\n", CSV); err != nil || len(rows) != 1 || rows[0].Err != nil || rows[0].Thing.Name != name {
 		t.Errorf("a row of 1 MiB: %d rows and %v", len(rows), err)
@@ -148,11 +148,11 @@ func TestWrongRows(t *testing.T) {
 	if rows, err := collect(text+" \n", JSONLines); err != nil || len(rows) != 1 || rows[0].Err == nil {
 		t.Errorf("a line of one byte more: %d rows and %v", len(rows), err)
 	}
-	// What is there but wrong is not said to be empty too.
+	// An invalid value is not reported as empty too.
 	if rows, err := collect(`{"name":3,"creator":"ada"}`, JSONLines); err != nil || len(rows) != 1 || rows[0].Err == nil || rows[0].Err.Error() != "row 1 (line 1): column name: not a string" {
 		t.Errorf("a number for a name: %+v and %v", rows, err)
 	}
-	// A quote without an end takes the rest.
+	// A quote that is not closed consumes the rest.
 	rows, err := collect("name,creator\nLamp,ada\n\"Lamp,ada\nLamp,ada\n", CSV)
 	if err != nil || len(rows) != 2 || rows[0].Err != nil || rows[1].Err == nil || !strings.Contains(rows[1].Err.Error(), "row 2 (line 3): column 1: the quote is never closed, up to line 5") {
 		t.Errorf("%+v and %v", rows, err)
@@ -190,7 +190,7 @@ func TestRowsOfFailingReader(t *testing.T) {
 	}
 }
 
-// endless is a reader of one byte again and again.
+// endless is a reader that repeats one byte.
 type endless struct {
 	b    byte
 	left int
@@ -260,7 +260,7 @@ func FuzzRows(f *testing.F) {
 				}
 			}
 		}
-		// What the reader of the standard library takes is read alike.
+		// The result equals that of encoding/csv for what it accepts.
 		standard := csv.NewReader(bytes.NewReader(text))
 		standard.FieldsPerRecord = -1
 		want, err := standard.ReadAll()

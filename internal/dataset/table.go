@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// readTable gives the wanted columns of each row of a table to a function, in the order in which they are wanted. The
-// function must not keep the slice. Errors name the file, the line and, where it is known, the column.
+// readTable calls row with the wanted columns of each row of a table, in the wanted order. The
+// slice is reused. Errors name the file, the line and, if known, the column.
 func readTable(dir, name string, columns []string, row func([]string) error) error {
 	f, err := os.Open(filepath.Join(dir, name))
 	if err != nil {
@@ -55,7 +55,7 @@ func readTable(dir, name string, columns []string, row func([]string) error) err
 	}
 }
 
-// number reads a count or an id, which is 0 or more.
+// number parses a count or an ID, which is at least 0.
 func number(column, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
@@ -64,7 +64,7 @@ func number(column, text string) (int64, error) {
 	return n, nil
 }
 
-// numberOrNone is number for a cell that may be empty, which counts as 0.
+// numberOrNone is number for a cell that may be empty, which means 0.
 func numberOrNone(column, text string) (int64, error) {
 	if text == "" {
 		return 0, nil

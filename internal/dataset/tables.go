@@ -12,24 +12,24 @@ import (
 	"time"
 )
 
-// Tables are the tables of a catalogue, all in memory: some 5 MB for 2,000 things with 10,000 files and 27,000 titles.
-// They are safe for concurrent use.
+// Tables are the tables of a catalogue in memory: about 5 MB for 2,000 things with 10,000 files and
+// 27,000 titles. They are safe for concurrent use.
 type Tables struct {
-	// Skipped tells what was left out, and why: things of which there are files or tags but no row.
+	// Skipped lists what was left out and why: things that have files or tags but no row.
 	Skipped []string
-	// Titles are further names of things, from titles_sketchfab.csv. Only resampling uses them.
+	// Titles are additional titles from titles_sketchfab.csv. Only resampling uses them.
 	Titles []string
 
-	things []Thing // by id
+	things []Thing // by ID
 }
 
-// tableDate is how things.csv writes dates. They have no zone; UTC is assumed.
+// tableDate is the date format of things.csv. Dates have no time zone; UTC is assumed.
 const tableDate = "2006-01-02T15:04:05"
 
-// Open reads things.csv, files.csv, tags.csv and licences.csv of a folder and, where they are there,
-// titles_sketchfab.csv (more names, for resampling) and popularity_anchors.csv (observed counts, of which those of
-// things in things.csv are taken). Columns may stand in any order, beside others. An error names the file, the line and
-// the column of what is wrong.
+// Open reads things.csv, files.csv, tags.csv and licences.csv in a folder and, if they exist,
+// titles_sketchfab.csv (additional titles for resampling) and popularity_anchors.csv (observed
+// counts of things). Columns may be in any order, and other columns are ignored. An error names the
+// file, the line and the column.
 func Open(dir string) (*Tables, error) {
 	l := &tableLoader{licenses: make(map[string]string), things: make(map[int64]*Thing), files: make(map[int64]bool), orphans: make(map[int64]*orphan)}
 	for _, table := range []struct {
@@ -63,18 +63,18 @@ func Open(dir string) (*Tables, error) {
 	return t, nil
 }
 
-// Len is how many things the tables hold.
+// Len returns the number of things.
 func (t *Tables) Len() int { return len(t.things) }
 
-// Things gives the things of the tables by id, lowest first, each with its tags and files.
+// Things iterates over the things by ascending ID, with their tags and files.
 func (t *Tables) Things() iter.Seq[Thing] { return t.ThingsFrom(0) }
 
-// ThingsFrom is Things from the one at the index first on, counted from 0.
+// ThingsFrom is Things starting at index first, counted from 0.
 func (t *Tables) ThingsFrom(first int) iter.Seq[Thing] {
 	return func(yield func(Thing) bool) {
 		for i := max(first, 0); i < len(t.things); i++ {
 			th := t.things[i]
-			// Who gets a thing may change it, and the next one who reads the tables must not see that.
+			// The caller may modify the thing, which must not affect the tables.
 			th.Tags, th.Files = slices.Clone(th.Tags), slices.Clone(th.Files)
 			if !yield(th) {
 				return
@@ -83,7 +83,7 @@ func (t *Tables) ThingsFrom(first int) iter.Seq[Thing] {
 	}
 }
 
-// tableLoader gathers what the rows of the tables say.
+// tableLoader collects the rows of the tables.
 type tableLoader struct {
 	licenses map[string]string // codes by label
 	things   map[int64]*Thing
@@ -92,7 +92,7 @@ type tableLoader struct {
 	titles   []string
 }
 
-// orphan counts what there is of a thing without a row.
+// orphan counts the rows that refer to a missing thing.
 type orphan struct{ files, tags int }
 
 func (l *tableLoader) license(row []string) error {
@@ -119,7 +119,7 @@ func (l *tableLoader) thing(row []string) error {
 	if err != nil {
 		return fmt.Errorf("column date: %q is not a date such as %s", row[1], tableDate)
 	}
-	// The tables keep names as the pages had them, with entities.
+	// Names in the tables contain HTML entities.
 	name := html.UnescapeString(row[4])
 	if name == "" {
 		return errors.New("column name: empty")
@@ -186,7 +186,7 @@ func (l *tableLoader) title(row []string) error {
 
 var anchorColumns = []string{"downloads", "likes", "collects", "makes", "comments", "views"}
 
-// anchor takes the counts of a thing. Rows of files, and of things that the tables do not hold, say nothing here.
+// anchor reads the counts of a thing. It ignores rows of files and of unknown things.
 func (l *tableLoader) anchor(row []string) error {
 	id, err := number("id", row[1])
 	if err != nil || row[0] != "thing" || l.things[id] == nil {

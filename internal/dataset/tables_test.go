@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// openSmall opens a few rows made by hand.
+// openSmall opens a few hand-written rows.
 func openSmall(t testing.TB) *Tables {
 	t.Helper()
 	tables, err := Open(filepath.Join("testdata", "small"))
@@ -21,7 +21,7 @@ func openSmall(t testing.TB) *Tables {
 	return tables
 }
 
-// openReal opens the tables of a real catalogue where they lie beside the project.
+// openReal opens the tables of a real catalogue, and skips the test if they are missing.
 func openReal(t testing.TB) *Tables {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "shared", "data", "catalogue")
@@ -67,7 +67,7 @@ func TestThings(t *testing.T) {
 	}
 }
 
-// The numbers are those of the README beside the tables.
+// TestRealTables checks the numbers that are documented with the tables.
 func TestRealTables(t *testing.T) {
 	t.Parallel()
 	tables := openReal(t)

@@ -2,11 +2,11 @@ package dataset
 
 import "strings"
 
-// TagKey is what two spellings of one tag have in common.
+// TagKey returns the key by which tags are compared: lower case, with '_' as a space.
 func TagKey(tag string) string { return strings.ReplaceAll(strings.ToLower(tag), "_", " ") }
 
-// DistinctTags gives tags in their order, without empty ones, blanks around them, and all but the first of those that
-// repeat each other.
+// DistinctTags returns the tags in order, trimmed, without empty ones and without duplicates by
+// TagKey.
 func DistinctTags(tags []string) []string {
 	var kept []string
 	seen := make(map[string]bool, len(tags))

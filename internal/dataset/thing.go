@@ -1,33 +1,35 @@
-// Package dataset reads the tables of a catalogue and the files of operators, and gives things one after another to
-// whatever loads them: as they are, or resampled to a catalogue of any size. It knows no database.
+// Package dataset reads the data that `meshyard import` loads: the tables of a catalogue, and CSV
+// or JSON Lines files of an operator. It does not use the database. Package resample generates
+// larger catalogues from the tables.
 package dataset
 
 import "time"
 
-// Thing is a thing as an import brings it.
+// Thing is a thing to import.
 type Thing struct {
-	ID          int64     // 0: the loader gives one
-	Name        string    // as readers see it, no HTML
-	Author      string    // public user name; empty where the tables do not know it
-	License     string    // code of licences.csv, such as cc-sa; empty where the catalogue names none that is known
+	ID          int64     // 0 if the loader assigns one
+	Name        string    // plain text without HTML
+	Author      string    // public user name; empty if unknown
+	License     string    // code in licences.csv, such as cc-sa; empty if unknown
 	Category    string    // name; may be empty
-	Subcategory string    // name; may be empty, and is where Category is
+	Subcategory string    // name; may be empty; requires Category
 	Description string    // may be empty
-	Date        time.Time // of publication, UTC
-	Tags        []string  // in their order; none repeats another, small letters like capitals and '_' like a space
-	Files       []File    // by id
+	Date        time.Time // date of publication, UTC
+	Tags        []string  // in order, without duplicates by TagKey
+	Files       []File    // by ID
 	Counts      Counts
 }
 
-// File is what is known of a file without its bytes.
+// File describes a file without its content.
 type File struct {
 	ID   int64
 	Name string
-	Size int64 // bytes; where only triangles were counted, what they take as binary STL, and 84 where not even those were
+	Size int64 // in bytes; if only the number of triangles is known, the size as binary STL; if nothing is known, 84
 }
 
-// Counts are what people did with a thing before it is imported.
+// Counts are the counters of a thing at the time of the import.
 type Counts struct{ Downloads, Likes, Collects, Makes, Comments, Views int64 }
 
-// STLSize is the size in bytes of so many triangles as binary STL: a header of 84 bytes and 50 for each.
+// STLSize returns the size in bytes of a binary STL file: a header of 84 bytes and 50 for each
+// triangle.
 func STLSize(triangles int64) int64 { return 84 + 50*triangles }

@@ -1,4 +1,5 @@
-// Package graphqltest holds GraphQL requests that cost a careless server far more than they weigh. Tests and the benchmark send the same.
+// Package graphqltest provides malicious GraphQL requests that are expensive for a server without
+// limits. Tests and the benchmark use them.
 package graphqltest
 
 import (
@@ -7,15 +8,16 @@ import (
 	"strings"
 )
 
-// Request is one that somebody may send to do harm. It is no larger than a body that is taken, or little more.
+// Request is a malicious request, at most slightly larger than the body limit.
 type Request struct {
 	Name      string
 	Query     string
-	Variables string // JSON
-	Raw       string // the body, where it is no request of GraphQL
+	Variables string // as JSON
+	Raw       string // the body, if it is not a GraphQL request
 }
 
-// Body is the request as JSON. nonce makes the document one that was not seen before, and nothing else of it.
+// Body returns the request as JSON. nonce makes the document unique without changing its meaning,
+// so that caches do not help.
 func (r Request) Body(nonce int) []byte {
 	if r.Raw != "" {
 		return []byte(r.Raw)
@@ -26,12 +28,12 @@ func (r Request) Body(nonce int) []byte {
 	}
 	query, err := json.Marshal(r.Query + fmt.Sprintf("\n#%d", nonce))
 	if err != nil {
-		panic(err) // it is a text
+		panic(err) // cannot happen: it is a text
 	}
 	return fmt.Appendf(nil, `{"query":%s,"variables":%s}`, query, variables)
 }
 
-// Requests gives them all.
+// Requests returns all requests.
 func Requests() []Request {
 	all := []Request{
 		{Name: "a grid of inline fragments, 200 by 20", Query: "{" + strings.Repeat("...{"+strings.Repeat("__typename ", 20)+"}", 200) + "}"},
@@ -98,7 +100,7 @@ func Requests() []Request {
 	return all
 }
 
-// numbered writes format for each of the first n numbers.
+// numbered formats each of the numbers below n.
 func numbered(n int, format string) string {
 	var b strings.Builder
 	for i := range n {
@@ -107,7 +109,7 @@ func numbered(n int, format string) string {
 	return b.String()
 }
 
-// doubling gives fragments that each spread the next twice.
+// doubling returns n fragments, each of which spreads the next one twice.
 func doubling(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -117,7 +119,7 @@ func doubling(n int) string {
 	return b.String()
 }
 
-// twice nests a selection so many levels deep, with each selection twice in the one around it.
+// twice nests a selection levels deep, with each selection twice in its parent.
 func twice(open, end, inner string, levels int, outermost, outerEnd string) string {
 	for range levels {
 		inner = strings.Repeat(open+inner+end+" ", 2)

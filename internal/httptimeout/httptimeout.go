@@ -1,4 +1,5 @@
-// Package httptimeout waits for slow clients, and for those that stall not for ever.
+// Package httptimeout ends HTTP requests and responses of clients that stall, while it lets slow
+// but steady transfers take as long as they need.
 package httptimeout
 
 import (
@@ -12,16 +13,19 @@ import (
 )
 
 const (
-	// Patience is how long a client may send nothing in the middle of a body, or take nothing of an answer.
+	// Patience is how long a client may send nothing in the middle of a body, or receive nothing of
+	// a response.
 	Patience = time.Minute
-	// slowest is how many bytes of a body must come in a second, in the mean, once patience is over.
+	// slowest is the minimum average rate of a body in bytes per second after the first patience
+	// period.
 	slowest = 1 << 10
-	// step is how much of an answer a client must take within patience.
+	// step is how many bytes of a response a client must receive within patience.
 	step = 256 << 10
 )
 
-// Handler ends bodies and answers that stall. Each read and each write has a deadline of its own, patience from when it begins, so an upload and a download may
-// take as long as they go on. An answer that is given before the body was read does not wait for it.
+// Handler wraps next with a deadline for each read of the request body and each write of the
+// response, patience after it starts. So an upload or a download can take any time as long as it
+// makes progress. A response that starts before the body has been read does not wait for the body.
 func Handler(next http.Handler, patience time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection := http.NewResponseController(w)
@@ -31,26 +35,27 @@ func Handler(next http.Handler, patience time.Duration) http.Handler {
 				ReadCloser: r.Body, connection: connection, began: time.Now(), patience: patience,
 				declared: r.ContentLength, invited: r.Header.Get("Expect") == "",
 			}
-			// In a copy: the server looks at its own request to see what became of the body.
+			// A copy, because the server inspects the body of its own request.
 			with := *r
 			with.Body = a.body
 			r = &with
 		}
-		// Where the connection knows no deadlines there is nothing to be done; the server's own always does.
+		// A connection without deadlines is left alone. Connections of net/http servers always have
+		// them.
 		next.ServeHTTP(a, r)
 		a.begin(http.StatusOK)
-		a.extend() // for what the server still writes, which holds no deadline over to the next request
+		a.extend() // for what the server still writes; a deadline does not carry over to the next request
 	})
 }
 
-// body is one that ends with an error when too little of it comes.
+// body is a request body that returns an error if data arrives too slowly.
 type body struct {
 	io.ReadCloser
 	connection *http.ResponseController
 	began      time.Time
 	patience   time.Duration
-	declared   int64 // bytes; negative: the client has not said
-	invited    bool  // the client did not wait to be asked for it
+	declared   int64 // bytes; negative if unknown
+	invited    bool  // the client did not wait for 100 Continue
 
 	read  atomic.Int64
 	ended atomic.Bool
@@ -68,18 +73,19 @@ func (b *body) Read(p []byte) (int, error) {
 		b.ended.Store(true)
 	}
 	if err != nil {
-		// At the end the server reads ahead, to see when the client goes away: that it sends nothing more is as it should be.
+		// After the body the server reads ahead to detect a disconnect. A silent client is normal
+		// then.
 		_ = b.connection.SetReadDeadline(time.Time{})
 	}
 	return n, err
 }
 
-// answer is one that ends with an error when too little of it is taken.
+// answer is a response writer that returns an error if the client receives too slowly.
 type answer struct {
 	http.ResponseWriter
 	connection *http.ResponseController
 	patience   time.Duration
-	body       *body // nil: there is none
+	body       *body // nil if there is none
 	begun      bool
 }
 
@@ -110,8 +116,8 @@ func (a *answer) Write(b []byte) (n int, err error) {
 	}
 }
 
-// ReadFrom keeps the way open on which the kernel copies a file to the connection, step by step. It knows the files that it may copy by their type, and below
-// one limit.
+// ReadFrom lets the kernel copy a file to the connection, in steps. The kernel path is recognized
+// by the type of the reader and one io.LimitedReader around it.
 func (a *answer) ReadFrom(from io.Reader) (n int64, err error) {
 	a.begin(http.StatusOK)
 	limited, ok := from.(*io.LimitedReader)
@@ -132,14 +138,15 @@ func (a *answer) ReadFrom(from io.Reader) (n int64, err error) {
 	return n, nil
 }
 
-// Hijack lets WebSockets have the connection. Writers that compress look for this, and for Flush, by name.
+// Hijack gives WebSockets the connection. Compressing writers look for this method, and for Flush,
+// by name.
 func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) { return a.connection.Hijack() }
 
-// Flush sends what was written so far.
+// Flush sends buffered data.
 func (a *answer) Flush() {
 	a.extend()
 	_ = a.connection.Flush()
 }
 
-// Unwrap lets http.ResponseController find the connection.
+// Unwrap returns the underlying writer, for http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }

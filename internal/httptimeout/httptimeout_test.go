@@ -20,7 +20,7 @@ import (
 	"github.com/meshyard/meshyard/internal/httptimeout"
 )
 
-// serve answers each request with fn, and gives the address.
+// serve answers each request with fn and returns the URL.
 func serve(t *testing.T, patience time.Duration, fn http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(httptimeout.Handler(fn, patience))
@@ -39,11 +39,12 @@ func dial(t *testing.T, address string) net.Conn {
 	return conn
 }
 
-// A body that stalls, or comes a byte at a time, ends with an error; one that goes on may take many times as long.
+// TestBodies checks that a body that stalls, or arrives byte by byte, ends with an error, and that
+// a steady one may take much longer than patience.
 func TestBodies(t *testing.T) {
 	const patience = time.Second
 	for name, c := range map[string]struct {
-		part string        // sent again and again
+		part string        // sent repeatedly
 		wait time.Duration // between the parts
 		ends bool
 	}{
@@ -83,7 +84,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// A client that takes nothing of an answer loses it; one that takes it slowly has it whole, from memory and from a file.
+// TestAnswers checks that a client that receives nothing is disconnected, and that a slow one
+// receives everything, from memory and from a file.
 func TestAnswers(t *testing.T) {
 	const patience = 2 * time.Second
 	content := make([]byte, 12<<20)
@@ -141,12 +143,13 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A connection that rests longer than patience between requests, and a handler that thinks for longer after the body and before the answer, are none that stall.
+// TestThinking checks that an idle connection between requests and a slow handler are not treated
+// as stalled.
 func TestThinking(t *testing.T) {
 	const patience = 300 * time.Millisecond
 	left := make(chan error, 10)
 	conn := dial(t, serve(t, patience, func(w http.ResponseWriter, r *http.Request) {
-		for range 2 { // who reads once more at the end begins no wait for more
+		for range 2 { // another read at the end does not wait
 			_, _ = io.Copy(io.Discard, r.Body)
 		}
 		select {

@@ -6,14 +6,17 @@ import (
 )
 
 const (
-	// grace is how long an answer waits for what is left of a body that nobody wants, and how long the connection stays for the answer to be read.
+	// grace is how long a response waits for the rest of an unread body, and how long the
+	// connection stays open so that the client can read the response.
 	grace = 500 * time.Millisecond
-	// remainder is how many bytes may be left of such a body for the connection to be kept.
+	// remainder is the maximum number of unread bytes for which the connection is kept open.
 	remainder = 16 << 10
 )
 
-// settle decides what becomes of a body that was not read to its end when the answer begins. The server would wait for it without end, before the answer and after
-// it. A short one is worth waiting for, a little, for the connection is kept then; any other ends with the answer, so that no refusal waits for what it refuses.
+// settle decides what happens to a body that has not been read to its end when the response starts.
+// The server would wait for the rest without limit. It is worth waiting for a short rest, because
+// the connection can then be reused. Otherwise the connection closes with the response, so that a
+// rejection does not wait for the body it rejects.
 func (a *answer) settle(status int) {
 	b := a.body
 	if b == nil || b.ended.Load() {

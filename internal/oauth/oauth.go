@@ -1,5 +1,7 @@
-// Package oauth holds what OAuth 2 (RFC 6749) says of applications, redirect addresses and proof keys (RFC 7636), as far as it needs neither rows nor
-// requests. It follows RFC 9700: addresses are compared exactly, proof keys are S256, and the implicit form is for applications that are known to need it.
+// Package oauth implements the parts of OAuth 2.0 (RFC 6749) that need neither the database nor
+// HTTP: scopes, redirect URIs and PKCE (RFC 7636). It follows RFC 9700: redirect URIs are compared
+// exactly, PKCE uses S256, and the implicit grant is limited to applications that are registered
+// for it.
 package oauth
 
 import (
@@ -10,43 +12,44 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// CodeLifetime is how long an authorization code can be turned into a token.
+// CodeLifetime is how long an authorization code can be exchanged for a token.
 const CodeLifetime = 10 * time.Minute
 
-// ImplicitLifetime is how long a token lives that came in an address.
+// ImplicitLifetime is the lifetime of a token issued by the implicit grant.
 const ImplicitLifetime = 30 * 24 * time.Hour
 
-// ApplicationLifetime is how long a token lives that is an application's own.
+// ApplicationLifetime is the lifetime of a token issued by the client credentials grant.
 const ApplicationLifetime = 24 * time.Hour
 
-// Application is a program that may ask users to let it in.
+// Application is a registered OAuth client.
 type Application struct {
 	ID        int64
 	ClientID  string
 	Name      string
 	Redirects []string
-	Public    bool // can keep no secret: it proves with a key of its own that a code is its own
-	Implicit  bool // may have tokens in an address: it was written for that and cannot be changed
+	Public    bool // a public client: it has no secret and must use PKCE
+	Implicit  bool // may use the implicit grant, for old applications that cannot be changed
 }
 
-// Grant is what a user allows an application.
+// Grant is the authorization that a user gives an application.
 type Grant struct {
 	Application *Application
 	UserID      int64
-	Redirect    string // where the answer goes, as the application wrote it
+	Redirect    string // the redirect URI as the application sent it
 	Scopes      auth.Scopes
-	Challenge   string // S256; empty: none was sent
+	Challenge   string // PKCE challenge (S256); empty if none was sent
 }
 
-// Token is an access token that was just made.
+// Token is a newly issued access token.
 type Token struct {
 	Text      string
 	Scopes    auth.Scopes
-	ExpiresAt *time.Time // nil: never
+	ExpiresAt *time.Time // nil if it does not expire
 }
 
-// ParseScopes reads scopes that are separated by blanks. None at all are read and write, which programs for the old interface rely on. None reaches the
-// powers of the staff: those are for tokens that their users make themselves.
+// ParseScopes parses scopes separated by spaces. An empty text means read and write, which clients
+// of the old API rely on. OAuth tokens cannot have the scopes of moderators and administrators;
+// users create such tokens themselves.
 func ParseScopes(text string) (auth.Scopes, error) {
 	if strings.TrimSpace(text) == "" {
 		return auth.Scopes{auth.Read, auth.Write}, nil

@@ -30,7 +30,7 @@ func TestAllowsRedirect(t *testing.T) {
 	}
 }
 
-// The example of RFC 7636, appendix B.
+// TestProves uses the example of RFC 7636, appendix B.
 func TestProves(t *testing.T) {
 	const verifier, challenge = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 	for _, c := range []struct {

@@ -12,11 +12,12 @@ var (
 	verifier  = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 )
 
-// IsChallenge tells whether a text can be an S256 challenge: RFC 7636 section 4.2.
+// IsChallenge reports whether a text is a valid S256 challenge (RFC 7636, section 4.2).
 func IsChallenge(text string) bool { return challenge.MatchString(text) }
 
-// Proves tells whether a verifier is that of an S256 challenge: RFC 7636 section 4.6. Where there was no challenge there must be no verifier either: who
-// sends one had its challenge taken away under way (RFC 9700 section 4.8.2).
+// Proves reports whether the code verifier matches the S256 challenge (RFC 7636, section 4.6).
+// Without a challenge there must be no verifier: otherwise an attacker could have removed the
+// challenge (RFC 9700, section 4.8.2).
 func Proves(given, challenge string) bool {
 	if challenge == "" {
 		return given == ""

@@ -10,20 +10,21 @@ import (
 )
 
 var (
-	// What a content security policy can name: anything else in an address could write policy of its own.
+	// The characters that a content security policy can contain. Others in a redirect URI could
+	// inject directives.
 	plainHost     = regexp.MustCompile(`^[A-Za-z0-9.-]+$`)
 	privateScheme = regexp.MustCompile(`^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+$`)
 )
 
 const maxRedirect = 1_000
 
-// OutOfBand is the redirect URI of programs that cannot be redirected to: the code is shown on a page,
-// and the user copies it.
+// OutOfBand is the redirect URI of programs without one: a page shows the code, and the user copies
+// it.
 const OutOfBand = "urn:ietf:wg:oauth:2.0:oob"
 
-// CheckRedirect returns what is wrong with a redirect URI that an application wants to register. It
-// must be https, http on the application's own machine (RFC 8252 section 7.3), a private scheme that
-// is a reversed domain name (section 7.1), or OutOfBand.
+// CheckRedirect returns an error if an application cannot register the redirect URI. It must be
+// https, http on a loopback address (RFC 8252, section 7.3), a private-use scheme that is a
+// reversed domain name (section 7.1), or OutOfBand.
 func CheckRedirect(address string) error {
 	if address == OutOfBand {
 		return nil
@@ -46,7 +47,7 @@ func CheckRedirect(address string) error {
 	return fmt.Errorf("redirect %.100q: want https://…, http://127.0.0.1/…, a reversed domain name as the scheme, such as org.example.app:/…, or "+OutOfBand, address)
 }
 
-// host tells whether the host and the port are plain ones.
+// host reports whether host and port consist of plain characters.
 func host(u *url.URL) bool {
 	return plainHost.MatchString(u.Hostname()) || net.ParseIP(u.Hostname()) != nil && !strings.Contains(u.Hostname(), "%")
 }
@@ -56,15 +57,15 @@ func loopback(u *url.URL) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// AllowsRedirect tells whether an address is one that the application registered, letter by letter; on its own machine the port is free, because a program
-// there takes the one it gets.
+// AllowsRedirect reports whether the application registered the redirect URI. The comparison is
+// exact, except for the port of a loopback address, which programs choose at run time.
 func (a *Application) AllowsRedirect(address string) bool {
 	return slices.ContainsFunc(a.Redirects, func(registered string) bool {
 		return registered == address || withoutPort(registered) != "" && withoutPort(registered) == withoutPort(address)
 	})
 }
 
-// withoutPort is an address on the program's own machine less its port; empty for any other.
+// withoutPort returns a loopback URI without its port, and "" for others.
 func withoutPort(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || CheckRedirect(address) != nil || u.Scheme != "http" || !loopback(u) {
@@ -74,7 +75,7 @@ func withoutPort(address string) string {
 	return "http://" + u.Hostname() + rest
 }
 
-// Origin is what a content security policy calls the place of a redirect address.
+// Origin returns the source expression of a redirect URI for a content security policy.
 func Origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -86,7 +87,8 @@ func Origin(address string) string {
 	return u.Scheme + ":"
 }
 
-// Answer is a redirect address with the parameters of an answer: in its query, or in its fragment where a token is among them. They stay in the order given.
+// Answer returns the redirect URI with the response parameters in the given order: in its query, or
+// in its fragment if they include a token.
 func Answer(redirect string, inFragment bool, parameters ...[2]string) string {
 	var b strings.Builder
 	b.WriteString(redirect)

@@ -1,4 +1,5 @@
-// Package ratelimit bounds how many requests one caller may make in a span of time, and what these may cost together.
+// Package ratelimit limits how many requests a caller may make within a time window, and how much
+// they may cost in total.
 package ratelimit
 
 import (
@@ -11,13 +12,14 @@ import (
 )
 
 const (
-	// Window is the span in which requests are counted.
+	// Window is the time window in which requests are counted.
 	Window = 5 * time.Minute
 
 	maxCallers = 100_000
 )
 
-// Limiter counts requests, or what they cost, in fixed windows, a caller at a time, in this process.
+// Limiter counts the requests, or their cost, of each caller in fixed windows. Counts are per
+// process.
 type Limiter struct {
 	limit int
 
@@ -30,12 +32,12 @@ type window struct {
 	ends time.Time
 }
 
-// New makes a limiter of so many requests, or so much cost, in a Window.
+// New returns a Limiter that allows limit requests, or that much cost, in each Window.
 func New(limit int) *Limiter {
 	return &Limiter{limit: limit, callers: make(map[string]*window)}
 }
 
-// take counts n; left is negative, and nothing is counted, where that is too many.
+// take counts n. If that exceeds the limit, left is negative and nothing is counted.
 func (l *Limiter) take(caller string, n int, now time.Time) (left int, ends time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,20 +56,22 @@ func (l *Limiter) take(caller string, n int, now time.Time) (left int, ends time
 	return left, w.ends
 }
 
-// Allow counts something that a caller does outside of Limit, and tells how long he must wait where it is one too many.
+// Allow counts an action of a caller outside of Limit. If it exceeds the limit, ok is false and
+// wait is the time until the next window.
 func (l *Limiter) Allow(caller string, now time.Time) (wait time.Duration, ok bool) {
 	left, ends := l.take(caller, 1, now)
 	return whole(ends.Sub(now)), left >= 0
 }
 
-// Forgive forgets what a caller did.
+// Forgive resets the count of a caller.
 func (l *Limiter) Forgive(caller string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.callers, caller)
 }
 
-// forget makes room: it drops those whose window is over and, where that is not enough, all.
+// forget frees memory: it drops callers whose window has ended and, if that is not enough, all
+// callers.
 func (l *Limiter) forget(now time.Time) {
 	for caller, w := range l.callers {
 		if !now.Before(w.ends) {
@@ -79,18 +83,20 @@ func (l *Limiter) forget(now time.Time) {
 	}
 }
 
-// Spend takes a cost from what a caller has left. A negative left is how much is lacking, and wait how long until there is more.
+// Spend deducts a cost from what the caller has left. If left is negative, nothing is deducted:
+// -left is the cost that is lacking and wait the time until the next window.
 func (l *Limiter) Spend(caller string, cost int) (left int, wait time.Duration) {
 	now := time.Now()
 	left, ends := l.take(caller, cost, now)
 	return left, whole(ends.Sub(now))
 }
 
-// whole is a time to wait in whole seconds, as Retry-After tells it.
+// whole rounds a time up to whole seconds for Retry-After.
 func whole(wait time.Duration) time.Duration { return wait.Truncate(time.Second) + time.Second }
 
-// Limit tells each answer where its caller stands, and refuses, through fail and before a body is read, those that have used up their window. It tells so in the
-// fields of draft-ietf-httpapi-ratelimit-headers, version 10, and in those that clients knew before.
+// Limit wraps next with a limit by caller. It calls fail, before the body is read, for requests
+// above the limit. It sets the headers of draft-ietf-httpapi-ratelimit-headers-10 and their older
+// equivalents on each response.
 func (l *Limiter) Limit(next http.Handler, caller func(*http.Request) string, fail func(w http.ResponseWriter, r *http.Request, wait time.Duration)) http.Handler {
 	if l.limit <= 0 {
 		return next

@@ -1,5 +1,5 @@
-// Package signing makes and checks what the server hands out and later believes: addresses of bytes that work
-// without a token for a while, and the policies of form uploads.
+// Package signing signs what the server issues and later accepts: URLs of files that work without a
+// token, and the policies of upload forms.
 package signing
 
 import (
@@ -12,8 +12,9 @@ import (
 // Key is the secret that all nodes share.
 type Key []byte
 
-// Sign gives the HMAC-SHA256 of purpose and parts in base64url. Each part is preceded by its length, so that no two lists
-// of parts give the same bytes; the purpose keeps a signature for one use from serving another.
+// Sign returns the HMAC-SHA256 of purpose and parts in base64url. Each part is preceded by its
+// length, so that different lists of parts never produce the same input. purpose prevents the use
+// of a signature in another place.
 func (k Key) Sign(purpose string, parts ...string) string {
 	mac := hmac.New(sha256.New, k)
 	var length [8]byte
@@ -25,7 +26,7 @@ func (k Key) Sign(purpose string, parts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// Verify tells whether signature is the one that Sign gives, in a time that tells nothing.
+// Verify reports whether signature is that of purpose and parts, in constant time.
 func (k Key) Verify(signature, purpose string, parts ...string) bool {
 	return hmac.Equal([]byte(signature), []byte(k.Sign(purpose, parts...)))
 }

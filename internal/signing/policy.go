@@ -11,20 +11,21 @@ import (
 	"time"
 )
 
-// Form is what an upload form may be used for: one file of at most Limit bytes, until Expires.
+// Form is the permission to upload one file of at most Limit bytes until Expires.
 type Form struct {
 	FileID   int64
-	Name     string // the file's
-	Redirect string // where the client goes when the bytes are stored
+	Name     string // file name
+	Redirect string // where the client is redirected after the upload
 	Limit    int64
 	Expires  time.Time
 }
 
-// Field is a field of a form, in the order in which it is to be sent.
+// Field is a form field.
 type Field struct{ Name, Value string }
 
-// policy is the document that the signature covers, after the POST policies of Amazon S3 (API version 2006-03-01,
-// "Creating a POST policy"): each condition is one field and its only value, or a range of lengths.
+// policy is the document that the signature covers, modelled on the POST policies of Amazon S3 (API
+// version 2006-03-01, "Creating a POST policy"): each condition is a field and its only value, or a
+// range of lengths.
 type policy struct {
 	Expiration string `json:"expiration"`
 	Conditions []any  `json:"conditions"`
@@ -35,7 +36,8 @@ const (
 	lengthRange = "content-length-range"
 )
 
-// Fields gives the nine fields of the form, policy and signature among them.
+// Fields returns the nine fields of the form, in the order in which they are to be sent, including
+// policy and signature.
 func (k Key) Fields(form Form) ([]Field, error) {
 	fields := []Field{
 		{"AWSAccessKeyId", "meshyard"},
@@ -59,8 +61,9 @@ func (k Key) Fields(form Form) ([]Field, error) {
 	return slices.Insert(fields, 5, Field{"policy", encoded}, Field{"signature", k.Sign("form", encoded)}), nil
 }
 
-// CheckForm reads the fields that came back and gives the form that they stand for. Every field that came must have
-// the value that was signed; all may be missing but key, policy and signature. Errors say what is wrong in words for the client.
+// CheckForm verifies the submitted fields and returns the Form that they were issued for. Each
+// submitted field must have the signed value. Only key, policy and signature are required. The
+// error describes the problem to the client.
 func (k Key) CheckForm(fields map[string]string, now time.Time) (Form, error) {
 	var form Form
 	if fields["policy"] == "" || fields["signature"] == "" || fields["key"] == "" {

@@ -81,13 +81,14 @@ func FuzzCheckForm(f *testing.F) {
 	})
 }
 
-// A form that comes back as it went out stands for what it was made for, and one in which anything is changed for nothing.
+// FuzzForm checks that a form that is submitted unchanged is accepted, and that any change is
+// rejected.
 func FuzzForm(f *testing.F) {
 	f.Add(int64(5), "fox.stl", "http://localhost/files/5", int64(1000), uint8(2), "x")
 	f.Add(int64(-1), "a\"\\;\x00\xff.stl", "", int64(1)<<60, uint8(7), "")
 	f.Fuzz(func(t *testing.T, id int64, name, redirect string, limit int64, field uint8, value string) {
 		now := time.Unix(1_774_969_445, 0)
-		limit &= 1<<50 - 1 // in a policy as in JavaScript: no upload is as large
+		limit &= 1<<50 - 1 // in a policy, as in JavaScript, numbers are limited to 2^53
 		fields, err := key.Fields(Form{FileID: id, Name: name, Redirect: redirect, Limit: limit, Expires: now.Add(time.Hour)})
 		if err != nil {
 			t.Fatal(err)

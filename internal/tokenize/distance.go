@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Tolerance is how many errors a word may have and still be taken for another: none below four characters and in numbers, one below eight, else two.
+// Tolerance returns how many typing errors are tolerated in a word: none below four characters and
+// in numbers, one below eight, otherwise two.
 func Tolerance(word string) int {
 	switch n := utf8.RuneCountInString(word); {
 	case n < 4 || strings.Trim(word, "0123456789") == "":
@@ -16,8 +17,9 @@ func Tolerance(word string) int {
 	return 2
 }
 
-// Distance is how many characters must be left out, put in, exchanged or swapped with their neighbours to make b of a (optimal string
-// alignment), and limit+1 where that is more than limit.
+// Distance returns the optimal string alignment distance of a and b: the number of deletions,
+// insertions, substitutions and swaps of neighbouring characters. It returns limit+1 if the
+// distance exceeds limit.
 func Distance(a, b string, limit int) int {
 	if d := utf8.RuneCountInString(a) - utf8.RuneCountInString(b); d > limit || -d > limit {
 		return limit + 1
@@ -41,7 +43,7 @@ func Distance(a, b string, limit int) int {
 			}
 			least = min(least, row[j])
 		}
-		if least > limit && i > 1 { // a swap may still win one back from the row before
+		if least > limit && i > 1 { // a swap may still reduce the distance by one from the row before
 			if lastLeast := minOf(last); lastLeast > limit {
 				return limit + 1
 			}

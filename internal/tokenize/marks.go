@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Span is a part of a text, from byte Start to before End.
+// Span is a part of a text, in bytes: from Start to before End.
 type Span struct{ Start, End int }
 
-// Marks gives where words of a text are what a query asks for, in order and without overlaps: words that begin with what is asked for, or
-// are near enough to it to be what was meant.
+// Marks returns the positions in text that match the query, in order and without overlaps: words
+// that begin with a word of the query, or that match it within Tolerance.
 func Marks(text string, query []Word) []Span {
 	var found []Span
 	if len(query) == 0 {
@@ -52,7 +52,7 @@ func Marks(text string, query []Word) []Span {
 	return apart
 }
 
-// asked tells whether a word is what a query asks for. Too much begins with the X of X-Wing, which counts alone.
+// asked reports whether a word matches the query. A single letter matches only as a whole word.
 func asked(word string, query []Word) bool {
 	for _, w := range query {
 		if word == w.Stem || !WholeOnly(w.Stem) && strings.HasPrefix(word, w.Stem) || slices.ContainsFunc(w.Parts, func(part string) bool { return word == part || long(part) && strings.HasPrefix(word, part) }) {
@@ -65,10 +65,11 @@ func asked(word string, query []Word) bool {
 	return false
 }
 
-// markPairs marks the characters of a run in a script without blanks that a query asks for. Each is folded once, as such a run may be very long.
+// markPairs marks the characters of a run in a script without spaces that match the query. It folds
+// each character once, because such a run may be very long.
 func markPairs(text string, run span, query []Word, mark func(span)) {
 	characters := characters(text, run)
-	var next string // the character after, folded
+	var next string // the next character, folded
 	for i := len(characters) - 1; i >= 0; i-- {
 		c, following := characters[i], next
 		next = clean(c.of(text))

@@ -5,24 +5,25 @@ import (
 	"strings"
 )
 
-// maxQuery is how many words of a query count.
+// maxQuery is the maximum number of words of a query.
 const maxQuery = 10
 
-// Word is a word that a query asks for.
+// Word is a word of a query.
 type Word struct {
-	Text  string   // folded
-	Stem  string   // what a word must begin with to be found: Text without the ending of an English plural
-	Parts []string // of a compound: what words must begin with that are found together instead of it
+	Text  string   // normalized
+	Stem  string   // the prefix to search for: Text without an English plural suffix
+	Parts []string // of a compound: prefixes that together match instead of it
 }
 
-// WholeOnly tells whether a word is one letter or digit of a script with blanks between words, which is found as a whole word
-// only: too much begins with it.
+// WholeOnly reports whether a word is a single letter or digit of a script with spaces. It matches
+// only whole words, because too many words begin with it.
 func WholeOnly(word string) bool { return !long(word) && !strings.ContainsFunc(word, unspaced) }
 
-// small are words that say too little to be asked for beside others.
+// small are stop words.
 var small = strings.Fields("a an and as at by de der das en et for from in is it la le my of on or the to und with your")
 
-// Query gives the words that a query asks for, distinct and in order, at most 10. Small words of English are left out where others remain.
+// Query returns the words of a query, distinct and in order, at most 10. It drops stop words if
+// other words remain.
 func Query(text string) []Word {
 	var all []Word
 	add := func(w Word) {
@@ -31,7 +32,7 @@ func Query(text string) []Word {
 		}
 	}
 	for _, chain := range chains(text) {
-		if len(all) >= 2*maxQuery { // enough, even if half of them are small
+		if len(all) >= 2*maxQuery { // enough, even if half of them are stop words
 			break
 		}
 		var joined string
@@ -40,7 +41,7 @@ func Query(text string) []Word {
 			whole := clean(run.of(text))
 			if two, ok := pairs(whole); ok {
 				if n := len(two); n > 1 && strings.HasSuffix(two[n-2], two[n-1]) {
-					two = two[:n-1] // the last character alone is part of the pair before
+					two = two[:n-1] // the last character is part of the pair before it
 				}
 				for _, w := range two {
 					add(Word{Text: w, Stem: w})
@@ -49,7 +50,7 @@ func Query(text string) []Word {
 			}
 			joined += whole
 			for _, hump := range humps(text, run) {
-				if part := word(hump.of(text)); part != "" { // everything would begin with nothing
+				if part := word(hump.of(text)); part != "" { // an empty prefix would match everything
 					parts = append(parts, part)
 				}
 			}
@@ -72,10 +73,10 @@ func Query(text string) []Word {
 	return all[:min(len(all), maxQuery)]
 }
 
-// singular are words that end as plurals do and are none.
+// singular are words that look like plurals but are not.
 var singular = strings.Fields("lens series species")
 
-// stem takes the ending of an English plural off a word.
+// stem removes the suffix of an English plural.
 func stem(word string) string {
 	if !ascii(word) || len(word) < 4 || !strings.HasSuffix(word, "s") || slices.Contains(singular, word) {
 		return word
@@ -96,7 +97,7 @@ func stem(word string) string {
 			return word[:len(word)-2]
 		}
 	}
-	if strings.HasSuffix(word, "oes") && len(word) > 5 { // heroes, and not shoes
+	if strings.HasSuffix(word, "oes") && len(word) > 5 { // heroes, but not shoes
 		return word[:len(word)-2]
 	}
 	return word[:len(word)-1]

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxRunes is how long a word may be; what is longer is cut.
+// maxRunes is the maximum length of a word in characters. Longer words are truncated.
 const maxRunes = 40
 
 // span is a part of a text, in bytes.
@@ -14,7 +14,8 @@ type span struct{ start, end int }
 
 func (s span) of(text string) string { return text[s.start:s.end] }
 
-// runs gives the maximal runs of letters and digits of a text. Marks and apostrophes within a run belong to it.
+// runs returns the maximal runs of letters and digits. Marks and apostrophes inside a run belong to
+// it.
 func runs(text string) []span {
 	var all []span
 	start := -1
@@ -38,23 +39,26 @@ func letter(r rune) bool {
 	return r != utf8.RuneError && !apostrophe(r) && (unicode.IsLetter(r) || unicode.IsNumber(r))
 }
 
-// apostrophe tells of the signs that people type for one. Two of them count as letters.
+// apostrophe reports whether a character is typed as an apostrophe. Unicode classifies two of them
+// as letters.
 func apostrophe(r rune) bool { return strings.ContainsRune("'‘’＇ʼʻ", r) }
 
-// begins tells whether a text begins with a character of some kind.
+// begins reports whether a text begins with a character of a kind.
 func begins(text string, kind func(rune) bool) bool {
 	r, _ := utf8.DecodeRuneInString(text)
 	return kind(r)
 }
 
-// glued tells whether nothing but a hyphen or an underscore stands between two runs. Runs of scripts without blanks are no words to be joined.
+// glued reports whether only a hyphen or an underscore separates two runs. It is false for scripts
+// without spaces.
 func glued(text string, a, b span) bool {
 	between := text[a.end:b.start]
 	return (between == "-" || between == "_" || between == "\u2010" || between == "\u2011") &&
 		!strings.ContainsFunc(clean(a.of(text))+clean(b.of(text)), unspaced)
 }
 
-// chains groups runs of which each is glued to the one before. More than three are a list and no word.
+// chains groups runs that are glued together. More than three are treated as a list of separate
+// words.
 func chains(text string) [][]span {
 	var all [][]span
 	runs := runs(text)
@@ -75,7 +79,8 @@ func chains(text string) [][]span {
 	return all
 }
 
-// humps gives the parts that capitals make of a run: 3D and Benchy of 3DBenchy, HTML and Parser of HTMLParser.
+// humps splits a run at capital letters: 3DBenchy into 3D and Benchy, HTMLParser into HTML and
+// Parser.
 func humps(text string, run span) []span {
 	var all []span
 	start := run.start
@@ -94,7 +99,7 @@ func humps(text string, run span) []span {
 	return append(all, span{start, run.end})
 }
 
-// digits gives the parts of a run between which letters and digits meet.
+// digits splits a run between letters and digits.
 func digits(text string, run span) []span {
 	var all []span
 	start := run.start
@@ -108,10 +113,10 @@ func digits(text string, run span) []span {
 	return append(all, span{start, run.end})
 }
 
-// word brings a run, or a part of one, to the form that is kept: clean, and not too long.
+// word normalizes and truncates a run.
 func word(run string) string { return cut(clean(run)) }
 
-// clean folds a run, and leaves nothing in it but letters, digits and the marks that follow one.
+// clean normalizes a run and removes everything but letters, digits and their marks.
 func clean(run string) string {
 	folded := Fold(run)
 	if strings.Trim(folded, "abcdefghijklmnopqrstuvwxyz0123456789") == "" {
@@ -133,15 +138,16 @@ func cut(word string) string {
 	return word
 }
 
-// unspaced tells of letters of scripts that put no blanks between words.
+// unspaced reports whether a letter belongs to a script without spaces between words.
 func unspaced(r rune) bool {
 	return r >= '\u0e00' && (letter(r) && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー' || r == 'ｰ')
 }
 
-// follows tells of what belongs to the character before it.
+// follows reports whether a character belongs to the one before it.
 func follows(r rune) bool { return unicode.In(r, unicode.M, unicode.Cf) || r == 'ﾞ' || r == 'ﾟ' }
 
-// characters gives the characters of a run, each with its marks; what stands between those of scripts without blanks is one piece.
+// characters returns the characters of a run, each with its marks. Text between characters of
+// scripts without spaces is one piece.
 func characters(text string, run span) []span {
 	var all []span
 	var before rune
@@ -156,7 +162,8 @@ func characters(text string, run span) []span {
 	return all
 }
 
-// pairs gives the overlapping pairs of characters of a clean text in a script without blanks, and the last character; ok is false for other scripts.
+// pairs returns the overlapping pairs of characters of a normalized text in a script without
+// spaces, and its last character. ok is false for other scripts.
 func pairs(text string) (all []string, ok bool) {
 	if !strings.ContainsFunc(text, unspaced) {
 		return nil, false

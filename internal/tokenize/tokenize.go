@@ -4,11 +4,13 @@ import (
 	"strings"
 )
 
-// maxWords is how many words a text gives.
+// maxWords is the maximum number of words of a text.
 const maxWords = 2_000
 
-// Of gives the distinct words of a text, at most 2,000 of 40 characters, in the order in which they first occur: runs of letters and digits, folded; the parts
-// that capitals or digits make of them; what hyphens join, as a whole. Scripts without blanks give overlapping pairs of characters.
+// Of returns the distinct words of a text in the order of first occurrence, at most 2,000 words of
+// 40 characters: normalized runs of letters and digits, their parts at capital letters and digits,
+// and words joined by hyphens as a whole. Scripts without spaces yield overlapping pairs of
+// characters.
 func Of(text string) []string {
 	var all []string
 	seen := make(map[string]bool)
@@ -21,7 +23,7 @@ func Of(text string) []string {
 	for _, chain := range chains(text) {
 		var joined strings.Builder
 		for _, run := range chain {
-			whole := clean(run.of(text)) // not cut: in scripts without blanks a run may be a sentence
+			whole := clean(run.of(text)) // not truncated: in scripts without spaces a run may be a sentence
 			joined.WriteString(whole)
 			if two, ok := pairs(whole); ok {
 				for _, w := range two {
@@ -32,7 +34,7 @@ func Of(text string) []string {
 			whole = cut(whole)
 			add(whole)
 			if whole == run.of(text) && !strings.ContainsAny(whole, "0123456789") {
-				continue // small letters alone have no parts
+				continue // lower case only: there are no parts
 			}
 			humps := humps(text, run)
 			for _, hump := range humps {

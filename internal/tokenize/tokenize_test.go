@@ -54,7 +54,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// Titles of models as people wrote them.
+// TestTitles tests real titles of models.
 func TestTitles(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"Coin Sorter and Counting/Wrapping Tubes", "coin sorter and counting wrapping tubes"},
@@ -108,7 +108,7 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// A run of a script without blanks may be a sentence, and none of it is lost.
+// TestLongRun checks that a long run in a script without spaces is indexed completely.
 func TestLongRun(t *testing.T) {
 	run := strings.Repeat("春眠不覺曉處處聞啼鳥", 10) + "黃河" + strings.Repeat("a", 100)
 	of := tokenize.Of(run)
@@ -219,7 +219,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// text draws what people, and others, type.
+// text generates texts like those that users type, and others.
 func text() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOf(rapid.OneOf(
@@ -292,7 +292,8 @@ func FuzzOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) { checkText(t, s) })
 }
 
-// The longest description that is taken, in a script that is dear to mark, and a query of ten words.
+// BenchmarkMarks uses the longest allowed description in a script that is expensive to mark, and a
+// query of ten words.
 func BenchmarkMarks(b *testing.B) {
 	long := strings.Repeat("澎湖天后宮", 13_000)
 	query := tokenize.Query("spiral dragons gears X-Wing 竜の像 benchy octocat overhang chimney printing")
@@ -310,7 +311,7 @@ func BenchmarkOf(b *testing.B) {
 	}
 }
 
-// Whatever is searched for, it comes to a few words, and what they mark lies in the text.
+// FuzzQuery checks that any query yields few words, and that the marks lie within the text.
 func FuzzQuery(f *testing.F) {
 	f.Add("benchy -torture \"jolly printing\" OR (3d*)", "#3DBenchy - The jolly 3D printing torture-test")
 	f.Add("étagère:* & !x | <->", "Étagère")
@@ -322,7 +323,8 @@ func FuzzQuery(f *testing.F) {
 		}
 		for _, w := range asked {
 			for _, part := range append([]string{w.Text, w.Stem}, w.Parts...) {
-				// What is asked for goes into the search expressions of two engines: no character of it may mean something there.
+				// Words become part of the search expressions of two engines: they must not contain
+				// special characters.
 				if part == "" || strings.ContainsFunc(part, func(r rune) bool {
 					return strings.ContainsRune(" \t\n\"'*&|!:()<>\\^+-{}%\x00", r) || r == utf8.RuneError
 				}) {

@@ -10,21 +10,20 @@ import (
 	"github.com/meshyard/meshyard/internal/dataset"
 )
 
-// spread is what resampling draws from: what the tables hold, in the orders in which it is drawn. It depends on nothing
-// else, and so all sequences of one catalogue share it.
+// distribution is the data that resampling draws from. All sequences of one catalogue share it.
 type distribution struct {
 	things  []dataset.Thing
-	titles  []string // of things and more
-	words   []string // of the titles, as often as they stand there
-	tags    []string // the most frequent first
+	titles  []string // titles of things and additional ones
+	words   []string // words of the titles, as often as they occur
+	tags    []string // by descending frequency
 	tagKeys map[string]bool
-	parts   []string // of made tags: single words, no two alike
-	authors []string // those with most things first
+	parts   []string // of generated tags: distinct single words
+	authors []string // by descending number of things
 	known   map[string]bool
-	stems   []string // of made author names: words of small ASCII letters, no two alike
+	stems   []string // of generated author names: distinct words of ASCII letters in lower case
 }
 
-// measure gathers what resampling draws from.
+// measure collects the distribution.
 func measure(things []dataset.Thing, titles []string) *distribution {
 	s := &distribution{things: things, tagKeys: make(map[string]bool), known: make(map[string]bool)}
 	var tags, authors []string
@@ -73,10 +72,12 @@ func measure(things []dataset.Thing, titles []string) *distribution {
 	return s
 }
 
-// isLetter takes all that is not ASCII for letters, which is near enough for the words of titles.
+// isLetter treats all characters outside ASCII as letters, which is close enough for words of
+// titles.
 func isLetter(r rune) bool { return r >= 0x80 || r|0x20 >= 'a' && r|0x20 <= 'z' }
 
-// byFrequency gives each text once, in its first spelling, the most frequent first and else by key.
+// byFrequency returns the distinct texts in their first spelling, by descending frequency and then
+// by key.
 func byFrequency(texts []string, key func(string) string) []string {
 	counts, spelling := make(map[string]int), make(map[string]string)
 	for _, text := range texts {
@@ -94,8 +95,9 @@ func byFrequency(texts []string, key func(string) string) []string {
 	return ordered
 }
 
-// scattered gives the k-th of size numbers in a fixed order that goes through all of them in long steps.
+// scattered returns the k-th element of a fixed permutation of the numbers below size that jumps in
+// long steps.
 func scattered(k, size int) int {
-	const step = 2_654_435_761 // a prime next to 2^32 over the golden ratio, and so coprime to every smaller size
+	const step = 2_654_435_761 // a prime near 2^32 divided by the golden ratio, coprime to every smaller size
 	return int(uint64(k%size) * step % uint64(size))
 }

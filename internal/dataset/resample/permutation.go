@@ -2,16 +2,16 @@ package resample
 
 import "math/bits"
 
-// permutation puts the numbers below a size into an order that looks random, without keeping it: a Feistel network on
-// the least even number of bits that holds them, gone through again while it leads beyond the size, which is less than
-// four times on average.
+// permutation is a pseudorandom permutation of the numbers below size in constant memory: a Feistel
+// network on the smallest even number of bits, repeated while the result is not below size (cycle
+// walking), fewer than four times on average.
 type permutation struct {
 	size uint64
-	half int // bits of each of the two halves
+	half int // bits in each half
 	keys [4]uint64
 }
 
-// newPermutation is for the numbers from 0 to size-1, one order for each seed.
+// newPermutation returns the permutation of the numbers below size for a seed.
 func newPermutation(size int, seed uint64) permutation {
 	p := permutation{size: uint64(size), half: (bits.Len64(uint64(max(size-1, 1))) + 1) / 2}
 	for i := range p.keys {
@@ -20,7 +20,7 @@ func newPermutation(size int, seed uint64) permutation {
 	return p
 }
 
-// at gives the number at a place; each has one.
+// at returns the number at a position.
 func (p permutation) at(place int) int {
 	mask := uint64(1)<<p.half - 1
 	x := uint64(place)
@@ -35,8 +35,8 @@ func (p permutation) at(place int) int {
 	}
 }
 
-// mix is the finalizer of SplitMix64 (Steele, Lea and Flood, 2014): one to one, and each bit of what comes out hangs on
-// all bits of what went in.
+// mix is the finalizer of SplitMix64 (Steele, Lea and Flood, 2014): a bijection in which each
+// output bit depends on all input bits.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -1,3 +1,5 @@
+// Package resample generates catalogues of any size with the statistical distribution of a small
+// one, for load tests: tags, authors, file sizes and popularity follow the same laws.
 package resample
 
 import (
@@ -12,31 +14,31 @@ import (
 	"github.com/meshyard/meshyard/internal/dataset"
 )
 
-// How catalogues of this kind spread, as measured on 2,010 things of Thingi10K (Zhou and Jacobson, 2016).
+// Parameters of the distribution, measured on 2,010 things of Thingi10K (Zhou and Jacobson, 2016).
 const (
-	tagSlope   = 0.78 // of the frequency of tags by rank, both logarithmic; 0.75 at the top and 0.80 further down
-	tagGrowth  = 0.6  // power of the number of things with which the vocabulary grows: 4,892 tags become 200,000 at a million
-	longestTag = 64   // characters of a made tag; those of the tables stay as they are
+	tagSlope   = 0.78 // exponent of tag frequency by rank; 0.75 for the first ranks and 0.80 for later ones
+	tagGrowth  = 0.6  // exponent of vocabulary size by number of things: 4,892 tags become 200,000 for a million things
+	longestTag = 64   // characters of a generated tag
 
-	authorSlope = 0.65 // of the frequency of authors by rank
-	rankedShare = 0.40 // authors who are drawn by rank, for each thing
-	singleShare = 0.25 // things whose author has no other, beside those of authors who are drawn once
+	authorSlope = 0.65 // exponent of author frequency by rank
+	rankedShare = 0.40 // authors that are drawn by rank, as a fraction of the number of things
+	singleShare = 0.25 // fraction of things whose author has no other thing
 
-	meanLogFaces      = 8.53 // of the natural logarithm of the triangles of a file
+	meanLogFaces      = 8.53 // of the natural logarithm of the number of triangles
 	deviationLogFaces = 2.15
 	mostFaces         = 5_672_212
 
-	popularitySlope = 1.05 // of downloads by rank
+	popularitySlope = 1.05 // exponent of downloads by rank
 	mostDownloads   = 3_200_000
-	popularShare    = 0.3  // things with which anybody did anything
-	newShare        = 0.02 // things at the end that are too new for that
+	popularShare    = 0.3  // fraction of things with any downloads
+	newShare        = 0.02 // fraction of things that are too new to have downloads
 
 	longestName = 101 // characters
 
-	idsApart = 1_000 // between the files of one thing and those of the next, and the most files that a thing is given
+	idsApart = 1_000 // distance between the file IDs of consecutive things, and the maximum number of files of a thing
 )
 
-// Dates of publication lie from firstDate to before lastDate.
+// Dates of publication are in [firstDate, lastDate).
 var (
 	firstDate = time.Date(2009, 1, 1, 0, 0, 0, 0, time.UTC)
 	lastDate  = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -85,7 +87,7 @@ func (r *Resampler) ThingsFrom(n int, seed uint64, first int) iter.Seq[dataset.T
 	}
 }
 
-// sample makes the things of one sequence. It is for one goroutine.
+// sample generates the things of one sequence. It is not safe for concurrent use.
 type sample struct {
 	*distribution
 	n      int
@@ -94,17 +96,17 @@ type sample struct {
 	random *rand.Rand
 	tag    zipf
 	author zipf
-	ranks  permutation // of popularity, for all but the newest things
-	old    int         // things that are not too new to be popular
-	drawn  []int       // ranks of the tags of the thing that is being made
-	text   []byte      // of what is being made
+	ranks  permutation // popularity rank of all but the newest things
+	old    int         // number of things that are not too new to be popular
+	drawn  []int       // tag ranks of the current thing
+	text   []byte      // scratch buffer
 }
 
 func newSample(d *distribution, n int, seed uint64) *sample {
 	s := &sample{distribution: d, n: n, seed: seed, source: rand.NewPCG(0, 0)}
 	s.random = rand.New(s.source)
 	vocabulary := float64(len(s.tags)) * max(1, math.Pow(float64(n)/float64(len(s.things)), tagGrowth))
-	// Every made tag is a pair of parts, so there can be no more than pairs.
+	// A generated tag is a pair of parts, which limits their number.
 	s.tag = newZipf(max(1, min(int(vocabulary), len(s.tags)+len(s.parts)*len(s.parts))), tagSlope)
 	s.author = newZipf(max(1, int(rankedShare*float64(n))), authorSlope)
 	s.old = n - int(newShare*float64(n))
@@ -112,13 +114,13 @@ func newSample(d *distribution, n int, seed uint64) *sample {
 	return s
 }
 
-// begin makes what is drawn next that of the thing at an index.
+// begin seeds the random numbers for the thing at an index.
 func (s *sample) begin(i int) {
 	at := mix(uint64(i))
 	s.source.Seed(mix(s.seed^at), mix(s.seed+at))
 }
 
-// thing makes the thing at an index.
+// thing generates the thing at an index.
 func (s *sample) thing(i int) dataset.Thing {
 	s.begin(i)
 	kin := &s.things[s.random.IntN(len(s.things))]
@@ -137,7 +139,7 @@ func (s *sample) thing(i int) dataset.Thing {
 	}
 }
 
-// name is a title and one or two words of others, as far as they fit.
+// name returns a title with one or two words of other titles, up to longestName characters.
 func (s *sample) name() string {
 	s.text = append(s.text[:0], s.titles[s.random.IntN(len(s.titles))]...)
 	length := utf8.RuneCount(s.text)
@@ -151,7 +153,7 @@ func (s *sample) name() string {
 	return string(s.text)
 }
 
-// word is one of the titles' words.
+// word returns a random word of the titles.
 func (s *sample) word() string {
 	if len(s.words) == 0 {
 		return "thing"
@@ -159,7 +161,7 @@ func (s *sample) word() string {
 	return s.words[s.random.IntN(len(s.words))]
 }
 
-// description is one to three sentences of four to twelve words for every second thing.
+// description returns one to three sentences of four to twelve words, or "" for half of the things.
 func (s *sample) description() string {
 	if s.random.IntN(2) == 0 {
 		return ""
@@ -174,7 +176,7 @@ func (s *sample) description() string {
 	return string(s.text[:len(s.text)-1])
 }
 
-// authorIndex is one of the authors who are drawn by rank, or behind those the one who has this thing alone.
+// authorIndex returns the index of an author: one drawn by rank, or one who has only this thing.
 func (s *sample) authorIndex(i int) int {
 	if s.random.Float64() < singleShare {
 		return s.author.ranks + i
@@ -182,15 +184,15 @@ func (s *sample) authorIndex(i int) int {
 	return s.author.draw(s.random)
 }
 
-// authorName gives the name of the author at an index: those of the tables first, then made ones. No two are alike,
-// whatever their case.
+// authorName returns the name of the author at an index: existing names first, then generated ones.
+// Names are distinct, ignoring case.
 func (s *sample) authorName(index int) string {
 	if index < len(s.authors) {
 		return s.authors[index]
 	}
 	index -= len(s.authors)
-	// A third each are two stems with '_' or '-' between them, and a stem with a number. Stems have neither, so no name
-	// can be read as two of these.
+	// A third each are two stems joined by '_', two joined by '-', and a stem with a number. Stems
+	// contain neither, so the names are distinct.
 	form, k := index%3, index/3
 	pairs := len(s.stems) * len(s.stems)
 	pair, round := scattered(k, pairs), k/pairs
@@ -207,13 +209,13 @@ func (s *sample) authorName(index int) string {
 	if round > 0 {
 		s.text = strconv.AppendInt(append(s.text, '.'), int64(round), 10)
 	}
-	for s.known[string(s.text)] { // as one of the tables; made names are in small letters
+	for s.known[string(s.text)] { // an existing name; generated names are in lower case
 		s.text = append(s.text, "_x"...)
 	}
 	return string(s.text)
 }
 
-// tagsOfThing draws as many tags as some thing of the tables has.
+// tagsOfThing draws as many tags as a random thing of the source has.
 func (s *sample) tagsOfThing() []string {
 	count := min(len(s.things[s.random.IntN(len(s.things))].Tags), s.tag.ranks)
 	if count == 0 {
@@ -221,7 +223,7 @@ func (s *sample) tagsOfThing() []string {
 	}
 	tags := make([]string, 0, count)
 	s.drawn = s.drawn[:0]
-	// Frequent tags are drawn again and again. The bound is for tables of so few tags that the last would hardly come.
+	// Frequent tags are drawn repeatedly. The bound is for sources with few tags.
 	for tries := 64 * count; len(tags) < count && tries > 0; tries-- {
 		rank := s.tag.draw(s.random)
 		if slices.Contains(s.drawn, rank) {
@@ -235,9 +237,9 @@ func (s *sample) tagsOfThing() []string {
 	return tags
 }
 
-// tagAt gives the tag of a rank: those of the tables first, then pairs of words. It gives false where such a pair is
-// among those of the tables, or too long.
-func (s *sample) tagAt(rank int) (string, bool) {
+// tagAt returns the tag at a rank: existing tags first, then pairs of words. ok is false if the
+// pair is an existing tag or too long.
+func (s *sample) tagAt(rank int) (tag string, ok bool) {
 	if rank < len(s.tags) {
 		return s.tags[rank], true
 	}
@@ -246,8 +248,8 @@ func (s *sample) tagAt(rank int) (string, bool) {
 	return string(s.text), !s.tagKeys[string(s.text)] && utf8.RuneCount(s.text) <= longestTag
 }
 
-// date grows with the index. One thing in five shares its date with others near it, as things that are brought in
-// together do, and one in eight was made long before it was published.
+// date increases with the index. One thing in five shares its date with its neighbours, as things
+// imported together do, and one in eight is dated later than its index suggests.
 func (s *sample) date(i int) time.Time {
 	var late time.Duration
 	switch kind := s.random.IntN(40); {
@@ -264,7 +266,7 @@ func (s *sample) date(i int) time.Time {
 	return at
 }
 
-// files are those of some thing of the tables by number and name, with other sizes.
+// files returns the files of a random thing of the source, with other sizes.
 func (s *sample) files(i int) []dataset.File {
 	kin := s.things[s.random.IntN(len(s.things))].Files
 	kin = kin[:min(len(kin), idsApart)]
@@ -279,8 +281,9 @@ func (s *sample) files(i int) []dataset.File {
 	return files
 }
 
-// counts fall with the rank of a thing. Collects are 1.3 to 1.7 times the likes and views 1.3 to 4 times the downloads,
-// but for rounding; the share of likes, makes and comments in the downloads is put together from single things.
+// counts decrease with the popularity rank. Collects are 1.3 to 1.7 times the likes, and views 1.3
+// to 4 times the downloads, up to rounding. The ratios of likes, makes and comments to downloads
+// are estimates from a few things.
 func (s *sample) counts(i int) dataset.Counts {
 	if i >= s.old {
 		return dataset.Counts{}

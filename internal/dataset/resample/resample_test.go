@@ -68,7 +68,7 @@ func TestZipf(t *testing.T) {
 		sum += math.Pow(float64(rank+1), -0.78)
 	}
 	for _, rank := range []int{0, 1, 9, 99, 450} {
-		// The slots from three quarters to five quarters of the rank, taken together, for less noise.
+		// The ranks from three quarters to five quarters of rank together, to reduce noise.
 		low, high := rank*3/4, rank*5/4
 		got, want := 0.0, 0.0
 		for k := low; k <= min(high, ranks-1); k++ {
@@ -81,7 +81,8 @@ func TestZipf(t *testing.T) {
 	}
 }
 
-// Whatever the tables are, each sequence is the same each time and can be gone on with.
+// TestResampleSmall checks that a sequence is deterministic and can be resumed at any index, for
+// small tables.
 func TestResampleSmall(t *testing.T) {
 	t.Parallel()
 	tables := openTables(t, small)
@@ -104,7 +105,7 @@ func TestResampleSmall(t *testing.T) {
 
 func equal(a, b dataset.Thing) bool { return reflect.DeepEqual(a, b) }
 
-// checkThings tells what no thing of a sequence may be.
+// checkThings checks the invariants of generated things.
 func checkThings(t *testing.T, things []dataset.Thing) {
 	t.Helper()
 	ids := make(map[int64]bool)
@@ -264,7 +265,8 @@ func TestResampleSpread(t *testing.T) {
 	}
 }
 
-// A million things have the authors and tags of a large catalogue, and none of them stays in memory.
+// TestResampleMillion checks the numbers of authors and tags of a million things, and that memory
+// stays constant.
 func TestResampleMillion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -272,7 +274,7 @@ func TestResampleMillion(t *testing.T) {
 	tables := openTables(t, large)
 	const n, made = 1_000_000, 100_000
 	s := newSample(tables.distribution, n, 1)
-	authors := make([]uint8, s.author.ranks+n) // things of each, up to 2
+	authors := make([]uint8, s.author.ranks+n) // number of things of each author, at most 2
 	for i := range n {
 		s.begin(i)
 		index := s.authorIndex(i)
@@ -303,7 +305,7 @@ func TestResampleMillion(t *testing.T) {
 	}
 	before, i := heap(), 0
 	for th := range tables.ThingsFrom(n, 1, n-made) {
-		if i++; i == made-1 { // the sequence still stands
+		if i++; i == made-1 { // the sequence is still active
 			if more := heap() - before; more > 2 {
 				t.Errorf("%.1f MiB more after %d things", more, i)
 			}
@@ -321,7 +323,8 @@ func TestResampleMillion(t *testing.T) {
 	runtime.KeepAlive(authors)
 }
 
-// No two authors are alike, whatever their case, and no made tag is one of the tables.
+// TestMadeNames checks that author names are distinct, ignoring case, and that no generated tag
+// exists in the source.
 func TestMadeNames(t *testing.T) {
 	t.Parallel()
 	for name, dir := range map[string]string{"small": small, "large": large} {
@@ -351,7 +354,8 @@ func checkMadeNames(t *testing.T, tables *Resampler) {
 	}
 }
 
-// Made names keep away from those of the tables, which anybody may have chosen.
+// TestMadeNamesBesideOnesLikeThem checks that generated names avoid existing names of the same
+// form.
 func TestMadeNamesBesideOnesLikeThem(t *testing.T) {
 	t.Parallel()
 	like := []dataset.Thing{
