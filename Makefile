@@ -10,7 +10,7 @@ ldflags := -s -w -X main.version=$(shell git describe --tags --always --dirty 2>
 module := github.com/meshyard/meshyard
 with-postgres := go run ./internal/pgtest/with --
 
-.PHONY: test-examples contact-sheet help run build test check generate bench bench-million fuzz test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
+.PHONY: test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,7 +32,7 @@ check: ## Format, vet, staticcheck, generated code fresh
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	go vet -tags browser,npm ./...
 	go tool staticcheck -tags browser,npm ./...
-	@before=$$(cat graph/*.go | sha256sum); go tool gqlgen generate; after=$$(cat graph/*.go | sha256sum); \
+	@before=$$(cat graph/*.go graph/*/*.go | sha256sum); go run ./internal/graphqlgen; after=$$(cat graph/*.go graph/*/*.go | sha256sum); \
 	test "$$before" = "$$after" || { echo "graph/ is not what the schema generates: run make generate"; exit 1; }
 
 # Left out is what has nothing to race: the program, whose tests run it from outside, and meshes, each of which one goroutine works on. What is
@@ -43,7 +43,7 @@ race: ## Run the tests, the long ones in short, under the race detector
 	$(filter-out $(module)/cmd/meshyard $(module)/internal/mesh/%,$(shell go list ./...))
 
 generate: ## Make the Go code of the GraphQL schema anew
-	go tool gqlgen generate
+	go run ./internal/graphqlgen
 
 bench: ## Measure against bare handlers, side by side, and writes beside reads; prints ratios
 	$(with-postgres) go run ./bench
@@ -53,6 +53,9 @@ bench-million: ## Compare a catalogue of a million things with one of ten thousa
 
 bench-threejs: node-modules ## Compare how a million triangles become three.js JSON with three.js itself; needs node and npm
 	go run ./bench/threejs
+
+test-differential: ## Run 100,000 random queries on gqlgen's executor and on ours, on each engine
+	MESHYARD_DIFFERENTIAL=100000 $(with-postgres) go test -count=1 -timeout 6h -run TestExecutorsAgree -v ./cmd/meshyard/server
 
 test-kill: ## Kill the server fifty times in the middle of uploads and finalizations, on each engine
 	MESHYARD_KILLS=50 $(with-postgres) go test -count=1 -timeout 30m -run TestKill -v ./cmd/meshyard

@@ -20,15 +20,22 @@ import (
 
 // Graph is the executable schema.
 type Graph struct {
-	resolver *Resolver
-	schema   graphql.ExecutableSchema
+	resolver  *Resolver
+	schema    graphql.ExecutableSchema // executes breadth first
+	generated graphql.ExecutableSchema // executes as gqlgen does
 }
 
 // New returns the schema with its resolvers.
 func New(r *Resolver) *Graph {
 	config := exec.Config{Schema: publicSchema(), Resolvers: r}
 	config.Directives.Auth = requireScope
-	return &Graph{resolver: r, schema: exec.NewExecutableSchema(config)}
+	generated := exec.NewExecutableSchema(config)
+	return &Graph{resolver: r, schema: exec.NewBreadthFirst(generated, graphqlhttp.ResponseLimit), generated: generated}
+}
+
+// Generated returns the same graph on the executor that gqlgen generates. Tests compare the two.
+func (g *Graph) Generated() *Graph {
+	return &Graph{resolver: g.resolver, schema: g.generated, generated: g.generated}
 }
 
 // publicSchema returns the schema without the directives that only the code generator uses.

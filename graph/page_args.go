@@ -25,11 +25,14 @@ type pageArgs struct {
 
 // slice returns the part of the named list that the arguments select.
 func (a pageArgs) slice(list string) (part models.Slice, err error) {
-	for name, n := range map[string]*int32{"first": a.first, "last": a.last} {
-		if n != nil {
-			if err := inRange(name, *n, 1, maxFirst); err != nil {
-				return part, err
-			}
+	if a.first != nil {
+		if err := inRange("first", *a.first, 1, maxFirst); err != nil {
+			return part, err
+		}
+	}
+	if a.last != nil {
+		if err := inRange("last", *a.last, 1, maxFirst); err != nil {
+			return part, err
 		}
 	}
 	switch {

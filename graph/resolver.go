@@ -8,7 +8,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-//go:generate go tool gqlgen generate --config ../gqlgen.yml
+//go:generate go run ../internal/graphqlgen
 
 // Resolver holds what the resolvers depend on.
 type Resolver struct {

@@ -15,7 +15,12 @@ import (
 
 // MarshalID writes an id as a decimal string.
 func MarshalID(id int64) graphql.Marshaler {
-	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, strconv.Quote(strconv.FormatInt(id, 10))) })
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(AppendID(nil, id)) })
+}
+
+// AppendID appends what MarshalID writes.
+func AppendID(b []byte, id int64) []byte {
+	return append(strconv.AppendInt(append(b, '"'), id, 10), '"')
 }
 
 // UnmarshalID reads an id, which must be a decimal number of at most 64 bits.
@@ -30,7 +35,12 @@ func UnmarshalID(v any) (int64, error) {
 
 // MarshalDateTime writes a time in UTC as in RFC 3339.
 func MarshalDateTime(t time.Time) graphql.Marshaler {
-	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, strconv.Quote(t.UTC().Format(time.RFC3339Nano))) })
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(AppendDateTime(nil, t)) })
+}
+
+// AppendDateTime appends what MarshalDateTime writes.
+func AppendDateTime(b []byte, t time.Time) []byte {
+	return append(t.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 }
 
 // UnmarshalDateTime reads a time as in RFC 3339.

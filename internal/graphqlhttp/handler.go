@@ -85,7 +85,6 @@ func New(o Options) (http.Handler, error) {
 	if !o.Hardened {
 		h.Executor.Use(extension.Introspection{})
 	}
-	h.Executor.Use(limitResponse{})
 	var err error
 	if h.documents, err = newDocuments(o.Schema.Schema(), o.Hardened, o.Documents); err != nil {
 		return nil, err
@@ -253,13 +252,11 @@ func (h *handler) run(ctx context.Context, op *graphql.OperationContext, limit t
 
 // dispatch starts an operation whose responses are limited in size.
 func (h *handler) dispatch(ctx context.Context, op *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
-	size := new(responseSize)
-	next, opCtx := h.Executor.DispatchOperation(context.WithValue(ctx, limitResponse{}, size), op)
+	next, opCtx := h.Executor.DispatchOperation(ctx, op)
 	return func(ctx context.Context) *graphql.Response {
-		*size = responseSize{}
 		response := next(ctx)
-		// The events of a subscription are not written through limitResponse.
-		if size.exceeded || response != nil && len(response.Data) > maxResponseData {
+		// ResponseLimit bounds queries and mutations, but not the events of subscriptions.
+		if response != nil && len(response.Data) > maxResponseData {
 			response = &graphql.Response{Data: []byte("null"), Errors: h.present(ctx, op, errResponseTooLarge)}
 		}
 		return response

@@ -1,9 +1,7 @@
 package graphqlhttp
 
 import (
-	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -13,6 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/internal/apierror"
+	"github.com/meshyard/meshyard/internal/breadthfirst"
 )
 
 const (
@@ -128,60 +127,11 @@ func WriteError(w http.ResponseWriter, r *http.Request, status int, e *apierror.
 	rw.write(&graphql.Response{Errors: gqlerror.List{withCode(&gqlerror.Error{}, e)}})
 }
 
-// responseSize counts the bytes of data that an operation has written.
-type responseSize struct {
-	bytes    int
-	exceeded bool
-}
+// ResponseLimit bounds the data of a response. Aliases can repeat a long text, so the length of
+// the document does not.
+var ResponseLimit = breadthfirst.Limit{Bytes: maxResponseData, Error: errResponseTooLarge}
 
-// limitResponse is an executor extension that stops writing data at maxResponseData. Aliases can
-// repeat a long text, so the length of the document does not bound the response.
-type limitResponse struct{}
-
-func (limitResponse) ExtensionName() string                   { return "LimitResponse" }
-func (limitResponse) Validate(graphql.ExecutableSchema) error { return nil }
-
-// InterceptRootField counts what each root field writes.
-func (limitResponse) InterceptRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-	data := next(ctx)
-	size, ok := ctx.Value(limitResponse{}).(*responseSize)
-	if !ok || data == graphql.Null { // the generated code compares with graphql.Null
-		return data
-	}
-	return graphql.WriterFunc(func(w io.Writer) {
-		defer func() {
-			if cause := recover(); cause != nil && cause != any(errResponseTooLarge) {
-				panic(cause)
-			}
-		}()
-		data.MarshalGQL(&countingWriter{w, size})
-	})
-}
-
-// errResponseTooLarge is also the panic that stops a Marshaler, which cannot return an error.
 var errResponseTooLarge = &apierror.Error{
 	Code: apierror.TooLarge, Limit: maxResponseData,
 	Message: "the response exceeds 16 MiB: request fewer fields or shorter lists",
-}
-
-type countingWriter struct {
-	io.Writer
-	size *responseSize
-}
-
-func (w *countingWriter) Write(p []byte) (int, error) {
-	w.count(len(p))
-	return w.Writer.Write(p)
-}
-
-func (w *countingWriter) WriteString(s string) (int, error) {
-	w.count(len(s))
-	return io.WriteString(w.Writer, s)
-}
-
-func (w *countingWriter) count(n int) {
-	if w.size.bytes += n; w.size.bytes > maxResponseData {
-		w.size.exceeded = true
-		panic(errResponseTooLarge)
-	}
 }

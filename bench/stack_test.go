@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/graphqlhttp"
+)
+
+// fileDocument asks for ten fields of a file.
+const fileDocument = `query($id: ID!) { file(id: $id) { id name size kind state contentType sha256 md5 rank createdAt } }`
+
+// BenchmarkStack measures whole handlers without the network: time, allocations and bytes of one request. It needs
+// MESHYARD_TEST_POSTGRES for PostgreSQL; without it SQLite alone is measured.
+func BenchmarkStack(b *testing.B) {
+	for _, e := range []engine{postgres, sqlite} {
+		if e == postgres && os.Getenv("MESHYARD_TEST_POSTGRES") == "" {
+			continue
+		}
+		b.Run(string(e), func(b *testing.B) { benchmarkStack(b, e) })
+	}
+}
+
+func benchmarkStack(b *testing.B, e engine) {
+	o := options{dir: b.TempDir(), conns: 1, files: 10_000}
+	address, drop, err := newDatabase(b.Context(), o, e)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := drop(); err != nil {
+			b.Error(err)
+		}
+	})
+	a, token, err := openCatalogue(b.Context(), o, address)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = a.Close() })
+	if err := fillListing(b.Context(), e, address); err != nil {
+		b.Fatal(err)
+	}
+	caller, err := a.Store.Authenticate(b.Context(), token)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx := auth.WithCaller(context.Background(), caller, nil)
+	rest, overHTTP := handlers(b, a)
+	file := func() string { return strconv.Itoa(1 + rand.IntN(listedThings*filesOfThing)) }
+	for _, work := range []struct {
+		name    string
+		handler http.Handler
+		next    func() request
+	}{
+		{"nested", overHTTP, func() request { return graphRequest(nodesDocument, "") }},
+		{"graphql-file", overHTTP, func() request {
+			return request{http.MethodPost, "/graphql", `{"query":"` + fileDocument + `","variables":{"id":"` + file() + `"}}`}
+		}},
+		{"rest-file", rest, func() request { return request{http.MethodGet, "/files/" + file(), ""} }},
+		{"rest-newest", rest, func() request { return newestRequest(1, "") }},
+	} {
+		b.Run(work.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := serve(ctx, work.handler, work.next()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func handlers(b *testing.B, a *server.Server) (rest, overHTTP http.Handler) {
+	stack, err := newStack(a.Store)
+	if err != nil {
+		b.Fatal(err)
+	}
+	overHTTP, err = stack.graph.Handler(graphqlhttp.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return stack.face, overHTTP
+}

@@ -1,0 +1,90 @@
+package breadthfirst
+
+import (
+	"context"
+	"sort"
+
+	"github.com/99designs/gqlgen/graphql"
+)
+
+// group is the objects of one type at one place of the answer, and what was resolved of them.
+type group[E any] struct {
+	plan    *selection[E]
+	objects []any
+	columns []column[E] // one for each field of the plan
+
+	under *level[E]       // where the objects stand; nil for the root
+	items []int32         // which items of under the objects are; nil: the same
+	ctx   context.Context // of the first object
+}
+
+// column is what was resolved of a field: either scalars or objects. The zero value is null for all objects.
+type column[E any] struct {
+	json []byte  // of the scalars
+	ends []int32 // where the JSON of each object's scalar ends; null is empty
+
+	objects *level[E]
+}
+
+// scalar returns the JSON of an object's scalar, nothing for null.
+func (c *column[E]) scalar(i int) []byte {
+	start := int32(0)
+	if i > 0 {
+		start = c.ends[i-1]
+	}
+	return c.json[start:c.ends[i]]
+}
+
+// level is the objects that a field of a group's objects has as values, in the order of those.
+type level[E any] struct {
+	parent *group[E]
+	field  *planned[E]
+	args   map[string]any
+
+	starts []int32     // the items of parent i begin here and end where those of the next begin
+	null   []bool      // whether a list is null; nil: none is
+	slots  []slot      // where an item is; nil: item i is object i of the only group
+	groups []*group[E] // one for each type of object
+}
+
+// slot is the place of an object.
+type slot struct{ group, index int32 } // group -1 is null
+
+func (l *level[E]) slot(item int32) slot {
+	if l.slots == nil {
+		return slot{0, item}
+	}
+	return l.slots[item]
+}
+
+// place returns ctx with the field context of an object, as the generated executor has it while the object is resolved.
+// Only errors need it for other objects than the first.
+func (g *group[E]) place(ctx context.Context, i int) context.Context {
+	if g.under == nil {
+		return graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: g.plan.of.Name})
+	}
+	item := i
+	if g.items != nil {
+		item = int(g.items[i])
+	}
+	l := g.under
+	parent := sort.Search(len(l.starts)-1, func(p int) bool { return int(l.starts[p+1]) > item })
+	ctx = l.parent.fieldPlace(ctx, parent, l.field, l.args)
+	if l.field.list {
+		ctx = inList(ctx, item-int(l.starts[parent]))
+	}
+	return ctx
+}
+
+// fieldPlace returns ctx with the field context of a field of an object.
+func (g *group[E]) fieldPlace(ctx context.Context, i int, f *planned[E], args map[string]any) context.Context {
+	return graphql.WithFieldContext(g.place(ctx, i), g.fieldContext(f, args))
+}
+
+func (g *group[E]) fieldContext(f *planned[E], args map[string]any) *graphql.FieldContext {
+	return &graphql.FieldContext{Object: g.plan.of.Name, Field: f.collected, Args: args, IsMethod: f.Resolve != nil || f.Batch != nil, IsResolver: f.Batch != nil}
+}
+
+func inList(ctx context.Context, index int) context.Context {
+	return graphql.WithFieldContext(ctx, &graphql.FieldContext{Index: &index})
+}

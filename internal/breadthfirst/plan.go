@@ -1,0 +1,143 @@
+package breadthfirst
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"weak"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// selection is what an operation asks of the objects of one type at one place of the answer.
+type selection[E any] struct {
+	of     *Type[E]
+	fields []planned[E]
+	waits  int          // how many fields wait
+	size   atomic.Int64 // bytes of the last answer, for the selection of the root
+}
+
+// planned is a field of a selection.
+type planned[E any] struct {
+	*Field[E]      // nil for __typename
+	collected      graphql.CollectedField
+	key            []byte // the JSON before the value: "alias":
+	nonNull        bool
+	list           bool
+	elementNonNull bool
+	waits          bool // the field or one below it
+
+	// What is asked of the objects that are the values of the field. Either is set for an object type, or the other two for
+	// an abstract type.
+	only     *selection[E]
+	abstract func(value any) (typeName string, object any)
+	below    map[string]*selection[E] // by the name of the object type
+}
+
+// plan returns the plan of an operation. A plan is kept for as long as the document is.
+func (x *Executable[E]) plan(oc *graphql.OperationContext) *selection[E] {
+	key := weak.Make(oc.Operation)
+	if known, ok := x.plans.Load(key); ok {
+		return known.(*selection[E])
+	}
+	root := x.schema.Types[rootName(x.Schema(), oc.Operation)]
+	plan := x.selection(oc, root, oc.Operation.SelectionSet)
+	// What depends on variables is planned for each request.
+	if !conditional(oc.Operation.SelectionSet, make(map[string]bool)) {
+		if _, loaded := x.plans.LoadOrStore(key, plan); !loaded {
+			runtime.AddCleanup(oc.Operation, func(key weak.Pointer[ast.OperationDefinition]) { x.plans.Delete(key) }, key)
+		}
+	}
+	return plan
+}
+
+func rootName(schema *ast.Schema, operation *ast.OperationDefinition) string {
+	if operation.Operation == ast.Mutation {
+		return schema.Mutation.Name
+	}
+	return schema.Query.Name
+}
+
+// conditional reports whether a selection depends on a variable, by @skip or @include.
+func conditional(set ast.SelectionSet, seen map[string]bool) bool {
+	for _, s := range set {
+		var directives ast.DirectiveList
+		var below ast.SelectionSet
+		switch s := s.(type) {
+		case *ast.Field:
+			directives, below = s.Directives, s.SelectionSet
+		case *ast.InlineFragment:
+			directives, below = s.Directives, s.SelectionSet
+		case *ast.FragmentSpread:
+			directives = s.Directives
+			if !seen[s.Name] {
+				seen[s.Name] = true
+				below = s.Definition.SelectionSet
+			}
+		}
+		for _, d := range directives {
+			for _, argument := range d.Arguments {
+				if argument.Value.Kind == ast.Variable {
+					return true
+				}
+			}
+		}
+		if conditional(below, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// selection plans what is asked of objects of one type.
+func (x *Executable[E]) selection(oc *graphql.OperationContext, of *Type[E], set ast.SelectionSet) *selection[E] {
+	collected := graphql.CollectFields(oc, set, of.Implements)
+	s := &selection[E]{of: of, fields: make([]planned[E], 0, len(collected))}
+	written := make(map[string]bool, len(collected))
+	for _, c := range collected {
+		if written[c.Alias] {
+			continue // asked of the object type and of a union: the first counts
+		}
+		written[c.Alias] = true
+		f := planned[E]{collected: c, key: append(AppendString(nil, c.Alias), ':')}
+		if c.Name != "__typename" {
+			x.planField(oc, of, &f)
+		}
+		if f.waits {
+			s.waits++
+		}
+		s.fields = append(s.fields, f)
+	}
+	return s
+}
+
+func (x *Executable[E]) planField(oc *graphql.OperationContext, of *Type[E], f *planned[E]) {
+	f.Field = of.Fields[f.collected.Name]
+	if f.Field == nil {
+		panic(fmt.Sprintf("%s has no field %s", of.Name, f.collected.Name)) // the validator lets none through
+	}
+	t := f.collected.Definition.Type
+	f.nonNull, f.list, f.waits = t.NonNull, f.Each != nil, f.Waits
+	if f.list {
+		f.elementNonNull = t.Elem.NonNull
+	}
+	name := t.Name()
+	if below := x.schema.Types[name]; below != nil {
+		f.only = x.selection(oc, below, f.collected.Selections)
+		f.waits = f.waits || f.only.waits > 0
+		return
+	}
+	if f.abstract = x.schema.Abstract[name]; f.abstract == nil {
+		return
+	}
+	f.below = make(map[string]*selection[E])
+	for _, possible := range x.Schema().PossibleTypes[name] {
+		below := x.selection(oc, x.schema.Types[possible.Name], f.collected.Selections)
+		f.below[possible.Name] = below
+		f.waits = f.waits || below.waits > 0
+	}
+}
+
+// object reports whether the values of the field are objects.
+func (f *planned[E]) object() bool { return f.only != nil || f.below != nil }

@@ -1,0 +1,292 @@
+package breadthfirst
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+var errNull = errors.New("must not be null")
+
+// group resolves the fields of a group, and all that is below them. Fields that wait are resolved at the same time, except
+// those of a mutation's root.
+func (r *run[E]) group(g *group[E]) {
+	g.columns = make([]column[E], len(g.plan.fields))
+	g.ctx = g.place(r.ctx, 0)
+	waiting := g.plan.waits
+	if g.under == nil && r.operation.Operation.Operation == ast.Mutation {
+		waiting = 0
+	}
+	var others sync.WaitGroup
+	for i := range g.plan.fields {
+		f := &g.plan.fields[i]
+		switch {
+		case f.Field == nil || f.Scalar != nil: // the writer reads it of the object
+		case f.waits && waiting > 1:
+			waiting--
+			others.Go(func() { r.field(g, i) })
+		default:
+			r.field(g, i)
+		}
+	}
+	others.Wait()
+}
+
+// field resolves a field of all objects of a group. A panic makes it null.
+func (r *run[E]) field(g *group[E], i int) {
+	f := &g.plan.fields[i]
+	defer func() {
+		if cause := recover(); cause != nil {
+			g.columns[i] = column[E]{}
+			r.panicked(g, f, cause)
+		}
+	}()
+	if r.over() {
+		return
+	}
+	values, ctx, args := r.values(g, f)
+	if f.object() {
+		g.columns[i].objects = r.objects(g, f, args, values)
+	} else {
+		g.columns[i] = r.scalars(g, f, ctx, args, values)
+	}
+}
+
+// panicked adds the error of a panic to a field of all objects.
+func (r *run[E]) panicked(g *group[E], f *planned[E], cause any) {
+	err := r.operation.RecoverFunc(g.fieldPlace(r.ctx, 0, f, nil), cause) // logs it, once
+	for i := range g.objects {
+		r.batchError(g, f, nil, i, err)
+	}
+}
+
+// values resolves a field to a value for each object; nil is null. It returns the context and the arguments of the field.
+func (r *run[E]) values(g *group[E], f *planned[E]) (values []any, ctx context.Context, args map[string]any) {
+	values = make([]any, len(g.objects))
+	if f.Get != nil && f.Directives == nil {
+		for i, o := range g.objects {
+			values[i] = f.Get(o)
+		}
+		return values, g.ctx, nil
+	}
+	fc := g.fieldContext(f, nil)
+	ctx = graphql.WithFieldContext(g.ctx, fc)
+	if f.Args != nil {
+		raw := f.collected.ArgumentMap(r.operation.Variables)
+		var err error
+		if fc.Args, err = f.Args(r.ec, ctx, raw); err != nil {
+			// The arguments are the same for all objects, but each has an error of its own.
+			for i := range g.objects {
+				at := g.fieldPlace(r.ctx, i, f, nil)
+				_, err := f.Args(r.ec, at, raw)
+				r.operation.Error(at, err)
+			}
+			return values, ctx, nil
+		}
+	}
+	call := func(ctx context.Context, i int) (any, error) { return f.Resolve(ctx, r.ec, fc, g.objects[i]) }
+	switch {
+	case f.Get != nil:
+		call = func(_ context.Context, i int) (any, error) { return f.Get(g.objects[i]), nil }
+	case f.Batch != nil && f.Directives == nil:
+		return r.batch(ctx, g, f, fc), ctx, fc.Args
+	case f.Batch != nil:
+		all := sync.OnceValue(func() []any { return r.batch(ctx, g, f, fc) })
+		call = func(_ context.Context, i int) (any, error) { return all()[i], nil }
+	}
+	for i := range g.objects {
+		values[i] = r.one(ctx, g, f, fc, i, call)
+	}
+	return values, ctx, fc.Args
+}
+
+// one resolves a field of one object.
+func (r *run[E]) one(ctx context.Context, g *group[E], f *planned[E], fc *graphql.FieldContext, i int, call func(context.Context, int) (any, error)) (value any) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			at := g.fieldPlace(r.ctx, i, f, fc.Args)
+			r.operation.Error(at, r.operation.Recover(at, cause))
+			value = nil
+		}
+	}()
+	var err error
+	if f.Directives != nil {
+		value, err = f.Directives(ctx, r.ec, g.objects[i], func(ctx context.Context) (any, error) { return call(ctx, i) })
+	} else {
+		value, err = call(ctx, i)
+	}
+	if err != nil {
+		at := g.fieldPlace(r.ctx, i, f, fc.Args)
+		r.operation.Error(at, graphql.AddFieldLocationToError(at, err))
+		return nil
+	}
+	return value
+}
+
+// batch resolves a field of all objects at once.
+func (r *run[E]) batch(ctx context.Context, g *group[E], f *planned[E], fc *graphql.FieldContext) []any {
+	values, err := f.Batch(ctx, r.ec, fc, g.objects)
+	var each graphql.BatchErrors
+	if errors.As(err, &each) && len(each.Errors()) == len(g.objects) {
+		for i, err := range each.Errors() {
+			if err != nil {
+				r.batchError(g, f, fc.Args, i, err)
+			}
+		}
+		err = nil
+	}
+	if err == nil && len(values) != len(g.objects) {
+		err = fmt.Errorf("%s.%s: the batch resolver returned %d values for %d objects", g.plan.of.Name, f.collected.Name, len(values), len(g.objects))
+	}
+	if err != nil {
+		for i := range g.objects {
+			r.batchError(g, f, fc.Args, i, err)
+		}
+		return make([]any, len(g.objects))
+	}
+	return values
+}
+
+// batchError adds an error that objects share to the field of one of them.
+func (r *run[E]) batchError(g *group[E], f *planned[E], args map[string]any, i int, err error) {
+	at := g.fieldPlace(r.ctx, i, f, args)
+	index, _ := graphql.BatchParentIndex(at)
+	graphql.AddBatchError(at, int(index), err)
+}
+
+// mustNotBeNull adds the error of a null that the schema does not allow, unless the place has one already.
+func (r *run[E]) mustNotBeNull(at context.Context) {
+	if !graphql.HasFieldError(at, graphql.GetFieldContext(at)) {
+		r.operation.Error(at, errNull)
+	}
+}
+
+// scalars writes the values of a field that has no fields below it.
+func (r *run[E]) scalars(g *group[E], f *planned[E], ctx context.Context, args map[string]any, values []any) column[E] {
+	c := column[E]{ends: make([]int32, len(values))}
+	for i, v := range values {
+		switch {
+		case f.null(v):
+			if f.nonNull {
+				r.mustNotBeNull(g.fieldPlace(r.ctx, i, f, args))
+			}
+		case f.Append != nil:
+			c.json = f.Append(c.json, v)
+		default:
+			if m := f.Marshal(ctx, r.ec, v); m != graphql.Null {
+				m.MarshalGQL((*buffer)(&c.json))
+			}
+		}
+		c.ends[i] = int32(len(c.json))
+		if r.limit.Bytes > 0 && len(c.json) > r.limit.Bytes {
+			break
+		}
+	}
+	r.kept.Add(int64(len(c.json)))
+	return c
+}
+
+// buffer is an io.Writer.
+type buffer []byte
+
+func (b *buffer) Write(p []byte) (int, error) {
+	*b = append(*b, p...)
+	return len(p), nil
+}
+
+func (b *buffer) WriteString(s string) (int, error) {
+	*b = append(*b, s...)
+	return len(s), nil
+}
+
+// objects makes a level of the values of a field, and resolves what is asked of them.
+func (r *run[E]) objects(g *group[E], f *planned[E], args map[string]any, values []any) *level[E] {
+	l := &level[E]{parent: g, field: f, args: args, starts: make([]int32, len(values)+1)}
+	items := make([]any, 0, len(values))
+	sparse := false // whether there are null items
+	for i, v := range values {
+		switch {
+		case f.null(v):
+			if f.nonNull {
+				r.mustNotBeNull(g.fieldPlace(r.ctx, i, f, args))
+			}
+			if f.list {
+				l.setNull(i)
+			}
+		case !f.list:
+			items = append(items, v)
+		default:
+			first := len(items)
+			f.Each(v, func(element any) { items = append(items, element) })
+			if slices.Contains(items[first:], nil) {
+				sparse = true
+				if f.elementNonNull {
+					items = r.nullElements(g, f, args, i, items, first)
+					l.setNull(i)
+				}
+			}
+		}
+		l.starts[i+1] = int32(len(items))
+	}
+	switch {
+	case f.only != nil && !sparse:
+		l.groups = []*group[E]{{plan: f.only, objects: items, under: l}}
+	default:
+		l.sort(items)
+	}
+	for _, below := range l.groups {
+		if len(below.objects) > 0 {
+			r.group(below)
+		}
+	}
+	return l
+}
+
+// nullElements adds the errors of null elements, which make their list null, and drops its items.
+func (r *run[E]) nullElements(g *group[E], f *planned[E], args map[string]any, i int, items []any, first int) []any {
+	for index, element := range items[first:] {
+		if element == nil {
+			r.mustNotBeNull(inList(g.fieldPlace(r.ctx, i, f, args), index))
+		}
+	}
+	return items[:first]
+}
+
+// setNull notes that the list of an object is null.
+func (l *level[E]) setNull(i int) {
+	if l.null == nil {
+		l.null = make([]bool, len(l.starts)-1)
+	}
+	l.null[i] = true
+}
+
+// sort puts items into groups, by their types.
+func (l *level[E]) sort(items []any) {
+	l.slots = make([]slot, len(items))
+	numbers := make(map[string]int32)
+	for i, v := range items {
+		plan, name := l.field.only, ""
+		if plan == nil && v != nil {
+			name, v = l.field.abstract(v)
+			plan = l.field.below[name]
+		}
+		if v == nil {
+			l.slots[i] = slot{group: -1}
+			continue
+		}
+		n, ok := numbers[name]
+		if !ok {
+			n = int32(len(l.groups))
+			numbers[name] = n
+			l.groups = append(l.groups, &group[E]{plan: plan, under: l})
+		}
+		to := l.groups[n]
+		l.slots[i] = slot{n, int32(len(to.objects))}
+		to.objects, to.items = append(to.objects, v), append(to.items, int32(i))
+	}
+}

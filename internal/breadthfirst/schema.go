@@ -1,0 +1,121 @@
+// Package breadthfirst executes GraphQL queries and mutations level by level.
+//
+// The executor that gqlgen generates walks an answer depth first, with a goroutine, a field context and a tree of
+// marshalers for each object. This one resolves a field once for all objects at the same place of the answer, keeps
+// what it resolved in columns, and then writes the JSON in one pass into one buffer. Resolvers, arguments, directives,
+// scalars and errors are those of the generated code; package graphqlgen generates the table that names them.
+package breadthfirst
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+)
+
+// Schema says how the fields of all object types are resolved and written. E is the generated execution context.
+type Schema[E any] struct {
+	Types map[string]*Type[E]
+	// Abstract gives, for a value of an interface or a union, the name of its object type and the object.
+	Abstract map[string]func(value any) (typeName string, object any)
+}
+
+// Type is an object type.
+type Type[E any] struct {
+	Name       string
+	Implements []string // its own name, and those of its interfaces and unions
+	Fields     map[string]*Field[E]
+}
+
+// Field says how a field is resolved: by exactly one of Scalar, Get, Resolve and Batch.
+type Field[E any] struct {
+	// Scalar appends the JSON of a scalar that the object holds. It returns false for null.
+	Scalar func(b []byte, object any) ([]byte, bool)
+	// Get returns what the object holds.
+	Get func(object any) any
+	// Resolve calls a resolver, or a method that takes arguments or a context, or returns an error.
+	Resolve func(ctx context.Context, ec E, fc *graphql.FieldContext, object any) (any, error)
+	// Batch calls a resolver of all objects of a level. It returns a value for each object.
+	Batch func(ctx context.Context, ec E, fc *graphql.FieldContext, objects []any) ([]any, error)
+
+	// Args converts the arguments; nil if the field has none.
+	Args func(ec E, ctx context.Context, raw map[string]any) (map[string]any, error)
+	// Directives runs the directives of the field around next; nil if it has none.
+	Directives func(ctx context.Context, ec E, object any, next graphql.Resolver) (any, error)
+	// Waits is set for a field that may wait for the database, and is therefore resolved beside others.
+	Waits bool
+
+	// Append appends the JSON of a value that was resolved; nil for objects and for what Marshal writes.
+	Append func(b []byte, value any) []byte
+	// Marshal writes scalars that have no Append, and lists of scalars.
+	Marshal func(ctx context.Context, ec E, value any) graphql.Marshaler
+	// Each passes the elements of a list of objects to add.
+	Each func(value any, add func(object any))
+	// Nil reports whether a value is null although it has a type; nil if values of that type never are.
+	Nil func(value any) bool
+}
+
+// null reports whether a value is null.
+func (f *Field[E]) null(value any) bool { return value == nil || f.Nil != nil && f.Nil(value) }
+
+// The functions below are what the generated table is made of.
+
+// Objects gives objects their type back.
+func Objects[T any](objects []any) []T {
+	typed := make([]T, len(objects))
+	for i, o := range objects {
+		typed[i] = o.(T)
+	}
+	return typed
+}
+
+// Values takes their type from the values of a batch resolver.
+func Values[T any](typed []T, err error) ([]any, error) {
+	values := make([]any, len(typed))
+	for i, v := range typed {
+		values[i] = v
+	}
+	return values, err
+}
+
+// Value takes its type from the value of a resolver.
+func Value[T any](v T, err error) (any, error) { return v, err }
+
+// Present is Value for a method that returns false where there is none.
+func Present[T any](v T, ok bool) (any, error) {
+	if !ok {
+		return nil, nil
+	}
+	return v, nil
+}
+
+// NilPointer reports whether a value of a pointer type is nil.
+func NilPointer[T any](value any) bool { return value.(*T) == nil }
+
+// NilSlice reports whether a value of a slice type is nil.
+func NilSlice[T any](value any) bool { return value.([]T) == nil }
+
+// EachPointer passes the elements of a slice of pointers; a nil pointer becomes nil.
+func EachPointer[T any](value any, add func(any)) {
+	for _, p := range value.([]*T) {
+		if p == nil {
+			add(nil)
+		} else {
+			add(p)
+		}
+	}
+}
+
+// EachInterface passes the elements of a slice of interfaces.
+func EachInterface[T any](value any, add func(any)) {
+	for _, v := range value.([]T) {
+		add(v)
+	}
+}
+
+// EachStruct passes pointers to the elements of a slice of structs.
+func EachStruct[T any](value any, add func(any)) {
+	all := value.([]T)
+	for i := range all {
+		add(&all[i])
+	}
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"strings"
+
+	"github.com/99designs/gqlgen/codegen"
+	"github.com/99designs/gqlgen/codegen/config"
+	"github.com/99designs/gqlgen/codegen/templates"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// object is an object type as the template writes it.
+type object struct {
+	*codegen.Object
+	Rows []row
+}
+
+// row is a field as the template writes it.
+type row struct {
+	*codegen.Field
+}
+
+// describe makes rows of all fields, except those of subscriptions, which gqlgen's executor runs.
+func describe(data *codegen.Data) ([]object, error) {
+	var all []object
+	for _, o := range data.Objects {
+		if o.Stream {
+			continue
+		}
+		described := object{Object: o}
+		for _, f := range o.Fields {
+			r := row{f}
+			if err := r.check(); err != nil {
+				return nil, fmt.Errorf("%s.%s: %w", o.Name, f.Name, err)
+			}
+			described.Rows = append(described.Rows, r)
+		}
+		all = append(all, described)
+	}
+	return all, nil
+}
+
+// check refuses what the table cannot say. Nothing in the schema is of that kind; who wants it extends the table.
+func (r row) check() error {
+	t := r.TypeReference
+	switch {
+	case r.IsMap(), r.HasHaser, r.HasFederationRequiresArg(), t.IsRoot:
+		return fmt.Errorf("is bound in a way that the table knows nothing of")
+	case r.composite() && (t.IsPtrToSlice() || t.IsPtrToPtr() || t.IsPtrToIntf()):
+		return fmt.Errorf("has the Go type %s: want a slice, a pointer to a struct, a struct or an interface", t.GO)
+	case r.composite() && t.IsSlice() && t.Elem().IsSlice():
+		return fmt.Errorf("is a list of lists of objects")
+	case r.ByReference() && (r.Fallible() || r.IsMethod()):
+		return fmt.Errorf("returns the struct %s: want a pointer to it", t.GO)
+	}
+	return nil
+}
+
+// composite reports whether the field has fields below it.
+func (r row) composite() bool {
+	switch r.TypeReference.Definition.Kind {
+	case ast.Object, ast.Interface, ast.Union:
+		return true
+	}
+	return false
+}
+
+// Fallible reports whether reading the field takes arguments or a context, or may fail.
+func (r row) Fallible() bool {
+	return r.IsResolver || r.IsMethod() && (r.MethodHasContext || !r.NoErr || r.VOkFunc || len(r.Args) > 0 || r.GoReceiverName == "ec")
+}
+
+// Batched reports whether a resolver takes all objects at once.
+func (r row) Batched() bool { return r.IsBatch() && !r.Object.Root }
+
+// Read is the Go expression of a field that is not fallible.
+func (r row) Read() string {
+	if r.IsMethod() {
+		return r.GoReceiverName + "." + r.GoFieldName + "()"
+	}
+	return r.GoReceiverName + "." + r.GoFieldName
+}
+
+// Call is the Go expression of what a fallible field gives for one object, a value and an error.
+func (r row) Call() string {
+	call := r.GoReceiverName + "." + r.GoFieldName + "(" + r.CallArgs() + ")"
+	switch {
+	case r.IsResolver:
+		return "breadthfirst.Value(ec.Resolvers." + r.ShortInvocation() + ")"
+	case r.VOkFunc:
+		return "breadthfirst.Present(" + call + ")"
+	case r.NoErr:
+		return call + ", nil"
+	}
+	return "breadthfirst.Value(" + call + ")"
+}
+
+// Waits reports whether the field may wait for the database.
+func (r row) Waits() bool {
+	return r.Batched() || r.MethodHasContext || r.IsResolver && (r.composite() || r.Object.Root)
+}
+
+// Append is the Go expression that appends a scalar v of the field's type, without its pointer, to b. It is empty where there
+// is none, and the generated marshaler writes it.
+func (r row) Append() string { return appendOf(r.TypeReference) }
+
+// appenders are for the marshalers of gqlgen. A marshaler MarshalX of the project's own has an AppendX beside it.
+var appenders = map[string]string{
+	"MarshalString":  "breadthfirst.AppendString(b, %s)",
+	"MarshalBoolean": "strconv.AppendBool(b, %s)",
+	"MarshalInt":     "strconv.AppendInt(b, int64(%s), 10)",
+	"MarshalInt32":   "strconv.AppendInt(b, int64(%s), 10)",
+	"MarshalInt64":   "strconv.AppendInt(b, %s, 10)",
+}
+
+func appendOf(t *config.TypeReference) string {
+	if t.IsSlice() || t.IsPtrToSlice() || t.IsPtrToPtr() || t.IsContext {
+		return ""
+	}
+	switch {
+	case t.Definition.Kind == ast.Enum && t.HasEnumValues():
+		return fmt.Sprintf("breadthfirst.AppendString(b, %s[v])", t.EnumMarshalVar(false))
+	case t.Definition.Kind == ast.Enum && t.IsMarshaler:
+		return "breadthfirst.AppendString(b, v.String())"
+	case t.Definition.Kind != ast.Scalar || t.Marshaler == nil:
+		return ""
+	}
+	v := "v"
+	if t.CastType != nil {
+		v = templates.CurrentImports.LookupType(t.CastType) + "(v)"
+	}
+	p := t.Marshaler.Pkg()
+	if p.Path() == "github.com/99designs/gqlgen/graphql" {
+		if known := appenders[t.Marshaler.Name()]; known != "" {
+			return fmt.Sprintf(known, v)
+		}
+		return ""
+	}
+	name := strings.Replace(t.Marshaler.Name(), "Marshal", "Append", 1)
+	if f, ok := p.Scope().Lookup(name).(*types.Func); ok {
+		return templates.Call(f) + "(b, " + v + ")"
+	}
+	return ""
+}
+
+// Direct reports whether the writer can read the scalar of the object.
+func (r row) Direct() bool { return !r.Fallible() && !r.HasDirectives() && r.Append() != "" }
+
+// Pointer reports whether values are pointers.
+func (r row) Pointer() bool { return r.TypeReference.IsPtr() }
+
+// Type is the Go type of values, without their pointer.
+func (r row) Type() types.Type {
+	if p, ok := r.TypeReference.GO.(*types.Pointer); ok {
+		return p.Elem()
+	}
+	return r.TypeReference.GO
+}
+
+// ByReference reports whether values are structs, which are passed on by their address.
+func (r row) ByReference() bool {
+	return r.composite() && r.TypeReference.IsStruct()
+}
+
+// Nil is the Go expression of a function that tells which values are null, empty where none is.
+func (r row) Nil() string {
+	t := r.TypeReference
+	switch {
+	case t.IsPtr():
+		return "breadthfirst.NilPointer[" + templates.CurrentImports.LookupType(t.GO.(*types.Pointer).Elem()) + "]"
+	case t.IsSlice() && !t.GQL.NonNull:
+		return "breadthfirst.NilSlice[" + templates.CurrentImports.LookupType(t.GO.(*types.Slice).Elem()) + "]"
+	}
+	return ""
+}
+
+// Each is the Go expression of a function that passes the elements of a list of objects, empty where the field is none.
+func (r row) Each() string {
+	if !r.composite() || !r.TypeReference.IsSlice() {
+		return ""
+	}
+	element := r.TypeReference.GO.(*types.Slice).Elem()
+	name := "EachStruct"
+	if p, ok := element.(*types.Pointer); ok {
+		name, element = "EachPointer", p.Elem()
+	} else if config.IsNilable(element) {
+		name = "EachInterface"
+	}
+	return "breadthfirst." + name + "[" + templates.CurrentImports.LookupType(element) + "]"
+}
+
+// Leaf reports whether the values of the field are scalars, or lists of them.
+func (r row) Leaf() bool { return !r.composite() }
