@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 	"github.com/meshyard/meshyard/internal/preview"
 	"github.com/meshyard/meshyard/models"
@@ -70,7 +71,7 @@ func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 	put := func(_ preview.Part, write func(io.Writer) error) error { return write(io.Discard) }
 	for _, id := range files[:previewsAlone] {
 		began := time.Now()
-		if _, err := preview.Derive(ctx, preview.Source{ReaderAt: bytes.NewReader(ball), Size: int64(len(ball))}, "stl", put, func(string, float64) {}); err != nil {
+		if _, err := preview.Derive(ctx, preview.Source{ReaderAt: bytes.NewReader(ball), Size: int64(len(ball))}, "stl", mesh.DefaultLimits, put, func(string, float64) {}); err != nil {
 			return err
 		}
 		alone = append(alone, time.Since(began).Seconds()*1000)

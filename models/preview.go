@@ -34,10 +34,13 @@ type Preview struct {
 	Stage    string
 	Progress float64 // 0 to 1
 	Error    string  // why there is nothing, for the owner of a file to read
+	OwnerID  int64   // of the file that first wanted it, who waits for a turn
 	Attempts int32
-	BeatAt   time.Time // the last sign of whoever works on it
-	Picture  string    // how the picture is written, png or jpg; empty: there is none
-	Width    int32     // of the picture
+	BegunAt  *time.Time // when the last attempt began
+	TookMS   int64      `bun:"took_ms"` // how long the last attempt took, so far
+	BeatAt   time.Time  // the last sign of whoever works on it; of one that waits, when it may begin
+	Picture  string     // how the picture is written, png or jpg; empty: there is none
+	Width    int32      // of the picture
 	Height   int32
 	Threejs  bool
 	GLB      bool          `bun:"glb"`
@@ -58,16 +61,14 @@ func (s *Store) PreviewsByID(ctx context.Context, ids []int64) (map[int64]*Previ
 	return byID(ctx, s.db, ids, func(rows *[]*Preview) *bun.SelectQuery { return s.db.read.NewSelect().Model(rows) }, "p.id", func(p *Preview) int64 { return p.ID })
 }
 
-// wantPreview makes sure, in tx, that there is or will be a preview of a file's content, whose row tx has locked, and gives its id; 0 where nothing is derived of such files.
+// wantPreview makes sure, in tx, that there is or will be a preview of a file's content, whose row tx
+// has locked, and returns its id; 0 if no preview is made of such files.
 func (s *Store) wantPreview(ctx context.Context, tx bun.Tx, f *File) (int64, error) {
 	subject := preview.SubjectOf(f.Name, f.ContentType)
 	if subject == "" {
 		return 0, nil
 	}
-	p := &Preview{SHA256: f.SHA256, Subject: subject, Version: preview.Version, State: PreviewWaiting, BeatAt: now()}
-	_, err := tx.NewInsert().Model(p).On("CONFLICT (sha256, subject) DO UPDATE").Set("subject = EXCLUDED.subject").Returning("id, state").Exec(ctx)
-	if err != nil || p.State != PreviewWaiting {
-		return p.ID, err
-	}
-	return p.ID, s.enqueue(ctx, tx, Work{MakePreview: p.ID})
+	p := &Preview{SHA256: f.SHA256, Subject: subject, Version: preview.Version, State: PreviewWaiting, OwnerID: f.OwnerID, BeatAt: now()}
+	_, err := tx.NewInsert().Model(p).On("CONFLICT (sha256, subject) DO UPDATE").Set("subject = EXCLUDED.subject").Returning("id").Exec(ctx)
+	return p.ID, err
 }

@@ -76,38 +76,57 @@ func (s *Store) namedDerived(ctx context.Context, objects []bucket.Object) (map[
 	return named, nil
 }
 
-// checkPreviews sees that all parts of previews that are done are there.
+// checkPreviews reports the parts that are missing of previews that are done.
 func (s *Store) checkPreviews(ctx context.Context, report func(string)) error {
+	return s.eachPreview(ctx, func(q *bun.SelectQuery) { q.Where("p.state = ?", PreviewDone) }, func(p *Preview) error {
+		key, err := s.missingPart(ctx, p)
+		if key != "" && err == nil {
+			report(fmt.Sprintf("preview %d: object %s is missing (meshyard derive --again missing makes it)", p.ID, key))
+		}
+		return err
+	})
+}
+
+// eachPreview hands the previews that where selects to fn, by id.
+func (s *Store) eachPreview(ctx context.Context, where func(q *bun.SelectQuery), fn func(p *Preview) error) error {
 	for last := int64(0); ; {
 		var rows []*Preview
-		err := s.db.write.NewSelect().Model(&rows).Where("p.id > ? AND p.state = ?", last, PreviewDone).Order("p.id").Limit(objectsAtOnce).Scan(ctx)
-		if err != nil || len(rows) == 0 {
+		q := s.db.write.NewSelect().Model(&rows).Where("p.id > ?", last).Order("p.id").Limit(objectsAtOnce)
+		where(q)
+		if err := q.Scan(ctx); err != nil || len(rows) == 0 {
 			return err
 		}
 		for _, p := range rows {
 			last = p.ID
-			for _, name := range p.parts() {
-				if ok, err := s.bucket.Has(ctx, p.Key(name)); err != nil {
-					return err
-				} else if !ok {
-					report(fmt.Sprintf("preview %d: object %s is missing (meshyard derive --again all makes it)", p.ID, p.Key(name)))
-				}
+			if err := fn(p); err != nil {
+				return err
 			}
 		}
 	}
 }
 
-// parts names what there is of a preview that is done, less the sizes that are cut when asked for.
-func (p *Preview) parts() []string {
-	var names []string
+// missingPart returns the key of an object that a preview that is done lacks, "" if it lacks none.
+func (s *Store) missingPart(ctx context.Context, p *Preview) (string, error) {
+	for _, part := range p.parts() {
+		key := p.Key(part.Object())
+		if ok, err := s.bucket.Has(ctx, key); !ok || err != nil {
+			return key, err
+		}
+	}
+	return "", nil
+}
+
+// parts returns the parts of a preview that is done, without the sizes that are cut when asked for.
+func (p *Preview) parts() []preview.Part {
+	var parts []preview.Part
 	if p.Picture != "" {
-		names = append(names, preview.Picture(thumbnail.Full, p.Picture).Name)
+		parts = append(parts, preview.Picture(thumbnail.Full, p.Picture))
 	}
 	if p.Threejs {
-		names = append(names, preview.Threejs.Name)
+		parts = append(parts, preview.Threejs)
 	}
 	if p.GLB {
-		names = append(names, preview.GLB.Name)
+		parts = append(parts, preview.GLB)
 	}
-	return names
+	return parts
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/meshyard/meshyard/internal/thumbnail"
 )
 
-// Derived gives the key of something that was derived of a file, a picture in some size, three.js JSON or GLB, to whoever holds a signed address or, without one,
-// where everybody may have the bytes. tag and name are those of an address. What it is not named by an address that was handed out is NotFound.
+// Derived returns the key of something that was derived from a file (an image in some size, three.js
+// JSON or GLB) to whoever holds a signed URL or, without one, where everybody may have the bytes. tag
+// and name are those of a URL. What no URL that was handed out names is NotFound; what is being made
+// is ErrBeingMade. The object may be gone all the same; see [Store.RemakeDerived].
 func (s *Store) Derived(ctx context.Context, fileID int64, signed bool, tag, name string) (part preview.Part, key string, err error) {
 	f, _, err := s.Blob(ctx, fileID, signed)
 	if err != nil {
@@ -24,26 +26,38 @@ func (s *Store) Derived(ctx context.Context, fileID int64, signed bool, tag, nam
 	}
 	p := previews[f.PreviewID]
 	absent := fail(NotFound, "there is no %.40q of file %d", name, fileID)
-	if p == nil || p.State != PreviewDone || p.Tag() != tag {
+	if p == nil || p.Tag() != tag {
 		return part, "", absent
 	}
-	switch size, written, _ := strings.Cut(name, "."); {
-	case name == preview.Threejs.Name && p.Threejs:
-		return preview.Threejs, p.Key(name), nil
-	case name == preview.GLB.Name && p.GLB:
-		return preview.GLB, p.Key(name), nil
-	case written != p.Picture || written == "":
-		return part, "", absent
-	case size == thumbnail.Full:
-		return preview.Picture(size, written), p.Key(name), nil
+	switch p.State {
+	case PreviewDone:
+	case PreviewWaiting, PreviewRunning:
+		return part, "", ErrBeingMade
 	default:
-		cut, ok := thumbnail.SizeNamed(size)
-		if !ok {
-			return part, "", absent
-		}
-		err := s.cut(ctx, p, cut)
-		return preview.Picture(size, written), p.Key(name), err
+		return part, "", absent
 	}
+	if part, cut := p.part(name); part.Name != "" {
+		if cut != nil {
+			err = s.cut(ctx, p, *cut)
+		}
+		return part, p.Key(part.Object()), err
+	}
+	return part, "", absent
+}
+
+// part returns the part of a name, and the size that it is cut to, if it is. There is none if the part
+// has no name.
+func (p *Preview) part(name string) (preview.Part, *thumbnail.Size) {
+	for _, part := range p.parts() {
+		if part.Name == name {
+			return part, nil
+		}
+	}
+	size, format, _ := strings.Cut(name, ".")
+	if cut, ok := thumbnail.SizeNamed(size); ok && format == p.Picture && format != "" {
+		return preview.Picture(size, format), &cut
+	}
+	return preview.Part{}, nil
 }
 
 // cuttersAtOnce bounds how many pictures are inflated at the same time: each takes some ten MiB.
@@ -52,7 +66,7 @@ const cuttersAtOnce = 4
 // cut makes sure that a picture is there in a size: it is cut when first asked for.
 func (s *Store) cut(ctx context.Context, p *Preview, size thumbnail.Size) error {
 	part := preview.Picture(size.String(), p.Picture)
-	key := p.Key(part.Name)
+	key := p.Key(part.Object())
 	if ok, err := s.bucket.Has(ctx, key); ok || err != nil {
 		return err
 	}
@@ -66,7 +80,7 @@ func (s *Store) cut(ctx context.Context, p *Preview, size thumbnail.Size) error 
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		whole, err := s.picture(ctx, p.Key(preview.Picture(thumbnail.Full, p.Picture).Name))
+		whole, err := s.picture(ctx, p.Key(preview.Picture(thumbnail.Full, p.Picture).Object()))
 		if err != nil {
 			return err
 		}

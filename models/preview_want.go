@@ -2,34 +2,111 @@ package models
 
 import (
 	"context"
+	"errors"
 
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/preview"
 )
 
-// Again says which previews are to be made although they were.
+// Again says which previews are made again.
 type Again string
 
-// Which previews are made again, beside those of a pipeline that is no more.
+// Which previews are made again, besides those of an older pipeline.
 const (
-	AgainNone   Again = ""
-	AgainFailed Again = "failed"
-	AgainAll    Again = "all"
+	AgainNone    Again = ""
+	AgainMissing Again = "missing" // those of which an object is gone
+	AgainFailed  Again = "failed"
+	AgainAll     Again = "all"
 )
 
-// WantPreviews asks for the previews that finalized files lack, as files do that were here before previews were, and for those that are to be made again.
-// It gives how many that is; servers make them.
+// WantPreviews asks for the previews that finalized files lack, and for those that are to be made
+// again. It returns how many that are; servers make them.
 func (s *Store) WantPreviews(ctx context.Context, again Again) (wanted int, err error) {
+	wanted, err = s.wantFirstPreviews(ctx)
+	if err != nil {
+		return wanted, err
+	}
+	err = s.eachPreview(ctx, again.where, func(p *Preview) error {
+		if again == AgainMissing && p.Version == preview.Version {
+			if key, err := s.missingPart(ctx, p); key == "" || err != nil {
+				return err
+			}
+		}
+		asked, err := s.remake(ctx, p)
+		if asked {
+			wanted++
+		}
+		return err
+	})
+	return wanted, err
+}
+
+// where selects the previews that may have to be made again.
+func (again Again) where(q *bun.SelectQuery) {
+	switch again {
+	case AgainAll:
+		q.Where("p.state IN (?, ?)", PreviewDone, PreviewFailed)
+	case AgainFailed:
+		q.Where("p.state = ? OR p.version < ?", PreviewFailed, preview.Version)
+	case AgainMissing:
+		q.Where("p.state = ? OR p.version < ?", PreviewDone, preview.Version)
+	default:
+		q.Where("p.version < ?", preview.Version)
+	}
+}
+
+// remake asks for a preview once more, unless its state has changed since p was read, and reports
+// whether it did.
+func (s *Store) remake(ctx context.Context, p *Preview) (bool, error) {
+	updated, err := s.db.write.NewUpdate().Model((*Preview)(nil)).
+		Set("state = ?, version = ?, attempts = 0, error = '', progress = 0, beat_at = ?", PreviewWaiting, preview.Version, now()).
+		Where("id = ? AND state = ? AND attempts = ?", p.ID, p.State, p.Attempts).Exec(ctx)
+	if err != nil {
+		return false, err
+	}
+	n, err := updated.RowsAffected()
+	return n > 0, err
+}
+
+// ErrBeingMade says that a part of a preview is not there because it is being made.
+var ErrBeingMade = errors.New("the preview is being made")
+
+// RemakeDerived asks for the preview of a file once more, because an object that tag names is gone. It
+// returns ErrBeingMade if that helps.
+func (s *Store) RemakeDerived(ctx context.Context, fileID int64, tag string) error {
+	files, err := s.FilesByID(ctx, []int64{fileID})
+	if err != nil || files[fileID] == nil {
+		return errors.Join(err, missing("file", fileID))
+	}
+	previews, err := s.PreviewsByID(ctx, []int64{files[fileID].PreviewID})
+	if err != nil {
+		return err
+	}
+	p := previews[files[fileID].PreviewID]
+	if p == nil || p.Tag() != tag {
+		return missing("file", fileID)
+	}
+	if p.State == PreviewDone {
+		if _, err := s.remake(ctx, p); err != nil {
+			return err
+		}
+	}
+	return ErrBeingMade
+}
+
+// wantFirstPreviews asks for the previews that finalized files lack, as files do that are older than
+// previews are.
+func (s *Store) wantFirstPreviews(ctx context.Context) (wanted int, err error) {
 	for last := int64(0); ; {
 		var rows []*File
-		err := s.db.write.NewSelect().Model(&rows).Column("f.id", "f.name", "f.content_type", "f.sha256").
+		err := s.db.write.NewSelect().Model(&rows).Column("f.id", "f.name", "f.content_type", "f.sha256", "f.owner_id").
 			Where("f.id > ? AND f.state = ? AND f.preview_id = 0 AND f.sha256 <> ''", last, Finalized).Order("f.id").Limit(objectsAtOnce).Scan(ctx)
 		if err != nil {
 			return wanted, err
 		}
 		if len(rows) == 0 {
-			break
+			return wanted, nil
 		}
 		for _, f := range rows {
 			last = f.ID
@@ -46,35 +123,6 @@ func (s *Store) WantPreviews(ctx context.Context, again Again) (wanted int, err 
 				}
 				_, err = tx.NewUpdate().Model(f).Set("preview_id = ?", id).WherePK().Exec(ctx)
 				return err
-			})
-			if err != nil {
-				return wanted, err
-			}
-			wanted++
-		}
-	}
-	for last := int64(0); ; {
-		var rows []*Preview
-		q := s.db.write.NewSelect().Model(&rows).Column("p.id").Where("p.id > ?", last).Order("p.id").Limit(objectsAtOnce)
-		switch again {
-		case AgainAll:
-			q.Where("p.state IN (?, ?)", PreviewDone, PreviewFailed)
-		case AgainFailed:
-			q.Where("p.state = ? OR p.version < ?", PreviewFailed, preview.Version)
-		default:
-			q.Where("p.version < ?", preview.Version)
-		}
-		if err := q.Scan(ctx); err != nil || len(rows) == 0 {
-			return wanted, err
-		}
-		for _, p := range rows {
-			last = p.ID
-			err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-				_, err := tx.NewUpdate().Model(p).Set("state = ?, version = ?, attempts = 0, error = '', progress = 0, beat_at = ?", PreviewWaiting, preview.Version, now()).WherePK().Exec(ctx)
-				if err != nil {
-					return err
-				}
-				return s.enqueue(ctx, tx, Work{MakePreview: p.ID})
 			})
 			if err != nil {
 				return wanted, err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/coalesce"
-	"github.com/meshyard/meshyard/internal/courtesy"
+	"github.com/meshyard/meshyard/internal/preview/child"
 )
 
 // Options are what an operator sets.
@@ -20,13 +20,14 @@ type Options struct {
 	PictureLimit int64         // bytes of one picture
 	PendingTTL   time.Duration // how long a pending upload waits to be finalized
 	Quotas       Quotas
-	Door         *courtesy.Door // to whose requests previews and uploads give way
+	Previews     child.Runner // makes previews in child processes
+	// PreviewWorkers is how many previews this process makes at once; see [Store.MakePreview].
+	PreviewWorkers int
 }
 
 // Work is one piece of work that a change causes, kept in the change's own transaction.
 type Work struct {
 	ExpireUpload int64     // the id of a pending upload that is to go
-	MakePreview  int64     // the id of a preview that is to be derived
 	At           time.Time // not before; zero: now
 }
 
@@ -42,6 +43,7 @@ type Store struct {
 	cuts     coalesce.Group[error] // of pictures into sizes, by key
 	cutters  chan struct{}         // holds one for each at work
 	renderer *renderer             // of Markdown
+	making   previewTurns
 }
 
 // NewStore makes a store of a migrated database and a bucket. enqueue keeps work in the transaction it is given.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
-	"github.com/meshyard/meshyard/internal/courtesy"
 )
 
 // NewUpload is a file on its way in.
@@ -82,8 +81,7 @@ func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int
 	if err := fits(atLeast, limit, room); err != nil {
 		return bucket.Upload{}, err
 	}
-	courtesy.Leave(ctx)
-	source := &source{r: bytes, pass: func() { s.options.Door.Pass(ctx) }}
+	source := &source{r: bytes}
 	up, err := s.bucket.Put(ctx, source, min(limit, room.left))
 	var tooLarge *bucket.TooLargeError
 	var mine *Error
@@ -128,21 +126,12 @@ func overLimit(what string, limit int64) error {
 
 // source remembers whether reading failed, which is the sender's fault, not ours.
 type source struct {
-	r    io.Reader
-	err  error
-	pass func() // called now and then: other requests go first
-	read int
+	r   io.Reader
+	err error
 }
-
-// passEvery is after how many bytes other requests may go first: what is hashed and written in a millisecond or so.
-const passEvery = 256 << 10
 
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
-	if s.read += n; s.read >= passEvery {
-		s.read = 0
-		s.pass()
-	}
 	if err != nil && err != io.EOF {
 		s.err = err
 	}

@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"sync"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/precompressed"
 )
 
 // contentTypes are fixed here because mime.TypeByExtension asks the machine's own tables.
@@ -20,17 +23,26 @@ var contentTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
+// minCompressed is from which size on a content is compressed: below it, an answer is one packet.
+const minCompressed = 1024
+
 // Asset is a file with the version that its content gives it.
 type Asset struct {
 	Content     []byte
 	ContentType string // by the name's ending; empty where that is not known
 	Version     string // the first 16 hexadecimal digits of the content's SHA-256
+
+	// compressed compresses the content when it is first asked for.
+	compressed func() []byte
 }
 
 // New makes an asset of a content.
 func New(name string, content []byte) *Asset {
 	sum := sha256.Sum256(content)
-	return &Asset{Content: content, ContentType: contentTypes[path.Ext(name)], Version: hex.EncodeToString(sum[:8])}
+	return &Asset{
+		Content: content, ContentType: contentTypes[path.Ext(name)], Version: hex.EncodeToString(sum[:8]),
+		compressed: sync.OnceValue(func() []byte { return precompressed.Compress(content) }),
+	}
 }
 
 // Load gives the files of a folder by name. It panics where there is none: the folder is part of the binary.
@@ -60,5 +72,10 @@ func (a *Asset) Serve(w http.ResponseWriter, r *http.Request, version string) {
 	}
 	w.Header().Set("Content-Type", a.ContentType)
 	w.Header().Set("ETag", `"`+a.Version+`"`)
+	if len(a.Content) >= minCompressed && precompressed.Accepted(r.Header) {
+		_ = precompressed.Serve(w, r, bytes.NewReader(a.compressed())) // nothing to decompress, which could fail
+		return
+	}
+	w.Header().Add("Vary", "Accept-Encoding")
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.Content))
 }

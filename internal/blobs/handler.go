@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/bucket"
-	"github.com/meshyard/meshyard/internal/courtesy"
 )
 
 // Blob describes the bytes of a file.
@@ -85,7 +84,6 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		describe(w.Header(), blob, by == Signed)
-		courtesy.Leave(r.Context())
 		err = h.Serve(a, r, blob.Key)
 		if err == nil {
 			return
@@ -115,13 +113,14 @@ func describe(header http.Header, blob Blob, signed bool) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	// Nothing stays longer than an hour in a cache: that is how soon a takedown must reach all.
 	switch {
 	case signed && blob.Fixed:
 		header.Set("Cache-Control", "private, max-age=3600, immutable")
 	case signed:
 		header.Set("Cache-Control", "private, max-age=300")
 	case blob.Fixed:
-		header.Set("Cache-Control", "public, max-age=31536000, immutable")
+		header.Set("Cache-Control", "public, max-age=3600, must-revalidate")
 	default:
 		header.Set("Cache-Control", "public, max-age=3600")
 	}

@@ -8,9 +8,9 @@ import (
 	"os"
 )
 
-// Source is an object with random access.
+// Source is the content of an object in a file of the local disk.
 type Source struct {
-	io.ReaderAt
+	*os.File
 	Size  int64
 	close func() error
 }
@@ -18,9 +18,9 @@ type Source struct {
 // Close releases the source.
 func (s *Source) Close() error { return s.close() }
 
-// OpenSource opens the object at key for random access. The error matches [ErrNotExist] if it does
-// not exist. For a directory it opens the file itself. It copies an object in S3 to a temporary
-// file, which Close removes.
+// OpenSource opens the object at key as a file, or returns an error matching [ErrNotExist]. A
+// directory gives its own file, which must not be written. What is on S3 is first copied into a
+// temporary file, which Close removes.
 func (b *Bucket) OpenSource(ctx context.Context, key string) (*Source, error) {
 	r, o, err := b.Reader(ctx, key)
 	if err != nil {

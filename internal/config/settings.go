@@ -23,7 +23,8 @@ type Settings struct {
 	UploadLimit    Size          `help:"Largest file that can be uploaded. Images are limited to 5 MB. Default: ${default}." default:"250MiB" env:"MESHYARD_UPLOAD_LIMIT" placeholder:"SIZE"`
 	PendingTTL     time.Duration `help:"How long an upload stays pending before it is removed. Default: ${default}." default:"24h" env:"MESHYARD_PENDING_TTL" placeholder:"DURATION"`
 	RateLimit      int           `help:"API requests in 5 minutes for each token, or for each client address without a token; 0 is no limit. Default: ${default}." default:"300" env:"MESHYARD_RATE_LIMIT" placeholder:"N"`
-	PreviewWorkers int           `help:"Previews that this server makes at once, each on one processor with some hundred MiB of memory; 0 leaves them to other servers. Default: ${default}." default:"1" env:"MESHYARD_PREVIEW_WORKERS" placeholder:"N"`
+	PreviewWorkers int           `help:"Previews that this server makes at once, each in a child process on one processor. With two or more, one worker is kept free of the owner who occupies all others; 0 leaves previews to other servers. Default: ${default}." default:"2" env:"MESHYARD_PREVIEW_WORKERS" placeholder:"N"`
+	PreviewMemory  Size          `help:"Memory that one preview may use. A file that needs more gets no preview; 600MiB is enough for 3.6 million triangles. Default: ${default}." default:"600MiB" env:"MESHYARD_PREVIEW_MEMORY" placeholder:"SIZE"`
 	Sunset         Day           `help:"Date on which deprecated operations end, such as 2027-06-30; their responses announce it. Default: none is announced." env:"MESHYARD_SUNSET" placeholder:"DATE"`
 	Hardened       bool          `help:"Run registered GraphQL documents only, and turn off GraphiQL, introspection, the schema and GraphQL by GET." env:"MESHYARD_HARDENED"`
 	Documents      string        `help:"Folder of .graphql files, each one document, to register: clients can ask for them by their SHA-256, and --hardened runs them. Default: only those of the server itself." env:"MESHYARD_DOCUMENTS" placeholder:"DIR"`
@@ -39,6 +40,12 @@ type Settings struct {
 	OIDCClientID     string `name:"oidc-client-id" help:"Client id of this server at the provider. The redirect URI is BASE-URL/login/oidc/callback." env:"MESHYARD_OIDC_CLIENT_ID" placeholder:"ID"`
 	OIDCClientSecret string `name:"oidc-client-secret" help:"Client secret at the provider; safer in the environment variable than on the command line." env:"MESHYARD_OIDC_CLIENT_SECRET" placeholder:"SECRET"`
 }
+
+// The bounds of PreviewMemory: less is not enough for the program and an image.
+const (
+	minPreviewMemory = 250 << 20
+	maxPreviewMemory = 64 << 30
+)
 
 // PictureLimit is the largest image that can be uploaded, in bytes.
 const PictureLimit = 5_000_000
@@ -90,6 +97,9 @@ func (s *Settings) Complete() error {
 	}
 	if s.QuotaPending < 0 || s.QuotaThings < 0 {
 		return fmt.Errorf("--quota-pending %d, --quota-things %d: must be 0 or more", s.QuotaPending, s.QuotaThings)
+	}
+	if s.PreviewMemory != 0 && s.PreviewMemory < minPreviewMemory || s.PreviewMemory > maxPreviewMemory {
+		return fmt.Errorf("--preview-memory: must be %d MiB to %d GiB (got %d bytes)", minPreviewMemory>>20, maxPreviewMemory>>30, s.PreviewMemory)
 	}
 	if s.PreviewWorkers < 0 || s.PreviewWorkers > 64 {
 		return fmt.Errorf("--preview-workers %d: must be 0 to 64", s.PreviewWorkers)

@@ -31,6 +31,7 @@ func TestComplete(t *testing.T) {
 		"--upload-limit": func(s *Settings) { s.UploadLimit = 0 }, "--pending-ttl": func(s *Settings) { s.PendingTTL = time.Second },
 		"--oidc-issuer": func(s *Settings) { s.OIDCIssuer, s.OIDCClientID = "http://id.example.org", "meshyard" }, "--oidc-client-id": func(s *Settings) { s.OIDCIssuer = "https://id.example.org" },
 		"--quota-pending": func(s *Settings) { s.QuotaPending = -1 }, "--quota-things": func(s *Settings) { s.QuotaThings = -1 },
+		"--preview-memory": func(s *Settings) { s.PreviewMemory = 1 << 20 }, "--preview-workers": func(s *Settings) { s.PreviewWorkers = -1 },
 		"--rate-limit": func(s *Settings) { s.RateLimit = -1 },
 	} {
 		s := settings()

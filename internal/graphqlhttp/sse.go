@@ -12,8 +12,6 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/vektah/gqlparser/v2/ast"
-
-	"github.com/meshyard/meshyard/internal/courtesy"
 )
 
 // pingInterval keeps proxies from closing idle streams.
@@ -27,7 +25,6 @@ func acceptsEvents(r *http.Request) bool {
 
 // serveEvents runs an operation and sends each of its results as an event.
 func (h *handler) serveEvents(ctx context.Context, w http.ResponseWriter, params *graphql.RawParams, op *graphql.OperationContext) {
-	courtesy.Leave(ctx)
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("X-Accel-Buffering", "no")

@@ -16,7 +16,6 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bearer"
 	"github.com/meshyard/meshyard/internal/clientip"
-	"github.com/meshyard/meshyard/internal/courtesy"
 )
 
 // messageCost is the cost of a WebSocket message in addition to that of its operation.
@@ -46,7 +45,6 @@ func (h *handler) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	ctx, end := h.untilShutdown(r.Context())
 	defer end()
 	r = r.WithContext(ctx)
-	courtesy.Leave(r.Context())
 	limit := int64(maxDocumentBytes)
 	upgrader := &limitedUpgrader{WebsocketImplementation: transport.CoderWebsocketImplementation{AcceptOptions: websocket.AcceptOptions{InsecureSkipVerify: true}}}
 	defer upgrader.close()

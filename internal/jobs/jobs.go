@@ -19,8 +19,6 @@ import (
 // Handlers do the work. Each may be called again for work that it has done already.
 type Handlers struct {
 	ExpireUpload   func(ctx context.Context, fileID int64) error
-	MakePreview    func(ctx context.Context, previewID int64) error
-	ResumePreviews func(ctx context.Context) error
 	FoldCounts     func(ctx context.Context) error
 	CollectGarbage func(ctx context.Context) error
 	Backfill       func(ctx context.Context) error // brings stored values up to what this version of the program stores
@@ -33,14 +31,9 @@ type Queue struct {
 
 const (
 	foldEvery     = 10 * time.Second
-	resumeEvery   = time.Minute
 	collectEvery  = time.Hour
 	backfillEvery = time.Minute
 	jobTimeout    = 10 * time.Minute
-
-	// Previews have a queue of their own, looked at often: somebody waits for them, and one after the other is enough.
-	previewQueue = "previews"
-	previewPoll  = 150 * time.Millisecond
 )
 
 func driver(db *sql.DB, engine string) riverdriver.Driver[*sql.Tx] {
@@ -69,17 +62,11 @@ func Migrate(ctx context.Context, db *sql.DB, engine string) error {
 	}
 }
 
-// New makes a queue on a migrated database, that makes some previews at once. Work may be added at once; none runs before Start.
-func New(db *sql.DB, engine string, previewWorkers int, h Handlers, logger *slog.Logger) (*Queue, error) {
+// New returns a queue on a migrated database. Work may be added at once; none runs before Start.
+func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[expireUpload]) error {
 		return h.ExpireUpload(ctx, job.Args.FileID)
-	}))
-	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[makePreview]) error {
-		return h.MakePreview(ctx, job.Args.PreviewID)
-	}))
-	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[resumePreviews]) error {
-		return h.ResumePreviews(ctx)
 	}))
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[foldCounts]) error {
 		return h.FoldCounts(ctx)
@@ -90,18 +77,14 @@ func New(db *sql.DB, engine string, previewWorkers int, h Handlers, logger *slog
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[backfill]) error {
 		return h.Backfill(ctx)
 	}))
-	queues := map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}}
-	if previewWorkers > 0 {
-		queues[previewQueue] = river.QueueConfig{MaxWorkers: previewWorkers, FetchCooldown: previewPoll / 2, FetchPollInterval: previewPoll}
-	}
 	client, err := river.NewClient(driver(db, engine), &river.Config{
 		Logger:            logger,
 		Workers:           workers,
-		Queues:            queues,
+		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}},
 		JobTimeout:        jobTimeout,
 		FetchPollInterval: time.Second,
 		PeriodicJobs: []*river.PeriodicJob{
-			every(foldEvery, foldCounts{}), every(collectEvery, collectGarbage{}), every(resumeEvery, resumePreviews{}), every(backfillEvery, backfill{}),
+			every(foldEvery, foldCounts{}), every(collectEvery, collectGarbage{}), every(backfillEvery, backfill{}),
 		},
 	})
 	if err != nil {
@@ -134,16 +117,6 @@ type expireUpload struct {
 
 func (expireUpload) Kind() string { return "expire_upload" }
 
-type makePreview struct {
-	PreviewID int64 `json:"preview_id"`
-}
-
-func (makePreview) Kind() string { return "make_preview" }
-
-type resumePreviews struct{}
-
-func (resumePreviews) Kind() string { return "resume_previews" }
-
 type foldCounts struct{}
 
 func (foldCounts) Kind() string { return "fold_counts" }
@@ -159,11 +132,5 @@ func (collectGarbage) Kind() string { return "collect_garbage" }
 // ExpireUpload keeps in tx that a pending upload ends at the time.
 func (q *Queue) ExpireUpload(ctx context.Context, tx *sql.Tx, fileID int64, at time.Time) error {
 	_, err := q.client.InsertTx(ctx, tx, expireUpload{fileID}, &river.InsertOpts{ScheduledAt: at})
-	return err
-}
-
-// MakePreview keeps in tx that a preview is to be made.
-func (q *Queue) MakePreview(ctx context.Context, tx *sql.Tx, previewID int64) error {
-	_, err := q.client.InsertTx(ctx, tx, makePreview{previewID}, &river.InsertOpts{Queue: previewQueue, MaxAttempts: 3})
 	return err
 }

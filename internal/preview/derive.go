@@ -7,6 +7,8 @@ import (
 	"image"
 	"io"
 
+	"github.com/klauspost/compress/gzip"
+
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decimate"
 	"github.com/meshyard/meshyard/internal/mesh/decode"
@@ -22,6 +24,8 @@ const (
 	width, height = 1200, 900
 	// maxThreejs is the largest number of triangles that the three.js JSON has.
 	maxThreejs = 200_000
+	// baseMemory is what a preview takes of the smallest mesh: the program, the image and the samples.
+	baseMemory = 150 << 20
 )
 
 // Source is the bytes of a content.
@@ -33,9 +37,21 @@ type Source struct {
 // Put keeps a part as write writes it.
 type Put func(part Part, write func(io.Writer) error) error
 
-// Derive makes what there is to make of a content that is taken for a subject, and hands each part to put, which calls write at most once. It tells progress, from 0 to 1, of
-// each stage. What is wrong with the bytes is a *mesh.Error; other errors come of put, of the source, or of ctx.
-func Derive(ctx context.Context, src Source, subject Subject, put Put, progress func(stage string, done float64)) (Result, error) {
+// bytesPerTriangle is how much memory the work on a mesh takes at its peak for each triangle.
+const bytesPerTriangle = 130
+
+// LimitsFor returns limits under which a preview takes no more than about so much memory.
+func LimitsFor(memory int64) mesh.Limits {
+	limits := mesh.DefaultLimits
+	limits.Triangles = min(limits.Triangles, max(1, memory-baseMemory)/bytesPerTriangle)
+	return limits
+}
+
+// Derive makes what there is to make of a content that is taken for a subject, and hands each part to
+// put, which calls write at most once. It reports the progress of each stage, from 0 to 1. What is
+// wrong with the bytes, or beyond the limits, is a *mesh.Error; other errors come from put, from the
+// source, or from ctx.
+func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits, put Put, progress func(stage string, done float64)) (Result, error) {
 	switch subject {
 	case Image:
 		progress("decode", 0)
@@ -60,7 +76,7 @@ func Derive(ctx context.Context, src Source, subject Subject, put Put, progress 
 		}
 		return keepPicture(img, put)
 	}
-	return deriveMesh(ctx, src, subject, put, progress)
+	return deriveMesh(ctx, src, subject, limits, put, progress)
 }
 
 // ofPicture makes an error of a picture one of its file.
@@ -80,9 +96,9 @@ func keepPicture(img image.Image, put Put) (Result, error) {
 	return r, put(Picture(thumbnail.Full, written), func(w io.Writer) error { return thumbnail.Encode(w, whole, written) })
 }
 
-func deriveMesh(ctx context.Context, src Source, subject Subject, put Put, progress func(stage string, done float64)) (Result, error) {
+func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Limits, put Put, progress func(stage string, done float64)) (Result, error) {
 	at := func(stage string) func(float64) { return func(done float64) { progress(stage, done) } }
-	m, err := decode.Decode(ctx, decode.Source{ReaderAt: src, Size: src.Size, Name: "file." + string(subject)}, mesh.DefaultLimits, at("read"))
+	m, err := decode.Decode(ctx, decode.Source{ReaderAt: src, Size: src.Size, Name: "file." + string(subject)}, limits, at("read"))
 	if err != nil {
 		return Result{}, err
 	}
@@ -129,7 +145,8 @@ func keepModel(ctx context.Context, m *mesh.Mesh, about *Mesh, put Put, at func(
 	}
 	at("write three.js JSON")(0)
 	return put(Threejs, func(w io.Writer) error {
-		return threejs.Write(w, small, threejs.Options{Decimated: about.Decimated, Triangles: m.Triangles()})
+		z := gzip.NewWriter(w)
+		return errors.Join(threejs.Write(z, small, threejs.Options{Decimated: about.Decimated, Triangles: m.Triangles()}), z.Close())
 	})
 }
 

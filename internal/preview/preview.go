@@ -11,7 +11,7 @@ import (
 )
 
 // Version is that of the pipeline. A change that makes other bytes of the same input makes it one more.
-const Version = 1
+const Version = 2
 
 // Subject is what a file is taken for: a format of meshes, Image or GCode. Nothing is derived of a file of no subject.
 type Subject string
@@ -35,20 +35,32 @@ func SubjectOf(name, contentType string) Subject {
 }
 
 // Part is one of the things that are derived and kept as objects.
-type Part struct{ Name, ContentType string }
+type Part struct {
+	Name        string
+	ContentType string
+	Gzip        bool // the object is compressed
+}
+
+// Object names the object of the part.
+func (p Part) Object() string {
+	if p.Gzip {
+		return p.Name + ".gz"
+	}
+	return p.Name
+}
 
 // The parts, beside the picture.
 var (
-	Threejs = Part{"model.json", "application/json"}
-	GLB     = Part{"model.glb", "model/gltf-binary"}
+	Threejs = Part{Name: "model.json", ContentType: "application/json", Gzip: true}
+	GLB     = Part{Name: "model.glb", ContentType: "model/gltf-binary"}
 )
 
 // Picture is the part that all sizes are cut from, and each of these, written as png or jpg.
 func Picture(size, written string) Part {
 	if written == "jpg" {
-		return Part{size + ".jpg", "image/jpeg"}
+		return Part{Name: size + ".jpg", ContentType: "image/jpeg"}
 	}
-	return Part{size + ".png", "image/png"}
+	return Part{Name: size + ".png", ContentType: "image/png"}
 }
 
 // Name names a part among all that is derived of a content, by this pipeline and others.

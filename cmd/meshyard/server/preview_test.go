@@ -108,7 +108,7 @@ func TestPreviewOfModel(t *testing.T) {
 		for _, url := range []string{f.Thumbnail.URL, *f.ThreejsURL, *f.GlbURL} {
 			answer := nobody.Get(url)
 			answer.Want(t, 200)
-			if got := answer.Header.Get("Cache-Control"); got != "public, max-age=31536000, immutable" || strings.Contains(url, "?") {
+			if got := answer.Header.Get("Cache-Control"); got != "public, max-age=3600, must-revalidate" || strings.Contains(url, "?") {
 				t.Errorf("%s: Cache-Control %q", url, got)
 			}
 			again := nobody.Request(http.MethodGet, url, nil)
@@ -224,13 +224,6 @@ func TestPreviewOfPoisonedFile(t *testing.T) {
 		thing := ada.Thing("Poison")
 		id := ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
 		ada.Finalize("thing", thing, id).Want(t, 200)
-		preview := func() int64 {
-			f, err := s.Store.FilesByID(t.Context(), []int64{id})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return f[id].PreviewID
-		}()
 		db := openDB(t, s).SQL()
 		// As a process leaves it that is killed at work, some time ago.
 		died := func() {
@@ -242,14 +235,11 @@ func TestPreviewOfPoisonedFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		died()
-		if n, err := s.Store.ResumePreviews(t.Context()); n != 1 || err != nil {
-			t.Errorf("%d were taken up again, %v", n, err)
-		}
 		if _, err := db.Exec("UPDATE previews SET attempts = 3"); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Store.MakePreview(t.Context(), preview); err != nil {
-			t.Fatal(err)
+		if made, err := s.Store.MakePreview(t.Context()); !made || err != nil {
+			t.Fatal(made, err)
 		}
 		if f := settled(t, ada, id); f.Processing.State != "FAILED" || !strings.Contains(*f.Processing.Error, "three times") {
 			t.Errorf("got %+v", f.Processing)
@@ -257,8 +247,8 @@ func TestPreviewOfPoisonedFile(t *testing.T) {
 		if n, err := s.Store.WantPreviews(t.Context(), models.AgainFailed); n != 1 || err != nil {
 			t.Fatalf("%d are wanted again, %v", n, err)
 		}
-		if err := s.Store.MakePreview(t.Context(), preview); err != nil {
-			t.Fatal(err)
+		if made, err := s.Store.MakePreview(t.Context()); !made || err != nil {
+			t.Fatal(made, err)
 		}
 		if f := settled(t, ada, id); f.Processing.State != "DONE" || f.Processing.Attempts != 1 {
 			t.Errorf("got %+v", f.Processing)

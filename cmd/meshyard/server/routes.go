@@ -92,10 +92,10 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	mux.HandleFunc("GET /healthz", telemetry.Healthz)
 	mux.HandleFunc("GET /readyz", telemetry.Readyz(a.Store.Ready))
 	mux.Handle("GET /blobs/{file_id}/{name}", bytes)
-	derived := a.derived(bytes)
+	derived := a.renditions(bytes)
 	mux.Handle("GET /renders/{file_id}/{tag}/{name}", derived)
 	mux.Handle("GET /glb/{file_id}/{tag}/{name}", derived)
-	mux.Handle("GET /threejs/{file_id}/{tag}/{name}", compressed(derived))
+	mux.Handle("GET /threejs/{file_id}/{tag}/{name}", derived)
 	mux.Handle("GET /view/", compressed(a.viewer(addresses)))
 	mux.Handle("GET /renders/default/{name}", placeholder.Handler(func(w http.ResponseWriter) { missing(w) }))
 	if !a.Settings.Hardened {
@@ -119,16 +119,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 			mux.ServeHTTP(w, r)
 		}
 	})
-	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(httptimeout.Handler(crossOrigin(a.counted(root), a.Settings.CORSOrigins), httptimeout.Patience), a.Logger)), nil
-}
-
-// counted counts each request while it is answered, so that previews and uploads give way to it.
-func (a *Server) counted(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, leave := a.door.Enter(r.Context())
-		defer leave()
-		next.ServeHTTP(w, r.WithContext(ctx))
-	})
+	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(httptimeout.Handler(crossOrigin(root, a.Settings.CORSOrigins), httptimeout.Patience), a.Logger)), nil
 }
 
 // clean tells whether a path is one that the mux takes as it is. Others it redirects, and a redirect turns a POST into a GET.
@@ -206,29 +197,6 @@ func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
 		Status:  func(w http.ResponseWriter, status int, message string) { rest.WriteError(w, status, message) },
 		Missing: missing,
 	}
-}
-
-// derived serves what is derived of files, on the same terms as their bytes.
-func (a *Server) derived(bytes blobs.Handler) http.Handler {
-	bytes.Find = func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
-		tag, name := r.PathValue("tag"), r.PathValue("name")
-		part, key, err := a.Store.Derived(r.Context(), id, by == blobs.Signed, tag, name)
-		if err != nil {
-			return blobs.Blob{}, refused(err, by)
-		}
-		return blobs.Blob{Key: key, Name: part.Name, ContentType: part.ContentType, ETag: tag + "-" + part.Name, Fixed: true}, nil
-	}
-	// Not by a redirect to S3: pages of this server may load from this server alone.
-	bytes.Serve = func(w http.ResponseWriter, r *http.Request, key string) error {
-		object, _, err := a.bucket.Reader(r.Context(), key)
-		if err != nil {
-			return err
-		}
-		defer object.Close()
-		http.ServeContent(w, r, "", time.Time{}, object)
-		return nil
-	}
-	return bytes
 }
 
 // refused says of an address that was once good that it is so no more.

@@ -14,15 +14,15 @@ import (
 const (
 	saveUsageEvery = 10 * time.Second
 
-	// serveMemory is how much memory the garbage collector leaves a server without working harder, and previewMemory how much more for each worker on
-	// previews beyond the first.
-	serveMemory, previewMemory = 400 << 20, 400 << 20
+	// serveMemory is from how much memory on the garbage collector works harder.
+	serveMemory = 400 << 20
 )
 
-// boundMemory lets the garbage collector work harder when much memory is taken, by crowds or large meshes. What the operator says by GOMEMLIMIT goes before.
+// boundMemory makes the garbage collector work harder when crowds take much memory. GOMEMLIMIT, if
+// the operator sets it, takes precedence.
 func (a *Server) boundMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(serveMemory + previewMemory*int64(max(a.Settings.PreviewWorkers-1, 0)))
+		debug.SetMemoryLimit(serveMemory)
 	}
 }
 
@@ -54,6 +54,7 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 	}
 	a.Logger.Info("serving", "address", listener.Addr().String(), "base_url", a.Settings.BaseURL)
 
+	stopPreviews := a.startPreviews(context.WithoutCancel(ctx))
 	saved := make(chan struct{})
 	saving, stopSaving := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
@@ -72,6 +73,7 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 			err = errors.Join(fmt.Errorf("requests were cut off after %s: %w", drain, err), server.Close())
 		}
 	}
+	stopPreviews()
 	stopSaving()
 	<-saved
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)

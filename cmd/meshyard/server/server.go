@@ -17,9 +17,9 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/courtesy"
 	"github.com/meshyard/meshyard/internal/jobs"
 	"github.com/meshyard/meshyard/internal/oidc"
+	"github.com/meshyard/meshyard/internal/preview/child"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -37,7 +37,6 @@ type Server struct {
 	bucket   *bucket.Bucket
 	queue    *jobs.Queue
 	provider *oidc.Provider // nil: none
-	door     *courtesy.Door
 }
 
 // Migrate brings the database of the settings up to date and gives the names of what was done.
@@ -93,7 +92,7 @@ func exists(what, path string) error {
 }
 
 func open(ctx context.Context, s config.Settings, logger *slog.Logger, create bool) (*Server, error) {
-	a := &Server{Settings: s, Logger: logger, door: courtesy.New(), provider: newProvider(s.OIDCIssuer, s.OIDCClientID, s.OIDCClientSecret, s.BaseURL)}
+	a := &Server{Settings: s, Logger: logger, provider: newProvider(s.OIDCIssuer, s.OIDCClientID, s.OIDCClientSecret, s.BaseURL)}
 	if err := a.open(ctx, create); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -115,13 +114,8 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	if a.bucket, err = bucket.Open(ctx, a.Settings.BucketURL); err != nil {
 		return err
 	}
-	a.queue, err = jobs.New(a.db.SQL(), string(a.db.Engine), a.Settings.PreviewWorkers, jobs.Handlers{
+	a.queue, err = jobs.New(a.db.SQL(), string(a.db.Engine), jobs.Handlers{
 		ExpireUpload: func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
-		MakePreview:  func(ctx context.Context, id int64) error { return a.Store.MakePreview(ctx, id) },
-		ResumePreviews: func(ctx context.Context) error {
-			_, err := a.Store.ResumePreviews(ctx)
-			return err
-		},
 		FoldCounts: func(ctx context.Context) error {
 			_, err := a.Store.FoldDownloads(ctx)
 			_, err2 := a.Store.FoldCounts(ctx)
@@ -135,12 +129,10 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	}
 	a.Store = models.NewStore(a.db, a.bucket, models.Options{
 		UploadLimit: int64(a.Settings.UploadLimit), PictureLimit: config.PictureLimit, PendingTTL: a.Settings.PendingTTL,
-		Quotas: models.Quotas{Bytes: int64(a.Settings.QuotaBytes), Pending: int64(a.Settings.QuotaPending), Things: int64(a.Settings.QuotaThings)},
-		Door:   a.door,
+		Quotas:         models.Quotas{Bytes: int64(a.Settings.QuotaBytes), Pending: int64(a.Settings.QuotaPending), Things: int64(a.Settings.QuotaThings)},
+		Previews:       child.Runner{Memory: int64(a.Settings.PreviewMemory)},
+		PreviewWorkers: a.Settings.PreviewWorkers,
 	}, func(ctx context.Context, tx bun.Tx, work models.Work) error {
-		if work.MakePreview != 0 {
-			return a.queue.MakePreview(ctx, tx.Tx, work.MakePreview)
-		}
 		return a.queue.ExpireUpload(ctx, tx.Tx, work.ExpireUpload, work.At)
 	})
 	return nil

@@ -15,16 +15,25 @@ var files embed.FS
 // /renders/default/{name}. It calls notFound if there is no image of that name.
 func Handler(notFound func(http.ResponseWriter)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		image, err := files.ReadFile("default/" + r.PathValue("name"))
-		if err != nil {
+		w.Header().Set("Cache-Control", "public, max-age=86400")
+		if !Serve(w, r.PathValue("name")) {
+			w.Header().Del("Cache-Control")
 			notFound(w)
-			return
 		}
-		h := w.Header()
-		h.Set("Content-Type", "image/png")
-		h.Set("Content-Length", strconv.Itoa(len(image)))
-		h.Set("Cache-Control", "public, max-age=86400")
-		h.Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(image)
 	})
+}
+
+// Serve responds with the image of a name, such as model.png, and reports whether there is one. The
+// caller sets Cache-Control.
+func Serve(w http.ResponseWriter, name string) bool {
+	image, err := files.ReadFile("default/" + name)
+	if err != nil {
+		return false
+	}
+	h := w.Header()
+	h.Set("Content-Type", "image/png")
+	h.Set("Content-Length", strconv.Itoa(len(image)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(image)
+	return true
 }

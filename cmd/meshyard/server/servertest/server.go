@@ -16,7 +16,11 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/pgtest"
+	"github.com/meshyard/meshyard/internal/preview/child"
 )
+
+// Previews are made in child processes of the test binary.
+func init() { child.RunIfAsked(child.Normal) }
 
 // migrated is a database of PostgreSQL on which the migrations have run, copied for each test.
 var migrated = pgtest.NewTemplate(func(address string) error {

@@ -1,0 +1,41 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// previewPoll is how often an idle worker looks for a preview to make: somebody waits for it.
+const previewPoll = 150 * time.Millisecond
+
+// startPreviews starts the workers that make previews. stop ends what they are at, which is begun
+// again later, and returns when they have ended.
+func (a *Server) startPreviews(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var workers sync.WaitGroup
+	for range a.Settings.PreviewWorkers {
+		workers.Go(func() { a.makePreviews(ctx) })
+	}
+	return func() {
+		cancel()
+		workers.Wait()
+	}
+}
+
+// makePreviews makes one preview after another until ctx ends.
+func (a *Server) makePreviews(ctx context.Context) {
+	for ctx.Err() == nil {
+		made, err := a.Store.MakePreview(ctx)
+		if err != nil && ctx.Err() == nil {
+			a.Logger.Error("a preview was not made", "error", err)
+		}
+		if made {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(previewPoll):
+		}
+	}
+}

@@ -1,0 +1,237 @@
+// Package child makes previews in child processes of the running program, so that a hostile file can
+// neither slow the server nor take it down: each child makes one preview at the lowest priority,
+// within a limit of memory and of processor time, and has no environment and no open file but the
+// content. What it makes comes back through a pipe.
+package child
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/preview"
+)
+
+// command is the first argument of a child.
+const command = "preview-worker"
+
+// The limits of a child whose Runner sets none.
+const (
+	DefaultMemory   = 600 << 20
+	DefaultCPU      = time.Minute
+	DefaultDeadline = 2 * time.Minute
+)
+
+// Runner starts children. The zero Runner uses the default limits.
+type Runner struct {
+	// Memory is the most memory that a child may hold, in bytes. On systems without such a limit
+	// (other than Linux) the garbage collector is told, and nothing else bounds it.
+	Memory int64
+	// CPU is how much processor time a child may take. It does not depend on what else the machine
+	// does, so a file that takes more is refused.
+	CPU time.Duration
+	// Deadline is how long a child may take by the clock. On a busy machine that is no fault of the
+	// file, so it may be tried again.
+	Deadline time.Duration
+}
+
+// Usage is what a child took.
+type Usage struct {
+	Elapsed time.Duration
+	CPU     time.Duration
+	Memory  int64 // the most that was resident at a time, in bytes; 0 where the system does not tell
+}
+
+// Interrupted says that a child ended for reasons that need not lie in the file. Trying again may
+// help.
+type Interrupted struct {
+	Message string
+	Starved bool // the machine was too busy: the child got less than half of its processor time
+}
+
+func (e *Interrupted) Error() string { return e.Message }
+
+// CrashError says that a child crashed, as it would again. Trace is the end of what it wrote to its
+// standard error.
+type CrashError struct {
+	State string
+	Trace string
+}
+
+func (e *CrashError) Error() string {
+	return fmt.Sprintf("the preview process crashed (%s): %s", e.State, e.Trace)
+}
+
+// Derive does what [preview.Derive] does, in a child. source must be a regular file, and is read from
+// its start. Errors of the file are *mesh.Error, also where the child exceeded its memory or its
+// processor time; others are *Interrupted, *CrashError, those of put, or that of ctx.
+func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Subject, put preview.Put, told func(stage string, done float64)) (preview.Result, Usage, error) {
+	r.Memory, r.CPU, r.Deadline = or(r.Memory, DefaultMemory), or(r.CPU, DefaultCPU), or(r.Deadline, DefaultDeadline)
+	running, cancel := context.WithTimeout(ctx, r.Deadline)
+	defer cancel()
+	program, err := executable()
+	if err != nil {
+		return preview.Result{}, Usage{}, err
+	}
+	cmd := exec.CommandContext(running, program, command, string(subject), strconv.FormatInt(r.Memory, 10), r.CPU.String())
+	cmd.Args[0] = "meshyard"
+	cmd.Stdin = source
+	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=100", "GOTRACEBACK=single", fmt.Sprintf("GOMEMLIMIT=%d", collectAt(r.Memory))}
+	trace := &tail{}
+	cmd.Stderr = trace
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return preview.Result{}, Usage{}, err
+	}
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return preview.Result{}, Usage{}, fmt.Errorf("start a preview process: %w", err)
+	}
+	frames := &frameReader{r: out, left: maxOutput}
+	result, err := receive(frames, put, told)
+	if err != nil {
+		cancel() // kills the child, if it has not ended
+	}
+	waited := cmd.Wait()
+	usage := usageOf(cmd.ProcessState, time.Since(began))
+	switch {
+	case ctx.Err() != nil:
+		return preview.Result{}, usage, ctx.Err()
+	case err == nil:
+		return result, usage, waited
+	case frames.err == nil: // the child said so, or put
+		return preview.Result{}, usage, err
+	case usage.Elapsed >= r.Deadline:
+		return preview.Result{}, usage, &Interrupted{Message: fmt.Sprintf("The preview took longer than %s.", inWords(r.Deadline)), Starved: usage.CPU < r.CPU/2}
+	}
+	return preview.Result{}, usage, r.died(cmd.ProcessState, trace.String())
+}
+
+// died says why a child ended before its work did.
+func (r Runner) died(state *os.ProcessState, trace string) error {
+	switch {
+	case outOfMemory(trace):
+		return mesh.Errorf(mesh.TooLarge, "The preview needed more than %d MiB of memory.", r.Memory>>20)
+	case killed(state):
+		return &Interrupted{Message: fmt.Sprintf("The preview process was killed (%s).", state)}
+	}
+	return &CrashError{State: state.String(), Trace: trace}
+}
+
+// outOfMemory tells from the last words of the Go runtime that it got no more memory: no exit status
+// says so.
+func outOfMemory(trace string) bool {
+	return strings.Contains(trace, "out of memory") || strings.Contains(trace, "cannot allocate memory") ||
+		strings.Contains(trace, "failed to create new OS thread")
+}
+
+// receive reads frames until the last one and returns what it says.
+func receive(frames *frameReader, put preview.Put, told func(stage string, done float64)) (result preview.Result, err error) {
+	for {
+		k, payload, err := frames.next()
+		if err != nil {
+			return result, err
+		}
+		switch k {
+		case framePart:
+			err = receivePart(frames, payload, put, told)
+		case frameResult:
+			return result, json.Unmarshal(payload, &result)
+		default:
+			err = common(k, payload, told)
+		}
+		if err != nil {
+			return result, err
+		}
+	}
+}
+
+func receivePart(frames *frameReader, payload []byte, put preview.Put, told func(stage string, done float64)) error {
+	var part preview.Part
+	if err := json.Unmarshal(payload, &part); err != nil {
+		return err
+	}
+	return put(part, func(w io.Writer) error {
+		for {
+			k, payload, err := frames.next()
+			if err != nil {
+				return err
+			}
+			switch k {
+			case frameData:
+				_, err = w.Write(payload)
+			case framePartEnd:
+				return nil
+			default:
+				err = common(k, payload, told)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// common handles the frames that may come at any time: progress, and the errors that end the work.
+func common(k kind, payload []byte, told func(stage string, done float64)) error {
+	switch k {
+	case frameProgress:
+		var p progress
+		if err := json.Unmarshal(payload, &p); err != nil {
+			return err
+		}
+		told(p.Stage, p.Done)
+		return nil
+	case frameRefused:
+		bad := new(mesh.Error)
+		if err := json.Unmarshal(payload, bad); err != nil {
+			return err
+		}
+		return bad
+	case frameFailed:
+		return fmt.Errorf("preview process: %s", payload)
+	}
+	return errProtocol
+}
+
+// executable is the program of this process: on Linux the very file it was started from, even after
+// an upgrade replaced it.
+func executable() (string, error) {
+	if runtime.GOOS == "linux" {
+		return "/proc/self/exe", nil
+	}
+	return os.Executable()
+}
+
+// tail keeps the first and the last bytes that are written to it.
+type tail struct{ head, rest []byte }
+
+const tailBytes = 4 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	n := min(len(b), tailBytes-len(t.head))
+	t.head = append(t.head, b[:n]...)
+	t.rest = append(t.rest, b[n:]...)
+	if over := len(t.rest) - tailBytes; over > 0 {
+		t.rest = append(t.rest[:0], t.rest[over:]...)
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string { return string(t.head) + string(t.rest) }
+
+func or[T int64 | time.Duration](v, otherwise T) T {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}

@@ -1,0 +1,121 @@
+package child
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+	"github.com/meshyard/meshyard/internal/preview"
+)
+
+func TestMain(m *testing.M) {
+	RunIfAsked(Normal)
+	os.Exit(m.Run())
+}
+
+// file returns an open file with a content.
+func file(t *testing.T, content []byte) *os.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "content")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// derive makes a preview of a content in a child, and returns its parts by name.
+func (r Runner) derive(t *testing.T, content []byte, subject preview.Subject) (map[string][]byte, preview.Result, Usage, error) {
+	t.Helper()
+	parts := make(map[string][]byte)
+	result, usage, err := r.Derive(t.Context(), file(t, content), subject, keep(parts), func(string, float64) {})
+	return parts, result, usage, err
+}
+
+// keep returns a Put that keeps parts in memory.
+func keep(parts map[string][]byte) preview.Put {
+	return func(part preview.Part, write func(io.Writer) error) error {
+		var b bytes.Buffer
+		err := write(&b)
+		parts[part.Object()] = b.Bytes()
+		return err
+	}
+}
+
+// TestSameAsInProcess compares what a child makes with what this process makes, byte by byte.
+func TestSameAsInProcess(t *testing.T) {
+	ball := meshtest.SphereSTL(5000)
+	got, result, usage, err := Runner{}.derive(t, ball, "stl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make(map[string][]byte)
+	inProcess, err := preview.Derive(t.Context(), preview.Source{ReaderAt: bytes.NewReader(ball), Size: int64(len(ball))}, "stl",
+		preview.LimitsFor(DefaultMemory), keep(want), func(string, float64) {})
+	if err != nil || len(want) != 3 || len(got) != 3 {
+		t.Fatalf("%d parts here, %d from the child, %v", len(want), len(got), err)
+	}
+	for name, b := range want {
+		if !bytes.Equal(b, got[name]) {
+			t.Errorf("%s: %d bytes here, other %d bytes from the child", name, len(b), len(got[name]))
+		}
+	}
+	if result.Mesh == nil || result.Mesh.Fingerprint != inProcess.Mesh.Fingerprint || result.Picture != "png" || !result.GLB {
+		t.Errorf("got %+v", result)
+	}
+	if usage.CPU == 0 || usage.Memory == 0 {
+		t.Errorf("usage is %+v", usage)
+	}
+}
+
+// TestEnds sees that a child that exceeds a limit, is killed, crashes or gets a broken file ends in an
+// error that says so, of the kind that decides whether it is tried again.
+func TestEnds(t *testing.T) {
+	var bad *mesh.Error
+	var interrupted *Interrupted
+	for _, c := range []struct {
+		name    string
+		runner  Runner
+		content []byte
+		subject preview.Subject
+		as      any
+		message string
+	}{
+		{"not a mesh", Runner{}, []byte("<html>"), "stl", &bad, "HTML"},
+		{"too many triangles for the memory", Runner{Memory: 250 << 20}, meshtest.SphereSTL(1_200_000), "stl", &bad, "at most"},
+		{"memory", Runner{Memory: 85 << 20}, large(t), "image", &bad, "more than 85 MiB of memory"},
+		{"processor time", Runner{CPU: time.Millisecond}, meshtest.SphereSTL(400_000), "stl", &bad, "processor time"},
+		{"deadline", Runner{Deadline: 300 * time.Millisecond}, meshtest.SphereSTL(600_000), "stl", &interrupted, "took longer than 0.3 seconds"},
+	} {
+		_, _, usage, err := c.runner.derive(t, c.content, c.subject)
+		if !errors.As(err, c.as) || !strings.Contains(err.Error(), c.message) {
+			t.Errorf("%s: got %T %v, want an error with %q", c.name, err, err, c.message)
+		}
+		if limit := max(c.runner.Memory, DefaultMemory); usage.Memory > limit {
+			t.Errorf("%s: the child held %d bytes, want at most %d", c.name, usage.Memory, limit)
+		}
+	}
+}
+
+// large returns a PNG of 16 million pixels, which take 64 MiB once they are decoded.
+func large(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, image.NewNRGBA(image.Rect(0, 0, 4096, 4096))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,108 @@
+package child
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// kind says what a frame holds.
+type kind byte
+
+// The frames that a child writes to its standard output. A part is framePart, any number of
+// frameData, and framePartEnd. One of frameResult, frameRefused and frameFailed is the last frame.
+const (
+	frameProgress kind = 'p' // progress as JSON, several times a second
+	framePart     kind = 'o' // preview.Part as JSON
+	frameData     kind = 'd' // bytes of the part
+	framePartEnd  kind = 'e'
+	frameResult   kind = 'r' // preview.Result as JSON
+	frameRefused  kind = 'x' // mesh.Error as JSON: the file is at fault
+	frameFailed   kind = 'f' // text: the file is not at fault
+)
+
+const (
+	// maxFrame is the largest payload of a frame, maxOutput what one child may write in all.
+	maxFrame  = 64 << 10
+	maxOutput = 2 << 30
+)
+
+// progress says how much of a stage is done, from 0 to 1.
+type progress struct {
+	Stage string
+	Done  float64
+}
+
+// frameWriter writes frames. Several goroutines may use it.
+type frameWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (f *frameWriter) write(k kind, payload []byte) error {
+	var head [5]byte
+	head[0] = byte(k)
+	binary.LittleEndian.PutUint32(head[1:], uint32(len(payload)))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, err := f.w.Write(head[:]); err != nil {
+		return err
+	}
+	_, err := f.w.Write(payload)
+	return err
+}
+
+func (f *frameWriter) writeJSON(k kind, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return f.write(k, b)
+}
+
+// partWriter writes what it is given as frameData.
+type partWriter struct{ *frameWriter }
+
+func (p partWriter) Write(b []byte) (int, error) {
+	for done := 0; done < len(b); {
+		n := min(len(b)-done, maxFrame)
+		if err := p.write(frameData, b[done:done+n]); err != nil {
+			return done, err
+		}
+		done += n
+	}
+	return len(b), nil
+}
+
+// frameReader reads frames. err keeps the first error, io.EOF included.
+type frameReader struct {
+	r    io.Reader
+	left int64 // of maxOutput
+	buf  [maxFrame]byte
+	err  error
+}
+
+var errProtocol = errors.New("the preview process wrote something that is no frame")
+
+// next returns the next frame. The payload is valid until the next call.
+func (f *frameReader) next() (kind, []byte, error) {
+	if f.err != nil {
+		return 0, nil, f.err
+	}
+	var head [5]byte
+	if _, f.err = io.ReadFull(f.r, head[:]); f.err != nil {
+		return 0, nil, f.err
+	}
+	n := binary.LittleEndian.Uint32(head[1:])
+	if f.left -= int64(n); n > maxFrame || f.left < 0 {
+		f.err = fmt.Errorf("%w: a frame of %d bytes, %d bytes left", errProtocol, n, f.left)
+		return 0, nil, f.err
+	}
+	if _, f.err = io.ReadFull(f.r, f.buf[:n]); f.err != nil {
+		return 0, nil, f.err
+	}
+	return kind(head[0]), f.buf[:n], nil
+}

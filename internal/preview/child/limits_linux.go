@@ -1,0 +1,89 @@
+package child
+
+import (
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// programMemory is left for the pages of the program's file, which no limit of data counts.
+	programMemory = 40 << 20
+	// cpuGrace is after how much more processor time the kernel ends a child that did not end itself.
+	cpuGrace = 5 * time.Second
+)
+
+// dataLimit is how much memory a child may map for itself. The Go runtime maps 64 MiB at a time, and
+// all that is mapped counts.
+func dataLimit(memory int64) int64 { return memory - programMemory }
+
+// collectAt is from how much memory on the garbage collector works as hard as it can.
+func collectAt(memory int64) int64 { return dataLimit(memory) / 8 * 7 }
+
+// confine bounds what this process may take. The kernel ends it before others when the machine is out
+// of memory.
+func confine(memory int64, cpu time.Duration) error {
+	for _, limit := range []struct {
+		of   int
+		most uint64
+	}{
+		{unix.RLIMIT_DATA, uint64(dataLimit(memory))},
+		{unix.RLIMIT_CPU, uint64((cpu + cpuGrace + time.Second - 1) / time.Second)},
+		{unix.RLIMIT_CORE, 0},
+	} {
+		if err := unix.Setrlimit(limit.of, &unix.Rlimit{Cur: limit.most, Max: limit.most}); err != nil {
+			return err
+		}
+	}
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // a system may forbid it
+	return nil
+}
+
+// yield lets every other process go first, where the system has that.
+func yield() {
+	for range 2 { // a thread may have been started meanwhile; its own threads inherit
+		threads, _ := os.ReadDir("/proc/self/task")
+		for _, thread := range threads {
+			if id, err := strconv.Atoi(thread.Name()); err == nil {
+				yieldThread(id)
+			}
+		}
+	}
+}
+
+// yieldThread gives a thread the lowest priority of processor and disk.
+func yieldThread(id int) {
+	const (
+		ioprioWhoProcess = 1
+		ioprioClassIdle  = 3 << 13
+	)
+	_ = unix.Setpriority(unix.PRIO_PROCESS, id, 19)
+	_ = unix.SchedSetAttr(id, &unix.SchedAttr{Policy: unix.SCHED_IDLE, Nice: 19}, 0)
+	_, _, _ = unix.Syscall(unix.SYS_IOPRIO_SET, ioprioWhoProcess, uintptr(id), ioprioClassIdle)
+}
+
+// cpuTime is how much processor time this process has taken.
+func cpuTime() time.Duration {
+	var usage unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &usage) != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+func usageOf(state *os.ProcessState, elapsed time.Duration) Usage {
+	u := Usage{Elapsed: elapsed, CPU: state.UserTime() + state.SystemTime()}
+	if r, ok := state.SysUsage().(*syscall.Rusage); ok {
+		u.Memory = r.Maxrss << 10
+	}
+	return u
+}
+
+// killed tells whether a process was ended by a signal from outside.
+func killed(state *os.ProcessState) bool {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled()
+}

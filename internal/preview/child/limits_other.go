@@ -1,0 +1,24 @@
+//go:build !linux
+
+package child
+
+import (
+	"os"
+	"time"
+)
+
+func collectAt(memory int64) int64 { return memory / 8 * 7 }
+
+// confine does nothing: only the deadline bounds a child, and the garbage collector is told of its
+// memory.
+func confine(int64, time.Duration) error { return nil }
+
+func yield() {}
+
+func cpuTime() time.Duration { return 0 }
+
+func usageOf(state *os.ProcessState, elapsed time.Duration) Usage {
+	return Usage{Elapsed: elapsed, CPU: state.UserTime() + state.SystemTime()}
+}
+
+func killed(state *os.ProcessState) bool { return state.ExitCode() == -1 }

@@ -1,0 +1,130 @@
+package child
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/preview"
+)
+
+// beat is how often a child says that it lives. Its next beat also ends it when the server is gone:
+// nobody reads its standard output then.
+const beat = 250 * time.Millisecond
+
+// Priority says whether a child lets every other process of the machine go first.
+type Priority bool
+
+// The priorities. Idle is for servers; Normal is for tests, which would wait for long on a machine that
+// does other things.
+const (
+	Idle   Priority = true
+	Normal Priority = false
+)
+
+// RunIfAsked makes one preview and exits, if this process was started by [Runner] for that. Programs
+// whose processes may call Runner.Derive call it first, before they start goroutines.
+func RunIfAsked(priority Priority) {
+	if len(os.Args) != 5 || os.Args[1] != command {
+		return
+	}
+	memory, err1 := strconv.ParseInt(os.Args[3], 10, 64)
+	cpu, err2 := time.ParseDuration(os.Args[4])
+	if err := errors.Join(err1, err2); err != nil {
+		fmt.Fprintln(os.Stderr, command+":", err)
+		os.Exit(2)
+	}
+	// The server ends its children itself, also when a terminal or a service manager signals them all.
+	signal.Ignore(os.Interrupt, syscall.SIGTERM)
+	if err := confine(memory, cpu); err != nil {
+		fmt.Fprintln(os.Stderr, command+":", err)
+		os.Exit(2)
+	}
+	if priority == Idle {
+		yield()
+	}
+	os.Exit(run(preview.Subject(os.Args[2]), memory, cpu, os.Stdin, os.Stdout))
+}
+
+// run derives the preview of source and writes it to out as frames. It returns the exit status.
+func run(subject preview.Subject, memory int64, cpu time.Duration, source *os.File, out io.Writer) int {
+	frames := &frameWriter{w: out}
+	info, err := source.Stat()
+	if err != nil {
+		return end(frames, preview.Result{}, err)
+	}
+	var mu sync.Mutex
+	var at progress
+	go func() {
+		for range time.Tick(beat) {
+			mu.Lock()
+			now := at
+			mu.Unlock()
+			if used := cpuTime(); used > cpu {
+				os.Exit(end(frames, preview.Result{}, tooLong(cpu)))
+			}
+			if frames.writeJSON(frameProgress, now) != nil {
+				os.Exit(1)
+			}
+		}
+	}()
+	put := func(part preview.Part, write func(io.Writer) error) error {
+		if err := frames.writeJSON(framePart, part); err != nil {
+			return err
+		}
+		w := bufio.NewWriterSize(partWriter{frames}, maxFrame)
+		if err := errors.Join(write(w), w.Flush()); err != nil {
+			return err
+		}
+		return frames.write(framePartEnd, nil)
+	}
+	result, err := preview.Derive(context.Background(), preview.Source{ReaderAt: source, Size: info.Size()}, subject, preview.LimitsFor(memory), put,
+		func(stage string, done float64) {
+			mu.Lock()
+			at = progress{stage, done}
+			mu.Unlock()
+		})
+	return end(frames, result, err)
+}
+
+// end writes the last frame and returns the exit status.
+func end(frames *frameWriter, result preview.Result, err error) int {
+	var bad *mesh.Error
+	switch {
+	case err == nil:
+		err = frames.writeJSON(frameResult, result)
+	case errors.As(err, &bad):
+		err = frames.writeJSON(frameRefused, bad)
+	default:
+		message := []byte(err.Error())
+		err = frames.write(frameFailed, message[:min(len(message), maxFrame)])
+	}
+	if err != nil {
+		return 1
+	}
+	return 0
+}
+
+func tooLong(cpu time.Duration) error {
+	return mesh.Errorf(mesh.TooLarge, "The preview needed more than %s of processor time.", inWords(cpu))
+}
+
+// inWords returns a duration as people write it.
+func inWords(d time.Duration) string {
+	if d%time.Minute == 0 && d > time.Minute {
+		return fmt.Sprintf("%d minutes", d/time.Minute)
+	}
+	if d == time.Minute {
+		return "a minute"
+	}
+	return fmt.Sprintf("%g seconds", d.Seconds())
+}

@@ -1,0 +1,168 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/preview"
+)
+
+const (
+	maxPreviewAttempts = 3
+	// previewBeat is how often whoever works on a preview gives a sign. One that gave none for
+	// previewLost is taken for dead.
+	previewBeat = time.Second
+	previewLost = 30 * time.Second
+	// previewShare is the time over which owners get equal shares of the work on previews.
+	previewShare = 10 * time.Minute
+)
+
+// previewTurns is what the workers of this process are at.
+type previewTurns struct {
+	mu     sync.Mutex
+	owners map[int64]int // how many previews are made for an owner
+}
+
+// full returns the owners for whom no more previews may be made at once: where there are several
+// workers, one is left to others.
+func (t *previewTurns) full(workers int) []int64 {
+	owners := []int64{-1} // nobody: an empty list is no SQL
+	for owner, n := range t.owners {
+		if n >= max(1, workers-1) {
+			owners = append(owners, owner)
+		}
+	}
+	return owners
+}
+
+func (t *previewTurns) begin(owner int64) {
+	if t.owners == nil {
+		t.owners = make(map[int64]int)
+	}
+	t.owners[owner]++
+}
+
+func (t *previewTurns) end(owner int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.owners[owner]--; t.owners[owner] == 0 {
+		delete(t.owners, owner)
+	}
+}
+
+// claimable is the condition on previews that wait, and on those whose worker is dead. Its first part
+// lets both engines use the partial index.
+const claimable = "state IN ('waiting', 'running') AND (state = 'waiting' AND beat_at <= ? OR state = 'running' AND beat_at <= ?)"
+
+// claimPreview makes the caller the one who works on the next preview; nil where there is nothing to
+// do. Next is the oldest of the owner whose previews took the least time lately. The number of the
+// attempt tells the caller from those before, who may not be dead. end must be called after the work.
+func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err error) {
+	s.making.mu.Lock()
+	defer s.making.mu.Unlock()
+	at, full := now(), s.making.full(s.options.PreviewWorkers)
+	lost := at.Add(-previewLost)
+	// A look comes first: on SQLite it does not wait for the writer.
+	ready, err := s.db.read.NewSelect().Table("previews").Where(claimable, at, lost).Where("owner_id NOT IN (?)", bun.List(full)).Exists(ctx)
+	if err != nil || !ready {
+		return nil, nil, err
+	}
+	oldest := s.db.write.NewSelect().Table("previews").ColumnExpr("owner_id, min(id) AS id").
+		Where(claimable, at, lost).Where("owner_id NOT IN (?)", bun.List(full)).GroupExpr("owner_id")
+	took := s.db.write.NewSelect().TableExpr("previews AS r").ColumnExpr("coalesce(sum(r.took_ms), 0)").
+		Where("r.owner_id = o.owner_id AND r.begun_at > ?", at.Add(-previewShare))
+	next := s.db.write.NewSelect().TableExpr("(?) AS o", oldest).ColumnExpr("o.id").OrderExpr("(?), o.id", took).Limit(1)
+	var rows []*Preview
+	// The conditions stand there twice: of two nodes that choose the same preview, PostgreSQL lets the
+	// second look again at this row only.
+	err = s.db.write.NewUpdate().Model(&rows).Set("state = ?", PreviewRunning).Set("attempts = attempts + 1").Set("stage = ''").Set("progress = 0").
+		Set("error = ''").Set("version = ?", preview.Version).Set("beat_at = ?", at).Set("begun_at = ?", at).Set("took_ms = 0").
+		Where("id = (?)", next).Where(claimable, at, lost).
+		Returning("id, sha256, subject, version, state, owner_id, attempts, begun_at, beat_at").Scan(ctx)
+	if err != nil || len(rows) == 0 {
+		return nil, nil, ignoreNoRows(err)
+	}
+	p = rows[0]
+	s.making.begin(p.OwnerID)
+	return p, func() { s.making.end(p.OwnerID) }, nil
+}
+
+// beat keeps with the preview, every second until stop, how far the work is, which it is told by at.
+func (s *Store) beat(ctx context.Context, p *Preview) (at func(stage string, progress float64), stop func()) {
+	var mu sync.Mutex
+	var stage string
+	var progress float64
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for tick := time.NewTicker(previewBeat); ; {
+			select {
+			case <-ctx.Done():
+				tick.Stop()
+				return
+			case <-tick.C:
+			}
+			mu.Lock()
+			q := s.db.write.NewUpdate().Model(p).Set("stage = ?", stage).Set("progress = ?", progress)
+			mu.Unlock()
+			at := now()
+			_, _ = attempt(q, p).Set("beat_at = ?", at).Set("took_ms = ?", p.took(at)).Exec(ctx) // the next one tells more
+		}
+	}()
+	return func(s string, p float64) {
+			mu.Lock()
+			stage, progress = s, p
+			mu.Unlock()
+		}, func() {
+			cancel()
+			<-ended
+		}
+}
+
+// attempt restricts an update to a preview that is still worked on by the caller.
+func attempt(q *bun.UpdateQuery, p *Preview) *bun.UpdateQuery {
+	return q.Where("id = ? AND state = ? AND attempts = ?", p.ID, PreviewRunning, p.Attempts)
+}
+
+// took is how many milliseconds the attempt has taken at a time.
+func (p *Preview) took(at time.Time) int64 { return max(1, at.Sub(*p.BegunAt).Milliseconds()) }
+
+// failPreview ends an attempt that made nothing and would make nothing again. why is for the owner of
+// the file.
+func (s *Store) failPreview(ctx context.Context, p *Preview, why string) error {
+	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
+		q.Set("state = ?", PreviewFailed).Set("error = ?", why).Set("beat_at = ?", at)
+	})
+}
+
+// retryPreview puts back a preview for reasons that need not lie in the file. The more often, the
+// longer it waits; after three attempts it fails.
+func (s *Store) retryPreview(ctx context.Context, p *Preview, why string) error {
+	if p.Attempts >= maxPreviewAttempts {
+		return s.failPreview(ctx, p, fmt.Sprintf("It was tried three times. %s", why))
+	}
+	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
+		q.Set("state = ?", PreviewWaiting).Set("beat_at = ?", at.Add(time.Duration(p.Attempts)*5*time.Second))
+	})
+}
+
+// releasePreview puts back a preview because the server ends, or the machine is too busy. The attempt
+// does not count.
+func (s *Store) releasePreview(ctx context.Context, p *Preview) error {
+	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
+		q.Set("state = ?", PreviewWaiting).Set("attempts = attempts - 1").Set("beat_at = ?", at)
+	})
+}
+
+func (s *Store) endPreview(ctx context.Context, p *Preview, set func(q *bun.UpdateQuery, at time.Time)) error {
+	at := now()
+	q := s.db.write.NewUpdate().Model(p).Set("stage = ''").Set("progress = 0").Set("took_ms = ?", p.took(at))
+	set(q, at)
+	_, err := attempt(q, p).Exec(context.WithoutCancel(ctx))
+	return err
+}
