@@ -23,6 +23,8 @@ var listLengths = map[string]listLength{
 	"Thing.files":           {argument: "first"},
 	"Make.files":            {argument: "first"},
 	"Comment.files":         {argument: "first"},
+	"Thing.images":          {argument: "first"},
+	"Make.images":           {argument: "first"},
 	"Thing.tags":            {fixed: 10},
 }
 

@@ -7,7 +7,6 @@ package graph
 
 import (
 	"context"
-	"time"
 
 	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
@@ -40,13 +39,7 @@ func (r *fileResolver) DirectURL(ctx context.Context, obj *models.File) (*string
 	if obj.Kind == models.Attachment {
 		return nil, nil
 	}
-	var url string
-	if obj.Public() {
-		url = r.URLs.Blob(obj.ID, obj.Name)
-	} else {
-		url = r.URLs.SignedBlob(obj.ID, obj.Name, time.Now().Add(recordURLTTL))
-	}
-	return &url, nil
+	return new(r.blob(obj)), nil
 }
 
 // UpdateFile is the resolver for the updateFile field.
@@ -57,7 +50,7 @@ func (r *mutationResolver) UpdateFile(ctx context.Context, input model.UpdateFil
 
 // DeleteFile is the resolver for the deleteFile field.
 func (r *mutationResolver) DeleteFile(ctx context.Context, input model.DeleteFileInput) (*model.DeleteFilePayload, error) {
-	return &model.DeleteFilePayload{DeletedID: input.ID}, r.Store.DeleteFile(ctx, caller(ctx), input.ID, input.Target)
+	return &model.DeleteFilePayload{DeletedID: input.ID}, r.Store.DeleteFile(ctx, caller(ctx), input.ID, input.Target, input.Kinds...)
 }
 
 // File is the resolver for the file field.

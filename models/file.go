@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -34,26 +35,29 @@ const (
 type File struct {
 	bun.BaseModel `bun:"table:files,alias:f"`
 
-	ID           int64 `bun:",pk,autoincrement"`
-	OwnerID      int64
-	Name         string
-	Kind         FileKind
-	State        FileState
-	Size         int64 // bytes
-	ContentType  string
-	SHA256       string     `bun:"sha256"` // hex
-	MD5          string     `bun:"md5"`    // hex
-	ObjectKey    string     // below pending/ in the bucket; empty once finalized
-	TargetType   TargetType // empty while nothing is intended
-	TargetID     int64
-	ThingID      int64 // the thing at the root of the target; 0: it was deleted, and its make was not
-	Rank         int32
-	PreviewID    int64 // of what is derived of it; 0: nothing is
-	FoldedCount  int64 `bun:"download_count"`
-	CreatedAt    time.Time
-	FinalizedAt  *time.Time
-	ExpiresAt    *time.Time // nil once finalized
-	NewDownloads int64      `bun:",scanonly"` // logged, and not folded yet
+	ID          int64 `bun:",pk,autoincrement"`
+	OwnerID     int64
+	Name        string
+	Kind        FileKind
+	State       FileState
+	Size        int64 // bytes
+	ContentType string
+	SHA256      string     `bun:"sha256"` // hex
+	MD5         string     `bun:"md5"`    // hex
+	ObjectKey   string     // below pending/ in the bucket; empty once finalized
+	TargetType  TargetType // empty while nothing is intended
+	TargetID    int64
+	ThingID     int64 // the thing at the root of the target; 0: it was deleted, and its make was not
+	Rank        int32
+	PreviewID   int64 // of what is derived of it; 0: nothing is
+	RenderingID int64 // the id of its rendering as an image; 0: it has none, or it was removed
+	// RenderingRank is the place of the rendering among the images; nil: after those that have a rank.
+	RenderingRank *int32
+	FoldedCount   int64 `bun:"download_count"`
+	CreatedAt     time.Time
+	FinalizedAt   *time.Time
+	ExpiresAt     *time.Time // nil once finalized
+	NewDownloads  int64      `bun:",scanonly"` // logged, and not folded yet
 
 	ThingState PublicationState `bun:",scanonly"`
 	ThingOwner int64            `bun:",scanonly"`
@@ -126,7 +130,7 @@ func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, 
 // fileColumns are named one by one: a prepared statement that selected them all would break on running servers when a
 // migration adds one.
 const fileColumns = "f.id, f.owner_id, f.name, f.kind, f.state, f.size, f.content_type, f.sha256, f.md5, f.object_key, f.target_type, " +
-	"f.target_id, f.thing_id, f.rank, f.preview_id, f.download_count, f.created_at, f.finalized_at, f.expires_at"
+	"f.target_id, f.thing_id, f.rank, f.preview_id, f.rendering_id, f.rendering_rank, f.download_count, f.created_at, f.finalized_at, f.expires_at"
 
 // selectFiles reads files with what decides who may see them. The count of unfolded downloads makes the sum exact
 // at any time; its index holds nothing but those few rows.
@@ -158,14 +162,14 @@ func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[in
 	return files, err
 }
 
-// FirstImages gives the file that shows each of some targets: the first picture by rank and id, or else the first model of which there is a rendering.
+// FirstImages returns the file that shows each of some targets, which is the first of their images.
 func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (map[int64]*File, error) {
 	images := make(map[int64]*File, len(ids))
 	var rows []*File
 	err := s.db.forIDs(ctx, "images of "+string(on), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		places := s.db.read.NewSelect().TableExpr("files").ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY CASE kind WHEN 'image' THEN 0 ELSE 1 END, rank, files.id) AS place").
+		places := s.db.read.NewSelect().TableExpr("files").ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY "+imageOrder+") AS place").
 			Join("LEFT JOIN previews AS p ON p.id = files.preview_id").
-			Where("target_type = ? AND target_id ? AND files.state = ? AND (kind = ? OR kind = ? AND p.picture <> '')", on, among, Finalized, Image, Model)
+			Where("target_type = ? AND target_id ? AND files.state = ? AND (kind = ? OR rendering_id <> 0 AND p.picture <> '' AND p.state = ?)", on, among, Finalized, Image, PreviewDone)
 		return selectFiles(s.db.read, &rows).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places)
 	})
 	for _, f := range rows {
@@ -174,10 +178,15 @@ func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (ma
 	return images, err
 }
 
-// DeleteFile removes a finalized file from what it hangs on, which must be on unless that is nil, for the owner of that or the staff. Downloads of it stay in their users' histories. The
-// bytes go with the next collection of garbage, where nothing else names them.
-func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, id int64, on *Target) error {
+// DeleteFile removes a finalized file from its target, for the owner of the target or the staff. The
+// target must be on unless that is nil, and the file of one of kinds unless there are none. Downloads
+// of the file stay in the histories of users. The next garbage collection removes the bytes if no
+// other file has them. It opens a transaction.
+func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, id int64, on *Target, kinds ...FileKind) error {
 	return s.changeFile(ctx, caller, id, on, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
+		if len(kinds) > 0 && !slices.Contains(kinds, f.Kind) {
+			return missing("file", id) // among these
+		}
 		// Counted by the thing from its log, and by the file until now.
 		if _, err := tx.NewDelete().Model(f).WherePK().Exec(ctx); err != nil {
 			return err

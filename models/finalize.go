@@ -207,12 +207,15 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) 
 			return err
 		}
 	}
+	if err := s.nameRenderings(ctx, tx, files); err != nil {
+		return err
+	}
 	at := now()
 	for _, f := range files {
 		f.State, f.ObjectKey, f.FinalizedAt, f.ExpiresAt = Finalized, "", &at, nil
 		f.TargetType, f.TargetID, f.ThingID = on.Type, on.ID, on.thingID
 		_, err := tx.NewUpdate().Model(f).
-			Column("state", "object_key", "finalized_at", "expires_at", "target_type", "target_id", "thing_id", "rank", "preview_id").WherePK().Exec(ctx)
+			Column("state", "object_key", "finalized_at", "expires_at", "target_type", "target_id", "thing_id", "rank", "preview_id", "rendering_id").WherePK().Exec(ctx)
 		if err != nil {
 			return err
 		}

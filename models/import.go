@@ -307,11 +307,15 @@ func (l *loader) fresh(ctx context.Context, tx bun.Tx, batch []incoming) ([]inco
 			fileIDs = append(fileIDs, f.ID)
 		}
 	}
-	taken, err := l.taken(ctx, tx, "things", ids)
+	taken, err := l.taken(ctx, tx, "things", "id", ids)
 	if err != nil {
 		return nil, err
 	}
-	filesTaken, err := l.taken(ctx, tx, "files", fileIDs)
+	filesTaken, err := l.taken(ctx, tx, "files", "id", fileIDs)
+	if err != nil {
+		return nil, err
+	}
+	renderingsTaken, err := l.taken(ctx, tx, "files", "rendering_id", fileIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -328,28 +332,29 @@ func (l *loader) fresh(ctx context.Context, tx bun.Tx, batch []incoming) ([]inco
 			continue
 		}
 		th.Files = slices.DeleteFunc(slices.Clone(th.Files), func(f dataset.File) bool {
-			if filesTaken[f.ID] {
+			taken := filesTaken[f.ID] || renderingsTaken[f.ID]
+			if taken {
 				l.Skipped(fmt.Sprintf("file %d of thing %d: there is another file of that id", f.ID, th.ID))
 			}
-			return filesTaken[f.ID]
+			return taken
 		})
 		fresh = append(fresh, th)
 	}
 	return fresh, nil
 }
 
-// taken tells which ids rows of a table have.
-func (l *loader) taken(ctx context.Context, tx bun.Tx, table string, ids []int64) (map[int64]bool, error) {
+// taken returns which of the ids the column of a table holds already.
+func (l *loader) taken(ctx context.Context, tx bun.Tx, table, column string, ids []int64) (map[int64]bool, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
 	var there []int64
-	between := tx.NewSelect().Table(table).Column("id").Where("id BETWEEN ? AND ?", slices.Min(ids), slices.Max(ids))
+	between := tx.NewSelect().Table(table).Column(column).Where("?0 <> 0 AND ?0 BETWEEN ?1 AND ?2", bun.Ident(column), slices.Min(ids), slices.Max(ids))
 	// Where nothing lies between them, as when most is new, that is soon seen.
 	if some, err := between.Exists(ctx); err != nil || !some {
 		return nil, err
 	}
-	err := tx.NewSelect().Table(table).Column("id").Where("id IN (?)", bun.List(ids)).Scan(ctx, &there)
+	err := tx.NewSelect().Table(table).Column(column).Where("?0 <> 0 AND ?0 IN (?1)", bun.Ident(column), bun.List(ids)).Scan(ctx, &there)
 	return setOf(there), err
 }
 

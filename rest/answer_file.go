@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 	"reflect"
+	"strings"
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/rest/wire"
@@ -60,21 +61,19 @@ type eitherSchema struct {
 	*wire.ImageSummary
 }
 
-// images answers with pictures, in the sizes that ?type= and ?size= name, or in all.
+// images answers with the images of what the path names, in the sizes that ?type= and ?size= name, or
+// in all. The URL of each is that of the image below the path.
 var images = func() answer {
 	a := body(func(s *server, r *http.Request, data []byte) ([]*wire.ImageSchema, error) {
-		object, err := read[map[string][]*wire.Picture](data)
-		if err != nil {
-			return nil, err
-		}
-		pictures, err := only(object)
+		of, err := read[struct{ Images []*wire.Picture }](data)
 		if err != nil {
 			return nil, err
 		}
 		kind, size := r.URL.Query().Get("type"), r.URL.Query().Get("size")
-		shown := make([]*wire.ImageSchema, len(pictures))
-		for i, p := range pictures {
-			shown[i] = &wire.ImageSchema{ID: p.ID, URL: s.URLs.Base + "/files/" + p.ID.String(), Name: p.Name, Sizes: []wire.ImageSize{}}
+		shown := make([]*wire.ImageSchema, len(of.Images))
+		for i, p := range of.Images {
+			url := s.URLs.Base + strings.TrimSuffix(r.URL.EscapedPath(), "/") + "/" + p.ID.String()
+			shown[i] = &wire.ImageSchema{ID: p.ID, URL: url, Name: p.Name, Sizes: []wire.ImageSize{}}
 			for _, have := range p.AllSizes() {
 				if (kind == "" || kind == have.Type) && (size == "" || size == have.Size) {
 					shown[i].Sizes = append(shown[i].Sizes, have)
@@ -87,18 +86,5 @@ var images = func() answer {
 	return a
 }()
 
-// image answers with one picture.
-var image = first("picture", func(s *server, p *wire.Picture) *wire.ImageSummary { return p.Summary(s.URLs) })
-
-// imageInside answers with the picture under the one key of a payload.
-var imageInside = body(func(s *server, _ *http.Request, data []byte) (*wire.ImageSummary, error) {
-	payload, err := read[map[string]*wire.Picture](data)
-	if err != nil {
-		return nil, err
-	}
-	p, err := only(payload)
-	if err != nil {
-		return nil, err
-	}
-	return p.Summary(s.URLs), nil
-})
+// image answers with one image.
+var image = first("image", func(_ *server, p *wire.Picture) *wire.ImageSummary { return p.Summary() })

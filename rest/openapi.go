@@ -174,7 +174,7 @@ func (d *describer) responses(r route, op *operation) object {
 
 // refuses tells whether an operation may be asked what it cannot take: it has parameters besides ids and the numbers of pages.
 func (op *operation) refuses(r route) bool {
-	if strings.HasSuffix(r.path, "/publish") || strings.HasSuffix(r.path, "/likes") && r.method == post || op.field.Name == "deleteFile" {
+	if strings.HasSuffix(r.path, "/publish") || strings.HasSuffix(r.path, "/likes") && r.method == post || slices.Contains([]string{"deleteFile", "deleteImage"}, op.field.Name) {
 		return true
 	}
 	for name := range op.variables {

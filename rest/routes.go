@@ -52,7 +52,7 @@ var routes = []route{
 	{del, "/things/{thing_id}/files/{file_id}", "delete_things_thing_id_files_file_id", ok, nil},
 	{get, "/things/{thing_id}/images", "get_things_thing_id_images", images, nil},
 	{get, "/things/{thing_id}/images/{image_id}", "get_things_thing_id_images_image_id", image, nil},
-	{patch, "/things/{thing_id}/images/{image_id}", "patch_things_thing_id_images_image_id", imageInside, nil},
+	{patch, "/things/{thing_id}/images/{image_id}", "patch_things_thing_id_images_image_id", ok, nil},
 	{del, "/things/{thing_id}/images/{image_id}", "delete_things_thing_id_images_image_id", ok, nil},
 	{get, "/things/{thing_id}/likes", "get_things_thing_id_likes", page[wire.UserSummary](), nil},
 	{post, "/things/{thing_id}/likes", "post_things_thing_id_likes", ok, nil},

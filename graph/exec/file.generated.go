@@ -27,6 +27,7 @@ type FileResolver interface {
 
 	PublicURL(ctx context.Context, obj *models.File) (string, error)
 	DirectURL(ctx context.Context, obj *models.File) (*string, error)
+	Image(ctx context.Context, objs []*models.File) ([]*model.MediaImage, error)
 	Thumbnail(ctx context.Context, objs []*models.File, size model.ThumbnailSize) ([]*model.Image, error)
 	ThreejsURL(ctx context.Context, objs []*models.File) ([]*string, error)
 	GlbURL(ctx context.Context, objs []*models.File) ([]*string, error)
@@ -548,6 +549,61 @@ func (ec *executionContext) fieldContext_File_directUrl(_ context.Context, field
 	return graphql.NewScalarFieldContext("File", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _File_image(ctx context.Context, field graphql.CollectedField, obj *models.File) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_File_image(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_File_image(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.MediaImage) graphql.Marshaler {
+			return ec.marshalOMediaImage2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐMediaImage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_File_image(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "File",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_MediaImage(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_File_image(ctx context.Context, field graphql.CollectedField, obj *models.File) (any, error) {
+	resolver := ec.Resolvers.File()
+	if batch, ok := graphql.BatchParentsFor[*models.File](ctx, "File"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Image(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*model.MediaImage](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"File.image",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Image(ctx, []*models.File{obj})
+	return graphql.ResolveBatchSingleResult[*model.MediaImage](
+		ctx,
+		results,
+		err,
+		"File.image",
+	)
+}
+
 func (ec *executionContext) _File_thumbnail(ctx context.Context, field graphql.CollectedField, obj *models.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -864,7 +920,7 @@ func (ec *executionContext) unmarshalInputDeleteFileInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "target"}
+	fieldsInOrder := [...]string{"id", "target", "kinds"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -885,6 +941,13 @@ func (ec *executionContext) unmarshalInputDeleteFileInput(ctx context.Context, o
 				return it, err
 			}
 			it.Target = data
+		case "kinds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kinds"))
+			data, err := ec.unmarshalOFileKind2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKindᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kinds = data
 		}
 	}
 	return it, nil
@@ -1290,6 +1353,44 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._File_directUrl(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "image":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._File_image(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -30,6 +30,9 @@ type MakeResolver interface {
 	IsLiked(ctx context.Context, objs []*models.Make) ([]bool, error)
 	Comments(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) (*model.CommentConnection, error)
 	Likers(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, page *int32) (*model.UserConnection, error)
+
+	Images(ctx context.Context, objs []*models.Make, first int32, ids []int64) ([][]*model.MediaImage, error)
+	DefaultImage(ctx context.Context, objs []*models.Make) ([]*model.MediaImage, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -117,6 +120,28 @@ func (ec *executionContext) field_Make_files_args(ctx context.Context, rawArgs m
 		return nil, err
 	}
 	args["ids"] = arg2
+	return args, nil
+}
+
+func (ec *executionContext) field_Make_images_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int32, error) {
+			return ec.unmarshalNInt2int32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "ids",
+		func(ctx context.Context, v any) ([]int64, error) {
+			return ec.unmarshalOID2ᚕint64ᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["ids"] = arg1
 	return args, nil
 }
 
@@ -874,6 +899,128 @@ func (ec *executionContext) _Make_publishedAt(ctx context.Context, field graphql
 }
 func (ec *executionContext) fieldContext_Make_publishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Make", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Make_images(ctx context.Context, field graphql.CollectedField, obj *models.Make) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Make_images(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Make_images(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.MediaImage) graphql.Marshaler {
+			return ec.marshalNMediaImage2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐMediaImageᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Make_images(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Make",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_MediaImage(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Make_images_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Make_images(ctx context.Context, field graphql.CollectedField, obj *models.Make) (any, error) {
+	resolver := ec.Resolvers.Make()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.Make](ctx, "Make"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Images(ctx, batch.Parents, fc.Args["first"].(int32), fc.Args["ids"].([]int64))
+		})
+		return graphql.ResolveBatchGroupResult[[]*model.MediaImage](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Make.images",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Images(ctx, []*models.Make{obj}, fc.Args["first"].(int32), fc.Args["ids"].([]int64))
+	return graphql.ResolveBatchSingleResult[[]*model.MediaImage](
+		ctx,
+		results,
+		err,
+		"Make.images",
+	)
+}
+
+func (ec *executionContext) _Make_defaultImage(ctx context.Context, field graphql.CollectedField, obj *models.Make) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Make_defaultImage(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Make_defaultImage(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.MediaImage) graphql.Marshaler {
+			return ec.marshalOMediaImage2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐMediaImage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Make_defaultImage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Make",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_MediaImage(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Make_defaultImage(ctx context.Context, field graphql.CollectedField, obj *models.Make) (any, error) {
+	resolver := ec.Resolvers.Make()
+	if batch, ok := graphql.BatchParentsFor[*models.Make](ctx, "Make"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.DefaultImage(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*model.MediaImage](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Make.defaultImage",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.DefaultImage(ctx, []*models.Make{obj})
+	return graphql.ResolveBatchSingleResult[*model.MediaImage](
+		ctx,
+		results,
+		err,
+		"Make.defaultImage",
+	)
 }
 
 func (ec *executionContext) _MakeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.MakeConnection) (ret graphql.Marshaler) {
@@ -1668,6 +1815,82 @@ func (ec *executionContext) _Make(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "images":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Make_images(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "defaultImage":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Make_defaultImage(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}

@@ -33,6 +33,7 @@ type ResolverRoot interface {
 	Download() DownloadResolver
 	File() FileResolver
 	Make() MakeResolver
+	MediaImage() MediaImageResolver
 	Mesh() MeshResolver
 	ModerationEntry() ModerationEntryResolver
 	Mutation() MutationResolver
@@ -205,6 +206,10 @@ type ComplexityRoot struct {
 		DeletedID func(childComplexity int) int
 	}
 
+	DeleteImagePayload struct {
+		DeletedID func(childComplexity int) int
+	}
+
 	DeleteMakePayload struct {
 		DeletedID func(childComplexity int) int
 	}
@@ -260,6 +265,7 @@ type ComplexityRoot struct {
 		FormattedSize func(childComplexity int) int
 		GlbURL        func(childComplexity int) int
 		ID            func(childComplexity int) int
+		Image         func(childComplexity int) int
 		Kind          func(childComplexity int) int
 		MD5           func(childComplexity int) int
 		Mesh          func(childComplexity int) int
@@ -328,11 +334,13 @@ type ComplexityRoot struct {
 		Comments         func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) int
 		CreatedAt        func(childComplexity int) int
 		Creator          func(childComplexity int) int
+		DefaultImage     func(childComplexity int) int
 		Description      func(childComplexity int) int
 		DescriptionHTML  func(childComplexity int) int
 		Files            func(childComplexity int, first int32, kinds []models.FileKind, ids []int64) int
 		ID               func(childComplexity int) int
 		Image            func(childComplexity int) int
+		Images           func(childComplexity int, first int32, ids []int64) int
 		IsLiked          func(childComplexity int) int
 		LikeCount        func(childComplexity int) int
 		Likers           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
@@ -353,6 +361,17 @@ type ComplexityRoot struct {
 	MakeEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	MediaImage struct {
+		CreatedAt   func(childComplexity int) int
+		File        func(childComplexity int) int
+		ID          func(childComplexity int) int
+		IsRendering func(childComplexity int) int
+		Name        func(childComplexity int) int
+		Rank        func(childComplexity int) int
+		Thumbnail   func(childComplexity int, size model.ThumbnailSize) int
+		URL         func(childComplexity int) int
 	}
 
 	Mesh struct {
@@ -410,6 +429,7 @@ type ComplexityRoot struct {
 		DeleteCollection     func(childComplexity int, input model.DeleteCollectionInput) int
 		DeleteComment        func(childComplexity int, input model.DeleteCommentInput) int
 		DeleteFile           func(childComplexity int, input model.DeleteFileInput) int
+		DeleteImage          func(childComplexity int, input model.DeleteImageInput) int
 		DeleteMake           func(childComplexity int, input model.DeleteMakeInput) int
 		DeletePendingUpload  func(childComplexity int, input model.DeletePendingUploadInput) int
 		DeleteThing          func(childComplexity int, input model.DeleteThingInput) int
@@ -432,6 +452,7 @@ type ComplexityRoot struct {
 		UpdateCollection     func(childComplexity int, input models.CollectionChange) int
 		UpdateComment        func(childComplexity int, input model.UpdateCommentInput) int
 		UpdateFile           func(childComplexity int, input model.UpdateFileInput) int
+		UpdateImage          func(childComplexity int, input models.ImageChange) int
 		UpdateMake           func(childComplexity int, input models.MakeChange) int
 		UpdateProfile        func(childComplexity int, input models.ProfileChange) int
 		UpdateThing          func(childComplexity int, input models.ThingChange) int
@@ -620,6 +641,7 @@ type ComplexityRoot struct {
 		Comments         func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) int
 		CreatedAt        func(childComplexity int) int
 		Creator          func(childComplexity int) int
+		DefaultImage     func(childComplexity int) int
 		Description      func(childComplexity int) int
 		DescriptionHTML  func(childComplexity int) int
 		DownloadCount    func(childComplexity int) int
@@ -628,6 +650,7 @@ type ComplexityRoot struct {
 		Files            func(childComplexity int, first int32, kinds []models.FileKind, ids []int64) int
 		ID               func(childComplexity int) int
 		Image            func(childComplexity int) int
+		Images           func(childComplexity int, first int32, ids []int64) int
 		Instructions     func(childComplexity int) int
 		InstructionsHTML func(childComplexity int) int
 		IsCollected      func(childComplexity int) int
@@ -678,6 +701,10 @@ type ComplexityRoot struct {
 
 	UpdateFilePayload struct {
 		File func(childComplexity int) int
+	}
+
+	UpdateImagePayload struct {
+		Image func(childComplexity int) int
 	}
 
 	UpdateMakePayload struct {
@@ -1278,6 +1305,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteFilePayload.DeletedID(childComplexity), true
 
+	case "DeleteImagePayload.deletedId":
+		if e.ComplexityRoot.DeleteImagePayload.DeletedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteImagePayload.DeletedID(childComplexity), true
+
 	case "DeleteMakePayload.deletedId":
 		if e.ComplexityRoot.DeleteMakePayload.DeletedID == nil {
 			break
@@ -1466,6 +1500,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.File.ID(childComplexity), true
+	case "File.image":
+		if e.ComplexityRoot.File.Image == nil {
+			break
+		}
+
+		return e.ComplexityRoot.File.Image(childComplexity), true
 	case "File.kind":
 		if e.ComplexityRoot.File.Kind == nil {
 			break
@@ -1714,6 +1754,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Make.Creator(childComplexity), true
+	case "Make.defaultImage":
+		if e.ComplexityRoot.Make.DefaultImage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Make.DefaultImage(childComplexity), true
 	case "Make.description":
 		if e.ComplexityRoot.Make.Description == nil {
 			break
@@ -1749,6 +1795,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Make.Image(childComplexity), true
+	case "Make.images":
+		if e.ComplexityRoot.Make.Images == nil {
+			break
+		}
+
+		args, err := ec.field_Make_images_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Make.Images(childComplexity, args["first"].(int32), args["ids"].([]int64)), true
 	case "Make.isLiked":
 		if e.ComplexityRoot.Make.IsLiked == nil {
 			break
@@ -1840,6 +1897,60 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.MakeEdge.Node(childComplexity), true
+
+	case "MediaImage.createdAt":
+		if e.ComplexityRoot.MediaImage.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MediaImage.CreatedAt(childComplexity), true
+	case "MediaImage.file":
+		if e.ComplexityRoot.MediaImage.File == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MediaImage.File(childComplexity), true
+	case "MediaImage.id":
+		if e.ComplexityRoot.MediaImage.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MediaImage.ID(childComplexity), true
+	case "MediaImage.isRendering":
+		if e.ComplexityRoot.MediaImage.IsRendering == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MediaImage.IsRendering(childComplexity), true
+	case "MediaImage.name":
+		if e.ComplexityRoot.MediaImage.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MediaImage.Name(childComplexity), true
+	case "MediaImage.rank":
+		if e.ComplexityRoot.MediaImage.Rank == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MediaImage.Rank(childComplexity), true
+	case "MediaImage.thumbnail":
+		if e.ComplexityRoot.MediaImage.Thumbnail == nil {
+			break
+		}
+
+		args, err := ec.field_MediaImage_thumbnail_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.MediaImage.Thumbnail(childComplexity, args["size"].(model.ThumbnailSize)), true
+	case "MediaImage.url":
+		if e.ComplexityRoot.MediaImage.URL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MediaImage.URL(childComplexity), true
 
 	case "Mesh.area":
 		if e.ComplexityRoot.Mesh.Area == nil {
@@ -2162,6 +2273,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteFile(childComplexity, args["input"].(model.DeleteFileInput)), true
+	case "Mutation.deleteImage":
+		if e.ComplexityRoot.Mutation.DeleteImage == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteImage_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteImage(childComplexity, args["input"].(model.DeleteImageInput)), true
 	case "Mutation.deleteMake":
 		if e.ComplexityRoot.Mutation.DeleteMake == nil {
 			break
@@ -2404,6 +2526,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UpdateFile(childComplexity, args["input"].(model.UpdateFileInput)), true
+	case "Mutation.updateImage":
+		if e.ComplexityRoot.Mutation.UpdateImage == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateImage_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateImage(childComplexity, args["input"].(models.ImageChange)), true
 	case "Mutation.updateMake":
 		if e.ComplexityRoot.Mutation.UpdateMake == nil {
 			break
@@ -3190,6 +3323,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.Creator(childComplexity), true
+	case "Thing.defaultImage":
+		if e.ComplexityRoot.Thing.DefaultImage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.DefaultImage(childComplexity), true
 	case "Thing.description":
 		if e.ComplexityRoot.Thing.Description == nil {
 			break
@@ -3243,6 +3382,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.Image(childComplexity), true
+	case "Thing.images":
+		if e.ComplexityRoot.Thing.Images == nil {
+			break
+		}
+
+		args, err := ec.field_Thing_images_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Thing.Images(childComplexity, args["first"].(int32), args["ids"].([]int64)), true
 	case "Thing.instructions":
 		if e.ComplexityRoot.Thing.Instructions == nil {
 			break
@@ -3456,6 +3606,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.UpdateFilePayload.File(childComplexity), true
+
+	case "UpdateImagePayload.image":
+		if e.ComplexityRoot.UpdateImagePayload.Image == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateImagePayload.Image(childComplexity), true
 
 	case "UpdateMakePayload.make":
 		if e.ComplexityRoot.UpdateMakePayload.Make == nil {
@@ -3801,6 +3958,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteCollectionInput,
 		ec.unmarshalInputDeleteCommentInput,
 		ec.unmarshalInputDeleteFileInput,
+		ec.unmarshalInputDeleteImageInput,
 		ec.unmarshalInputDeleteMakeInput,
 		ec.unmarshalInputDeletePendingUploadInput,
 		ec.unmarshalInputDeleteThingInput,
@@ -3826,6 +3984,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUpdateCollectionInput,
 		ec.unmarshalInputUpdateCommentInput,
 		ec.unmarshalInputUpdateFileInput,
+		ec.unmarshalInputUpdateImageInput,
 		ec.unmarshalInputUpdateMakeInput,
 		ec.unmarshalInputUpdateProfileInput,
 		ec.unmarshalInputUpdateThingInput,
@@ -4561,11 +4720,123 @@ input DeleteFileInput {
   id: ID!
   "If given, the file must be attached to this object; otherwise the result is NOT_FOUND."
   target: TargetInput
+  "The file must be of one of these kinds, else it is NOT_FOUND. Left out: any."
+  kinds: [FileKind!]
 }
 
 "Payload of ` + "`" + `deleteFile` + "`" + `."
 type DeleteFilePayload {
   "The id of what was deleted."
+  deletedId: ID!
+}
+`, BuiltIn: false},
+	{Name: "../image.graphqls", Input: `extend type Mutation {
+  "Change the place of an image among the images of its thing or make."
+  updateImage(
+    "Which image, and its place."
+    input: UpdateImageInput!
+  ): UpdateImagePayload! @auth(scope: WRITE)
+  """
+  Remove an image from its thing or make. An image file is deleted. Of a rendering only the image is
+  removed: the model stays, and deriving it again does not bring the rendering back. Moderators and
+  administrators can remove the images of others.
+  """
+  deleteImage(
+    "Which image."
+    input: DeleteImageInput!
+  ): DeleteImagePayload! @auth(scope: WRITE)
+}
+
+"""
+An image of a thing or a make: an image file, or the rendering of a model. An image file has the same
+id as an image and as a file. A rendering has an id of its own, which is not the id of any file.
+"""
+type MediaImage {
+  "Decimal; the same integer as in the REST API. It stays when the rendering is made again."
+  id: ID!
+  "The name of the image file, or that of the model with the extension of the rendering."
+  name: String!
+  "The place among the images, ascending. Null for a rendering without a rank, which follows the others."
+  rank: Int
+  "Whether it is the rendering of a model."
+  isRendering: Boolean!
+  "The file that it shows: the image file itself, or the model."
+  file: File!
+  """
+  The URL of the image as it was uploaded or rendered. It needs no token. Unless the file is public,
+  the URL is signed and works for an hour.
+  """
+  url: String!
+  "The image in a size; null until the sizes are made."
+  thumbnail(
+    "Which of the sizes."
+    size: ThumbnailSize! = MEDIUM
+  ): Image @goField(forceResolver: true)
+  "When its file was uploaded."
+  createdAt: DateTime!
+}
+
+extend type File {
+  """
+  The image that shows the file: the file itself if it is an image, else its rendering. Null if there
+  is none, or if the rendering was removed.
+  """
+  image: MediaImage @goField(forceResolver: true, batch: true)
+}
+
+extend type Thing {
+  "Its images in their order: image files and renderings by rank, then the renderings without a rank."
+  images(
+    "The maximum number of images, 1 to 1,000."
+    first: Int! = 100
+    "Only images with these ids."
+    ids: [ID!]
+  ): [MediaImage!]! @goField(forceResolver: true, batch: true)
+  "The first of its images; null if it has none."
+  defaultImage: MediaImage @goField(forceResolver: true, batch: true)
+}
+
+extend type Make {
+  "Its images in their order: image files and renderings by rank, then the renderings without a rank."
+  images(
+    "The maximum number of images, 1 to 1,000."
+    first: Int! = 100
+    "Only images with these ids."
+    ids: [ID!]
+  ): [MediaImage!]! @goField(forceResolver: true, batch: true)
+  "The first of its images; null if it has none."
+  defaultImage: MediaImage @goField(forceResolver: true, batch: true)
+}
+
+"What to change of an image."
+input UpdateImageInput {
+  "An image of a thing or a make of the caller."
+  id: ID!
+  "What the image must be of, else it is NOT_FOUND. Left out: any."
+  target: TargetInput
+  "The place among the images, ascending. Left out: as it is."
+  rank: Int
+  "True moves the image before all others, so that it becomes the default image. False changes nothing."
+  isDefault: Boolean
+}
+
+"The answer of updateImage."
+type UpdateImagePayload {
+  "The image as it is now; null while its rendering is made again."
+  image: MediaImage
+}
+
+"Which image to remove."
+input DeleteImageInput {
+  "An image of a thing or a make of the caller."
+  id: ID!
+  "What the image must be of, else it is NOT_FOUND. Left out: any."
+  target: TargetInput
+}
+
+"The answer of deleteImage."
+type DeleteImagePayload {
+  "The id of the image, which is not used again."
   deletedId: ID!
 }
 `, BuiltIn: false},
@@ -4746,10 +5017,7 @@ type Make {
     "Return files with these ids only."
     ids: [ID!]
   ): [File!]! @goField(forceResolver: true, batch: true)
-  """
-  The file whose ` + "`" + `thumbnail` + "`" + ` represents the object: its first image by rank, or else its first model
-  with a rendering. Null if there is neither.
-  """
+  "The file of ` + "`" + `defaultImage` + "`" + `. Null if there is none."
   image: File @goField(forceResolver: true, batch: true)
   "The number of users who like it."
   likeCount: Int64!
@@ -5771,10 +6039,7 @@ type Thing {
     "Return files with these ids only."
     ids: [ID!]
   ): [File!]! @goField(forceResolver: true, batch: true)
-  """
-  The file whose ` + "`" + `thumbnail` + "`" + ` represents the object: its first image by rank, or else its first model
-  with a rendering. Null if there is neither.
-  """
+  "The file of ` + "`" + `defaultImage` + "`" + `. Null if there is none."
   image: File @goField(forceResolver: true, batch: true)
   "The number of finalized files, without images."
   fileCount: Int! @goField(forceResolver: true, batch: true)
@@ -6986,6 +7251,14 @@ func (ec *executionContext) childFields_DeleteFilePayload(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type DeleteFilePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_DeleteImagePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_DeleteImagePayload_deletedId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteImagePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DeleteMakePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "deletedId":
@@ -7114,6 +7387,8 @@ func (ec *executionContext) childFields_File(ctx context.Context, field graphql.
 		return ec.fieldContext_File_publicUrl(ctx, field)
 	case "directUrl":
 		return ec.fieldContext_File_directUrl(ctx, field)
+	case "image":
+		return ec.fieldContext_File_image(ctx, field)
 	case "thumbnail":
 		return ec.fieldContext_File_thumbnail(ctx, field)
 	case "threejsUrl":
@@ -7258,6 +7533,10 @@ func (ec *executionContext) childFields_Make(ctx context.Context, field graphql.
 		return ec.fieldContext_Make_createdAt(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_Make_publishedAt(ctx, field)
+	case "images":
+		return ec.fieldContext_Make_images(ctx, field)
+	case "defaultImage":
+		return ec.fieldContext_Make_defaultImage(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Make", field.Name)
 }
@@ -7284,6 +7563,28 @@ func (ec *executionContext) childFields_MakeEdge(ctx context.Context, field grap
 		return ec.fieldContext_MakeEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type MakeEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_MediaImage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_MediaImage_id(ctx, field)
+	case "name":
+		return ec.fieldContext_MediaImage_name(ctx, field)
+	case "rank":
+		return ec.fieldContext_MediaImage_rank(ctx, field)
+	case "isRendering":
+		return ec.fieldContext_MediaImage_isRendering(ctx, field)
+	case "file":
+		return ec.fieldContext_MediaImage_file(ctx, field)
+	case "url":
+		return ec.fieldContext_MediaImage_url(ctx, field)
+	case "thumbnail":
+		return ec.fieldContext_MediaImage_thumbnail(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_MediaImage_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MediaImage", field.Name)
 }
 
 func (ec *executionContext) childFields_Mesh(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7732,6 +8033,10 @@ func (ec *executionContext) childFields_Thing(ctx context.Context, field graphql
 		return ec.fieldContext_Thing_modifiedAt(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_Thing_publishedAt(ctx, field)
+	case "images":
+		return ec.fieldContext_Thing_images(ctx, field)
+	case "defaultImage":
+		return ec.fieldContext_Thing_defaultImage(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Thing", field.Name)
 }
@@ -7790,6 +8095,14 @@ func (ec *executionContext) childFields_UpdateFilePayload(ctx context.Context, f
 		return ec.fieldContext_UpdateFilePayload_file(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UpdateFilePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpdateImagePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "image":
+		return ec.fieldContext_UpdateImagePayload_image(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateImagePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_UpdateMakePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

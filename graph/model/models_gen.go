@@ -124,11 +124,27 @@ type DeleteFileInput struct {
 	ID int64 `json:"id"`
 	// If given, the file must be attached to this object; otherwise the result is NOT_FOUND.
 	Target *models.Target `json:"target,omitempty"`
+	// The file must be of one of these kinds, else it is NOT_FOUND. Left out: any.
+	Kinds []models.FileKind `json:"kinds,omitempty"`
 }
 
 // Payload of `deleteFile`.
 type DeleteFilePayload struct {
 	// The id of what was deleted.
+	DeletedID int64 `json:"deletedId"`
+}
+
+// Which image to remove.
+type DeleteImageInput struct {
+	// An image of a thing or a make of the caller.
+	ID int64 `json:"id"`
+	// What the image must be of, else it is NOT_FOUND. Left out: any.
+	Target *models.Target `json:"target,omitempty"`
+}
+
+// The answer of deleteImage.
+type DeleteImagePayload struct {
+	// The id of the image, which is not used again.
 	DeletedID int64 `json:"deletedId"`
 }
 
@@ -509,6 +525,12 @@ type UpdateFileInput struct {
 type UpdateFilePayload struct {
 	// The file after the change.
 	File *models.File `json:"file"`
+}
+
+// The answer of updateImage.
+type UpdateImagePayload struct {
+	// The image as it is now; null while its rendering is made again.
+	Image *MediaImage `json:"image,omitempty"`
 }
 
 // Payload of `updateMake`.

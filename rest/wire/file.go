@@ -29,6 +29,7 @@ type FileSchema struct {
 	// Input only: cleared by Complete.
 	Kind      string     `json:"kind,omitempty"`
 	Rendering *rendering `json:"rendering,omitempty"`
+	Image     *Picture   `json:"image,omitempty"`
 }
 
 // Complete implements [Completer].
@@ -36,12 +37,16 @@ func (f *FileSchema) Complete(a urls.Builder) {
 	f.URL = a.Base + "/files/" + f.ID.String()
 	f.DownloadURL = f.URL + "/download"
 	f.MetaData = []any{}
-	p := &Picture{ID: f.ID, Name: f.Name, Kind: f.Kind, DirectURL: f.DirectURL, Rendering: f.Rendering, Added: Time(f.Date)}
-	f.Thumbnail = p.thumbnail(a, f.Kind)
-	if p.Seen() {
-		f.DefaultImage = p.Summary(a)
+	switch {
+	case f.Rendering != nil:
+		f.Thumbnail = urls.Sized(f.Rendering.URL, thumbnailSize)
+	default:
+		f.Thumbnail = f.Image.thumbnail(a, f.Kind)
 	}
-	f.Kind, f.Rendering = "", nil
+	if f.Image != nil {
+		f.DefaultImage = f.Image.Summary()
+	}
+	f.Kind, f.Rendering, f.Image = "", nil, nil
 }
 
 // rendering is the URL of a rendering in one of its sizes.
@@ -49,57 +54,53 @@ type rendering struct {
 	URL string `json:"url"`
 }
 
-// Picture is an image, or a model with its rendering, as GraphQL answers it.
+// Picture is an image as GraphQL answers it.
 type Picture struct {
 	ID        ID         `json:"id"`
 	Name      string     `json:"name"`
-	Kind      string     `json:"kind"`
-	DirectURL *string    `json:"direct_url"`
+	URL       string     `json:"original"`
 	Rendering *rendering `json:"rendering"`
 	Added     Time       `json:"added"`
 }
 
-// Seen reports whether the picture has anything to show.
-func (p *Picture) Seen() bool {
-	return p != nil && (p.Rendering != nil || p.Kind == "IMAGE" && p.DirectURL != nil)
-}
+const (
+	thumbnailSize = "thumb_large"
+	previewSize   = "preview_large"
+	featuredSize  = "preview_featured"
+)
 
 // in returns the URL of the picture in a size, or of the original if no sizes were made yet.
 func (p *Picture) in(size string) string {
 	if p.Rendering == nil {
-		return *p.DirectURL
+		return p.URL
 	}
 	return urls.Sized(p.Rendering.URL, size)
 }
 
 // AllSizes returns every size of the picture, in the documented order.
 func (p *Picture) AllSizes() []ImageSize {
-	all := []ImageSize{}
-	if p.Seen() {
-		for _, size := range thumbnail.Sizes {
-			all = append(all, ImageSize{size.Kind, size.Name, p.in(size.String())})
-		}
+	all := make([]ImageSize, len(thumbnail.Sizes))
+	for i, size := range thumbnail.Sizes {
+		all[i] = ImageSize{size.Kind, size.Name, p.in(size.String())}
 	}
 	return all
 }
 
-// Summary returns the picture as the wire shows it.
-func (p *Picture) Summary(a urls.Builder) *ImageSummary {
-	return &ImageSummary{ID: p.ID, URL: a.Base + "/files/" + p.ID.String(), Name: p.Name, Sizes: p.AllSizes(), Added: p.Added}
+// Summary returns the picture as the wire shows it. Its URL needs no token.
+func (p *Picture) Summary() *ImageSummary {
+	return &ImageSummary{ID: p.ID, URL: p.URL, Name: p.Name, Sizes: p.AllSizes(), Added: p.Added}
 }
 
 // thumbnail returns the URL of the thumbnail, or of the placeholder of a kind.
 func (p *Picture) thumbnail(a urls.Builder, kind string) string {
-	return p.shown(a, kind, "thumb_large")
+	return p.shown(a, kind, thumbnailSize)
 }
 
 // preview returns the URL of the preview, or of the placeholder of a kind.
-func (p *Picture) preview(a urls.Builder, kind string) string {
-	return p.shown(a, kind, "preview_large")
-}
+func (p *Picture) preview(a urls.Builder, kind string) string { return p.shown(a, kind, previewSize) }
 
 func (p *Picture) shown(a urls.Builder, kind, size string) string {
-	if !p.Seen() {
+	if p == nil {
 		return a.Picture(kind)
 	}
 	return p.in(size)

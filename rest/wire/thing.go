@@ -148,8 +148,8 @@ func (t *ThingSchema) Complete(a urls.Builder) {
 	}
 	t.ZipData = zipData{Files: t.ZipFiles, Images: t.ZipImages}
 	t.Thumbnail = t.Image.thumbnail(a, "THING")
-	if t.Image.Seen() {
-		t.DefaultImage = t.Image.Summary(a)
+	if t.Image != nil {
+		t.DefaultImage = t.Image.Summary()
 	}
 	t.Ancestors = []*AncestorSchema{}
 	if t.AncestorList != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew: go test ./cmd/meshyard/app -run Parity -update")
+var update = flag.Bool("update", false, "write the goldens anew: go test ./cmd/meshyard/server -run Parity -update")
 
 // What differs from run to run.
 var varying = []struct {

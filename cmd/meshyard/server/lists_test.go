@@ -705,7 +705,7 @@ func TestStatementsAreFew(t *testing.T) {
 		want := strings.Split(strings.TrimSpace(string(kept)), "\n")
 		for i, line := range lines {
 			if !slices.Contains(want, line) {
-				t.Errorf("%q is not in %s, which has %q at its place: go test ./cmd/meshyard/app -run StatementsAreFew -update keeps it", line, path, append(want, make([]string, len(lines))...)[i])
+				t.Errorf("%q is not in %s, which has %q at its place: go test ./cmd/meshyard/server -run StatementsAreFew -update keeps it", line, path, append(want, make([]string, len(lines))...)[i])
 			}
 		}
 		if len(want) != len(lines) {

@@ -179,8 +179,8 @@ func TestMigrationOfTheFirstSchema(t *testing.T) {
 				check(t, client("dan"), `{ me { id } }`, "{me:{id:5}}")
 				check(t, cyd, `mutation { createThing(input: {name: "New", license: CC, category: "chess", tags: ["Gear"]}) { thing { id } } createMake(input: {thingId: 1}) { make { id } } createComment(input: {target: {type: THING, id: 1}, body: "New."}) { comment { id } } }`,
 					"{createThing:{thing:{id:5}},createMake:{make:{id:4}},createComment:{comment:{id:4}}}")
-				if id := cyd.Upload("new.stl", []byte("solid new")); id != 8 {
-					t.Errorf("the next file has the id %d, want 8", id)
+				if id := cyd.Upload("new.stl", []byte("solid new")); id != 11 {
+					t.Errorf("the next file has the id %d, want 11, after 7 files and 3 renderings", id)
 				}
 				cyd.Get("/files/2/download").Want(t, 302)
 				var last int

@@ -63,7 +63,7 @@ var paritySteps = []step{
 	{operation: "get_users_username_downloads", method: "GET", path: "/users/carl/downloads", variables: map[string]any{"username": "carl", "page": 1, "per_page": 30}},
 	{operation: "post_things_thing_id_files", method: "POST", path: "/things/1/files", body: map[string]any{"filename": "more.stl"}, variables: map[string]any{"thing_id": "1", "filename": "more.stl"}},
 	{operation: "post_things_thing_id_files", method: "POST", path: "/things/1/files", body: map[string]any{"filename": "more.stl"}, variables: map[string]any{"thing_id": "1", "filename": "more.stl"}, bob: true},
-	{operation: "post_files_file_id_finalize", method: "POST", path: "/files/4/finalize", variables: map[string]any{"file_id": "4"}},
+	{operation: "post_files_file_id_finalize", method: "POST", path: "/files/6/finalize", variables: map[string]any{"file_id": "6"}},
 	{operation: "post_files_file_id_finalize", method: "POST", path: "/files/1/finalize", variables: map[string]any{"file_id": "1"}},
 	{operation: "get_files_file_id_finalize", method: "GET", path: "/files/1/finalize", variables: map[string]any{"file_id": "1"}, bob: true},
 	{operation: "get_files_file_id_finalize", method: "GET", path: "/files/3/finalize", variables: map[string]any{"file_id": "3"}},
@@ -76,7 +76,7 @@ var paritySteps = []step{
 	{operation: "post_files_0_upload_file", method: "POST", path: "/files/0/uploadFile", file: "numpystl_HalfDonut_bin.stl", bob: true},
 	{operation: "post_files_0_upload_file", method: "POST", path: "/files/0/uploadFile", file: "lib3mf_thumbnail.png", bob: true},
 	{operation: "post_files_0_upload_file", method: "POST", path: "/files/0/uploadFile", file: "lib3mf_thumbnail.png", bob: true},
-	finalize("thing", 2, true, 7), finalize("copy", 1, true, 8), finalize("thing", 2, true, 9),
+	finalize("thing", 2, true, 9), finalize("copy", 1, true, 10), finalize("thing", 2, true, 11),
 	{operation: "post_things_thing_id_publish", method: "POST", path: "/things/2/publish", variables: o{"thing_id": "2"}, bob: true},
 	look("get_things_thing_id", "/things/2", o{"thing_id": "2"}), look("get_things_thing_id", "/things/1", o{"thing_id": "1"}),
 	change("patch_things_thing_id", "PATCH", "/things/2", o{"name": "Longer bracket", "license": "Creative Commons - Public Domain Dedication", "category": "Parts", "instructions": "Print *flat*.", "is_wip": 1, "tags": l{o{"name": "Wall Mount", "url": "x"}, "long"}, "ancestors": l{o{"id": 1, "name": "y"}}, "id": 99, "creator": nil, "nobody": "knows"}, o{"thing_id": "2", "name": "Longer bracket", "license": "PD0", "category": "Parts", "instructions": "Print *flat*.", "is_wip": true, "tags": l{"Wall Mount", "long"}, "ancestors": l{"1"}}, true),
@@ -89,12 +89,13 @@ var paritySteps = []step{
 	listed("get_things_thing_id_likes", "/things/1/likes", o{"thing_id": "1"}), listed("get_things_thing_id_ancestors", "/things/2/ancestors", o{"thing_id": "2"}),
 	listed("get_things_thing_id_derivatives", "/things/1/derivatives", o{"thing_id": "1"}), listed("get_things_thing_id_copies", "/things/1/copies", o{"thing_id": "1"}),
 	look("get_things_thing_id_tags", "/things/2/tags", o{"thing_id": "2"}), look("get_things_thing_id_categories", "/things/2/categories", o{"thing_id": "2"}),
-	look("get_things_thing_id_files_file_id", "/things/2/files/7", o{"thing_id": "2", "file_id": "7"}),
-	look("get_things_thing_id_files_file_id", "/things/9/files/7", o{"thing_id": "9", "file_id": "7"}),
+	look("get_things_thing_id_files_file_id", "/things/2/files/9", o{"thing_id": "2", "file_id": "9"}),
+	look("get_things_thing_id_files_file_id", "/things/9/files/9", o{"thing_id": "9", "file_id": "9"}),
 	look("get_things_thing_id_images", "/things/2/images?type=display&size=large", o{"thing_id": "2"}),
-	look("get_things_thing_id_images_image_id", "/things/2/images/9", o{"thing_id": "2", "image_id": "9"}),
-	change("patch_things_thing_id_images_image_id", "PATCH", "/things/2/images/9", o{"rank": 3, "name": "z"}, o{"thing_id": "2", "image_id": "9", "rank": 3}, true),
-	change("patch_things_thing_id_images_image_id", "PATCH", "/things/1/images/9", o{"rank": 3}, o{"thing_id": "1", "image_id": "9", "rank": 3}, true),
+	look("get_things_thing_id_images_image_id", "/things/2/images/11", o{"thing_id": "2", "image_id": "11"}),
+	change("patch_things_thing_id_images_image_id", "PATCH", "/things/2/images/11", o{"rank": 3, "name": "z"}, o{"thing_id": "2", "image_id": "11", "rank": 3}, true),
+	change("patch_things_thing_id_images_image_id", "PATCH", "/things/2/images/11", o{"featured": true}, o{"thing_id": "2", "image_id": "11", "featured": true}, true),
+	change("patch_things_thing_id_images_image_id", "PATCH", "/things/1/images/11", o{"rank": 3}, o{"thing_id": "1", "image_id": "11", "rank": 3}, true),
 
 	change("post_things_thing_id_comments", "POST", "/things/1/comments", o{"body": "It *holds*."}, o{"thing_id": "1", "body": "It *holds*."}, true),
 	change("post_comments", "POST", "/comments", o{"body": "Glad.", "target_type": "thing", "target_id": "1", "parent_id": 1}, o{"body": "Glad.", "target_type": "THING", "target_id": "1", "parent_id": "1"}, false),
@@ -149,8 +150,8 @@ var paritySteps = []step{
 	listed("get_search_term", "/search/hold?type=collections", o{"term": "hold", "type": "COLLECTIONS"}),
 	listed("get_search_tag_tag", "/search/holder/tag", o{"tag": "holder"}), listed("get_search_term_autocomplete", "/search/lon/autocomplete", o{"term": "lon"}),
 
-	change("delete_things_thing_id_images_image_id", "DELETE", "/things/2/images/9", nil, o{"thing_id": "2", "image_id": "9"}, true),
-	change("delete_things_thing_id_images_image_id", "DELETE", "/things/2/images/9", nil, o{"thing_id": "2", "image_id": "9"}, true),
+	change("delete_things_thing_id_images_image_id", "DELETE", "/things/2/images/11", nil, o{"thing_id": "2", "image_id": "11"}, true),
+	change("delete_things_thing_id_images_image_id", "DELETE", "/things/2/images/11", nil, o{"thing_id": "2", "image_id": "11"}, true),
 	change("delete_things_thing_id_files_file_id", "DELETE", "/things/1/files/3", nil, o{"thing_id": "1", "file_id": "3"}, true),
 	change("delete_things_thing_id_files_file_id", "DELETE", "/things/1/files/3", nil, o{"thing_id": "1", "file_id": "3"}, false),
 	change("delete_things_thing_id", "DELETE", "/things/1", nil, o{"thing_id": "1"}, true),
@@ -322,7 +323,7 @@ func unwrap(v any) any {
 			return v
 		}
 		inner := v
-		for _, key := range []string{"thing", "upload", "file", "list", "items", "files", "make", "comment", "collection", "user", "tags", "category"} {
+		for _, key := range []string{"thing", "upload", "file", "list", "items", "files", "images", "image", "make", "comment", "collection", "user", "tags", "category"} {
 			if in, ok := m[key]; ok && (len(m) == 1 || key == "items") {
 				inner = in
 			}

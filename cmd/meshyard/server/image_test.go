@@ -1,0 +1,197 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/models"
+)
+
+// imageIDs returns the ids of the images of a thing in their order.
+func imageIDs(t *testing.T, c *servertest.Client, thing int64) (ids []int64) {
+	t.Helper()
+	var images []struct{ ID int64 }
+	c.Get(fmt.Sprintf("/things/%d/images", thing)).Want(t, 200, &images)
+	for _, image := range images {
+		ids = append(ids, image.ID)
+	}
+	return ids
+}
+
+// fetch follows redirects to the bytes at a URL without a token.
+func fetch(t *testing.T, s *servertest.Server, url string) []byte {
+	t.Helper()
+	r := s.Client("").Get(url)
+	for r.StatusCode == 302 {
+		r = s.Client("").Get(r.Header.Get("Location"))
+	}
+	return r.Want(t, 200).Bytes
+}
+
+// The rendering of a model is an image with an id of its own. Ranking and removing it leave the model as
+// it is, no id works on both paths, and making the preview again does not bring a removed rendering back.
+func TestRenderingIsAnImage(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		stl, png := servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"), servertest.Mesh(t, "lib3mf_thumbnail.png")
+		thing := ada.Thing("Donut")
+		model, other, photo := ada.Upload("donut.stl", stl), ada.Upload("other.stl", stl), ada.Upload("photo.png", png)
+		ada.Finalize("thing", thing, model, other, photo).Want(t, 200)
+		ada.Publish(thing).Want(t, 200)
+		for _, id := range []int64{model, other, photo} {
+			settled(t, ada, id)
+		}
+		path := func(format string, id int64) string { return fmt.Sprintf("/things/%d/"+format, thing, id) }
+		modelBytes := func() []byte {
+			t.Helper()
+			return fetch(t, s, fmt.Sprintf("%s/download:%d", s.URL, model))
+		}
+		if !bytes.Equal(modelBytes(), stl) {
+			t.Fatal("the model has other bytes than were uploaded")
+		}
+
+		ids := imageIDs(t, bob, thing)
+		if len(ids) != 3 || ids[0] != photo {
+			t.Fatalf("images %v, want the photo %d and two renderings after it", ids, photo)
+		}
+		rendering, otherRendering := ids[1], ids[2]
+		for _, id := range ids[1:] {
+			if id == model || id == other || id == photo {
+				t.Errorf("rendering %d has the id of a file", id)
+			}
+		}
+		var file struct {
+			DefaultImage struct{ ID int64 } `json:"default_image"`
+		}
+		ada.Get(fmt.Sprint("/files/", model)).Want(t, 200, &file)
+		if file.DefaultImage.ID != rendering {
+			t.Errorf("default_image of the model is %d, want its rendering %d", file.DefaultImage.ID, rendering)
+		}
+
+		// No id works on both paths.
+		for _, id := range []int64{model, other} {
+			for _, method := range []string{"GET", "PATCH", "DELETE"} {
+				ada.Do(method, path("images/%d", id), object{"rank": 1}).Want(t, 404)
+			}
+		}
+		for _, id := range ids {
+			ada.Get(path("files/%d", id)).Want(t, 404)
+			ada.Do("DELETE", path("files/%d", id), nil).Want(t, 404)
+		}
+		ada.Get(fmt.Sprint("/files/", rendering)).Want(t, 404)
+		if got := imageIDs(t, ada, thing); !slices.Equal(got, ids) {
+			t.Fatalf("images are %v after refusals, want %v", got, ids)
+		}
+
+		// Only the owner and the staff change images.
+		bob.Do("PATCH", path("images/%d", rendering), object{"rank": 1}).Want(t, 403)
+		bob.Do("DELETE", path("images/%d", rendering), nil).Want(t, 403)
+
+		// Ranks: renderings without a rank come last, one with a rank stands among the image files.
+		first := func(want int64) {
+			t.Helper()
+			var thingNow struct {
+				DefaultImage struct {
+					ID  int64
+					URL string
+				} `json:"default_image"`
+			}
+			bob.Get(fmt.Sprint("/things/", thing)).Want(t, 200, &thingNow)
+			if got := imageIDs(t, bob, thing)[0]; got != want || thingNow.DefaultImage.ID != want {
+				t.Errorf("the first image is %d and the default image %d, want %d", got, thingNow.DefaultImage.ID, want)
+			}
+			if len(fetch(t, s, thingNow.DefaultImage.URL)) == 0 {
+				t.Error("no bytes at the URL of the default image")
+			}
+		}
+		first(photo)
+		ada.Do("PATCH", path("images/%d", otherRendering), object{"rank": 5}).Want(t, 200)
+		first(otherRendering)
+		ada.Do("PATCH", path("images/%d", rendering), object{"featured": true}).Want(t, 200)
+		first(rendering)
+		ada.Do("PATCH", path("images/%d", photo), object{"featured": true, "rank": 99}).Want(t, 200)
+		first(photo)
+		ada.Do("PATCH", path("images/%d", photo), object{"featured": false}).Want(t, 200)
+		first(photo)
+
+		// Removing the rendering leaves the model and its bytes.
+		ada.Do("DELETE", path("images/%d", rendering), nil).Want(t, 200)
+		ada.Do("DELETE", path("images/%d", rendering), nil).Want(t, 404)
+		ada.Get(path("images/%d", rendering)).Want(t, 404)
+		if !bytes.Equal(modelBytes(), stl) {
+			t.Error("the model has other bytes after its rendering was removed")
+		}
+		ada.Get(path("files/%d", model)).Want(t, 200)
+		want := []int64{photo, otherRendering}
+		if _, err := s.Store.WantPreviews(context.Background(), models.AgainAll); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []int64{model, other, photo} {
+			settled(t, ada, id)
+		}
+		ada.Finalize("thing", thing, model).Want(t, 200) // once more, which changes nothing
+		if got := imageIDs(t, bob, thing); !slices.Equal(got, want) {
+			t.Errorf("images are %v after the previews were made again, want %v", got, want)
+		}
+
+		// A model takes its rendering along.
+		ada.Do("DELETE", path("files/%d", other), nil).Want(t, 200)
+		if got := imageIDs(t, bob, thing); !slices.Equal(got, []int64{photo}) {
+			t.Errorf("images are %v after the model was deleted, want the photo", got)
+		}
+		ada.Do("DELETE", path("images/%d", photo), nil).Want(t, 200)
+		if got := imageIDs(t, bob, thing); len(got) != 0 {
+			t.Errorf("images are %v, want none", got)
+		}
+		// Ids are not used again, neither those of files nor those of renderings.
+		if next := ada.Upload("next.stl", stl); slices.Contains(append(ids, model, other), next) {
+			t.Errorf("id %d is given out again", next)
+		}
+		if !bytes.Equal(modelBytes(), stl) {
+			t.Error("the model has other bytes in the end")
+		}
+	}, derives)
+}
+
+// A program that replaces a file removes its picture, the file, and uploads anew.
+func TestReplaceFile(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, nobody := s.User("ada"), s.Client("")
+		contents := [][]byte{servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"), servertest.Mesh(t, "hschendel_simple_bin.stl")}
+		thing := ada.Thing("Donut")
+		ada.Finalize("thing", thing, ada.Upload("donut.stl", contents[0])).Want(t, 200)
+		ada.Publish(thing).Want(t, 200)
+		for round := range 2 { // deployed twice, with changes
+			var files []struct {
+				ID           int64
+				Name         string
+				DefaultImage *struct{ ID int64 } `json:"default_image"`
+			}
+			ada.Get(fmt.Sprintf("/things/%d/files", thing)).Want(t, 200, &files)
+			if len(files) != 1 {
+				t.Fatalf("round %d: %d files", round, len(files))
+			}
+			settled(t, ada, files[0].ID)
+			ada.Get(fmt.Sprintf("/things/%d/files", thing)).Want(t, 200, &files)
+			ada.Do("DELETE", fmt.Sprintf("/things/%d/images/%d", thing, files[0].DefaultImage.ID), nil).Want(t, 200)
+			ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", thing, files[0].ID), nil).Want(t, 200)
+			content := contents[(round+1)%2]
+			f := stage(t, ada, fmt.Sprintf("/things/%d/files", thing), "donut.stl")
+			f.post(nobody, content).Want(t, 200)
+			var finalized struct {
+				ID        int64
+				PublicURL string `json:"public_url"`
+			}
+			ada.Do("POST", f.Fields["success_action_redirect"], f.Fields).Want(t, 200, &finalized)
+			ada.Do("PATCH", fmt.Sprint("/things/", thing), object{"description": fmt.Sprint("Version ", round)}).Want(t, 200)
+			ada.Publish(thing).Want(t, 200)
+			if !bytes.Equal(fetch(t, s, finalized.PublicURL), content) {
+				t.Errorf("round %d: other bytes than were uploaded", round)
+			}
+		}
+	}, derives)
+}

@@ -1,0 +1,94 @@
+package graph
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/models"
+)
+
+// mediaImage returns the image that shows a file, or nil if there is none. The preview may be nil.
+func (r *Resolver) mediaImage(f *models.File, p *models.Preview) *model.MediaImage {
+	if f == nil || f.ImageID() == 0 {
+		return nil
+	}
+	done := p != nil && p.State == models.PreviewDone && p.Picture != ""
+	m := &model.MediaImage{ID: f.ImageID(), Name: f.Name, Rank: f.ImageRank(), File: f, CreatedAt: f.CreatedAt}
+	if done {
+		m.Preview = p
+	}
+	switch {
+	case f.Kind == models.Image:
+		m.URL = r.blob(f)
+	case done:
+		m.IsRendering = true
+		m.Name += "." + p.Picture
+		m.URL = r.thumbnail(f, p, model.ThumbnailSizeFull).URL
+	default:
+		return nil
+	}
+	return m
+}
+
+// mediaImages returns the image of each file, nil for those that have none.
+func (r *Resolver) mediaImages(ctx context.Context, files []*models.File) ([]*model.MediaImage, error) {
+	some := slices.DeleteFunc(slices.Clone(files), func(f *models.File) bool { return f == nil })
+	previews, err := batch.Load(ctx, some, loadersOf(ctx).previews, previewID)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[*models.File]*models.Preview, len(some))
+	for i, f := range some {
+		of[f] = previews[i]
+	}
+	images := make([]*model.MediaImage, len(files))
+	for i, f := range files {
+		images[i] = r.mediaImage(f, of[f])
+	}
+	return images, nil
+}
+
+// imagesOf returns the images of each target in their order.
+func imagesOf[O comparable](ctx context.Context, r *Resolver, objs []O, on models.TargetType, id func(O) int64, first int32, ids []int64) ([][]*model.MediaImage, error) {
+	if err := inRange("first", first, 1, models.MaxFiles); err != nil {
+		return nil, err
+	}
+	lists, err := batch.Load(ctx, objs, loadersOf(ctx).filesOn[on], id)
+	if err != nil {
+		return nil, err
+	}
+	images := make([][]*model.MediaImage, len(lists))
+	for i, files := range lists {
+		shown := slices.DeleteFunc(slices.Clone(files), func(f *models.File) bool {
+			return f.ImageID() == 0 || ids != nil && !slices.Contains(ids, f.ImageID())
+		})
+		slices.SortFunc(shown, models.CompareImages)
+		all, err := r.mediaImages(ctx, shown)
+		if err != nil {
+			return nil, err
+		}
+		all = slices.DeleteFunc(all, func(m *model.MediaImage) bool { return m == nil })
+		images[i] = all[:min(len(all), int(first))]
+	}
+	return images, nil
+}
+
+// defaultImages returns the first image of each target, nil for those that have none.
+func defaultImages[O comparable](ctx context.Context, r *Resolver, objs []O, on models.TargetType, id func(O) int64) ([]*model.MediaImage, error) {
+	files, err := batch.Load(ctx, objs, loadersOf(ctx).images[on], id)
+	if err != nil {
+		return nil, err
+	}
+	return r.mediaImages(ctx, files)
+}
+
+// blob returns the URL of the bytes of a file for a caller who may see it.
+func (r *Resolver) blob(f *models.File) string {
+	if f.Public() {
+		return r.URLs.Blob(f.ID, f.Name)
+	}
+	return r.URLs.SignedBlob(f.ID, f.Name, time.Now().Add(recordURLTTL))
+}

@@ -1,0 +1,12 @@
+-- The rendering of a model is an image with an id of its own, from the same sequence as the ids of
+-- files, so that no id names both a file and a rendering.
+ALTER TABLE files ADD COLUMN rendering_id INTEGER NOT NULL DEFAULT 0; -- 0: the file has none, or it was removed
+ALTER TABLE files ADD COLUMN rendering_rank INTEGER; -- NULL: after the images that have a rank
+UPDATE files SET rendering_id = r.rendering_id
+FROM (
+    SELECT id, (SELECT seq FROM sqlite_sequence WHERE name = 'files') + row_number() OVER (ORDER BY id) AS rendering_id
+    FROM files WHERE kind = 'model' AND state = 'finalized' AND sha256 <> ''
+) AS r
+WHERE files.id = r.id;
+UPDATE sqlite_sequence SET seq = max(seq, (SELECT coalesce(max(rendering_id), 0) FROM files)) WHERE name = 'files';
+CREATE UNIQUE INDEX files_rendering ON files (rendering_id) WHERE rendering_id <> 0;
