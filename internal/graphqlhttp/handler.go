@@ -128,7 +128,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.writeErrors(ctx, rw, op, errs)
 		return
 	}
-	if r.Method != http.MethodPost && op.Operation.Operation != ast.Query {
+	if r.Method != http.MethodPost && op.Operation.Operation == ast.Mutation {
 		header.Set("Allow", http.MethodPost)
 		h.writeError(ctx, rw, http.StatusMethodNotAllowed, apierror.Invalid("", "mutations must be sent by POST"))
 		return
@@ -144,8 +144,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.reportDeprecated(ctx, op)
+	events := wantsEvents(r, op.Operation.Operation)
 	switch subscription := op.Operation.Operation == ast.Subscription; {
-	case subscription && acceptsEvents(r):
+	case subscription && events:
 		release, err := h.subscriptions.acquire(clientip.Account(r))
 		if err != nil {
 			h.writeError(ctx, rw, http.StatusTooManyRequests, err)
@@ -156,7 +157,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer end()
 		h.serveEvents(ctx, w, params, op)
 		return
-	case acceptsEvents(r):
+	case events:
 		h.serveEvents(ctx, w, params, op)
 		return
 	case subscription:

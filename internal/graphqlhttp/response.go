@@ -2,6 +2,7 @@ package graphqlhttp
 
 import (
 	"encoding/json"
+	"iter"
 	"net/http"
 	"strconv"
 	"strings"
@@ -32,20 +33,31 @@ const (
 // JSON.
 func negotiate(accept []string) string {
 	chosen, best := jsonType, 0.0
-	for entry := range strings.SplitSeq(strings.Join(accept, ","), ",") {
-		mediaType, parameters, _ := strings.Cut(entry, ";")
-		switch mediaType = strings.ToLower(strings.TrimSpace(mediaType)); mediaType {
+	for mediaType, q := range acceptedTypes(accept) {
+		switch mediaType {
 		case jsonType, graphQLResponseType:
 		case "*/*", "application/*":
 			mediaType = jsonType
 		default:
 			continue
 		}
-		if q := quality(parameters); q > best {
+		if q > best {
 			chosen, best = mediaType, q
 		}
 	}
 	return chosen
+}
+
+// acceptedTypes yields the media ranges of Accept headers in lower case, each with its quality.
+func acceptedTypes(accept []string) iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		for entry := range strings.SplitSeq(strings.Join(accept, ","), ",") {
+			mediaType, parameters, _ := strings.Cut(entry, ";")
+			if !yield(strings.ToLower(strings.TrimSpace(mediaType)), quality(parameters)) {
+				return
+			}
+		}
+	}
 }
 
 // quality returns the q parameter of a media range: 1 if absent, 0 if invalid.

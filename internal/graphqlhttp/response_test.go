@@ -11,6 +11,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
@@ -35,6 +36,38 @@ func TestNegotiate(t *testing.T) {
 	}
 	if got := negotiate([]string{"text/html", "application/graphql-response+json"}); got != graphQLResponseType {
 		t.Errorf("two headers: %s", got)
+	}
+}
+
+// Clients list text/event-stream among JSON types for operations of any kind.
+func TestWantsEvents(t *testing.T) {
+	const urql = "application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed"
+	for _, test := range []struct {
+		method, accept      string
+		query, subscription bool
+	}{
+		{"POST", "", false, false},
+		{"POST", "*/*", false, false},
+		{"POST", "application/json", false, false},
+		{"POST", "text/event-stream", true, true},
+		{"POST", "Text/Event-Stream; charset=utf-8", true, true},
+		{"POST", urql, false, true},
+		{"POST", "text/event-stream, application/json", false, true},
+		{"POST", "text/event-stream, application/json;q=0.9", true, true},
+		{"POST", "text/event-stream;q=0.9, application/json", false, true},
+		{"POST", "text/event-stream, */*", false, true},
+		{"POST", "text/event-stream;q=0", false, false},
+		{"POST", "text/event-streams", false, false},
+		{"GET", "text/event-stream", false, true},
+		{"HEAD", "text/event-stream", false, false},
+	} {
+		r := httptest.NewRequest(test.method, "/graphql", nil)
+		r.Header.Set("Accept", test.accept)
+		for operation, want := range map[ast.Operation]bool{ast.Query: test.query, ast.Mutation: test.query, ast.Subscription: test.subscription} {
+			if got := wantsEvents(r, operation); got != want {
+				t.Errorf("%s, Accept: %s: a %s is answered by events: %v, want %v", test.method, test.accept, operation, got, want)
+			}
+		}
 	}
 }
 

@@ -17,16 +17,33 @@ import (
 // pingInterval keeps proxies from closing idle streams.
 const pingInterval = 15 * time.Second
 
-// acceptsEvents reports whether the client asks for server-sent events, as in the "distinct
-// connections mode" of the GraphQL over SSE protocol.
-func acceptsEvents(r *http.Request) bool {
-	return r.Method == http.MethodPost && strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+const eventStreamType = "text/event-stream"
+
+// wantsEvents reports whether to answer an operation by server-sent events, as in the "distinct
+// connections mode" of the GraphQL over SSE protocol. A subscription is, wherever the client accepts
+// events at all: browsers' EventSource, which sends GET, included. A query or mutation is only when
+// the client accepts no JSON type at least as much (RFC 9110 section 12.5.1): clients list
+// text/event-stream after the JSON types for operations of any kind.
+func wantsEvents(r *http.Request, operation ast.Operation) bool {
+	var events, json float64
+	for mediaType, q := range acceptedTypes(r.Header.Values("Accept")) {
+		switch mediaType {
+		case eventStreamType:
+			events = max(events, q)
+		case jsonType, graphQLResponseType, "*/*", "application/*":
+			json = max(json, q)
+		}
+	}
+	if operation == ast.Subscription {
+		return events > 0 && r.Method != http.MethodHead
+	}
+	return events > json && r.Method == http.MethodPost
 }
 
 // serveEvents runs an operation and sends each of its results as an event.
 func (h *handler) serveEvents(ctx context.Context, w http.ResponseWriter, params *graphql.RawParams, op *graphql.OperationContext) {
 	header := w.Header()
-	header.Set("Content-Type", "text/event-stream")
+	header.Set("Content-Type", eventStreamType)
 	header.Set("X-Accel-Buffering", "no")
 	header.Set(gzhttp.HeaderNoCompression, "yes")
 	w.WriteHeader(http.StatusOK)

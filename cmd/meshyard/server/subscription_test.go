@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -35,14 +36,29 @@ type watched struct {
 	}
 }
 
-// stream subscribes over server-sent events, and gives what came until the stream was complete.
-func stream(t *testing.T, c *servertest.Client, id int64) (told []watched) {
+// stream subscribes over server-sent events by POST, and returns what came until the stream was complete.
+func stream(t *testing.T, c *servertest.Client, id int64) []watched {
 	t.Helper()
 	r := c.Request(http.MethodPost, "/graphql", map[string]any{"query": watching, "variables": map[string]any{"id": servertest.ID(id)}})
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("Accept-Encoding", "gzip")
-	answer := c.Send(r)
+	return events(t, c.Send(r))
+}
+
+// eventSource subscribes as EventSource does in browsers: by GET, with the token as a parameter because it cannot set headers.
+func eventSource(t *testing.T, s *servertest.Server, token string, id int64) []watched {
+	t.Helper()
+	variables, _ := json.Marshal(map[string]any{"id": servertest.ID(id)})
+	parameters := url.Values{"query": {watching}, "variables": {string(variables)}, "access_token": {token}}
+	r := s.Client("").Request(http.MethodGet, "/graphql?"+parameters.Encode(), nil)
+	r.Header.Set("Accept", "text/event-stream")
+	return events(t, s.Client("").Send(r))
+}
+
+// events reads a stream that must be complete.
+func events(t *testing.T, answer *servertest.Response) (told []watched) {
+	t.Helper()
 	if got := answer.Header.Get("Content-Type"); got != "text/event-stream" || answer.Header.Get("Content-Encoding") != "" {
 		t.Fatalf("%s %s: %s", answer.Status, got, answer.Bytes)
 	}
@@ -133,6 +149,22 @@ func overSocket(t *testing.T, url, token, query string, variables map[string]any
 	}
 }
 
+// Clients that list text/event-stream after JSON types, as urql and gql.tada do, get JSON for queries and mutations.
+func TestEventsAreNegotiated(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		for _, document := range []string{`{ me { username } }`, `mutation { createThing(input: { name: "Gear" }) { thing { name } } }`} {
+			r := ada.Request(http.MethodPost, "/graphql", map[string]any{"query": document})
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", "application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed")
+			answer := ada.Send(r)
+			if got := answer.Header.Get("Content-Type"); !strings.HasPrefix(got, "application/graphql-response+json") || !json.Valid(answer.Bytes) {
+				t.Errorf("%s: %s %s: %s", document, answer.Status, got, answer.Bytes)
+			}
+		}
+	})
+}
+
 // Who subscribes to a file is told where its work stands, and that it is at its end, over both transports; who may not see the file is told nothing.
 func TestSubscription(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -143,8 +175,9 @@ func TestSubscription(t *testing.T) {
 		for i, subscribe := range []func(id int64) []watched{
 			func(id int64) []watched { return stream(t, ada, id) },
 			func(id int64) []watched { return socket(t, s.URL, token, watching, id) },
+			func(id int64) []watched { return eventSource(t, s, token, id) },
 		} {
-			id := ada.Upload("a.stl", append(servertest.Mesh(t, "hschendel_simple_ascii.stl"), byte('\n'), byte('0'+i), byte('\n'))[:458+i])
+			id := ada.Upload("a.stl", append(servertest.Mesh(t, "hschendel_simple_ascii.stl"), strings.Repeat("\n", i)...)) // content of its own
 			ada.Finalize("thing", thing, id).Want(t, 200)
 			var states []string
 			for _, one := range subscribe(id) {
