@@ -13,9 +13,9 @@ import (
 
 const folderPrefix = "meshyard-pgtest-"
 
-// place is where folders are made. Creating a database is creating some 300 files, several times faster in memory, so
-// that is where they go if there is room for more than tests need; containers often have 64 MiB there. TMPDIR has
-// precedence.
+// place returns the parent of data folders. A new database consists of about 300 files, which are
+// created several times faster in memory, so /dev/shm is used if it has enough space; containers
+// often have only 64 MiB there. TMPDIR takes precedence.
 func place() string {
 	const memory, room = "/dev/shm", 2 << 30
 	var fs syscall.Statfs_t
@@ -25,9 +25,9 @@ func place() string {
 	return os.TempDir()
 }
 
-// newFolder makes a folder that the account, or we when it is nil, owns. The open folder it returns holds a lock, by
-// which other processes see that this one lives; a process id would be somebody else's in a container that shares
-// the place.
+// newFolder creates a folder that the account owns, or the current user if who is nil. The returned
+// file holds a lock that tells other processes that this one is alive. A process ID would not work
+// in containers that share the place.
 func newFolder(who *syscall.Credential) (string, *os.File, error) {
 	folder, err := os.MkdirTemp(place(), folderPrefix)
 	if err != nil {
@@ -46,13 +46,13 @@ func newFolder(who *syscall.Credential) (string, *os.File, error) {
 	return folder, lock, nil
 }
 
-// removeFolder removes what is left of the folder; the sweep of a later start takes what it cannot.
+// removeFolder removes the folder. What it cannot remove is left to the sweep of a later start.
 func removeFolder(folder string, lock *os.File) {
 	_ = os.RemoveAll(folder)
 	_ = lock.Close()
 }
 
-// lockFolder fails at once when another process holds the lock.
+// lockFolder fails at once if another process holds the lock.
 func lockFolder(folder string) (*os.File, error) {
 	f, err := os.Open(folder)
 	if err != nil {
@@ -64,8 +64,9 @@ func lockFolder(folder string) (*os.File, error) {
 	return f, nil
 }
 
-// sweepFolders removes folders whose processes are dead. There are few: of servers whose machine stopped, or whose
-// supervising shell was killed too. Such a server, if it still runs, ends by itself when it misses its lock file.
+// sweepFolders removes folders of dead processes: those of servers whose machine stopped or whose
+// supervising shell was killed. Such a server, if it still runs, exits when its lock file is
+// missing.
 func sweepFolders() {
 	folders, _ := filepath.Glob(filepath.Join(place(), folderPrefix+"*"))
 	for _, folder := range folders {

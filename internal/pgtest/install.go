@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// binaries returns the folder of initdb and postgres, after installing them where that is possible.
+// binaries returns the folder of initdb and postgres, and installs them if possible.
 func binaries(ctx context.Context) (string, error) {
 	if bin := installed(ctx); bin != "" {
 		return bin, nil
@@ -34,8 +34,8 @@ func binaries(ctx context.Context) (string, error) {
 	return "", missing
 }
 
-// installed returns the first folder whose initdb and postgres both run, "" if none. That a file of the name exists
-// is not enough: it may be a version manager's stub, or one of the two be packaged apart.
+// installed returns the first folder in which initdb and postgres both run, or "". It is not enough
+// that the files exist: one may be a stub of a version manager, or in another package.
 func installed(ctx context.Context) string {
 	var folders []string
 	if initdb, err := exec.LookPath("initdb"); err == nil {
@@ -44,7 +44,7 @@ func installed(ctx context.Context) string {
 	if out, err := exec.CommandContext(ctx, "pg_config", "--bindir").Output(); err == nil {
 		folders = append(folders, strings.TrimSpace(string(out)))
 	}
-	// Debian and its kin keep each major version in a folder outside PATH.
+	// Debian and its derivatives install each major version in a folder outside PATH.
 	debian, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	slices.SortFunc(debian, func(a, b string) int { return major(b) - major(a) })
 	for _, folder := range append(folders, debian...) {

@@ -1,8 +1,9 @@
-// Package pgtest gives tests empty or filled databases on a real PostgreSQL server, 13 or newer.
+// Package pgtest provides databases for tests on a real PostgreSQL server, version 13 or newer.
 //
-// The server is the one that MESHYARD_TEST_POSTGRES names, else a private one of the test process, started on first
-// use from the installed binaries. A machine without PostgreSQL fails the tests: one that silently skipped them would
-// be worth nothing. As root on a machine with apt-get, PostgreSQL is installed first.
+// The server is the one that MESHYARD_TEST_POSTGRES names, otherwise a private one of the test
+// process, started on first use from the installed binaries. As root on a machine with apt-get, the
+// package installs PostgreSQL if it is missing. Otherwise a machine without PostgreSQL fails the
+// tests; silently skipping them would hide errors.
 //
 // The package runs on Unix only.
 package pgtest
@@ -13,22 +14,24 @@ import (
 	"testing"
 )
 
-// Database creates an empty database of encoding UTF8 and returns its address, a postgres:// URL. The database is
-// dropped when the test ends, whoever is still connected. Safe in parallel tests.
+// Database creates an empty database with the encoding UTF8 and returns its postgres:// URL. The
+// database is dropped when the test ends, even if clients are still connected. Database is safe in
+// parallel tests.
 func Database(t testing.TB) string {
 	t.Helper()
-	// template0, because nobody can be connected to it: a session in template1 would make the copy fail.
+	// template0, because nobody can connect to it: a session in template1 would make the copy fail.
 	return create(t, "template0 ENCODING 'UTF8'")
 }
 
-// Template is a database made once in a process and copied for every test that asks: a copy costs less than
-// migrating an empty database. Keep it in a package variable of the tests.
+// Template is a database that is created once in a process and copied for each test: a copy is
+// faster than migrating an empty database. Store it in a package variable of the tests.
 type Template struct {
 	name func() (string, error)
 }
 
-// NewTemplate returns a template that fill makes out of an empty database on first use. When fill returns, sessions
-// it left open are ended. An error of fill fails every test that asks for a copy.
+// NewTemplate returns a template that fill creates from an empty database on first use. When fill
+// returns, remaining sessions are terminated. An error of fill fails every test that uses the
+// template.
 func NewTemplate(fill func(address string) error) *Template {
 	return &Template{name: sync.OnceValues(func() (string, error) {
 		s, err := shared()
@@ -46,8 +49,8 @@ func NewTemplate(fill func(address string) error) *Template {
 	})}
 }
 
-// Database creates a copy of the template and returns its address, a postgres:// URL. The copy is dropped when the
-// test ends, whoever is still connected. Safe in parallel tests.
+// Database creates a copy of the template and returns its postgres:// URL. The copy is dropped when
+// the test ends, even if clients are still connected. Database is safe in parallel tests.
 func (p *Template) Database(t testing.TB) string {
 	t.Helper()
 	name, err := p.name()
@@ -57,7 +60,7 @@ func (p *Template) Database(t testing.TB) string {
 	return create(t, name)
 }
 
-// create copies the database that source, the rest of CREATE DATABASE … TEMPLATE, names.
+// create copies a database. source is the end of CREATE DATABASE … TEMPLATE.
 func create(t testing.TB, source string) string {
 	t.Helper()
 	s, err := shared()

@@ -17,16 +17,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Variable is the environment variable that names the server tests use: a postgres:// URL of a role that may create
-// databases.
+// Variable is the environment variable with the URL of the server for tests: a postgres:// URL of a
+// role that may create databases.
 const Variable = "MESHYARD_TEST_POSTGRES"
 
-// errExited is the error of a server that ended before it accepted a connection.
+// errExited reports a server that exited before it accepted a connection.
 var errExited = errors.New("postgres exited")
 
-// Start returns the address of a server and a func that stops it and removes its data. The context bounds the start
-// only. An address from the environment is returned unchecked, and stopping does nothing then. A private server
-// that is not stopped ends, and its data goes, with the process, however that ends.
+// Start returns the URL of a server, and a function that stops it and removes its data. ctx bounds
+// only the start. A URL from the environment is not checked, and stop does nothing then. A private
+// server that is not stopped ends with the process, however that ends, and its data is removed.
 func Start(ctx context.Context) (address string, stop func(), err error) {
 	if address := os.Getenv(Variable); address != "" {
 		return address, func() {}, nil
@@ -36,7 +36,7 @@ func Start(ctx context.Context) (address string, stop func(), err error) {
 		return "", nil, err
 	}
 	sweepFolders()
-	// The port is free when it is chosen; another process may take it before the server does.
+	// The port is free when it is chosen, but another process may take it before the server does.
 	for range 3 {
 		address, stop, err = startPrivate(ctx, bin)
 		if !errors.Is(err, errExited) {

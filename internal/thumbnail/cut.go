@@ -8,7 +8,7 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// Cut gives a picture in a size: of one that must fill it the middle is taken.
+// Cut scales an image to a size. If the size must be filled, it crops the image to its centre.
 func Cut(img image.Image, s Size) image.Image {
 	from := img.Bounds()
 	width, height := s.Of(from.Dx(), from.Dy())

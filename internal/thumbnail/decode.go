@@ -14,20 +14,22 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// How many pixels a picture may have before it is inflated. A progressive JPEG is held as coefficients, in four times the memory.
+// Limits on the number of pixels, checked before decoding. A progressive JPEG needs four times the
+// memory, because its coefficients are held.
 const (
 	maxPixels            = 25_000_000
 	maxProgressivePixels = 12_000_000
 )
 
-// Error says to the person who uploaded a picture why it cannot be shown.
+// Error explains to the user who uploaded an image why it cannot be shown.
 type Error struct{ Message string }
 
 func (e *Error) Error() string { return e.Message }
 
 func errorf(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
 
-// Decode reads a PNG, a JPEG, a WebP or the first frame of a GIF, turned as its EXIF says. Errors of the picture are *Error, others those of r.
+// Decode decodes a PNG, a JPEG, a WebP or the first frame of a GIF, and applies the EXIF
+// orientation. An error that the image causes is an *Error; other errors come from r.
 func Decode(r io.ReaderAt, size int64) (image.Image, error) {
 	whole := func() io.Reader { return io.NewSectionReader(r, 0, size) }
 	head := make([]byte, 16)
@@ -75,7 +77,8 @@ func Decode(r io.ReaderAt, size int64) (image.Image, error) {
 	return turned.apply(img), nil
 }
 
-// Whole gives a picture as it is kept to cut all sizes from, at most 1600×1200 pixels, and how it is best written: as JPEG unless something shows through.
+// Whole scales an image to at most 1600×1200 pixels, from which all sizes are cut, and returns the
+// format to encode it in: JPEG, or PNG if it has transparency.
 func Whole(img image.Image) (image.Image, string) {
 	whole := Cut(img, Size{Width: 1600, Height: 1200})
 	if whole.(*image.RGBA).Opaque() {
@@ -84,7 +87,7 @@ func Whole(img image.Image) (image.Image, string) {
 	return whole, PNG
 }
 
-// copied gives the pixels of a picture as RGBA.
+// copied converts an image to RGBA.
 func copied(img image.Image) *image.RGBA {
 	to := image.NewRGBA(image.Rect(0, 0, img.Bounds().Dx(), img.Bounds().Dy()))
 	draw.Draw(to, to.Bounds(), img, img.Bounds().Min, draw.Src)

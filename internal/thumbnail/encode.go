@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// The ways in which pictures are written.
+// The encodings of images.
 const (
 	PNG  = "png"
 	JPEG = "jpg"
@@ -17,12 +17,12 @@ const (
 
 const (
 	jpegQuality = 85
-	// largePNG is how many pixels make a PNG large. Such are kept to cut others from, and squeezing them takes longer than drawing them;
-	// small ones are made once and asked for often.
+	// largePNG is the number of pixels above which a PNG is compressed fast. Such images are only
+	// stored to cut others from; small ones are encoded once and downloaded often.
 	largePNG = 400 * 400
 )
 
-// Encode writes a picture as png or jpg, with nothing but its pixels: the same bytes each time.
+// Encode writes an image as PNG or JPEG, without metadata. The same image yields the same bytes.
 func Encode(w io.Writer, img image.Image, as string) error {
 	switch as {
 	case PNG:
@@ -37,7 +37,7 @@ func Encode(w io.Writer, img image.Image, as string) error {
 	return fmt.Errorf("pictures are not written as %q", as)
 }
 
-// buffers are used again by the next PNG.
+// buffers are reused by the PNG encoder.
 var buffers bufferPool
 
 type bufferPool struct{ sync.Pool }

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	gcodeHead      = 8 << 20 // how much of a file is looked through: slicers write pictures first
-	maxEmbedded    = 8 << 20 // bytes of one picture, in base64
-	maxGCodeInside = 32      // pictures that are looked at
+	gcodeHead      = 8 << 20 // how many bytes of a file are searched: slicers write thumbnails first
+	maxEmbedded    = 8 << 20 // size of one thumbnail in base64
+	maxGCodeInside = 32      // number of thumbnails that are considered
 )
 
-// FromGCode gives the largest picture that a G-code file carries, as slicers write it: PNG or JPEG in base64, in comments between
-// "thumbnail begin 300x300 12345" and "thumbnail end". It is nil where there is none.
+// FromGCode returns the largest thumbnail in a G-code file, or nil if there is none. Slicers write
+// PNG or JPEG in base64, in comments between "thumbnail begin 300x300 12345" and "thumbnail end".
 func FromGCode(r io.ReaderAt, size int64) ([]byte, error) {
 	lines := bufio.NewScanner(io.NewSectionReader(r, 0, min(size, gcodeHead)))
 	lines.Buffer(nil, 64<<10)
@@ -33,7 +33,7 @@ func FromGCode(r io.ReaderAt, size int64) ([]byte, error) {
 		switch {
 		case (kind == "thumbnail" || kind == "thumbnail_JPG" || kind == "thumbnail_PNG") && strings.HasPrefix(rest, "begin "):
 			var w, h uint16
-			_, _ = fmt.Sscanf(rest, "begin %dx%d", &w, &h) // one without a size counts as the smallest
+			_, _ = fmt.Sscanf(rest, "begin %dx%d", &w, &h) // one without dimensions counts as the smallest
 			text.Reset()
 			seen++
 			pixels := int(w) * int(h)

@@ -9,12 +9,12 @@ import (
 	"io"
 )
 
-// orientation is how a camera was held, as EXIF writes it: 1 to 8 (CIPA DC-008, tag 0x0112).
+// orientation is the EXIF orientation, 1 to 8 (CIPA DC-008, tag 0x0112).
 type orientation int
 
 const upright orientation = 1
 
-// apply turns and mirrors a picture so that it stands upright.
+// apply rotates and mirrors an image so that it is upright.
 func (o orientation) apply(img image.Image) image.Image {
 	if o <= upright || o > 8 {
 		return img
@@ -50,13 +50,14 @@ func (o orientation) apply(img image.Image) image.Image {
 	return to
 }
 
-// jpegHead is what stands before the pixels of a JPEG.
+// jpegHead is the information before the pixels of a JPEG.
 type jpegHead struct {
 	orientation orientation
 	progressive bool
 }
 
-// readJPEGHead reads the segments up to the frame's header (ITU T.81, annex B). What is broken is left for the decoder to tell.
+// readJPEGHead reads the segments up to the frame header (ITU T.81, annex B). It ignores damage,
+// which the decoder reports.
 func readJPEGHead(r io.Reader) (head jpegHead, err error) {
 	head.orientation = upright
 	b := bufio.NewReader(r)
@@ -78,7 +79,7 @@ func readJPEGHead(r io.Reader) (head jpegHead, err error) {
 		case kind >= 0xc0 && kind <= 0xcf && kind != 0xc4 && kind != 0xc8 && kind != 0xcc:
 			return head, nil
 		case kind == 0xe1:
-			segment := make([]byte, length) // 64 KiB at most
+			segment := make([]byte, length) // at most 64 KiB
 			if _, err := io.ReadFull(b, segment); err != nil {
 				return head, broken(err)
 			}
@@ -93,7 +94,7 @@ func readJPEGHead(r io.Reader) (head jpegHead, err error) {
 	}
 }
 
-// broken leaves an end that came too early to the decoder, and passes other errors on.
+// broken returns nil for an unexpected end, which the decoder reports, and other errors unchanged.
 func broken(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil
@@ -101,7 +102,7 @@ func broken(err error) error {
 	return err
 }
 
-// readOrientation looks into the first directory of TIFF data.
+// readOrientation reads the first directory of TIFF data.
 func readOrientation(tiff []byte) orientation {
 	var order binary.ByteOrder = binary.LittleEndian
 	switch {

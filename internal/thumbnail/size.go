@@ -1,13 +1,14 @@
 package thumbnail
 
-// Size is one of the sizes in which a picture can be had.
+// Size is one of the sizes in which an image is available.
 type Size struct {
-	Kind, Name    string // as the old API calls it
-	Width, Height int    // pixels
-	Crop          bool   // whether the picture fills them, and loses what is beside; else it fits in
+	Kind, Name    string // as in the old API
+	Width, Height int    // in pixels
+	Crop          bool   // fill the size and crop the rest; otherwise fit into it
 }
 
-// Sizes are the fifteen sizes of the old API, in its order. How many pixels each has it does not say; these fit what pages of its clients show.
+// Sizes are the fifteen sizes of the old API, in its order. The old API does not document their
+// dimensions; these fit the layouts of its clients.
 var Sizes = []Size{
 	{"thumb", "large", 250, 250, true},
 	{"thumb", "medium", 128, 128, true},
@@ -26,13 +27,13 @@ var Sizes = []Size{
 	{"display", "small", 400, 300, false},
 }
 
-// Full names the whole picture among the sizes.
+// Full is the name of the uncropped image among the sizes.
 const Full = "full"
 
-// String names the size in addresses.
+// String returns the name of the size in URLs.
 func (s Size) String() string { return s.Kind + "_" + s.Name }
 
-// SizeNamed gives the size of a name.
+// SizeNamed returns the size with a name.
 func SizeNamed(name string) (Size, bool) {
 	for _, s := range Sizes {
 		if s.String() == name {
@@ -42,7 +43,7 @@ func SizeNamed(name string) (Size, bool) {
 	return Size{}, false
 }
 
-// Of gives the pixels that a picture of so many has in the size. Nothing is made larger than it is.
+// Of returns the dimensions of an image in the size. Images are never enlarged.
 func (s Size) Of(width, height int) (int, int) {
 	if s.Crop {
 		return s.Width, s.Height

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// quarters is a picture whose four quarters are red, green, blue and white, from the upper left on by rows.
+// quarters is an image with red, green, blue and white quarters, row by row from the upper left.
 func quarters(w, h int) *image.RGBA {
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -65,7 +65,8 @@ func decode(t *testing.T, b []byte) image.Image {
 	return img
 }
 
-// Each size has its pixels, loses nothing but what lies beside, and is the same each time.
+// TestCut checks the dimensions and the content of each size, and that the encoding is
+// deterministic.
 func TestCut(t *testing.T) {
 	if len(Sizes) != 15 {
 		t.Errorf("%d sizes, want 15", len(Sizes))
@@ -95,7 +96,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// exif gives a JPEG an orientation.
+// exif adds an orientation to a JPEG.
 func exif(t *testing.T, picture []byte, orientation uint16, order binary.ByteOrder) []byte {
 	t.Helper()
 	tiff := []byte("II*\x00\x08\x00\x00\x00")
@@ -113,13 +114,13 @@ func exif(t *testing.T, picture []byte, orientation uint16, order binary.ByteOrd
 	return append(append(append([]byte{0xff, 0xd8}, segment...), body...), picture[2:]...)
 }
 
-// A picture is shown as its camera was held, and what is kept of it says nothing of that, nor of anything else.
+// TestOrientation checks that the orientation is applied, and that the result has no metadata.
 func TestOrientation(t *testing.T) {
 	var plain bytes.Buffer
 	if err := jpeg.Encode(&plain, quarters(64, 48), nil); err != nil {
 		t.Fatal(err)
 	}
-	// Where the red, green, blue and white corners come to be.
+	// The position of the red, green, blue and white corners.
 	for orientation, want := range []string{
 		1: "red green blue white", 2: "green red white blue", 3: "white blue green red", 4: "blue white red green",
 		5: "red blue green white", 6: "blue red white green", 7: "white green blue red", 8: "green white red blue",
@@ -146,7 +147,7 @@ func TestOrientation(t *testing.T) {
 	}
 }
 
-// header is a PNG that says it has so many pixels, and has none.
+// header is a PNG with a header and no pixels.
 func header(w, h uint32) []byte {
 	chunk := append([]byte("IHDR"), make([]byte, 13)...)
 	binary.BigEndian.PutUint32(chunk[4:], w)
@@ -156,7 +157,7 @@ func header(w, h uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(b, chunk...), crc32.ChecksumIEEE(chunk))
 }
 
-// What is no picture, is broken, or would be too large, is told of in words.
+// TestDecodeRefuses checks the errors for files that are not images, are damaged, or are too large.
 func TestDecodeRefuses(t *testing.T) {
 	var photo bytes.Buffer
 	_ = jpeg.Encode(&photo, quarters(64, 48), nil)
@@ -197,7 +198,8 @@ func TestDecode(t *testing.T) {
 	decode(t, real)
 }
 
-// The largest picture of a G-code file is found, however slicers wrap it, and what is none is passed over.
+// TestFromGCode checks that the largest thumbnail is found in the dialects of slicers, and that
+// invalid ones are skipped.
 func TestFromGCode(t *testing.T) {
 	block := func(kind, size string, picture []byte) string {
 		text, out := base64.StdEncoding.EncodeToString(picture), "; "+kind+" begin "+size+fmt.Sprintf(" %d\n", len(picture))
@@ -220,7 +222,7 @@ func TestFromGCode(t *testing.T) {
 	}
 }
 
-// No bytes make Decode or FromGCode do anything but answer.
+// FuzzDecode checks that Decode and FromGCode return for any input.
 func FuzzDecode(f *testing.F) {
 	var j bytes.Buffer
 	_ = jpeg.Encode(&j, quarters(16, 16), nil)

@@ -10,15 +10,17 @@ import (
 	"github.com/meshyard/meshyard/internal/assets"
 )
 
-// The files that assets/README.md lists are copies from an npm package; renew.sh fetches them and assets/SHA256SUMS pins them.
+// The files listed in assets/README.md are copies from an npm package. renew.sh downloads them, and
+// assets/SHA256SUMS pins them.
 //
 //go:generate sh renew.sh
 
 //go:embed assets/*/*.js assets/*/*.css assets/*/*.svg
 var assetFiles embed.FS
 
-// files are the assets by folder and name. They share one version, for modules import each other by addresses relative to their own: what one
-// of them imports is then of the same release, and kept as long.
+// files are the assets by folder and name. They share one version, because modules import each
+// other by relative URLs: an imported file is then always of the same release, and is cached as
+// long.
 var files, version = loadAssets("viewer", "three", "controls", "loaders", "utils")
 
 func loadAssets(folders ...string) (map[string]*assets.Asset, string) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The files from npm are the ones that assets/README.md tells of.
+// TestAssetSums checks that the files from npm are those that assets/README.md describes.
 func TestAssetSums(t *testing.T) {
 	t.Parallel()
 	sums, err := os.ReadFile("assets/SHA256SUMS")
@@ -48,7 +48,8 @@ func TestAssetSums(t *testing.T) {
 	}
 }
 
-// Our own files ask no other host; the address in the icon is a name and not a place.
+// TestOwnAssetsStayHere checks that our own files request no other host; the URL in the icon is a
+// namespace.
 func TestOwnAssetsStayHere(t *testing.T) {
 	t.Parallel()
 	for name, a := range files {

@@ -16,12 +16,12 @@ import (
 	"github.com/meshyard/meshyard/internal/viewer"
 )
 
-// drawing has the browser draw in software, and in a window that is no larger than it must be, for that is slow.
+// drawing makes the browser render in software, in a small window, because that is slow.
 var drawing = []chromedp.ExecAllocatorOption{
 	chromedp.Flag("use-angle", "swiftshader"), chromedp.Flag("enable-unsafe-swiftshader", true), chromedp.WindowSize(800, 600),
 }
 
-// open opens the page of the server's model.
+// open opens the page of the model.
 func open(t *testing.T, s *server) *graphiqltest.Tab {
 	t.Helper()
 	tab := graphiqltest.Open(t, s.URL, drawing...)
@@ -83,7 +83,7 @@ func TestModelIsSeen(t *testing.T) {
 	}
 }
 
-// Light and dark, and on a phone, the model is seen in the same way.
+// TestScreens checks that the model looks the same in light and dark mode and on a phone.
 func TestScreens(t *testing.T) {
 	for _, name := range []string{"phone", "dark"} {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +104,8 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// Those who ask for it get all triangles, from GLB, in the same place and view.
+// TestFullDetail checks that all triangles are loaded from GLB on request, with the same position
+// and view.
 func TestFullDetail(t *testing.T) {
 	m := ell
 	m.Decimated, m.GLBURL, m.Triangles = true, "/model.glb", 1234567
@@ -128,7 +129,7 @@ func TestFullDetail(t *testing.T) {
 	checkProblems(t, tab)
 }
 
-// Points without triangles are large enough to be seen, and have no edges.
+// TestPoints checks that points are large enough to be visible, and have no edges.
 func TestPoints(t *testing.T) {
 	m := ell
 	m.ThreejsURL, m.Triangles = "/points.json", 0
@@ -146,7 +147,7 @@ func TestPoints(t *testing.T) {
 	checkProblems(t, tab)
 }
 
-// The page asks until the model is made, and shows it then.
+// TestModelInTheMaking checks that the page polls until the model is ready, and then shows it.
 func TestModelInTheMaking(t *testing.T) {
 	s := serve(t, viewer.Model{Name: "ell.stl", State: viewer.Waiting})
 	tab := open(t, s)
@@ -169,7 +170,8 @@ func TestModelInTheMaking(t *testing.T) {
 	}
 }
 
-// What cannot be shown is told, with the picture and the download.
+// TestNothingToShow checks the message, the thumbnail and the download link of a model that cannot
+// be shown.
 func TestNothingToShow(t *testing.T) {
 	failed, none, empty, missing := ell, ell, ell, ell
 	failed.State, failed.Error, failed.ThreejsURL = viewer.Failed, "STL: line 3: “vertex” without three numbers.", ""
@@ -201,7 +203,7 @@ func TestNothingToShow(t *testing.T) {
 	}
 }
 
-// The right to see a file may end while the page waits.
+// TestRefusedWhileWaiting checks the page when access to the file ends while it polls.
 func TestRefusedWhileWaiting(t *testing.T) {
 	s := serve(t, viewer.Model{Name: "ell.stl", State: viewer.Waiting})
 	tab := open(t, s)
@@ -221,7 +223,7 @@ func TestNoWebGL(t *testing.T) {
 	checkProblems(t, tab)
 }
 
-// A watcher that sees nothing would make every other test pass.
+// TestTabNotices checks the checker: one that reports nothing would make every other test pass.
 func TestTabNotices(t *testing.T) {
 	for doing, script := range map[string]string{
 		"inline script": `document.head.append(Object.assign(document.createElement('script'), {textContent: '1'}))`,

@@ -16,7 +16,8 @@ import (
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 )
 
-// picture takes a picture of the page once nothing moves in it, and keeps it where MESHYARD_TEST_PICTURES names a folder.
+// picture takes a screenshot of the page once nothing moves, and saves it if MESHYARD_TEST_PICTURES
+// names a folder.
 func picture(t *testing.T, tab *graphiqltest.Tab, name string) image.Image {
 	t.Helper()
 	var shot, before []byte
@@ -40,13 +41,14 @@ func picture(t *testing.T, tab *graphiqltest.Tab, name string) image.Image {
 	return img
 }
 
-// A stain is where a colour is seen: how many pixels, their middle in parts of the picture, and how bright they are, 0 to 1.
+// A stain is the area of a colour: the number of pixels, their centre as a fraction of the image,
+// and their brightness from 0 to 1.
 type stain struct {
 	pixels      int
 	x, y, light float64
 }
 
-// stains finds what is mostly red, green or blue.
+// stains finds areas that are mostly red, green or blue.
 func stains(img image.Image) (found [3]stain) {
 	b := img.Bounds()
 	for y := b.Min.Y; y < b.Max.Y; y++ {
@@ -70,7 +72,8 @@ func stains(img image.Image) (found [3]stain) {
 	return found
 }
 
-// checkFirstView fails unless the model is seen from the front, the right and above, large and in the middle.
+// checkFirstView checks that the model is seen from the front, the right and above, large and in
+// the middle.
 func checkFirstView(t *testing.T, img image.Image) {
 	t.Helper()
 	s := stains(img)

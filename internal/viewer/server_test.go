@@ -22,7 +22,7 @@ type server struct {
 	mu    sync.Mutex
 	model viewer.Model
 	err   error
-	asked []string // paths and statuses of the states
+	asked []string // paths and statuses of the requests for the state
 }
 
 func serve(t *testing.T, m viewer.Model) *server {
@@ -60,7 +60,7 @@ func serve(t *testing.T, m viewer.Model) *server {
 	return s
 }
 
-// An answer remembers its status.
+// An answer records its status.
 type answer struct {
 	http.ResponseWriter
 	status int
@@ -79,6 +79,6 @@ func (s *server) change(m viewer.Model, err error) {
 
 func dot() []byte {
 	var b bytes.Buffer
-	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))) // a buffer takes all
+	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))) // a buffer never fails
 	return b.Bytes()
 }

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// shown is a model as the page tells of it, in its HTML and to its script.
+// shown is the data of a model for the page, in its HTML and for its script.
 type shown struct {
 	State      State   `json:"state"`
-	Message    string  `json:"message"` // what stands in place of the model, until it is there
+	Message    string  `json:"message"` // shown instead of the model until it is ready
 	Progress   float64 `json:"progress"`
 	Threejs    string  `json:"threejs"`
 	GLB        string  `json:"glb"`
@@ -42,7 +42,7 @@ func show(m Model) shown {
 	return s
 }
 
-// dimensions writes width × depth × height, or nothing where the model has no extent.
+// dimensions formats width × depth × height, or returns "" if the model has no extent.
 func dimensions(size [3]float64) string {
 	if size == [3]float64{} {
 		return ""
@@ -54,7 +54,7 @@ func dimensions(size [3]float64) string {
 	return strings.Join(parts[:], " × ") + " mm"
 }
 
-// length writes millimetres to the hundredth, and what is below one to three digits.
+// length formats millimetres with two decimals, or with three significant digits below one.
 func length(mm float64) string {
 	if mm != 0 && math.Abs(mm) < 1 {
 		return strconv.FormatFloat(mm, 'g', 3, 64)
@@ -62,7 +62,7 @@ func length(mm float64) string {
 	return strconv.FormatFloat(math.Round(mm*100)/100, 'f', -1, 64)
 }
 
-// detail tells how many triangles there are, or points where there are none.
+// detail formats the number of triangles, or of points if there are none.
 func detail(m Model) string {
 	switch {
 	case m.Triangles == 1:
@@ -75,7 +75,7 @@ func detail(m Model) string {
 	return ""
 }
 
-// grouped writes a number with commas between thousands.
+// grouped formats a number with commas between thousands.
 func grouped(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {

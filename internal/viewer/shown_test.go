@@ -33,7 +33,8 @@ func TestDetail(t *testing.T) {
 	}
 }
 
-// Something is said in every state, and what is done with nothing to show is as good as nothing.
+// TestMessages checks that each state has a message, and that a finished model without anything to
+// show is treated as none.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	for _, state := range []State{Waiting, Running, Done, Failed, None} {

@@ -1,5 +1,5 @@
-// Package viewer serves the page that shows a model in three dimensions, drawn by three.js. The page and all it loads come from inside the
-// binary, and it asks no host but the server itself.
+// Package viewer serves the page that shows a model in 3D with three.js. The page and everything it
+// loads are embedded in the binary, and it requests no other host.
 package viewer
 
 import (
@@ -15,10 +15,11 @@ import (
 	"github.com/meshyard/meshyard/internal/assets"
 )
 
-// State is how far the work is that makes a file fit to be shown.
+// State is the state of processing of a file.
 type State string
 
-// The states. Done says that there is an address of three.js JSON or of GLB, None that files of this kind are not shown.
+// Done means that there is a URL of three.js JSON or of GLB. None means that files of this kind are
+// not shown.
 const (
 	Waiting State = "waiting"
 	Running State = "running"
@@ -27,30 +28,32 @@ const (
 	None    State = "none"
 )
 
-// Model is what the page shows. Addresses may be empty where there is nothing. Those of the model and the thumbnail must be on the server
-// itself and answered there: the page's policy lets no other host in, be it by a redirect.
+// Model is the model of the page. URLs may be empty. Those of the model and the thumbnail must be
+// on this server and must not redirect to another host, because the content security policy of the
+// page forbids other hosts.
 type Model struct {
 	Name         string // of the file
 	State        State
 	Progress     float64 // while running, 0 to 1
-	Error        string  // when failed: why, in a sentence for the reader
-	ThreejsURL   string  // shown first
-	GLBURL       string  // all of the model, Y up
+	Error        string  // if failed: the reason, as a sentence for the user
+	ThreejsURL   string  // loaded first
+	GLBURL       string  // the full model, Y up
 	Decimated    bool    // the three.js JSON has fewer triangles than the file
 	DownloadURL  string
-	ThumbnailURL string     // shown until the model is, and where it cannot be
+	ThumbnailURL string     // shown until the model is loaded, or if it cannot be shown
 	Triangles    int64      // of the file
-	Vertices     int64      // of the file; where there are no triangles, these are the points that are shown
-	SizeMM       [3]float64 // width, depth and height: the last is along the axis that points up
+	Vertices     int64      // of the file; without triangles, the number of points
+	SizeMM       [3]float64 // width, depth and height; the last is along the up axis
 	ThingName    string
 	ThingURL     string
 }
 
-// Options says where the page's models come from.
+// Options are the dependencies of Handler.
 type Options struct {
-	// Load gives the model of a file to whoever may have it by such a request: its query, which may hold a signature, is that of the page.
+	// Load returns the model of a file, or an error if the request gives no access to it. The query
+	// of the request, which may contain a signature, is that of the page.
 	Load func(r *http.Request, fileID int64) (Model, error)
-	// Fail answers with an error of Load.
+	// Fail writes the response for an error of Load.
 	Fail func(w http.ResponseWriter, r *http.Request, err error)
 }
 
@@ -59,8 +62,9 @@ var pageHTML string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// Handler answers GET and HEAD of /view/{file_id}, of the state below it that the page asks for while the model is made, and of
-// /view/assets/. Mount it at "GET /view/" without StripPrefix. Addresses in the page are relative to its own, but for those of the model.
+// Handler serves GET and HEAD of /view/{file_id}, the state below it, which the page polls, and
+// /view/assets/. Mount it at "GET /view/" without StripPrefix. URLs in the page are relative,
+// except those of the model.
 func Handler(o Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /view/{file_id}", o.page)
@@ -72,7 +76,8 @@ func Handler(o Options) http.Handler {
 	})
 }
 
-// setHeaders gives every answer, refusals too, the strictest policy; the page alone widens it.
+// setHeaders sets the strictest policy on every response, including errors. Only the page relaxes
+// it.
 func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -81,14 +86,15 @@ func setHeaders(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// pagePolicy runs and wears what has the nonce and nothing else, not even other files of this server: some of those are uploads. What a script
-// with the nonce imports has it too. Canvases and three.js style through the CSSOM, which the policy does not reach.
+// pagePolicy allows scripts and styles with the nonce, and no others, not even files of this
+// server, some of which are uploads. It extends to what a script with the nonce imports. The canvas
+// and three.js set styles through the CSSOM, which the policy does not affect.
 func pagePolicy(nonce string) string {
 	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'nonce-" + nonce + "'; img-src 'self'; connect-src 'self'; " +
 		"worker-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
-// load answers itself where there is no model to give.
+// load writes the response itself if there is no model.
 func (o Options) load(w http.ResponseWriter, r *http.Request) (Model, bool) {
 	id, err := strconv.ParseInt(r.PathValue("file_id"), 10, 64)
 	if err != nil {
@@ -103,7 +109,7 @@ func (o Options) load(w http.ResponseWriter, r *http.Request) (Model, bool) {
 	return m, true
 }
 
-// page writes the page with a fresh nonce, which is why it may not be stored.
+// page writes the page with a new nonce, so the response must not be stored.
 func (o Options) page(w http.ResponseWriter, r *http.Request) {
 	m, ok := o.load(w, r)
 	if !ok {
@@ -118,10 +124,11 @@ func (o Options) page(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", pagePolicy(nonce))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = page.WriteTo(w) // an error means that the browser has gone
+	_, _ = page.WriteTo(w) // an error means that the client has disconnected
 }
 
-// assetAddress is relative to the page, and made of characters that mean the same in HTML, JSON and addresses.
+// assetAddress returns a URL relative to the page, in characters that need no escaping in HTML,
+// JSON and URLs.
 func assetAddress(name string) (string, error) {
 	if _, ok := files[name]; !ok {
 		return "", fmt.Errorf("no asset %q", name)
@@ -129,7 +136,8 @@ func assetAddress(name string) (string, error) {
 	return "./assets/" + version + "/" + name, nil
 }
 
-// state answers with what the page shows, in JSON, under an ETag: while nothing changes, asking again costs a 304.
+// state writes the data of the page as JSON with an ETag, so polling costs a 304 while nothing
+// changes.
 func (o Options) state(w http.ResponseWriter, r *http.Request) {
 	m, ok := o.load(w, r)
 	if !ok {

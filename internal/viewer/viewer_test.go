@@ -13,7 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/viewer"
 )
 
-// ask mounts the handler as a server does, with one model or none, and asks it.
+// ask mounts the handler as the server does, with one model or none, and sends a request.
 func ask(t *testing.T, m viewer.Model, fault error, method, target string, header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -76,7 +76,7 @@ func TestPathsAndMethods(t *testing.T) {
 				t.Errorf("%s %s: got %d %q, want %d %q", tc.method, tc.target, w.Code, w.Header().Get("Content-Type"), tc.status, tc.contentType)
 			}
 			if tc.status == http.StatusMethodNotAllowed {
-				return // the answer of the mux that the handler is mounted at
+				return // the response of the mux
 			}
 			for name, want := range map[string]string{
 				"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
@@ -114,7 +114,7 @@ func TestPagePolicy(t *testing.T) {
 				t.Errorf("%s has no nonce", tag)
 			}
 		}
-		// What the policy would refuse, and every address of another host.
+		// What the policy would block, and URLs of other hosts.
 		if bad := regexp.MustCompile(`<style|style="| on[a-z]+="|javascript:|https?:|="//`).FindString(page); bad != "" {
 			t.Errorf("the page contains %q:\n%s", bad, page)
 		}
@@ -127,7 +127,7 @@ func TestPagePolicy(t *testing.T) {
 	}
 }
 
-// Whatever a file is called, or a reader says of it, is text; and an address is an address or nothing.
+// TestEscaping checks that file names and messages are escaped, and that invalid URLs are dropped.
 func TestEscaping(t *testing.T) {
 	t.Parallel()
 	const evil = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'` + "`{{.}}"
@@ -156,7 +156,7 @@ func TestEscaping(t *testing.T) {
 	}
 }
 
-// shownIn gives the JSON that the page tells its script.
+// shownIn returns the JSON in the page.
 func shownIn(t *testing.T, page string) []byte {
 	t.Helper()
 	found := regexp.MustCompile(`(?s)<script type="application/json" id="shown" nonce="[^"]+">(.*?)</script>`).FindStringSubmatch(page)
@@ -166,7 +166,8 @@ func shownIn(t *testing.T, page string) []byte {
 	return []byte(found[1])
 }
 
-// What the page tells its script is what the state tells it later, and where nothing changes, that costs no body.
+// TestState checks that the state equals the JSON in the page, and that an unchanged state costs a
+// 304.
 func TestState(t *testing.T) {
 	t.Parallel()
 	var inPage, state any
@@ -194,7 +195,8 @@ func TestState(t *testing.T) {
 	}
 }
 
-// Every address in the page, and every import of a module, leads to an asset that is kept for good, and no module is there in vain.
+// TestAssetsAreComplete checks that every URL in the page and every import of a module leads to an
+// immutable asset, and that every module is used.
 func TestAssetsAreComplete(t *testing.T) {
 	t.Parallel()
 	page := ask(t, viewer.Model{Name: "x.stl", State: viewer.Waiting}, nil, "GET", "/view/7", nil).Body.String()
@@ -271,7 +273,7 @@ func TestCaching(t *testing.T) {
 func encode(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // only for what JSON has no word for, and there is none here
+		panic(err) // cannot happen: the value contains only types that JSON supports
 	}
 	return text
 }

@@ -1,4 +1,5 @@
-// Command contactsheet draws all meshes below some folders into one picture, to be looked at.
+// Command contactsheet renders all meshes in the given folders into one image, for visual
+// inspection.
 package main
 
 import (

@@ -8,7 +8,7 @@ import (
 
 var large = flag.Bool("large", false, "benchmark five million triangles too")
 
-// BenchmarkTo takes a fifth of the triangles, and 200,000 of five million.
+// BenchmarkTo reduces a mesh to a fifth, and five million triangles to 200,000.
 func BenchmarkTo(b *testing.B) {
 	sizes := []int{10_000, 100_000, 1_000_000}
 	if *large {

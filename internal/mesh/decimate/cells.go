@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 )
 
-// finest is the smallest side of a cell in a frame: three coordinates go into one key.
+// finest is the minimum side of a cell in a frame, so that three coordinates fit into one key.
 const finest = 1.0 / (1 << 19)
 
-// The hash is of this process, so that no file can be made of places that meet in it. Cells are numbered as they are met, so results do not
-// depend on it.
+// The hash is random in each process, so that no file can be made whose vertices all collide. Cells
+// are numbered in order of first use, so results do not depend on it.
 var salt, factor = rand.Uint64(), rand.Uint64() | 1
 
-// cells numbers the cells of a grid that something is in.
+// cells numbers the occupied cells of a grid.
 type cells struct {
 	side  float64
 	keys  []uint64
@@ -40,7 +40,7 @@ func (g *cells) grow(log int) {
 	}
 }
 
-// find gives the slot that a key is in, or the free one for it.
+// find returns the slot of a key, or the free slot for it.
 func (g *cells) find(key uint64) int {
 	h, l := bits.Mul64(key^salt, factor)
 	at := int((h ^ l) * 0x9E3779B97F4A7C15 >> g.shift)
@@ -50,18 +50,19 @@ func (g *cells) find(key uint64) int {
 	return at
 }
 
-// key gives the key of the cell that p is in. Coordinates are from -1 to 1.
+// key returns the key of the cell that contains p. Coordinates are from -1 to 1.
 func (g *cells) key(p vector) uint64 {
 	return uint64((p[0]+1)/g.side)<<42 | uint64((p[1]+1)/g.side)<<21 | uint64((p[2]+1)/g.side)
 }
 
-// look gives the number of the cell that p is in, if it has one.
+// look returns the number of the cell that contains p, if it is occupied.
 func (g *cells) look(p vector) (cell uint32, ok bool) {
 	cell = g.slots[g.find(g.key(p))]
 	return cell - 1, cell != 0
 }
 
-// of gives the number of the cell that p is in, the next one where it has none yet.
+// of returns the number of the cell that contains p, and assigns the next one if it is not
+// occupied.
 func (g *cells) of(p vector) uint32 {
 	key := g.key(p)
 	at := g.find(key)
@@ -76,21 +77,22 @@ func (g *cells) of(p vector) uint32 {
 	return uint32(len(g.keys) - 1)
 }
 
-// middle gives the middle of a cell.
+// middle returns the centre of a cell.
 func (g *cells) middle(cell uint32) vector {
 	key := g.keys[cell]
 	at := func(k uint64) float64 { return (float64(k&(1<<21-1))+0.5)*g.side - 1 }
 	return vector{at(key >> 42), at(key >> 21), at(key)}
 }
 
-// search looks for the side of cells that gives a number in a range. The numbers must fall as sides grow.
+// search finds a cell size that yields a number in a range. The number must decrease with the size.
 type search struct {
 	side      float64
-	low, high float64 // sides that gave too many and too few, or 0
+	low, high float64 // sizes that yielded too many and too few, or 0
 }
 
-// next chooses a side after one gave n where about goal are wanted; surfaces fill cells by the square of their side. It is false where
-// nothing better is to be expected.
+// next chooses a size after the last one yielded n, where about goal are wanted; the number of
+// occupied cells is proportional to the inverse square of the size. It returns false if no
+// improvement is expected.
 func (s *search) next(n, goal float64) bool {
 	if n > goal {
 		s.low = s.side

@@ -7,8 +7,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// thin puts the points of a cloud in one cell of a grid together, in their mean. It takes a grid that leaves at most so many, and not much
-// fewer where there is one.
+// thin merges the points of a cloud in each cell of a grid into their mean. It chooses a grid that
+// leaves at most points, and not many fewer if possible.
 func thin(ctx context.Context, m *mesh.Mesh, points int, progress func(done float64)) (*mesh.Mesh, error) {
 	n := m.Vertices()
 	if n <= points {
@@ -18,7 +18,7 @@ func thin(ctx context.Context, m *mesh.Mesh, points int, progress func(done floa
 	f := newFrame(m.Box(), m.Origin)
 	look := search{side: max(finest, min(1, math.Sqrt(6/float64(max(points, 1)))))}
 	g := newCells(points)
-	best, most := 4.0, 1 // one cell of that side holds all
+	best, most := 4.0, 1 // one cell of that size contains everything
 	for i := range 2 * attempts {
 		g.reset(look.side)
 		for v := range n {
@@ -47,7 +47,7 @@ func thin(ctx context.Context, m *mesh.Mesh, points int, progress func(done floa
 	return out, nil
 }
 
-// means gives the cloud of the means of what is in each cell, at most so many points.
+// means returns the means of the points in each cell, at most points of them.
 func means(ctx context.Context, m *mesh.Mesh, f frame, g *cells, points int) (*mesh.Mesh, error) {
 	sums := make([]vector, 0, points)
 	counts := make([]float64, 0, points)

@@ -8,14 +8,16 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// attempts is how many grids are tried at most.
+// attempts is the maximum number of grids that are tried.
 const attempts = 8
 
-// near is the squared distance of a colour from the mean of its cell below which it becomes the mean. Others are of another part.
+// near is the squared distance of a colour from the mean of its cell below which it is replaced by
+// the mean. Other colours belong to another part.
 const near = 0.1
 
-// cluster puts all vertices in one cell of a grid together, where the faces there are nearest, and leaves out what becomes a line or a point.
-// It takes the grid that leaves about goal triangles, and at least so many where there is one; never more than half as many again.
+// cluster merges the vertices in each cell of a grid into the point that is nearest to the faces
+// there, and drops degenerate triangles. It chooses a grid that leaves about goal triangles, at
+// least least if possible, and never more than 1.5 times goal.
 func cluster(ctx context.Context, m *mesh.Mesh, f frame, goal, least int, progress func(done float64)) (*surface, error) {
 	area := 0.0
 	for t := range m.Triangles() {
@@ -28,13 +30,14 @@ func cluster(ctx context.Context, m *mesh.Mesh, f frame, goal, least int, progre
 		area += math.Sqrt(n.dot(n)) / 2
 	}
 	progress(0.1)
-	// A surface is in 3/2 cells for each square of a side, on average over its directions, and has two triangles for each vertex.
+	// On average over its directions, a surface occupies 3/2 cells for each squared cell side, and
+	// has two triangles for each vertex.
 	look := search{side: max(finest, min(0.5, math.Sqrt(3*area/float64(goal))))}
 	k := &clusters{
 		cells: newCells(goal), surface: &surface{corners: make([]uint32, 0, 3*goal)}, nets: make([]int8, 0, goal),
 		slots: make([]uint32, 1<<bits.Len(uint(goal)*9/4)), limit: goal + goal/2,
 	}
-	best, most := 0.0, 0.0 // the side that gave the most triangles below the limit, and how many
+	best, most := 0.0, 0.0 // the size with the most triangles below the limit, and their number
 	for i := range attempts {
 		n, err := k.divide(ctx, m, f, look.side)
 		if err != nil {
@@ -62,17 +65,17 @@ func cluster(ctx context.Context, m *mesh.Mesh, f frame, goal, least int, progre
 	return k.surface, nil
 }
 
-// clusters are the vertices of a mesh by the cells that they are in.
+// clusters are the vertices of a mesh grouped by cell.
 type clusters struct {
 	*cells
-	surface *surface // whose vertices are cells; the corners of a triangle ascend until unfold turns them
-	nets    []int8   // of each triangle, how many of the mesh become it, less those that become its back; odd or even is exact
+	surface *surface // its vertices are cells; the corners of a triangle are in ascending order until unfold orients them
+	nets    []int8   // for each triangle the number of original triangles, minus those with the opposite orientation; its parity is exact
 	slots   []uint32 // triangle + 1, by its corners
-	limit   int      // of the triangles and of the cells
+	limit   int      // on the numbers of triangles and of cells
 }
 
-// divide makes the triangles that have their corners in three cells, each once. It gives their number; where that is above the limit it is
-// a guess, and only the first are made.
+// divide creates the triangles whose corners are in three different cells, each once. It returns
+// their number; above the limit this is an estimate, and only the first are created.
 func (k *clusters) divide(ctx context.Context, m *mesh.Mesh, f frame, side float64) (float64, error) {
 	s := k.surface
 	k.reset(side)
@@ -105,7 +108,7 @@ func (k *clusters) divide(ctx context.Context, m *mesh.Mesh, f frame, side float
 	return float64(s.triangles()), nil
 }
 
-// insert counts a triangle, and tells whether it is new.
+// insert counts a triangle and reports whether it is new.
 func (k *clusters) insert(x, y, z uint32, front int8) bool {
 	h, l := bits.Mul64((uint64(x)<<32|uint64(y))^salt, factor)
 	h, l = bits.Mul64(h^l^uint64(z), factor)
@@ -125,8 +128,9 @@ func (k *clusters) insert(x, y, z uint32, front int8) bool {
 	return true
 }
 
-// unfold turns each triangle to the side that is seen. Where an even number became one, as of a thin wall, both sides are: so each edge of a
-// closed surface still has an even number of faces, and nothing is lost of what is thinner than a cell.
+// unfold orients each triangle to its visible side. If an even number was merged, as in a thin
+// wall, it keeps both sides, so each edge of a closed surface still has an even number of faces,
+// and walls thinner than a cell are kept.
 func (k *clusters) unfold() {
 	s := k.surface
 	for t, net := range k.nets {
@@ -146,7 +150,8 @@ func (k *clusters) unfold() {
 	k.slots, k.nets = nil, nil
 }
 
-// place puts the vertex of each cell where the planes of all triangles with a corner there are nearest.
+// place moves the vertex of each cell to the point nearest to the planes of all triangles with a
+// corner there.
 func (k *clusters) place(ctx context.Context, m *mesh.Mesh, f frame) error {
 	n := len(k.keys)
 	quadrics, sums, counts := make([]quadric, n), make([]vector, n), make([]uint32, n)
@@ -170,7 +175,7 @@ func (k *clusters) place(ctx context.Context, m *mesh.Mesh, f frame) error {
 			if !ok {
 				continue // beyond the limit
 			}
-			// Around its middle, a cell is so small that nothing is lost to rounding.
+			// Relative to its centre, a cell is small enough to avoid rounding errors.
 			quadrics[cell].plane(normal, ends[i].minus(k.middle(cell)), length)
 			sums[cell] = sums[cell].plus(ends[i].minus(k.middle(cell)))
 			counts[cell]++

@@ -80,7 +80,7 @@ func TestClusterHostile(t *testing.T) {
 	}
 }
 
-// TestMemory holds what is said of memory: all together, five million triangles take less than 512 MiB.
+// TestMemory checks the documented memory: five million triangles take less than 512 MiB in total.
 func TestMemory(t *testing.T) {
 	if !*large {
 		t.Skip("takes half a minute; asked for by -large")

@@ -6,65 +6,72 @@ import (
 )
 
 const (
-	// eased is the weight that a vertex pulls with to where it was, in parts of the weight of its faces: enough to choose a place on flat
-	// faces, where all cost the same, and too little to be seen elsewhere.
+	// eased is the weight, relative to that of its faces, with which a vertex is attracted to its
+	// old position: enough to choose a position on flat faces, where all cost the same, and
+	// otherwise negligible.
 	eased = 1e-5
-	// stiff is the least weight of a face for the square of its longest side: a needle has little area, and is seen when it turns.
+	// stiff is the minimum weight of a face relative to the square of its longest side: a sliver
+	// has little area but is visible when it turns.
 	stiff = 0.03
-	// bordered and outlined are the weights of a border and of a line between colours for each squared length.
+	// bordered and outlined are the weights of a border and of a colour boundary for each squared
+	// length.
 	bordered, outlined = 100, 1
-	// colored is what a contrast costs in parts of the squared length of an edge.
+	// colored is the cost of a colour difference relative to the squared length of an edge.
 	colored = 1e-2
-	// crowd is the most faces at the two ends of an edge that are looked at to collapse it. It bounds the time where a vertex has very many.
+	// crowd is the maximum number of faces at the two ends of an edge that is considered. It bounds
+	// the time for vertices with very many faces.
 	crowd = 256
-	// worthwhile is the part of the triangles that a round must remove for another of its kind to follow.
+	// worthwhile is the fraction of triangles that a round must remove for another round with the
+	// same rules.
 	worthwhile = 0.03
 )
 
 // candidate is an edge that may be collapsed.
 type candidate struct {
 	cost float32 // at least 0
-	a    uint32  // the lower end, twice, and 1 if the edge is a seam
+	a    uint32  // twice the lower end, plus 1 if the edge is a seam
 	b    uint32
 }
 
-// lines are what a vertex is on.
+// lines are the kinds of lines that a vertex is on.
 type lines uint8
 
 const (
-	border lines = 1 << iota // an edge of one face, or of more than two
-	seam                     // a border or a line between colours
+	border lines = 1 << iota // an edge with one face, or with more than two
+	seam                     // a border or a colour boundary
 )
 
-// rules say what a collapse must not do, each beside what the next ones say. Those that leave nothing to collapse give way to the next.
+// rules are the constraints on a collapse, from strict to weak; each level includes those after it.
+// If nothing can be collapsed, the next level applies.
 type rules uint8
 
 const (
-	keepShapes   rules = iota // make needles of faces
-	keepColors                // break lines between colours
-	keepTopology              // join what is apart, or close holes
-	keepSides                 // turn faces over
+	keepShapes   rules = iota // do not create slivers
+	keepColors                // do not break colour boundaries
+	keepTopology              // do not join separate parts or close holes
+	keepSides                 // do not flip faces
 	keepNothing
 )
 
-// collapser collapses edges in rounds. Each prices all edges, and collapses the cheapest ones of which no end has moved in that round.
+// collapser collapses edges in rounds. Each round computes the cost of all edges and collapses the
+// cheapest ones whose ends have not moved in that round.
 type collapser struct {
 	*surface
-	live     int // triangles; the others have two corners in one vertex, and go when the round is over
+	live     int // number of triangles; the others have two equal corners and are removed after the round
 	wanted   int
-	quadrics []quadric // of each vertex
-	// Corners incident[first[v]:first[v+1]] were at vertex v when the round began.
+	quadrics []quadric // by vertex
+	// Corners incident[first[v]:first[v+1]] are at vertex v at the start of the round.
 	first, incident []uint32
-	// slots and marks are of each vertex, and scratch.
+	// slots and marks are scratch memory by vertex.
 	slots, marks []uint32
 	serial       uint32
 	lines        []lines
-	moved        []bool // of each vertex: that it has moved or gone in this round
+	moved        []bool // by vertex: it has moved or been removed in this round
 	candidates   []candidate
 	around       []spoke
 }
 
-// collapse takes edges from the surface until it has at most so many triangles.
+// collapse collapses edges until the surface has at most wanted triangles.
 func collapse(ctx context.Context, s *surface, wanted int, progress func(done float64)) error {
 	n := len(s.positions)
 	c := &collapser{
@@ -75,7 +82,7 @@ func collapse(ctx context.Context, s *surface, wanted int, progress func(done fl
 	}
 	c.measure()
 	start := c.live
-	reach := 1.0 // how many times more edges are tried than need be
+	reach := 1.0 // how many more edges are tried than needed
 	for r := keepShapes; c.live > wanted; {
 		before := c.live
 		if err := c.gather(ctx, before == start); err != nil {
@@ -101,7 +108,7 @@ func collapse(ctx context.Context, s *surface, wanted int, progress func(done fl
 	return nil
 }
 
-// measure gives each vertex the planes of its faces, weighted by area.
+// measure sets the quadric of each vertex from the planes of its faces, weighted by area.
 func (c *collapser) measure() {
 	for i := 0; i < len(c.corners); i += 3 {
 		ends := c.corners[i : i+3 : i+3]
@@ -122,7 +129,7 @@ func (c *collapser) measure() {
 	}
 }
 
-// normal gives the unit normal of a triangle and its area; both are zero where it has none.
+// normal returns the unit normal of a triangle and its area, both zero for a degenerate one.
 func (s *surface) normal(a, b, c uint32) (vector, float64) {
 	p := s.positions[a]
 	n := s.positions[b].minus(p).cross(s.positions[c].minus(p))
@@ -152,7 +159,7 @@ func (c *collapser) index() {
 	}
 }
 
-// compact leaves out the triangles that are gone.
+// compact removes the deleted triangles.
 func (c *collapser) compact() {
 	kept := 0
 	for i := 0; i < len(c.corners); i += 3 {
@@ -173,7 +180,7 @@ func (c *collapser) compact() {
 	c.live = kept / 3
 }
 
-// others gives the two other corners of the triangle that corner i is of, in its order.
+// others returns the other two corners of the triangle of corner i, in order.
 func others(i uint32) (next, last uint32) {
 	switch i % 3 {
 	case 0:

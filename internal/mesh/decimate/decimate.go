@@ -1,4 +1,5 @@
-// Package decimate makes meshes smaller for those who only look at them: fewer triangles with nearly the same surface.
+// Package decimate reduces the number of triangles of a mesh while it keeps its appearance, for
+// display.
 package decimate
 
 import (
@@ -8,23 +9,28 @@ import (
 )
 
 const (
-	// most is how many triangles are collapsed edge by edge. Larger meshes are clustered on a grid first, for memory and time.
+	// most is the maximum number of triangles for edge collapse. Larger meshes are clustered on a
+	// grid first, to limit memory and time.
 	most = 2_000_000
-	// clustered is about how many triangles clustering leaves.
+	// clustered is roughly how many triangles clustering leaves.
 	clustered = 1_000_000
 )
 
-// To gives a mesh of at most so many triangles, or points where m is a cloud, with nearly the same surface. A mesh that has no more is given
-// back as it is. The given mesh is not changed. The only error is that of the context; progress is told the part that is done, from 0 to
-// 1, and may be nil. The same mesh gives the same result.
+// To returns a mesh of at most the given number of triangles, or of points if m is a cloud, with
+// nearly the same surface. It returns m itself if that is small enough. It does not modify m. The
+// only error is that of ctx. It calls progress, which may be nil, with values from 0 to 1. The
+// result is deterministic.
 //
-// Edges are collapsed in the order of the error that this makes, by quadric error metrics (M. Garland and P. Heckbert, Surface
-// simplification using quadric error metrics, 1997). A closed surface stays closed, borders and lines between colours stay where they are,
-// and no face turns over. What cannot be made that small in this way gives up lines between colours, then what keeps it apart or open, then
-// the sides of its faces, and at last its smallest triangles. Meshes of more than two million triangles are clustered first (P. Lindstrom,
-// Out-of-core simplification of large polygonal models, 2000), which may join what is closer than about a thousandth of the size.
+// To collapses edges in the order of their quadric error (M. Garland and P. Heckbert, Surface
+// simplification using quadric error metrics, 1997). A closed surface stays closed, borders and
+// colour boundaries stay in place, and no face flips. If that does not suffice, it gives up colour
+// boundaries, then topology, then the orientation of faces, and finally drops the smallest
+// triangles. It first clusters meshes of more than two million triangles (P. Lindstrom, Out-of-core
+// simplification of large polygonal models, 2000), which may join parts that are closer than about
+// a thousandth of the size.
 //
-// It takes about 160 bytes for each triangle up to two million, and 200 MB beyond where no more than a million are wanted.
+// It needs about 160 bytes for each triangle up to two million, and 200 MB for larger meshes if at
+// most a million triangles are wanted.
 func To(ctx context.Context, m *mesh.Mesh, triangles int, progress func(done float64)) (*mesh.Mesh, error) {
 	if progress == nil {
 		progress = func(float64) {}

@@ -43,7 +43,7 @@ func measured(t testing.TB, m *mesh.Mesh) measure.Facts {
 	return f
 }
 
-// compare holds that b is nearly the surface a: lengths are in parts of the diagonal.
+// compare checks that b is nearly the surface a. Lengths are relative to the diagonal.
 func compare(t testing.TB, name string, a, b *mesh.Mesh, most float64) {
 	t.Helper()
 	f, g := measured(t, a), measured(t, b)
@@ -71,9 +71,9 @@ func compare(t testing.TB, name string, a, b *mesh.Mesh, most float64) {
 	}
 }
 
-// worse says what is asked of real meshes that cannot be made a quarter in a better way.
+// worse lists the tolerances of meshes that cannot be reduced to a quarter more accurately.
 var worse = map[string]float64{
-	"off/assimp_Wuson.off":                       0.03, // has slits of a hundred-thousandth, whose sides part
+	"off/assimp_Wuson.off":                       0.03, // has slits of a hundred-thousandth that open
 	"3mf/3mfsamples_dodeca_chain_loop_color.3mf": 0.03, // has hardly more triangles than its holes need, and must lose some
 }
 
@@ -83,7 +83,7 @@ func TestReal(t *testing.T) {
 	for name, m := range meshes {
 		d := to(t, m, m.Triangles()/4)
 		if m.Triangles() < 3000 {
-			continue // so few that each is needed
+			continue // each triangle is needed
 		}
 		most := 0.01
 		if x := worse[name]; x > 0 {
@@ -116,7 +116,8 @@ func TestSmallStay(t *testing.T) {
 	}
 }
 
-// square is a square of 2·n·n triangles on z = 0, with the colour that paint gives at the middle of each.
+// square returns a square of 2·n·n triangles at z = 0, with the colour that paint returns for the
+// centre of each.
 func square(n int, paint func(x, y float64) [4]uint8) *mesh.Mesh {
 	m := &mesh.Mesh{Unit: 1}
 	for i := range n {
@@ -141,7 +142,7 @@ func TestBorders(t *testing.T) {
 	if math.Abs(f.Area-1) > 1e-5 || f.Size[0] < 0.9999 || f.Size[0] > 1.0001 || f.Size[2] != 0 || f.Components != 1 {
 		t.Errorf("of a square there is the area %v in a box of %v, in %d parts", f.Area, f.Size, f.Components)
 	}
-	// A hole in the middle keeps its place.
+	// A hole in the middle stays in place.
 	m := square(40, nil)
 	var kept []float32
 	for p := m.Positions; len(p) > 0; p = p[9:] {
@@ -155,7 +156,7 @@ func TestBorders(t *testing.T) {
 	}
 }
 
-// painted gives the area in each colour.
+// painted returns the area of each colour.
 func painted(m *mesh.Mesh) map[[4]uint8]float64 {
 	areas := make(map[[4]uint8]float64)
 	for i := range m.Triangles() {
@@ -180,7 +181,7 @@ func TestColors(t *testing.T) {
 	if a := painted(d); len(a) != 2 || math.Abs(a[red]-0.5) > 1e-4 || math.Abs(a[blue]-0.5) > 1e-4 {
 		t.Errorf("half red and half blue became %v", a)
 	}
-	// A stripe as wide as one triangle stays, though its width is less than what is done elsewhere.
+	// A stripe one triangle wide is kept, although it is narrower than the usual error.
 	green := [4]uint8{0, 255, 0, 255}
 	striped := square(40, func(x, y float64) [4]uint8 {
 		switch {
@@ -200,13 +201,13 @@ func TestColors(t *testing.T) {
 	if a := painted(d); len(a) != 3 || math.Abs(a[green]-1e-4) > 1e-5 {
 		t.Errorf("with a stripe of green it became %v", a)
 	}
-	// Where each triangle has its own colour, lines between colours must give way, and nothing else.
+	// If each triangle has its own colour, colour boundaries must give way, and nothing else.
 	n := uint8(0)
 	confetti := square(20, func(x, y float64) [4]uint8 { n += 37; return [4]uint8{n, n * 3, n * 5, 255} })
 	if f := measured(t, to(t, confetti, 50)); math.Abs(f.Area-1) > 0.02 || !f.Manifold || f.Components != 1 {
 		t.Errorf("of confetti there is the area %v in %d parts, manifold: %v", f.Area, f.Components, f.Manifold)
 	}
-	// A smooth one stays so, corner by corner.
+	// A smooth gradient stays smooth at each corner.
 	shade := sphere(t, 20_000)
 	gray := func(p []float32) uint8 { return uint8(127.5 + 4*p[2]) }
 	for p := shade.Positions; len(p) > 0; p = p[3:] {
@@ -223,7 +224,7 @@ func TestColors(t *testing.T) {
 	}
 }
 
-// TestNoFold looks at flat ground of irregular triangles from above, where no face may turn away.
+// TestNoFold checks that no face of a flat irregular surface flips.
 func TestNoFold(t *testing.T) {
 	m := square(60, nil)
 	for p := m.Positions; len(p) > 0; p = p[3:] {
@@ -249,9 +250,9 @@ func TestNoFold(t *testing.T) {
 	}
 }
 
-// TestHoles holds that a plate with 16 holes keeps them all.
+// TestHoles checks that a plate with 16 holes keeps them all.
 func TestHoles(t *testing.T) {
-	const cut, n = 3, 9 * 3 // blocks a side of a hole, and of the plate
+	const cut, n = 3, 9 * 3 // blocks on each side of a hole, and of the plate
 	solid := func(x, y, z int) bool {
 		inside := x >= 0 && x < n && y >= 0 && y < n && z >= 0 && z < cut
 		return inside && (x/cut%2 == 0 || y/cut%2 == 0)
@@ -290,7 +291,7 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// TestHair holds that a hair, three faces around, is not crushed beside a ball whose faces are larger.
+// TestHair checks that a hair of three faces around is kept beside a sphere with larger faces.
 func TestHair(t *testing.T) {
 	const n = 200
 	at := func(i, k int) []float32 {

@@ -7,7 +7,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// nearest finds the triangle of a mesh that is nearest to a point, by a grid of the boxes of its triangles.
+// nearest finds the nearest triangle of a mesh, with a grid of bounding boxes.
 type nearest struct {
 	mesh  *mesh.Mesh
 	low   vector
@@ -56,12 +56,12 @@ func (n *nearest) cell(p vector) (c [3]int) {
 
 func (n *nearest) key(x, y, z int) int { return (z*n.sizes[1]+y)*n.sizes[0] + x }
 
-// to gives the distance of p from the surface.
+// to returns the distance of p from the surface.
 func (n *nearest) to(p vector) float64 {
 	best := math.Inf(1)
 	for ring := 0; ring < 64 && float64(ring-1)*n.side < best; ring++ {
 		n.each(p, ring, func(a, b, c vector) {
-			if d := distance(p, a, b, c); d < best { // which is not a number where the triangle is a line
+			if d := distance(p, a, b, c); d < best { // NaN for a degenerate triangle
 				best = d
 			}
 		})
@@ -69,7 +69,8 @@ func (n *nearest) to(p vector) float64 {
 	return best
 }
 
-// shows tells whether the surface shows the side that normal points from within a distance of p, which is no more than a cell.
+// shows reports whether the surface has a face with a normal like this one within a distance of p,
+// which is at most a cell.
 func (n *nearest) shows(p, normal vector, within float64) (ok bool) {
 	for ring := range 2 {
 		n.each(p, ring, func(a, b, c vector) {
@@ -80,7 +81,7 @@ func (n *nearest) shows(p, normal vector, within float64) (ok bool) {
 	return ok
 }
 
-// each gives the triangles in the cells that are so many cells from that of p.
+// each calls look for the triangles in the cells at a distance of ring cells from p.
 func (n *nearest) each(p vector, ring int, look func(a, b, c vector)) {
 	at := n.cell(p)
 	for x := max(0, at[0]-ring); x <= min(n.sizes[0]-1, at[0]+ring); x++ {
@@ -98,7 +99,8 @@ func (n *nearest) each(p vector, ring int, look func(a, b, c vector)) {
 	}
 }
 
-// distance gives the distance of p from a triangle (C. Ericson, Real-time collision detection, 2005, 5.1.5).
+// distance returns the distance of p from a triangle (C. Ericson, Real-time collision detection,
+// 2005, 5.1.5).
 func distance(p, a, b, c vector) float64 {
 	to := func(q vector) float64 { d := p.minus(q); return math.Sqrt(d.dot(d)) }
 	ab, ac, ap := b.minus(a), c.minus(a), p.minus(a)
@@ -131,7 +133,7 @@ func distance(p, a, b, c vector) float64 {
 	return to(a.plus(ab.times(vb / sum)).plus(ac.times(vc / sum)))
 }
 
-// sample gives points on a surface, spread by area, with the normals there.
+// sample returns random points on a surface, distributed by area, with their normals.
 func sample(m *mesh.Mesh, rng *rand.Rand, n int) (points, normals []vector) {
 	sums := make([]float64, m.Triangles())
 	sum := 0.0
@@ -159,8 +161,8 @@ func sample(m *mesh.Mesh, rng *rand.Rand, n int) (points, normals []vector) {
 	return points, normals
 }
 
-// apart samples how far two surfaces are apart at most, either way, and which part of the second shows a side that the first shows nowhere
-// near.
+// apart samples the maximum distance of two surfaces in both directions, and the fraction of the
+// second whose orientation does not occur nearby in the first.
 func apart(a, b *mesh.Mesh, rng *rand.Rand, n int) (most, turned float64) {
 	toA, toB := newNearest(a), newNearest(b)
 	points, _ := sample(a, rng, n)

@@ -9,8 +9,8 @@ import (
 type spoke struct {
 	end   uint32
 	faces uint32
-	split bool      // whether two faces have different colours at one of its ends
-	at    [2]uint32 // corners of the first face at the vertex and at the end
+	split bool      // two faces have different colours at one of its ends
+	at    [2]uint32 // corners of the first face at the vertex and at the other end
 }
 
 func (e *spoke) lines() lines {
@@ -23,8 +23,9 @@ func (e *spoke) lines() lines {
 	return 0
 }
 
-// gather prices all edges and tells which vertices are on seams: borders, edges of more than two faces, and lines between colours. With
-// fence, the planes that hold seams in place are added to the quadrics before.
+// gather computes the cost of all edges and marks the vertices on seams: borders, edges with more
+// than two faces, and colour boundaries. With fence, it first adds planes that hold the seams in
+// place to the quadrics.
 func (c *collapser) gather(ctx context.Context, fence bool) error {
 	c.index()
 	c.candidates = c.candidates[:0]
@@ -60,7 +61,7 @@ func (c *collapser) gather(ctx context.Context, fence bool) error {
 	return nil
 }
 
-// look finds the edges at a vertex. They stay in c.around until it looks again.
+// look returns the edges at a vertex, in c.around, which the next call overwrites.
 func (c *collapser) look(v uint32) []spoke {
 	c.around = c.around[:0]
 	for _, i := range c.incident[c.first[v]:c.first[v+1]] {
@@ -83,7 +84,7 @@ func (c *collapser) look(v uint32) []spoke {
 	return c.around
 }
 
-// fence adds planes through the seams at v, at right angles to a face there.
+// fence adds planes through the seams at v, perpendicular to a face there.
 func (c *collapser) fence(v uint32) {
 	for _, e := range c.look(v) {
 		weight := 0.0
@@ -107,7 +108,7 @@ func (c *collapser) fence(v uint32) {
 	}
 }
 
-// target gives the place that an edge is best collapsed to, and what that costs.
+// target returns the best position for the collapse of an edge, and its cost.
 func (c *collapser) target(a, b uint32) (vector, float64) {
 	q := c.quadrics[a]
 	q.add(&c.quadrics[b])

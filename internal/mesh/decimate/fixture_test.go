@@ -10,14 +10,14 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
-// meshOf reads a file.
+// meshOf decodes a file.
 func meshOf(t testing.TB, name string, file []byte) (*mesh.Mesh, error) {
 	t.Helper()
 	src := decode.Source{ReaderAt: bytes.NewReader(file), Size: int64(len(file)), Name: name}
 	return decode.Decode(t.Context(), src, mesh.DefaultLimits, nil)
 }
 
-// realMeshes gives the real meshes by the names of their files.
+// realMeshes returns the meshes of the test data by file name.
 func realMeshes(t testing.TB) map[string]*mesh.Mesh {
 	t.Helper()
 	meshes := make(map[string]*mesh.Mesh)
@@ -26,7 +26,7 @@ func realMeshes(t testing.TB) map[string]*mesh.Mesh {
 			continue
 		}
 		m, err := meshOf(t, row.Name, row.Bytes(t))
-		if e := new(mesh.Error); errors.As(err, &e) { // the readers have tests of their own
+		if e := new(mesh.Error); errors.As(err, &e) { // the decoders have their own tests
 			continue
 		} else if err != nil {
 			t.Fatalf("%s: %v", row.Name, err)
@@ -39,7 +39,7 @@ func realMeshes(t testing.TB) map[string]*mesh.Mesh {
 	return meshes
 }
 
-// sphere is a closed ball of about n triangles with bumps, about 50 units wide, as soup.
+// sphere returns a closed bumpy sphere of about n triangles, about 50 units wide, without indices.
 func sphere(t testing.TB, n int) *mesh.Mesh {
 	t.Helper()
 	m, err := meshOf(t, "sphere.stl", meshtest.SphereSTL(n))

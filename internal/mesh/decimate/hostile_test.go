@@ -11,7 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// hostile are meshes that are slow or endless for what counts on few faces a vertex and on collapses that succeed.
+// hostile returns meshes that break algorithms that assume few faces for each vertex and successful
+// collapses.
 func hostile(n int) map[string]*mesh.Mesh {
 	hub, book, same, spike, line := &mesh.Mesh{}, &mesh.Mesh{}, &mesh.Mesh{}, &mesh.Mesh{}, &mesh.Mesh{}
 	scrap := &mesh.Mesh{}

@@ -2,14 +2,15 @@ package decimate
 
 import "math"
 
-// quadric is a sum of squared distances from planes, each with a weight, as a function of the point: p·Ap + 2b·p + c.
+// quadric is a weighted sum of squared distances from planes as a function of the point p: p·Ap +
+// 2b·p + c.
 type quadric struct {
 	xx, xy, xz, yy, yz, zz float64 // A
 	x, y, z                float64 // b
 	c                      float64
 }
 
-// plane adds the squared distance from the plane through p at right angles to the unit vector n.
+// plane adds the squared distance from the plane through p with unit normal n.
 func (q *quadric) plane(n, p vector, weight float64) {
 	d := -n.dot(p)
 	x, y, z := weight*n[0], weight*n[1], weight*n[2]
@@ -49,10 +50,10 @@ func (q *quadric) add(r *quadric) {
 	q.c += r.c
 }
 
-// weight gives the sum of the weights of the planes, and three times that of the points.
+// weight returns the sum of the weights of planes, plus three times that of points.
 func (q *quadric) weight() float64 { return q.xx + q.yy + q.zz }
 
-// at gives the sum at p, which rounding may make less than zero.
+// at returns the value at p. Rounding may make it negative.
 func (q *quadric) at(p vector) float64 {
 	x := q.xx*p[0] + q.xy*p[1] + q.xz*p[2] + 2*q.x
 	y := q.xy*p[0] + q.yy*p[1] + q.yz*p[2] + 2*q.y
@@ -60,7 +61,8 @@ func (q *quadric) at(p vector) float64 {
 	return x*p[0] + y*p[1] + z*p[2] + q.c
 }
 
-// least gives the point where the sum is smallest, by Cholesky's factors of A; false where that is no single point.
+// least returns the point with the minimum value, by Cholesky decomposition of A, or false if the
+// minimum is not unique.
 func (q *quadric) least() (p vector, ok bool) {
 	small := 1e-9 * q.weight()
 	if !(q.xx > small) {

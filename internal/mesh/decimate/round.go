@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// round collapses the cheapest candidates until the surface is as small as wanted, and tells whether all were tried. It tries reach times
-// as many as would do if none were refused.
+// round collapses the cheapest candidates until the surface is small enough, and reports whether it
+// tried all of them. It tries reach times as many as needed if none were rejected.
 func (c *collapser) round(ctx context.Context, r rules, reach float64) (all bool, err error) {
 	order, all := c.cheapest(max(reach*float64(c.live-c.wanted)*0.5, 0.02*float64(len(c.candidates))))
 	for i, k := range order {
@@ -25,9 +25,9 @@ func (c *collapser) round(ctx context.Context, r rules, reach float64) (all bool
 	return all, nil
 }
 
-// cheapest gives candidates in the order of their costs, to about one in a hundred, and at least n of them or all.
+// cheapest returns at least n candidates, or all, in order of cost, accurate to about one percent.
 func (c *collapser) cheapest(n float64) (order []uint32, all bool) {
-	const shift = 16 // leaves the exponent and seven digits of a cost, which has no sign
+	const shift = 16 // keeps the exponent and seven digits of a cost, which has no sign bit
 	var ends [1 << (31 - shift)]uint32
 	for _, e := range c.candidates {
 		ends[math.Float32bits(e.cost)>>shift]++
@@ -40,7 +40,7 @@ func (c *collapser) cheapest(n float64) (order []uint32, all bool) {
 		ends[i] = sum
 		sum += size
 	}
-	last = min(last+1<<(23-shift), len(ends)-1) // up to twice the cost: where many are refused, it saves rounds
+	last = min(last+1<<(23-shift), len(ends)-1) // up to twice the cost, which saves rounds when many are rejected
 	count := sum
 	if last+1 < len(ends) {
 		count = ends[last+1]
@@ -85,7 +85,7 @@ func (c *collapser) try(a, b uint32, isSeam bool, r rules) {
 			continue
 		}
 		if c.corners[next] == a || c.corners[last] == a || l.gone > 0 {
-			c.corners[next], c.corners[last] = a, a // gone
+			c.corners[next], c.corners[last] = a, a // removed
 		}
 		c.corners[i] = a
 	}
@@ -105,12 +105,12 @@ func (c *collapser) alive(i, next, last uint32) bool {
 	return x != y && y != z && z != x
 }
 
-// link is how an edge hangs in the surface.
+// link describes the neighbourhood of an edge.
 type link struct {
 	shared int  // faces at the edge
-	common int  // vertices that have an edge to both ends
-	closed bool // a face at one end would come to lie on one at the other
-	gone   int  // faces that go when a whole part of the surface does: one or more faces on the edge, or a tetrahedron
+	common int  // vertices with an edge to both ends
+	closed bool // a face at one end would coincide with a face at the other
+	gone   int  // faces that disappear with a whole component: one or more faces on the edge, or a tetrahedron
 }
 
 func (c *collapser) link(a, b uint32, atA, atB []uint32) (l link) {
@@ -161,7 +161,7 @@ func (c *collapser) link(a, b uint32, atA, atB []uint32) (l link) {
 	return l
 }
 
-// has tells whether one of the corners is of a face with v and w.
+// has reports whether one of the corners belongs to a face with v and w.
 func (c *collapser) has(v, w uint32, corners []uint32) bool {
 	for _, i := range corners {
 		next, last := others(i)
@@ -172,16 +172,18 @@ func (c *collapser) has(v, w uint32, corners []uint32) bool {
 	return false
 }
 
-// flat is the height below which the side that a triangle shows is an accident of rounding, in a frame.
+// flat is the height in a frame below which the orientation of a triangle is a rounding artefact.
 const flat = 1e-5
 
-// thinnest is the height of a triangle in parts of its length below which none may become thinner.
+// thinnest is the minimum ratio of height to length of a triangle. Thinner triangles must not
+// become thinner still.
 const thinnest = 1e-2
 
-// turns tells whether a face at v that is not at the other end turns over when v goes to p, or becomes a needle where shapes are kept.
+// turns reports whether a face at v that is not at the other end flips when v moves to p, or
+// becomes a sliver while keepShapes applies.
 func (c *collapser) turns(v, other uint32, p vector, r rules) bool {
 	from := c.positions[v]
-	var around vector // the sum of the normals there, once it is asked for
+	var around vector // the sum of the normals there, computed on demand
 	for _, i := range c.incident[c.first[v]:c.first[v+1]] {
 		next, last := others(i)
 		x, y := c.corners[next], c.corners[last]
@@ -195,7 +197,7 @@ func (c *collapser) turns(v, other uint32, p vector, r rules) bool {
 		b, a := before.dot(before), after.dot(after)
 		length := side.dot(side)
 		longB, longA := max(length, toFrom.dot(toFrom)), max(length, toP.dot(toP))
-		if b <= flat*flat*longB { // it has no side of its own
+		if b <= flat*flat*longB { // its orientation is undefined
 			if a > flat*flat*longA {
 				if around == (vector{}) {
 					around = c.normals(v).plus(c.normals(other))
@@ -216,7 +218,7 @@ func (c *collapser) turns(v, other uint32, p vector, r rules) bool {
 	return false
 }
 
-// normals sums up the normals of the faces at v, each by its area.
+// normals returns the sum of the normals of the faces at v, weighted by area.
 func (c *collapser) normals(v uint32) (sum vector) {
 	p := c.positions[v]
 	for _, i := range c.incident[c.first[v]:c.first[v+1]] {
@@ -226,8 +228,8 @@ func (c *collapser) normals(v uint32) (sum vector) {
 	return sum
 }
 
-// blend gives the faces around an edge that collapses to p their colours: where each end has one, a mixture. Where several meet at an end,
-// each face keeps its own.
+// blend sets the colours of the faces around an edge that collapses to p: an interpolation if each
+// end has one colour. If an end has several, each face keeps its own.
 func (c *collapser) blend(a, b uint32, p vector, atA, atB []uint32) {
 	for _, ends := range [2][]uint32{atA, atB} {
 		for _, i := range ends {
@@ -249,7 +251,7 @@ func (c *collapser) blend(a, b uint32, p vector, atA, atB []uint32) {
 	}
 }
 
-// drop leaves as many of the largest triangles as are wanted, in their order.
+// drop keeps the largest triangles, as many as wanted, in order.
 func (c *collapser) drop() {
 	areas := make([]float64, c.live)
 	order := make([]int, c.live)

@@ -18,8 +18,8 @@ func (u vector) cross(v vector) vector {
 	return vector{u[1]*v[2] - u[2]*v[1], u[2]*v[0] - u[0]*v[2], u[0]*v[1] - u[1]*v[0]}
 }
 
-// frame is where one works: around the middle of the box, with all coordinates from -1 to 1. As the scale is a power of two, a point that
-// is not moved comes back exactly.
+// frame maps the box of a mesh to coordinates from -1 to 1 around its centre. The scale is a power
+// of two, so that an unmoved point is restored exactly.
 type frame struct {
 	middle vector
 	scale  float64
@@ -47,16 +47,18 @@ func (f frame) out(v vector) [3]float32 {
 	return [3]float32{float32(v[0]/f.scale + f.middle[0]), float32(v[1]/f.scale + f.middle[1]), float32(v[2]/f.scale + f.middle[2])}
 }
 
-// surface is triangles that share vertices by place. Colours are of corners, so that two may meet in a vertex.
+// surface is a set of triangles that share vertices by position. Colours belong to corners, so that
+// several can meet at a vertex.
 type surface struct {
 	positions []vector
-	corners   []uint32 // three vertices of one triangle after another, all different
-	colors    []uint32 // of each corner, red in the lowest byte; nil where there are none
+	corners   []uint32 // three different vertices of each triangle
+	colors    []uint32 // of each corner, red in the lowest byte; nil if there are none
 }
 
 func (s *surface) triangles() int { return len(s.corners) / 3 }
 
-// weld makes a surface of a mesh: nothing is moved, and triangles with two corners in a place are left out.
+// weld converts a mesh to a surface. It moves no vertex, and drops triangles with two equal
+// corners.
 func weld(ctx context.Context, m *mesh.Mesh, f frame) (*surface, error) {
 	plain := *m
 	plain.Colors = nil
@@ -93,7 +95,7 @@ func color(m *mesh.Mesh, v uint32) uint32 {
 	return uint32(c[0]) | uint32(c[1])<<8 | uint32(c[2])<<16 | uint32(c[3])<<24
 }
 
-// mix gives a colour between two: a where share is 0, b where it is 1.
+// mix interpolates two colours: a if share is 0, b if it is 1.
 func mix(a, b uint32, share float64) (c uint32) {
 	for shift := 0; shift < 32; shift += 8 {
 		x, y := float64(a>>shift&255), float64(b>>shift&255)
@@ -102,7 +104,7 @@ func mix(a, b uint32, share float64) (c uint32) {
 	return c
 }
 
-// contrast gives the squared distance of two colours, 0 to 4.
+// contrast returns the squared distance of two colours, 0 to 4.
 func contrast(a, b uint32) (sum float64) {
 	for shift := 0; shift < 32; shift += 8 {
 		d := (float64(a>>shift&255) - float64(b>>shift&255)) / 255
@@ -111,7 +113,7 @@ func contrast(a, b uint32) (sum float64) {
 	return sum
 }
 
-// mesh gives the surface as an indexed mesh, in all else like the one that it was made of.
+// mesh converts the surface to an indexed mesh with the other properties of like.
 func (s *surface) mesh(like *mesh.Mesh, f frame) *mesh.Mesh {
 	soup := *like
 	soup.Indices, soup.Normals, soup.Colors = nil, nil, nil

@@ -8,44 +8,50 @@ import (
 	"slices"
 )
 
-// Descriptor describes a shape by fifteen numbers that stay as they are when it is moved, turned or scaled, when its triangles or their
-// corners are put in another order, cut into smaller ones or turned around, and that change little when its coordinates are rounded. A
-// mirrored shape has others, unless it is nearly its own mirror image or has an axis of threefold or higher symmetry. It is nil where
-// there is no shape: no area but what rounding may make, or no two places in a cloud of points. Colours are not in it.
+// Descriptor describes a shape by fifteen numbers that do not depend on position, rotation, scale,
+// the order and orientation of the triangles or their subdivision, and that change little when
+// coordinates are rounded. A mirror image has another descriptor, unless the shape is nearly
+// symmetric or has an axis of at least threefold symmetry. The descriptor is nil if there is no
+// shape: only area within rounding errors, or fewer than two distinct points in a cloud. Colours do
+// not matter.
 //
-// The numbers are made of moments of the surface, to the fourth degree, about its centroid. None says much of detail: two versions of a
-// part that differ in a hole of a thousandth of the surface may count as the same.
+// The numbers derive from the moments of the surface about its centroid, up to the fourth degree.
+// They do not capture detail: two versions of a part that differ in a hole of a thousandth of the
+// surface may count as the same.
 type Descriptor []float64
 
-// Tolerance is how far apart each of the numbers of two descriptors may be for the shapes to count as the same. Rounding to six digits, as
-// ASCII files do, moves them by a sixth of that at most, where there are many slivers, and by a hundredth commonly.
+// Tolerance is the maximum difference of each number for shapes to count as the same. Rounding to
+// six digits, as in ASCII files, changes the numbers by at most a sixth of that for meshes with
+// many slivers, and typically by a hundredth.
 const Tolerance = 5e-4
 
-// version is hashed into fingerprints and keys, and is to be raised with any change of the numbers, so that old ones meet no new ones.
+// version is part of fingerprints and keys. Increase it with any change of the numbers, so that old
+// values do not match new ones.
 const version = 1
 
-// The numbers of a descriptor. All but kind and extent are around 1 at most.
+// The numbers of a descriptor. All except kind and extent are at most about 1.
 const (
-	kind     = iota // 1 is a surface, 2 a cloud of points
-	extent          // logarithm of the squared radius over the area; of a cloud, of the number of points
-	longest         // largest eigenvalue of the second moments, less 1/3
-	shortest        // smallest eigenvalue of the second moments, less 1/3
-	tails           // logarithm of the mean of the fourth power of the distance from the centroid, which is 0 on a sphere
-	lopsided        // length of the vector of third moments; it and what follows are 0 on symmetric shapes
+	kind     = iota // 1 for a surface, 2 for a point cloud
+	extent          // logarithm of the squared radius over the area, or over the number of points of a cloud
+	longest         // largest eigenvalue of the second moments minus 1/3
+	shortest        // smallest eigenvalue of the second moments minus 1/3
+	tails           // logarithm of the mean fourth power of the distance from the centroid, 0 for a sphere
+	lopsided        // length of the vector of third moments; this and the following are 0 for symmetric shapes
 	skewed          // norm of the third moments
-	skew1           // the vector of third moments, in the second moments
-	skew2           // the same, in their square
-	tails1          // fourth moments, in the second moments
+	skew1           // the vector of third moments in the quadratic form of the second moments
+	skew2           // the same in the square of that form
+	tails1          // fourth moments contracted with the second moments
 	tails2          // norm of the fourth moments
 	skewedTails
-	hand1 // this and the next two have the other sign on a mirrored shape
+	hand1 // this and the next two change sign in a mirror image
 	hand2
 	hand3
 	numbers
 )
 
-// Same tells whether two descriptors are of the same shape, but for position, rotation, scale and rounding. Whatever is Same has at
-// least one of its Keys in common. Nothing is the same as a nil descriptor.
+// Same reports whether two descriptors are of the same shape, up to position, rotation, scale and
+// rounding. Descriptors that are Same have at least one of their Keys in common. A nil descriptor
+// is not the same as any other.
 func Same(a, b Descriptor) bool {
 	if len(a) != numbers || len(b) != numbers {
 		return false
@@ -58,7 +64,7 @@ func Same(a, b Descriptor) bool {
 	return true
 }
 
-// Mirror gives the descriptor of the mirror image. Both have the same Keys.
+// Mirror returns the descriptor of the mirror image. It has the same Keys.
 func (d Descriptor) Mirror() Descriptor {
 	m := slices.Clone(d)
 	for i := hand1; i < len(m); i++ {
@@ -72,17 +78,18 @@ var keyed = [3]int{extent, longest, tails}
 
 const (
 	keys     = 4
-	keyBin   = 5 * Tolerance  // above keys·Tolerance, see Keys
-	nameBin  = math.Pi / 1000 // of Fingerprint; no rational number, nor the logarithm of one, should be on the border of a bin
+	keyBin   = 5 * Tolerance  // more than keys·Tolerance, see Keys
+	nameBin  = math.Pi / 1000 // of Fingerprint; irrational, so that no rational number or its logarithm is on the border of a bin
 	nameSize = 16             // hex digits
 )
 
-// Keys gives four strings to look a shape up by: shapes that are Same have at least one of them in common, and those that have one in
-// common are to be confirmed by Same. It is nil for a nil descriptor.
+// Keys returns four strings for looking up a shape in an index: shapes that are Same have at least
+// one key in common. Confirm a match with Same. Keys returns nil for a nil descriptor.
 //
-// Three of the numbers are rounded to bins, and each key has its bins a quarter further than the one before. The borders of different
-// keys' bins are then more than Tolerance apart, so each number of two shapes that are Same can be divided by a border in one key at
-// most: three numbers spoil three keys, and one is left.
+// Three of the numbers are rounded to bins. The bins of each key are offset by a quarter from those
+// of the key before, so the borders of different keys are more than Tolerance apart. Each number of
+// two shapes that are Same can be separated by a border in at most one key: three numbers spoil at
+// most three keys, and one remains.
 func (d Descriptor) Keys() []string {
 	if len(d) != numbers {
 		return nil
@@ -98,16 +105,17 @@ func (d Descriptor) Keys() []string {
 	return names
 }
 
-// Fingerprint gives a name to the shape, 16 hex digits, and "" for a nil descriptor. Different shapes have different names, as far as Same
-// tells them apart by more than 7 times its tolerance. The same shape has the same name nearly always, but where rounding takes one of
-// its numbers over the border of a bin: look a shape up by its Keys.
+// Fingerprint returns a name for the shape, 16 hex digits, or "" for a nil descriptor. Shapes whose
+// descriptors differ by more than 7 times the tolerance have different names. The same shape nearly
+// always has the same name; the exception is a number that rounding moves across the border of a
+// bin. Use Keys to look up shapes.
 func (d Descriptor) Fingerprint() string {
 	if len(d) != numbers {
 		return ""
 	}
 	bins := []int64{-1}
 	for _, x := range d {
-		bins = append(bins, int64(math.Round(x/nameBin))) // symmetric shapes have zeros, which are in the middle of a bin
+		bins = append(bins, int64(math.Round(x/nameBin))) // the zeros of symmetric shapes are in the middle of a bin
 	}
 	return name(bins)
 }

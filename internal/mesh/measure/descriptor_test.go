@@ -33,7 +33,7 @@ func mirrored(m *mesh.Mesh) *mesh.Mesh {
 	return &out
 }
 
-// subdivided cuts each triangle into four, without moving the surface.
+// subdivided splits each triangle into four without changing the surface.
 func subdivided(m *mesh.Mesh) *mesh.Mesh {
 	out := &mesh.Mesh{Unit: m.Unit}
 	for t := range m.Triangles() {
@@ -88,7 +88,7 @@ func TestSameShapeMoved(t *testing.T) {
 }
 
 func TestDifferentShapes(t *testing.T) {
-	same := map[string]string{ // by the names of files, those of one shape
+	same := map[string]string{ // shape by file name
 		"hschendel_simple_bin.stl": "simple", "hschendel_simple_ascii.stl": "simple", "hschendel_confusingheader_bin.stl": "simple",
 		"numpystl_HalfDonut_bin.stl": "donut", "numpystl_HalfDonut_ascii.stl": "donut",
 		"trimesh_featuretype.STL": "feature", "trimesh_featuretype.3MF": "feature",
@@ -107,7 +107,7 @@ func TestDifferentShapes(t *testing.T) {
 	}
 	described := make(map[string]Facts)
 	for name, m := range meshes {
-		if m.Format != mesh.GLTF && m.Format != mesh.GLB { // the samples of glTF show one box in many ways
+		if m.Format != mesh.GLTF && m.Format != mesh.GLB { // the glTF samples contain the same box in many variants
 			described[name] = of(t, m)
 		}
 	}
@@ -136,7 +136,8 @@ func TestMirrored(t *testing.T) {
 	for range 90 {
 		scrap.Positions = append(scrap.Positions, rng.Float32())
 	}
-	// Turned by half around z it is the same, and no mirror image of itself; the vector of third moments is along z.
+	// It is symmetric under a half turn around z, but not its own mirror image. The vector of third
+	// moments is along z.
 	propeller := &mesh.Mesh{Unit: 1}
 	for _, sign := range []float32{1, -1} {
 		for _, p := range [][3]float32{{0, 0, 0}, {3, 0.5, 0.3}, {3, -0.5, -0.3}} {
@@ -161,7 +162,7 @@ func TestMirrored(t *testing.T) {
 	}
 }
 
-// TestSpiders is of one model that came to be mirrored on its way from OBJ to STL.
+// TestSpiders compares a model with its mirrored conversion from OBJ to STL.
 func TestSpiders(t *testing.T) {
 	meshes := realMeshes(t)
 	a, b := meshes["obj/spider/spider.obj"], meshes["stl/assimp_Spider_ascii.stl"]
@@ -174,7 +175,7 @@ func TestSpiders(t *testing.T) {
 	}
 }
 
-// TestKeys holds the promise that keys make, for descriptors that no mesh may have.
+// TestKeys checks the guarantee of Keys for random descriptors.
 func TestKeys(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 100_000 {

@@ -1,4 +1,5 @@
-// Package measure measures a mesh: what a person wants to know before printing it, and what tells that two files hold the same shape.
+// Package measure measures meshes: the size, area, volume and topology that matter for printing,
+// and a fingerprint that identifies the same shape in different files.
 package measure
 
 import (
@@ -8,32 +9,37 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// Facts are what is measured of a mesh. All numbers are finite.
+// Facts are the measurements of a mesh. All numbers are finite.
 type Facts struct {
-	Triangles int        // as the file has them, degenerate ones too
-	Vertices  int        // places where triangles have corners, each counted once; of a cloud, its points
-	Box       mesh.Box   // in the coordinates and unit of the file
+	Triangles int        // as in the file, including degenerate ones
+	Vertices  int        // distinct positions of triangle corners; for a cloud, its points
+	Box       mesh.Box   // in the coordinates and the unit of the file
 	Size      [3]float64 // sides of the box in millimetres
-	Area      float64    // square millimetres, of one side of each triangle
-	// Volume is in cubic millimetres, and nil where the mesh is not watertight or its faces are not turned the same way. A closed
-	// surface inside another that is turned the other way is a cavity, and subtracts.
+	Area      float64    // square millimetres, counting one side of each triangle
+	// Volume is in cubic millimetres. It is nil if the mesh is not watertight or its faces are not
+	// oriented consistently. A closed surface inside another one with the opposite orientation is a
+	// cavity and is subtracted.
 	Volume *float64
-	// Watertight tells that each edge is shared by exactly two faces. As for the next two, corners in the same place are one vertex,
-	// and faces with two corners in one place are left out; a face whose three corners are on one line counts, for it closes a seam.
+	// Watertight reports that each edge is shared by exactly two faces. For this and the next two
+	// fields, corners at the same position are one vertex, and faces with two corners at the same
+	// position are ignored. A face with three collinear corners counts, because it closes a seam.
 	Watertight bool
-	// Manifold tells that no edge has more than two faces, and that the faces around each vertex form one fan: each can be reached from
-	// each other over edges at that vertex. The surface may have a border, and may cross itself.
+	// Manifold reports that no edge has more than two faces, and that the faces around each vertex
+	// form a single fan: each can be reached from any other across edges at that vertex. The
+	// surface may have a border and may intersect itself.
 	Manifold bool
-	// Components are the parts that share no vertex.
+	// Components is the number of parts that share no vertex.
 	Components int
-	// Fingerprint names the shape, see Descriptor.Fingerprint; Keys find it again. Both are empty where the shape has no area to speak of.
+	// Fingerprint identifies the shape, and Keys look it up in an index; see Descriptor. Both are
+	// empty if the shape has no area beyond rounding errors.
 	Fingerprint string
 	Keys        []string
 	Descriptor  Descriptor
 }
 
-// Of measures a mesh. Progress is told the part that is done, from 0 to 1, and may be nil. The only error is that of the context. Time is
-// O(n log n) at worst; memory is what Mesh.Weld takes, 4 bytes a corner and 8 bytes a vertex.
+// Of measures a mesh. It calls progress, which may be nil, with values from 0 to 1. The only error
+// is that of ctx. The time is O(n log n) in the worst case; the memory is that of Mesh.Weld, 4
+// bytes for each corner, and 8 bytes for each vertex.
 func Of(ctx context.Context, m *mesh.Mesh, progress func(done float64)) (Facts, error) {
 	if progress == nil {
 		progress = func(float64) {}
@@ -56,7 +62,7 @@ func Of(ctx context.Context, m *mesh.Mesh, progress func(done float64)) (Facts, 
 	}
 	f.Area = sums.area * m.Unit * m.Unit
 	plain := *m
-	plain.Colors = nil // what meets in a place is one vertex, whatever its colours
+	plain.Colors = nil // vertices at the same position are one, whatever their colours
 	welded := plain.Weld()
 	progress(0.5)
 	f.Vertices = welded.Vertices()

@@ -10,7 +10,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// box is a box of 12 triangles as STL has them.
+// box returns a box of 12 triangles in the layout of STL.
 func box(x, y, z float32) *mesh.Mesh {
 	m := &mesh.Mesh{Format: mesh.STL, Unit: 1}
 	for _, q := range [6][4]int{{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}} {
@@ -21,7 +21,7 @@ func box(x, y, z float32) *mesh.Mesh {
 	return m
 }
 
-// with gives the mesh and its triangles again, moved, and more of the given corners.
+// with returns the mesh with a moved copy of its triangles and further corners.
 func with(m *mesh.Mesh, by [3]float32, corners ...float32) *mesh.Mesh {
 	out := *m
 	out.Positions = append([]float32(nil), m.Positions...)
@@ -124,7 +124,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// hostile are meshes of n triangles that are slow or wrong for what counts on a few faces a vertex.
+// hostile returns meshes of n triangles that break algorithms that assume few faces for each
+// vertex.
 func hostile(n int) map[string]*mesh.Mesh {
 	hub, book, same, spike := &mesh.Mesh{Unit: 1}, &mesh.Mesh{Unit: 1}, &mesh.Mesh{Unit: 1}, &mesh.Mesh{Unit: 1}
 	for i := range n {

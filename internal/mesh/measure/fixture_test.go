@@ -13,14 +13,14 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
-// meshOf reads a file.
+// meshOf decodes a file.
 func meshOf(t testing.TB, name string, file []byte) (*mesh.Mesh, error) {
 	t.Helper()
 	src := decode.Source{ReaderAt: bytes.NewReader(file), Size: int64(len(file)), Name: name}
 	return decode.Decode(t.Context(), src, mesh.DefaultLimits, nil)
 }
 
-// realMeshes gives the real meshes by the names of their files.
+// realMeshes returns the meshes of the test data by file name.
 func realMeshes(t testing.TB) map[string]*mesh.Mesh {
 	t.Helper()
 	meshes := make(map[string]*mesh.Mesh)
@@ -29,7 +29,7 @@ func realMeshes(t testing.TB) map[string]*mesh.Mesh {
 			continue
 		}
 		m, err := meshOf(t, row.Name, row.Bytes(t))
-		if e := new(mesh.Error); errors.As(err, &e) { // the readers have tests of their own
+		if e := new(mesh.Error); errors.As(err, &e) { // the decoders have their own tests
 			continue
 		} else if err != nil {
 			t.Fatalf("%s: %v", row.Name, err)
@@ -42,7 +42,7 @@ func realMeshes(t testing.TB) map[string]*mesh.Mesh {
 	return meshes
 }
 
-// sphere is a closed ball of about n triangles with bumps, about 50 units wide, as soup.
+// sphere returns a closed bumpy sphere of about n triangles, about 50 units wide, without indices.
 func sphere(t testing.TB, n int) *mesh.Mesh {
 	t.Helper()
 	m, err := meshOf(t, "sphere.stl", meshtest.SphereSTL(n))
@@ -52,8 +52,9 @@ func sphere(t testing.TB, n int) *mesh.Mesh {
 	return m
 }
 
-// moved gives the mesh scaled, turned at random, and moved by up to a few diagonals, as soup or indexed, triangles in another order. All is
-// rounded to the digits that an ASCII file may have.
+// moved returns the mesh scaled, rotated at random and moved by up to a few diagonals, with or
+// without indices, with triangles in another order. Coordinates are rounded to the digits of an
+// ASCII file.
 func moved(m *mesh.Mesh, rng *rand.Rand, digits int) *mesh.Mesh {
 	size := m.Box().Diagonal()
 	scale := math.Exp(rng.Float64()*10-5) / size
@@ -92,7 +93,7 @@ func moved(m *mesh.Mesh, rng *rand.Rand, digits int) *mesh.Mesh {
 	return out
 }
 
-// rotation gives a proper rotation, made of a random quaternion.
+// rotation returns a random rotation.
 func rotation(rng *rand.Rand) matrix {
 	var q [4]float64
 	norm := 0.0

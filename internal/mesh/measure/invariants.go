@@ -4,11 +4,13 @@ import "math"
 
 type matrix = [3][3]float64
 
-// handWeight brings the numbers that tell hands apart, which are products of small ones, to the size of the others.
+// handWeight scales the numbers that change sign in a mirror image, which are products of small
+// numbers, to the magnitude of the others.
 const handWeight = 10
 
-// descriptor makes the numbers of a Descriptor. Each is a function of the moments whose change is bounded by theirs, so that it may be
-// compared with one tolerance: hence vectors of third moments enter to the first power, divided by their own length where need be.
+// descriptor computes a Descriptor. The change of each number is bounded by that of the moments, so
+// one tolerance applies to all. Therefore vectors of third moments enter in the first power,
+// divided by their own length where necessary.
 func (s *moments) descriptor() Descriptor {
 	if s.shapeless() {
 		return nil
@@ -37,7 +39,7 @@ func (s *moments) descriptor() Descriptor {
 	d[lopsided], d[skewed] = length, math.Sqrt(norm/tail)
 	turned, bent := times(second, skew), times(fourth, skew)
 	d[tails1], d[tails2] = contract(second, fourth), math.Sqrt(contract(fourth, fourth))
-	strength := contract(second, second) // squared, as are those below
+	strength := contract(second, second) // squared, as are the following
 	if length > 0 {
 		d[skew1], d[skew2] = dot(skew, turned)/length, dot(turned, turned)/length
 		d[skewedTails] = dot(skew, bent) / length
@@ -52,8 +54,9 @@ func (s *moments) descriptor() Descriptor {
 	return d
 }
 
-// twist contracts the third moments with the second moments, their square and the antisymmetric tensor. On the axes of the second moments
-// that is x·y·z times the differences of the eigenvalues, so it tells hands apart where the vector of third moments is zero.
+// twist contracts the third moments with the second moments, their square and the antisymmetric
+// tensor. On the axes of the second moments this is x·y·z times the differences of the eigenvalues,
+// so it distinguishes mirror images even if the vector of third moments is zero.
 func (s *moments) twist(second matrix) (sum float64) {
 	var square matrix
 	for i := range 3 {
@@ -70,8 +73,8 @@ func (s *moments) twist(second matrix) (sum float64) {
 	return sum
 }
 
-// eigenvalues gives the largest and the smallest eigenvalue of a symmetric matrix (O. K. Smith, Eigenvalues of a symmetric 3 × 3 matrix,
-// 1961).
+// eigenvalues returns the largest and the smallest eigenvalue of a symmetric matrix (O. K. Smith,
+// Eigenvalues of a symmetric 3 × 3 matrix, 1961).
 func eigenvalues(m matrix) (most, least float64) {
 	mean := trace(m) / 3
 	d := m
@@ -87,7 +90,7 @@ func eigenvalues(m matrix) (most, least float64) {
 	return mean + 2*p*math.Cos(angle), mean + 2*p*math.Cos(angle+2*math.Pi/3)
 }
 
-// deviator is m over size, less what a sphere has.
+// deviator returns m/size minus its value for a sphere.
 func deviator(m matrix, size float64) matrix {
 	for i := range 3 {
 		for j := range 3 {
@@ -100,10 +103,10 @@ func deviator(m matrix, size float64) matrix {
 
 func trace(m matrix) float64 { return m[0][0] + m[1][1] + m[2][2] }
 
-// times gives the product of a symmetric matrix and a vector.
+// times returns the product of a symmetric matrix and a vector.
 func times(m matrix, v [3]float64) [3]float64 {
 	return [3]float64{dot(m[0], v), dot(m[1], v), dot(m[2], v)}
 }
 
-// contract gives the sum of the products of the elements.
+// contract returns the sum of the products of the elements.
 func contract(m, n matrix) float64 { return dot(m[0], n[0]) + dot(m[1], n[1]) + dot(m[2], n[2]) }

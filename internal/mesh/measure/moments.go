@@ -7,22 +7,23 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// moments are integrals over a surface, or sums over the points of a cloud. They depend on the surface alone, not on the triangles that
-// it is cut into, nor on which side of a triangle is its front.
+// moments are integrals over a surface, or sums over the points of a cloud. They depend only on the
+// surface, not on its triangulation or orientation.
 type moments struct {
 	cloud  bool
 	size   float64 // diagonal of the box
-	area   float64 // of a cloud: the number of its points
-	volume float64 // signed; of closed surfaces only is it one
-	radius float64 // root of the mean squared distance from the centroid
-	// The means of products of coordinates, from the centroid and in radii.
+	area   float64 // for a cloud, the number of points
+	volume float64 // signed; meaningful for closed surfaces only
+	radius float64 // root mean square distance from the centroid
+	// The means of products of coordinates, relative to the centroid, in units of radius.
 	second [3][3]float64    // x[i]·x[j]
 	third  [3][3][3]float64 // x[i]·x[j]·x[k]
 	fourth [3][3]float64    // x[i]·x[j]·|x|²
 }
 
-// rule is a quadrature of a triangle that is exact to the fourth degree: barycentric coordinates and weights (D. A. Dunavant, High degree
-// efficient symmetrical Gaussian quadrature rules for the triangle, 1985).
+// rule is a quadrature rule for a triangle, exact to the fourth degree: barycentric coordinates and
+// weights (D. A. Dunavant, High degree efficient symmetrical Gaussian quadrature rules for the
+// triangle, 1985).
 var rule = func() (points [6]struct{ a, b, c, weight float64 }) {
 	for i, r := range [2]struct{ near, weight float64 }{{0.445948490915964886, 0.223381589678011466}, {0.091576213509770743, 0.109951743655321868}} {
 		far := 1 - 2*r.near
@@ -36,7 +37,8 @@ var rule = func() (points [6]struct{ a, b, c, weight float64 }) {
 	return points
 }()
 
-// integrate makes the moments of a mesh. It works from the middle of the box, for coordinates may be far from zero.
+// integrate computes the moments of a mesh. It works relative to the centre of the box, because
+// coordinates may be far from zero.
 func integrate(ctx context.Context, m *mesh.Mesh, progress func(done float64)) (*moments, error) {
 	box := m.Box()
 	s := &moments{cloud: m.Triangles() == 0, size: box.Diagonal()}
@@ -86,7 +88,7 @@ func integrate(ctx context.Context, m *mesh.Mesh, progress func(done float64)) (
 	for i := range middle {
 		middle[i] += first[i] / s.area
 	}
-	// Lengths are taken in diagonals meanwhile, so that the fourth power of the largest is still a number.
+	// Lengths are in units of the diagonal, so that fourth powers do not overflow.
 	err = each(middle, func(a, b, c [3]float64) {
 		for i := range a {
 			a[i], b[i], c[i] = a[i]/s.size, b[i]/s.size, c[i]/s.size
@@ -109,7 +111,8 @@ func integrate(ctx context.Context, m *mesh.Mesh, progress func(done float64)) (
 	return s, err
 }
 
-// shapeless tells that there is less area (of a cloud: extent) than rounding of the corners may have made.
+// shapeless reports whether the area (for a cloud: the extent) is within the rounding errors of the
+// coordinates.
 func (s *moments) shapeless() bool {
 	if s.cloud {
 		return s.size == 0
@@ -117,7 +120,8 @@ func (s *moments) shapeless() bool {
 	return s.area <= 1e-6*s.size*s.size
 }
 
-// add takes the point x with a weight. Of the symmetric tensors only i ≤ j ≤ k are summed; normalize fills in the others.
+// add adds point x with a weight. It sums the elements i ≤ j ≤ k of the symmetric tensors;
+// normalize fills in the others.
 func (s *moments) add(x [3]float64, weight float64) {
 	r := dot(x, x)
 	wx, wy, wz := weight*x[0], weight*x[1], weight*x[2]
@@ -146,7 +150,7 @@ func (s *moments) add(x [3]float64, weight float64) {
 	s.third[2][2][2] += zz * x[2]
 }
 
-// normalize makes means in radii of the sums in diagonals.
+// normalize converts sums in units of the diagonal to means in units of radius.
 func (s *moments) normalize() {
 	sum := s.second[0][0] + s.second[1][1] + s.second[2][2]
 	weight := s.area
@@ -176,7 +180,7 @@ func (s *moments) normalize() {
 	}
 }
 
-// normal is the cross product of two sides of a triangle: at right angles to it, and twice its area long.
+// normal returns the cross product of two sides of a triangle, whose length is twice the area.
 func normal(a, b, c [3]float64) [3]float64 {
 	return cross([3]float64{b[0] - a[0], b[1] - a[1], b[2] - a[2]}, [3]float64{c[0] - a[0], c[1] - a[1], c[2] - a[2]})
 }

@@ -7,21 +7,21 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// topology counts how the faces of a welded mesh hang together.
+// topology counts how the faces of a welded mesh are connected.
 type topology struct {
-	faces      int // those with three different corners; all else is of them
-	open       int // edges of one face
-	crowded    int // edges of more than two faces
-	turned     int // edges of two faces that run along it the same way, so that one shows its back
+	faces      int // with three different vertices; the other counts refer to these
+	open       int // edges with one face
+	crowded    int // edges with more than two faces
+	turned     int // edges whose two faces have opposite orientation
 	pinched    int // vertices whose faces form more than one fan
 	components int
 }
 
-// survey looks at each vertex of a welded mesh, and at the edges from it.
+// survey inspects each vertex of a welded mesh and its edges.
 func survey(ctx context.Context, w *mesh.Mesh, progress func(done float64)) (topology, error) {
 	var s topology
 	vertices := uint32(w.Vertices())
-	first := make([]uint32, vertices+1) // corners[first[v]:first[v+1]] are those at vertex v, once all are placed
+	first := make([]uint32, vertices+1) // corners[first[v]:first[v+1]] are the corners at vertex v, once all are placed
 	parts := newForest(int(vertices))
 	for i := 0; i+3 <= len(w.Indices); i += 3 {
 		if i%(3<<14) == 0 && ctx.Err() != nil {
@@ -79,13 +79,14 @@ func survey(ctx context.Context, w *mesh.Mesh, progress func(done float64)) (top
 	return s, nil
 }
 
-// surroundings is what one vertex after another is looked at with.
+// surroundings is scratch memory for inspecting one vertex after another.
 type surroundings struct {
-	spokes []uint64 // neighbour<<32 | face<<1 | whether the edge runs to the vertex; faces are numbered from 0 at each vertex
+	spokes []uint64 // neighbour<<32 | face<<1 | whether the edge leads to the vertex; faces are numbered from 0 at each vertex
 	fans   *forest
 }
 
-// count adds to s what is found around vertex v, whose corners are given. Each edge is counted at its lower end.
+// count adds the findings around vertex v to s. corners are its corners. Each edge is counted at
+// its lower end.
 func (r *surroundings) count(s *topology, indices []uint32, v uint32, corners []uint32) {
 	if len(corners) == 0 {
 		return
@@ -122,10 +123,10 @@ func (r *surroundings) count(s *topology, indices []uint32, v uint32, corners []
 	}
 }
 
-// forest is a set of disjoint sets: each number leads to a lower one of its set, or to itself.
+// forest is a disjoint-set forest: each number points to a lower one of its set, or to itself.
 type forest struct {
 	parents []uint32
-	joins   int // how many sets went into another
+	joins   int // number of unions
 }
 
 func newForest(n int) *forest {
@@ -134,7 +135,7 @@ func newForest(n int) *forest {
 	return f
 }
 
-// reset makes n sets of one number each; n must not be above what the forest was made for.
+// reset creates n sets of one number each. n must not exceed the size the forest was made for.
 func (f *forest) reset(n int) {
 	for i := range f.parents[:n] {
 		f.parents[i] = uint32(i)

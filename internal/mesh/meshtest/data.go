@@ -1,4 +1,5 @@
-// Package meshtest finds the real and the hostile models that the packages of meshes are tested with, and makes large ones.
+// Package meshtest provides the real and malformed models that the mesh packages are tested with,
+// and generates large ones.
 package meshtest
 
 import (
@@ -8,11 +9,13 @@ import (
 	"testing"
 )
 
-// Variable names the folder of the whole set of test data, which holds meshes/MANIFEST.csv and malformed/MANIFEST.csv.
+// Variable names the environment variable with the folder of the complete test data, which contains
+// meshes/MANIFEST.csv and malformed/MANIFEST.csv.
 const Variable = "MESHYARD_TEST_DATA"
 
-// Folder gives the folder of the whole set: that which the environment names, else ../shared/data beside the module where it is there.
-// A folder that the environment names and that is not one fails the test.
+// Folder returns the folder of the complete test data: that of the environment variable, otherwise
+// ../shared/data beside the module if it exists. It fails the test if the variable names a folder
+// without the data.
 func Folder(t testing.TB) (dir string, ok bool) {
 	t.Helper()
 	if dir = os.Getenv(Variable); dir != "" {
@@ -30,7 +33,7 @@ func isSet(dir string) bool {
 	return err == nil
 }
 
-// root is the folder of the module.
+// root returns the folder of the module.
 func root() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")

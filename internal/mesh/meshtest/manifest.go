@@ -14,17 +14,17 @@ import (
 
 const manifest = "MANIFEST.csv"
 
-// Row is a file of the test data and what is known of it.
+// Row is a file of the test data and its known properties.
 type Row struct {
-	Name      string // in its folder, with slashes
-	Path      string // where it can be read
-	Format    string // its ending, of other uploads than meshes too
-	Kind      string // mesh, companion, non-mesh or unsupported-extension; "" of malformed files
-	Triangles int    // -1 where the file is no mesh
+	Name      string // path in its folder, with slashes
+	Path      string // path for reading
+	Format    string // the extension, also of files that are not meshes
+	Kind      string // mesh, companion, non-mesh or unsupported-extension; "" for malformed files
+	Triangles int    // -1 if the file is not a mesh
 	Box       mesh.Box
-	Unit      string // unstated, millimeter, inch or metre; "" where the file is no mesh
+	Unit      string // unstated, millimeter, inch or metre; "" if the file is not a mesh
 	Notes     string // what is special, or what is wrong
-	Expected  string // of malformed files: what is to come of it
+	Expected  string // of malformed files: the expected result
 }
 
 // Bytes reads the file.
@@ -37,7 +37,7 @@ func (r Row) Bytes(t testing.TB) []byte {
 	return b
 }
 
-// Meshes gives the uploads of the whole set, and where it is not here those of testdata/meshes.
+// Meshes returns the complete set of uploads, or those of testdata/meshes if it is missing.
 func Meshes(t testing.TB) []Row {
 	t.Helper()
 	dir, ok := Folder(t)
@@ -47,7 +47,7 @@ func Meshes(t testing.TB) []Row {
 	return rows(t, filepath.Join(dir, "meshes"))
 }
 
-// Malformed gives the broken and hostile files of the whole set, and none where it is not here.
+// Malformed returns the malformed files of the complete set, or none if it is missing.
 func Malformed(t testing.TB) []Row {
 	t.Helper()
 	dir, ok := Folder(t)
@@ -74,7 +74,7 @@ func rows(t testing.TB, dir string) []Row {
 	var out []Row
 	for _, line := range lines[1:] {
 		names, column := lines[0], map[string]string{}
-		if len(line) > len(names) { // rows of what is no mesh have an empty field too many before their notes
+		if len(line) > len(names) { // rows of other files have an extra empty field before the notes
 			line = append(line[:len(names)-1], line[len(line)-1])
 		}
 		for i, value := range line {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestManifest sees that every file beside a manifest has its row, and every row its file.
+// TestManifest checks that files and rows of a manifest correspond.
 func TestManifest(t *testing.T) {
 	dirs := []string{filepath.Join(root(), "testdata", "meshes")}
 	if dir, ok := Folder(t); ok {
@@ -33,7 +33,7 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-// TestSphereSTL sees that the sphere is closed: each edge is there once in each direction.
+// TestSphereSTL checks that the sphere is closed: each edge occurs once in each direction.
 func TestSphereSTL(t *testing.T) {
 	for _, n := range []int{1, 100, 5000, 12345} {
 		b := SphereSTL(n)

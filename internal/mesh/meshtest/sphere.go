@@ -5,8 +5,9 @@ import (
 	"math"
 )
 
-// SphereSTL gives a binary STL file of a bumpy sphere about 50 units wide with at least n triangles, and few more: a closed body whose
-// vertices have no round coordinates, as those of scans and sculptures.
+// SphereSTL returns a binary STL file of a bumpy sphere about 50 units wide, with at least n
+// triangles and few more: a closed body whose coordinates are not round, like those of scans and
+// sculptures.
 func SphereSTL(n int) []byte {
 	rings := max(3, int(math.Ceil((1+math.Sqrt(1+float64(n)))/2)))
 	segments := 2 * (rings - 1)
@@ -20,14 +21,14 @@ func SphereSTL(n int) []byte {
 		if ring == rings {
 			s = 0
 		}
-		return [3]float32{float32(s*math.Cos(phi)) + 0, float32(s*math.Sin(phi)) + 0, float32(r * math.Cos(theta))} // -0 is 0
+		return [3]float32{float32(s*math.Cos(phi)) + 0, float32(s*math.Sin(phi)) + 0, float32(r * math.Cos(theta))} // turns -0 into 0
 	}
 	count := 2 * segments * (rings - 1)
 	b := make([]byte, 84, 84+50*count)
 	copy(b, "bumpy sphere")
 	binary.LittleEndian.PutUint32(b[80:], uint32(count))
 	add := func(corners ...[3]float32) {
-		b = append(b, make([]byte, 12)...) // a normal of zero: to be made from the corners
+		b = append(b, make([]byte, 12)...) // a zero normal, to be computed from the corners
 		for _, p := range corners {
 			for _, x := range p {
 				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))

@@ -6,28 +6,31 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// camera maps positions of a mesh to the picture. In its own space the mesh is some 2 units large around zero; x is to the right, y up and
-// z towards the viewer.
+// camera maps positions of a mesh to the image. In camera space the mesh is about 2 units large
+// around the origin; x points to the right, y up and z towards the viewer.
 type camera struct {
-	width, height float64 // samples
+	width, height float64 // in samples
 	toView        affine  // from a position to camera space
-	// distance is from the viewer to zero.
+	// distance is from the viewer to the origin.
 	distance float64
-	// A point of camera space that is w away is seen at x·zoom/w + shiftX, shiftY - y·zoom/w, in samples.
+	// A point of camera space at distance w is projected to x·zoom/w + shiftX, shiftY - y·zoom/w,
+	// in samples.
 	zoom, shiftX, shiftY float64
 	up                   [3]float64 // in camera space
-	floor                float64    // the lowest place of the mesh along up
+	floor                float64    // the lowest position of the mesh along up
 
-	// From a position to what is divided by the distance for its place in subsamples, and to that distance.
+	// From a position to its projected place in subsamples before the division by the distance, and
+	// to that distance.
 	across, down, away row
 
-	rotation [3][3]float64 // of directions, to camera space
+	rotation [3][3]float64 // rotates directions to camera space
 }
 
 const (
-	fieldOfView = 28.0 // degrees; long lenses flatter
-	margin      = 0.07 // of the picture, on each side
-	// maxZoom bounds how far what is next to nothing is blown up: that which fills a fortieth of the picture is left so.
+	fieldOfView = 28.0 // in degrees; long focal lengths distort less
+	margin      = 0.07 // fraction of the image on each side
+	// maxZoom limits the enlargement of very thin meshes: those that fill a fortieth of the image
+	// stay so.
 	maxZoom = 40
 )
 
@@ -35,7 +38,7 @@ const (
 func look(m *mesh.Mesh, width, height int) *camera {
 	c := &camera{width: float64(width), height: float64(height)}
 	used := usedVertices(m)
-	// Without Origin, beside which a small mesh would be nothing.
+	// Without Origin, which would exceed the precision for a small mesh.
 	box := used.box(m.Positions)
 	size := box.Size()
 	_, _, top := axes(m.Up)
@@ -64,7 +67,7 @@ func look(m *mesh.Mesh, width, height int) *camera {
 	return c
 }
 
-// fit zooms and shifts so that the mesh fills the picture but for the margin.
+// fit zooms and shifts so that the mesh fills the image except the margin.
 func (c *camera) fit(positions []float32, used vertices) {
 	lowX, highX, lowY, highY := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	v := c.toView
@@ -73,7 +76,7 @@ func (c *camera) fit(positions []float32, used vertices) {
 		positions = positions[3:]
 		w := c.distance - v[2].of(px, py, pz)
 		x, y := v[0].of(px, py, pz), v[1].of(px, py, pz)
-		// Most are inside of those before, which is told without a division.
+		// Most points are within the range of those before, which is tested without a division.
 		if (x < lowX*w || x > highX*w || y < lowY*w || y > highY*w) && used.has(i) {
 			x, y = x/w, y/w
 			lowX, highX = min(lowX, x), max(highX, x)
@@ -89,19 +92,20 @@ func (c *camera) fit(positions []float32, used vertices) {
 	c.shiftY = c.height/2 + c.zoom*(lowY+highY)/2
 }
 
-// seen is a vertex on the picture: its place in subsamples, and its nearness, which is linear on the picture.
+// seen is a projected vertex: its place in subsamples, and its nearness, which is linear in the
+// image.
 type seen struct {
 	x, y int32
 	near float32
 }
 
-// subsample is how many places there are from one sample to the next.
+// subsample is the number of places between two samples.
 const subsample = 16
 
-// project maps a position to the picture.
+// project maps a position to the image.
 func (c *camera) project(x, y, z float64) seen {
 	w := 1 / c.away.of(x, y, z)
-	// What is added makes all of them positive, for those the conversion rounds down.
+	// Makes all values positive, because the conversion truncates towards zero.
 	const positive = 1 << 16
 	return seen{
 		int32(c.across.of(x, y, z)*w+c.shiftX*subsample+(positive+0.5)) - positive,
@@ -115,12 +119,13 @@ func (c *camera) turn(d [3]float64) direction {
 	return vector([3]float64{dot(c.rotation[0], d), dot(c.rotation[1], d), dot(c.rotation[2], d)})
 }
 
-// vertices are those of a mesh that are drawn; nil: all. What no triangle uses must not make the rest small.
+// vertices is the set of vertices that are drawn; nil means all. Unused vertices must not affect
+// the zoom.
 type vertices []uint64
 
 func usedVertices(m *mesh.Mesh) vertices {
 	if m.Indices == nil || m.Normals != nil || m.Cloud {
-		return nil // Shaded leaves out what is not used
+		return nil // Shaded drops unused vertices
 	}
 	used := make(vertices, m.Vertices()/64+1)
 	for _, i := range m.Indices {
@@ -131,7 +136,7 @@ func usedVertices(m *mesh.Mesh) vertices {
 
 func (v vertices) has(i int) bool { return v == nil || v[i/64]&(1<<(i%64)) != 0 }
 
-// box is the smallest one around them.
+// box returns the bounding box of the set.
 func (v vertices) box(positions []float32) mesh.Box {
 	if v == nil {
 		return (&mesh.Mesh{Positions: positions}).Box()

@@ -2,7 +2,8 @@ package render
 
 import "math"
 
-// depths are how far each pixel's nearest sample is, as camera space's z, with a frame around them; where nothing is they are far below all.
+// depths are the z of the nearest sample of each pixel in camera space, with a frame around them.
+// Empty pixels are far below all others.
 type depths struct {
 	width, height, frame int
 	z                    []float32
@@ -33,14 +34,14 @@ func (r *raster) depths(c *camera, frame int) *depths {
 
 // step leads from a pixel to two others, on opposite sides of it.
 type step struct {
-	offset int     // among depths
-	scale  float32 // what differences of depth are multiplied with, for slopes
+	offset int     // in depths
+	scale  float32 // factor from depth differences to slopes
 }
 
-// rings are how far steps reach, as parts of the picture.
+// rings are the lengths of steps as fractions of the image.
 var rings = []float64{0.006, 0.014, 0.03}
 
-// steps gives those that are taken from each pixel, and the depths they are taken on.
+// steps returns the steps from each pixel, and the depths they refer to.
 func (r *raster) steps(c *camera) (d *depths, steps []step) {
 	size := float64(min(r.width, r.height)) / samples
 	d = r.depths(c, int(rings[len(rings)-1]*size)+1)
@@ -51,7 +52,7 @@ func (r *raster) steps(c *camera) (d *depths, steps []step) {
 			if dx == 0 && dy == 0 {
 				continue
 			}
-			// How long the step is on a plane that faces the viewer.
+			// The length of the step on a plane that faces the viewer.
 			length := math.Hypot(dx, dy) * samples * c.distance / c.zoom
 			steps = append(steps, step{int(dy)*(d.width+2*d.frame) + int(dx), float32(0.5 / length)})
 		}
@@ -59,9 +60,9 @@ func (r *raster) steps(c *camera) (d *depths, steps []step) {
 	return d, steps
 }
 
-// relief gives a factor of the light of a pixel, by its place among the depths: less than 1 in hollows, where less light comes, and more on
-// edges. A place is hollow as far as those on two opposite sides of it are on average nearer than itself, so a plane is not, however it is
-// turned.
+// relief returns a light factor for a pixel: less than 1 in hollows, which receive less light, and
+// more on edges. A pixel is in a hollow if the pixels on opposite sides are on average nearer, so a
+// plane is never hollow, whatever its slope.
 func (d *depths) relief(at int, steps []step) float32 {
 	z := d.z[at]
 	if z == nothing || len(steps) == 0 {
@@ -71,7 +72,7 @@ func (d *depths) relief(at int, steps []step) float32 {
 	for _, s := range steps {
 		bend := (d.z[at+s.offset] + d.z[at-s.offset] - 2*z) * s.scale
 		switch {
-		case bend > 4: // another surface, far before this one
+		case bend > 4: // another surface, far in front of this one
 			hollow += 4 / bend
 		case bend > 1:
 			hollow++
@@ -79,7 +80,7 @@ func (d *depths) relief(at int, steps []step) float32 {
 			hollow += bend
 		case bend > -0.5:
 			edge -= bend
-		case bend > -3: // beyond, the silhouette
+		case bend > -3: // outside the silhouette
 			edge += 0.5
 		}
 	}

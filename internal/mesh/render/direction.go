@@ -10,21 +10,21 @@ func vector(v [3]float64) direction { return direction{float32(v[0]), float32(v[
 func (d direction) dot(e direction) float32 { return d.x*e.x + d.y*e.y + d.z*e.z }
 
 const (
-	// facingBits is how finely directions are told apart, along each of two axes.
+	// facingBits is the precision of packed directions on each of two axes.
 	facingBits = 9
 	mostFacing = 1<<facingBits - 1
-	// toViewer is the direction that faces the viewer.
+	// toViewer is the packed direction towards the viewer.
 	toViewer = 1 << (2 * facingBits)
 )
 
-// pack writes a direction, turned towards the viewer, as a place on the octahedron whose front half is unfolded: never 0. That of what has no
-// direction is to the viewer.
+// pack encodes a direction, flipped towards the viewer, as a position on the front half of an
+// unfolded octahedron. The result is never 0. A zero vector becomes toViewer.
 func (d direction) pack() uint32 {
 	l := abs(d.x) + abs(d.y) + abs(d.z)
 	if !(l > 0 && l <= math.MaxFloat32) {
 		return toViewer
 	}
-	// x + y and x - y of the octahedron's front half fill a square.
+	// x + y and x - y of the front half of the octahedron fill a square.
 	half := mostFacing / 2.0 / l
 	if d.z < 0 {
 		half = -half
@@ -33,7 +33,7 @@ func (d direction) pack() uint32 {
 	return toViewer | min(u, mostFacing)<<facingBits | min(v, mostFacing)
 }
 
-// unpack gives the direction, of length one.
+// unpack returns the direction as a unit vector.
 func unpack(facing uint32) direction {
 	if facing == toViewer {
 		return direction{0, 0, 1}

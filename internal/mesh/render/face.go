@@ -2,19 +2,20 @@ package render
 
 import "github.com/meshyard/meshyard/internal/mesh"
 
-// face is a triangle on its way to the picture. Places on it are given by how much of its second and its third corner is in them.
+// face is a triangle being drawn. Points on it are given by the weights of its second and third
+// corner.
 type face struct {
 	mesh    *mesh.Mesh
 	camera  *camera
 	corners [3]uint32
-	at      [3][3]float64 // their positions
+	at      [3][3]float64 // positions of the corners
 	seen    [3]seen
-	flat    uint32 // where it faces, if that is the same all over; 0: not known yet
-	bent    bool   // whether normals are known
+	flat    uint32 // the packed normal if it is constant; 0 if not computed yet
+	bent    bool   // vertex normals are available
 	normals [3]direction
 }
 
-// set makes it triangle i of the mesh.
+// set loads triangle i of the mesh.
 func (t *face) set(i int) {
 	t.corners[0], t.corners[1], t.corners[2] = t.mesh.Corners(i)
 	for k, v := range t.corners {
@@ -26,20 +27,20 @@ func (t *face) set(i int) {
 	t.flat, t.bent = 0, false
 }
 
-// small tells whether the triangle is no longer on the picture than a cell of the ground.
+// small reports whether the triangle is smaller in the image than a cell of the ground.
 func (t *face) small() bool {
 	const side = 4 * subsample
 	a, b, c := &t.seen[0], &t.seen[1], &t.seen[2]
 	return max(a.x, b.x, c.x)-min(a.x, b.x, c.x) < side && max(a.y, b.y, c.y)-min(a.y, b.y, c.y) < side
 }
 
-// near gives how near the surface is.
+// near returns the nearness of the surface.
 func (t *face) near(wB, wC float32) float32 {
 	a := t.seen[0].near
 	return a + wB*(t.seen[1].near-a) + wC*(t.seen[2].near-a)
 }
 
-// facing gives where the surface faces.
+// facing returns the packed normal of the surface.
 func (t *face) facing(wB, wC float32) uint32 {
 	if t.flat != 0 {
 		return t.flat
@@ -66,7 +67,7 @@ func (t *face) facing(wB, wC float32) uint32 {
 	}.pack()
 }
 
-// color gives the colour of the surface.
+// color returns the colour of the surface.
 func (t *face) color(wB, wC float32) (color uint32) {
 	for k := range 3 {
 		a, b, c := t.mesh.Colors[4*int(t.corners[0])+k], t.mesh.Colors[4*int(t.corners[1])+k], t.mesh.Colors[4*int(t.corners[2])+k]

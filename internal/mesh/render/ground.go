@@ -2,25 +2,25 @@ package render
 
 import "math"
 
-// ground is the floor that the mesh stands on, and the shadow there of what is above it, as under an overcast sky.
+// ground is the floor below the mesh, with the shadow of the mesh as under an overcast sky.
 type ground struct {
 	c *camera
-	// Two directions along the floor, in camera space.
+	// Two directions on the floor, in camera space.
 	along, across [3]float64
-	// From a position of the mesh to its place on the grid, and to its height above the floor.
+	// From a position of the mesh to its place on the grid and its height above the floor.
 	u, v, height row
-	low          []float32 // of each cell: how high above it the lowest thing is
-	shade        []float32 // of each cell, 0 to 1, once it is softened
+	low          []float32 // for each cell the height of the lowest point above it
+	shade        []float32 // for each cell its darkness from 0 to 1, after soften
 }
 
 const (
-	cells  = 128 // of the grid, along each side
-	spread = 1.9 // half of the grid's side, in units of camera space
+	cells  = 128 // of the grid, on each side
+	spread = 1.9 // half of the side of the grid in camera space
 	cell   = 2 * spread / cells
 )
 
 func newGround(c *camera) *ground {
-	// Any two directions at right angles to up.
+	// Any two directions perpendicular to up.
 	along := unit(cross(c.up, [3]float64{0, 0, 1}))
 	g := &ground{c: c, along: along, across: cross(c.up, along), low: make([]float32, cells*cells)}
 	for i := range g.low {
@@ -34,19 +34,19 @@ func newGround(c *camera) *ground {
 	return g
 }
 
-// dot lets a position shade the cell under it.
+// dot casts the shadow of a position on the cell below it.
 func (g *ground) dot(x, y, z float64) {
 	i, j := int(g.u.of(x, y, z)), int(g.v.of(x, y, z))
 	if uint(i) >= cells || uint(j) >= cells {
-		return // never: the grid holds the mesh
+		return // unreachable: the grid contains the mesh
 	}
 	if k, height := j*cells+i, float32(g.height.of(x, y, z)); height < g.low[k] {
 		g.low[k] = height
 	}
 }
 
-// add lets triangle i shade the cells under it, and tells how much work that was. Of small ones, of which many are above a cell, one corner
-// of every fourth is enough.
+// add casts the shadow of triangle i and returns the amount of work. Of small triangles, many of
+// which are above one cell, it uses one corner of every fourth.
 func (g *ground) add(t *face, i int) (work int) {
 	p := &t.at
 	if t.small() {
@@ -63,7 +63,8 @@ func (g *ground) add(t *face, i int) (work int) {
 	}
 	i0, i1 := max(0, int(min(u[0], u[1], u[2]))), min(cells-1, int(max(u[0], u[1], u[2])))
 	j0, j1 := max(0, int(min(v[0], v[1], v[2]))), min(cells-1, int(max(v[0], v[1], v[2])))
-	// A cell is under the triangle where its middle is, within a little: inside of each edge, a·x + b·y + c ≥ 0.
+	// A cell is below the triangle if its centre is, with a small margin: inside each edge, a·x +
+	// b·y + c ≥ 0.
 	area := (u[1]-u[0])*(v[2]-v[0]) - (v[1]-v[0])*(u[2]-u[0])
 	turned := math.Copysign(1, area)
 	lowest := float32(height)
@@ -72,7 +73,7 @@ func (g *ground) add(t *face, i int) (work int) {
 		for k := range 3 {
 			n := (k + 1) % 3
 			a, b := -(v[n]-v[k])*turned, (u[n]-u[k])*turned
-			rest := b*(float64(j)+0.5-v[k]) + a*(0.5-u[k]) + 0.7*(math.Abs(a)+math.Abs(b)) // of cell 0
+			rest := b*(float64(j)+0.5-v[k]) + a*(0.5-u[k]) + 0.7*(math.Abs(a)+math.Abs(b)) // for cell 0
 			switch {
 			case a > 0:
 				low = max(low, math.Ceil(-rest/a))
@@ -90,7 +91,8 @@ func (g *ground) add(t *face, i int) (work int) {
 	return work
 }
 
-// soften makes of what is above the cells a shadow, the darker the lower, and blurs it: three times a box is near enough to a bell.
+// soften converts heights to darkness and blurs it with three box filters, which approximates a
+// Gaussian.
 func (g *ground) soften() {
 	g.shade = make([]float32, cells*cells)
 	for i, height := range g.low {
@@ -125,7 +127,7 @@ func (g *ground) soften() {
 	}
 }
 
-// under gives how dark the floor is that is seen at a sample where nothing stands before it.
+// under returns the darkness of the floor at a sample where nothing is in front of it.
 func (g *ground) under(x, y float64) float64 {
 	c := g.c
 	// The ray through the sample, from the viewer at (0, 0, distance).

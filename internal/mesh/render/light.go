@@ -1,33 +1,34 @@
 package render
 
-// The look of what has no colours of its own, and of the ground, as sRGB from 0 to 255.
+// The colours of a mesh without colours and of the ground, as sRGB from 0 to 255.
 var (
 	material = [3]float32{176, 190, 210}
 	skyTop   = [3]float32{250, 251, 253}
 	skyLow   = [3]float32{226, 230, 236}
 )
 
-// A lamp is a light from far away, by the direction towards it in camera space.
+// Lights at infinity, as directions towards them in camera space.
 var (
 	key  = vector(unit([3]float64{-0.5, 0.65, 0.9})) // from the upper left
 	fill = vector(unit([3]float64{0.95, 0.1, 0.45})) // from the right
-	// gleam is the direction in which the key light is mirrored to the viewer.
+	// gleam is the direction of normals that reflect the key light to the viewer.
 	gleam = vector(unit(sum(unit([3]float64{-0.5, 0.65, 0.9}), [3]float64{0, 0, 1})))
 )
 
-// How strong lights are, as factors of a colour.
+// The intensity of lights, as factors of a colour.
 const (
 	keyLight  = 0.66
 	fillLight = 0.18
 	skyLight  = 0.44 // from all sides
-	overhead  = 0.11 // more from above, less from the floor
+	overhead  = 0.11 // more from above, less from below
 	shine     = 0.16
 )
 
-// light gives how bright a surface is that faces somewhere: a factor of its colour, and what it mirrors of the key light.
+// light returns the brightness of a surface with a normal: a factor of its colour, and the specular
+// reflection of the key light.
 func light(facing, up direction) (factor, gloss float32) {
 	factor = skyLight + overhead*facing.dot(up) + keyLight*max(0, facing.dot(key)) + fillLight*max(0, facing.dot(fill))
-	if mirrored := facing.dot(gleam); mirrored > 0.8 { // less is next to nothing
+	if mirrored := facing.dot(gleam); mirrored > 0.8 { // less is negligible
 		for range 5 { // to the power of 32
 			mirrored *= mirrored
 		}
@@ -36,7 +37,7 @@ func light(facing, up direction) (factor, gloss float32) {
 	return factor, gloss
 }
 
-// film is how bright light of a strength shows: what is bright keeps its shades, and does not become white.
+// film is a tone curve that keeps bright shades distinct.
 func film(strength float32) float32 {
 	const bright = 185
 	if strength <= bright {

@@ -7,7 +7,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// points draws the vertices of a cloud as discs that face the viewer, the larger the fewer there are.
+// points draws the vertices of a cloud as discs that face the viewer, larger if there are fewer.
 func (r *raster) points(ctx context.Context, m *mesh.Mesh, c *camera, g *ground, progress func(float64)) error {
 	total := m.Vertices()
 	radius := math.Sqrt(float64(r.width*r.height) / float64(max(total, 1)) / 12)
@@ -38,8 +38,7 @@ func (r *raster) colorOf(m *mesh.Mesh, v int) uint32 {
 	return uint32(q[0]) | uint32(q[1])<<8 | uint32(q[2])<<16
 }
 
-// disc draws a disc, bent like a ball so that it is lit like one. It returns how much work that was,
-// in samples.
+// disc draws a disc, shaded like a sphere. It returns the amount of work, in samples.
 func (r *raster) disc(x, y, radius float64, near float32, color uint32) (work int) {
 	top, bottom := max(0, int(y-radius)), min(r.height-1, int(y+radius))
 	left, right := max(0, int(x-radius)), min(r.width-1, int(x+radius))

@@ -6,12 +6,12 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// raster is what is seen in each sample: how near it is, where its surface faces, and its colour.
+// raster holds for each sample the nearness, the normal and the colour of what is visible.
 type raster struct {
 	width, height int
-	near          []float32 // 1 / distance; 0: nothing is there
+	near          []float32 // 1 / distance; 0 if nothing is visible
 	facing        []uint32  // see pack
-	color         []uint32  // red, green, blue from the lowest byte on; nil where the mesh has no colours
+	color         []uint32  // red in the lowest byte, then green and blue; nil if the mesh has no colours
 	budget        int64     // how many more samples may be filled, see maxFill
 }
 
@@ -37,11 +37,11 @@ func (r *raster) spend(work int) error {
 	return nil
 }
 
-// triangles draws all triangles, both sides of each: half of what is printed is not closed.
+// triangles draws all triangles, with both sides, because many models are not closed.
 func (r *raster) triangles(ctx context.Context, m *mesh.Mesh, c *camera, g *ground, progress func(float64)) error {
 	total := m.Triangles()
 	t := &face{mesh: m, camera: c}
-	work := askEvery // so that the context is asked before the first
+	work := askEvery // checks the context before the first triangle
 	for i := range total {
 		if work++; work >= askEvery {
 			work = 0
@@ -60,11 +60,12 @@ func (r *raster) triangles(ctx context.Context, m *mesh.Mesh, c *camera, g *grou
 	return nil
 }
 
-// triangle draws a triangle, and tells how much work that was, in samples. Places are whole numbers, so of two triangles that share an edge
-// one at least has each sample on it, and no crack is seen between them.
+// triangle draws a triangle and returns the amount of work, in samples. Coordinates are integers,
+// so a sample on an edge that two triangles share belongs to at least one of them, and no gap is
+// visible.
 func (r *raster) triangle(t *face) (work int) {
 	a, b, c := &t.seen[0], &t.seen[1], &t.seen[2]
-	// The samples whose middles may be inside.
+	// The samples whose centres may be inside.
 	const half = subsample / 2
 	x0, x1 := max((min(a.x, b.x, c.x)+half-1)>>4, 0), min((max(a.x, b.x, c.x)-half)>>4, int32(r.width)-1)
 	y0, y1 := max((min(a.y, b.y, c.y)+half-1)>>4, 0), min((max(a.y, b.y, c.y)-half)>>4, int32(r.height)-1)
@@ -104,12 +105,13 @@ func (r *raster) triangle(t *face) (work int) {
 	return work
 }
 
-// edge tells on which side of a line a place is: how far from it, times the length of the line.
+// edge returns the signed distance of a point from a line, times the length of the line.
 func edge(from, to *seen, x, y int32) int64 {
 	return int64(to.x-from.x)*int64(y-from.y) - int64(to.y-from.y)*int64(x-from.x)
 }
 
-// speck draws a triangle that covers one sample or none, given what edge says of the sample. Most triangles of large meshes are such.
+// speck draws a triangle that covers at most one sample, given the edge functions of the sample.
+// Most triangles of large meshes are such.
 func (r *raster) speck(t *face, i int, eA, eB, eC int64) {
 	area := eA + eB + eC
 	if area < 0 {
@@ -131,15 +133,16 @@ func (r *raster) speck(t *face, i int, eA, eB, eC int64) {
 	}
 }
 
-// span is where a triangle is drawn: a row of samples, and what edge says of the first, how that changes from one sample to the next, and
-// from one row to the next. At samples inside it is not negative.
+// span describes the samples of a triangle: the edge functions at the first sample of a row, and
+// their change from one sample to the next and from one row to the next. They are not negative
+// inside.
 type span struct {
 	*face
 	at, dx, dy [3]int64
-	scale      float32 // makes parts of the whole of it
+	scale      float32 // converts edge functions to weights
 }
 
-// turn exchanges inside and outside.
+// turn negates the edge functions.
 func (s *span) turn() {
 	for k := range s.at {
 		s.at[k], s.dx[k], s.dy[k] = -s.at[k], -s.dx[k], -s.dy[k]
@@ -147,7 +150,7 @@ func (s *span) turn() {
 	s.scale = -s.scale
 }
 
-// inside gives the first and the last sample of a row that are inside of all edges, of those from 0 to last.
+// inside returns the first and the last sample of a row that are inside all edges, from 0 to last.
 func (s *span) inside(last int) (from, to int) {
 	low, high := int64(0), int64(last)
 	for k, at := range s.at {

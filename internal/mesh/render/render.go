@@ -1,4 +1,5 @@
-// Package render draws a mesh as a picture: in software, on one processor, and to the same bytes each time.
+// Package render draws a mesh as an image, in software and on one processor. The same mesh yields
+// the same bytes.
 package render
 
 import (
@@ -8,27 +9,26 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// Options say how a picture is made. The zero value of all but the sizes is right.
+// Options are the parameters of an image. Only the dimensions are required.
 type Options struct {
-	Width, Height int // pixels, brought into 16 to 4096
-	// Progress is told how much is done, from 0 to 1; it may be nil.
+	Width, Height int // in pixels, clamped to 16 to 4096
+	// Progress is called with values from 0 to 1. It may be nil.
 	Progress func(done float64)
 }
 
 const (
-	// samples are taken in each pixel, so many across and down.
+	// samples is the number of samples for each pixel in each direction.
 	samples = 2
-	// smoothUpTo is the largest number of triangles that get normals of their own for each corner. Those of larger meshes are about as
-	// small as pixels, and flat shading shows the same.
+	// smoothUpTo is the maximum number of triangles for smooth shading. Triangles of larger meshes
+	// are about as small as pixels, so flat shading looks the same.
 	smoothUpTo = 200_000
-	// askEvery is after how much work, in samples, the context is asked.
+	// askEvery is the amount of work, in samples, between checks of the context.
 	askEvery = 1 << 14
 )
 
-// Render draws a mesh on a light ground, seen from the front right and above, as large as fits. The
-// error is that of the context, or a *mesh.Error where the faces overlap so much that drawing them
-// would take very long. Beyond the mesh it takes some 14 bytes a sample, of which there are four a
-// pixel.
+// Render draws a mesh on a light ground, from the front right and above, as large as fits. The
+// error is that of ctx, or a *mesh.Error if the faces overlap so much that drawing would take very
+// long. It needs about 14 bytes for each of the four samples of a pixel, in addition to the mesh.
 func Render(ctx context.Context, m *mesh.Mesh, o Options) (*image.NRGBA, error) {
 	progress := o.Progress
 	if progress == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// draw draws a mesh and gives the picture with what is seen in each sample.
+// draw renders a mesh and returns the image and the raster.
 func draw(t *testing.T, m *mesh.Mesh, width, height int) (*image.NRGBA, *raster) {
 	t.Helper()
 	img, err := Render(t.Context(), m, Options{Width: width, Height: height})
@@ -30,7 +30,7 @@ func draw(t *testing.T, m *mesh.Mesh, width, height int) (*image.NRGBA, *raster)
 	return img, r
 }
 
-// covered gives where something is drawn, in samples, and how many samples that is.
+// covered returns the bounding box and the number of covered samples.
 func (r *raster) covered() (box image.Rectangle, count int) {
 	for i, near := range r.near {
 		if near != 0 {
@@ -42,7 +42,7 @@ func (r *raster) covered() (box image.Rectangle, count int) {
 	return box, count
 }
 
-// soup is a mesh of triangles, as STL has them.
+// soup returns a mesh of triangles without indices.
 func soup(corners ...[3]float64) *mesh.Mesh {
 	m := &mesh.Mesh{Format: mesh.STL, Unit: 1}
 	for _, p := range corners {
@@ -51,7 +51,7 @@ func soup(corners ...[3]float64) *mesh.Mesh {
 	return m
 }
 
-// box is a box of 12 triangles with a corner and sides.
+// box returns a box of 12 triangles with a corner and side lengths.
 func box(corner, side [3]float64) *mesh.Mesh {
 	at := func(i int) [3]float64 {
 		return [3]float64{corner[0] + side[0]*float64(i&1), corner[1] + side[1]*float64(i>>1&1), corner[2] + side[2]*float64(i>>2&1)}
@@ -69,22 +69,22 @@ func cloud(points ...[3]float64) *mesh.Mesh {
 	return m
 }
 
-// with gives a box to which something was done.
+// with returns a modified box.
 func with(change func(m *mesh.Mesh)) *mesh.Mesh {
 	m := box([3]float64{}, [3]float64{1, 1, 1}).Weld()
 	change(m)
 	return m
 }
 
-// Whatever the shape, something is drawn, and it fills the picture but for the margins.
+// TestShapes checks that any shape is visible and fills the image except the margins.
 func TestShapes(t *testing.T) {
 	towards := viewpoint(box([3]float64{}, [3]float64{1, 1, 1}), [3]float64{1, 1, 1})
 	aside := unit(cross(towards, [3]float64{0, 0, 1}))
 	tests := []struct {
 		name string
 		mesh *mesh.Mesh
-		part float64 // of the samples of the box around it that are covered at least
-		tiny bool    // next to nothing: it fills nothing
+		part float64 // minimum covered fraction of the bounding box
+		tiny bool    // too small to fill the image
 	}{
 		{"cube", box([3]float64{}, [3]float64{1, 1, 1}), 0.5, false},
 		{"with Y up", with(func(m *mesh.Mesh) { m.Up = mesh.UpY }), 0.5, false},
@@ -133,7 +133,7 @@ func TestShapes(t *testing.T) {
 				filled := max(float64(place.Dx())/float64(r.width), float64(place.Dy())/float64(r.height))
 				slack := 0.02
 				if test.mesh.Cloud || r.thin() || size.X < 100 {
-					slack = 0.16 // the breadth of discs and pens
+					slack = 0.16 // the width of discs and pens
 				}
 				if math.Abs(filled-(1-2*margin)) > slack {
 					t.Errorf("%v: the mesh is in %v, which fills %.2f of the picture, not %.2f", size, place, filled, 1-2*margin)
@@ -146,7 +146,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// A huge cube, a tiny one, and one far away look as any other.
+// TestScales checks that a huge, a tiny and a distant cube look alike.
 func TestScales(t *testing.T) {
 	want, _ := draw(t, box([3]float64{}, [3]float64{1, 1, 1}), 96, 96)
 	for name, m := range map[string]*mesh.Mesh{
@@ -165,7 +165,7 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// A closed convex body has no crack: what is covered in a row of samples is in one piece.
+// TestNoCracks checks that each row of a convex body is covered without gaps.
 func TestNoCracks(t *testing.T) {
 	for _, n := range []int{16, 100, 1000, 30_000, 250_000} {
 		for _, smooth := range []bool{true, false} {
@@ -196,7 +196,7 @@ func TestNoCracks(t *testing.T) {
 	}
 }
 
-// The same bytes come each time, whatever runs beside.
+// TestSameBytes checks that concurrent rendering is deterministic.
 func TestSameBytes(t *testing.T) {
 	for _, m := range []*mesh.Mesh{ball(2000, 0.3), ball(250_000, 0.3), cloud([3]float64{1, 0, 0}, [3]float64{0, 2, 0}, [3]float64{0, 0, 3})} {
 		first, _ := draw(t, m, 128, 96)
@@ -211,7 +211,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// Both sides of a triangle look alike.
+// TestBothSides checks that both sides of a triangle look alike.
 func TestBothSides(t *testing.T) {
 	m := ball(3000, 0.3)
 	back := *m
@@ -229,7 +229,7 @@ func TestBothSides(t *testing.T) {
 	}
 }
 
-// Colours of vertices are seen, and the top of a thing is brighter than its sides.
+// TestColors checks that vertex colours are visible, and that the top is brighter than the sides.
 func TestColors(t *testing.T) {
 	m := box([3]float64{}, [3]float64{1, 1, 1})
 	for range m.Vertices() {
@@ -247,7 +247,7 @@ func TestColors(t *testing.T) {
 	}
 }
 
-// asked counts how often a context is asked, and ends after some times.
+// asked is a context that counts checks and is done after some of them.
 type asked struct {
 	context.Context
 	count, end int
@@ -260,7 +260,7 @@ func (a *asked) Err() error {
 	return nil
 }
 
-// A few triangles that fill the picture are much work: the context is asked between them.
+// TestCancelled checks that the context is checked between triangles that fill the image.
 func TestCancelled(t *testing.T) {
 	var corners [][3]float64
 	for i := range 200 {
@@ -284,7 +284,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// What is told of progress goes from 0 to 1 and never back.
+// TestProgress checks that progress increases from 0 to 1.
 func TestProgress(t *testing.T) {
 	last := 0.0
 	_, err := Render(t.Context(), ball(100_000, 0), Options{Width: 64, Height: 64, Progress: func(done float64) {
@@ -298,7 +298,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Nothing is allocated for a triangle.
+// TestAllocations checks that drawing a triangle does not allocate.
 func TestAllocations(t *testing.T) {
 	m := ball(smoothUpTo+10_000, 0)
 	allocations := testing.AllocsPerRun(1, func() {
@@ -311,7 +311,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// Directions survive being packed, turned to the viewer.
+// TestPack checks the round trip of packed directions.
 func TestPack(t *testing.T) {
 	for i := range 1000 {
 		theta, phi := float64(i)*0.0031, float64(i)*0.7

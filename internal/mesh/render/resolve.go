@@ -5,7 +5,7 @@ import (
 	"image"
 )
 
-// resolve makes pixels of samples.
+// resolve computes pixels from samples.
 func (r *raster) resolve(ctx context.Context, c *camera, g *ground) (*image.NRGBA, error) {
 	img := image.NewNRGBA(image.Rect(0, 0, r.width/samples, r.height/samples))
 	d, steps := r.steps(c)
@@ -41,7 +41,8 @@ func skyAt(part float32) (sky [3]float32) {
 	return sky
 }
 
-// pixel adds the light of the samples of a pixel, of which first is the place of the upper left, and counts those where nothing is.
+// pixel sums the light of the samples of a pixel, whose upper left sample is first, and counts
+// empty samples.
 func (r *raster) pixel(first int, up direction, relief float32) (total [3]float32, bare float32) {
 	for s := range samples * samples {
 		i := first + s/samples*r.width + s%samples

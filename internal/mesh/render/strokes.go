@@ -7,7 +7,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// thin tells whether next to nothing is drawn: the mesh is a needle, a thread, or all in one place.
+// thin reports whether almost nothing is drawn: the mesh is a needle, a thread or a single point.
 func (r *raster) thin() bool {
 	covered := 0
 	for _, near := range r.near {
@@ -15,18 +15,19 @@ func (r *raster) thin() bool {
 			covered++
 		}
 	}
-	// In one direction a mesh fills the picture but for the margins. What covers four samples of each line across that can be seen.
+	// In one direction a mesh fills the image except the margins. It is visible if it covers four
+	// samples of each line across that direction.
 	return float64(covered) < 4*(1-2*margin)*float64(min(r.width, r.height))
 }
 
-// strokes draws the edges of a thin mesh, and its vertices, with a pen of some breadth, so that there is something to see.
+// strokes draws the edges and the vertices of a thin mesh with a wide pen, so that it is visible.
 func (r *raster) strokes(ctx context.Context, m *mesh.Mesh, c *camera) error {
 	side := float64(min(r.width, r.height))
 	pen := max(2, side/200)
 	if c.zoom >= maxZoom*side {
-		pen = side / 36 // all in one place: a point
+		pen = side / 36 // all vertices at the same position
 	}
-	const most = 1 << 22 // discs: more would show nothing else
+	const most = 1 << 22 // more discs would add nothing visible
 	drawn, last := 0, seen{x: -1, y: -1}
 	for t := 0; t < m.Triangles() && drawn < most; t++ {
 		if t%(1<<12) == 0 && ctx.Err() != nil {
@@ -50,7 +51,7 @@ func (r *raster) strokes(ctx context.Context, m *mesh.Mesh, c *camera) error {
 					drawn++
 					filled := r.disc(x/subsample, y/subsample, pen, a.near+float32(part)*(b.near-a.near), color)
 					if r.spend(filled) != nil {
-						return nil // what is drawn by now shows the mesh
+						return nil // enough is drawn
 					}
 				}
 			}

@@ -2,7 +2,7 @@ package render
 
 import "math"
 
-// row is a linear function of a position: three factors, and what is added.
+// row is a linear function of a position: three factors and a constant.
 type row [4]float64
 
 func (r *row) of(x, y, z float64) float64 { return r[0]*x + r[1]*y + r[2]*z + r[3] }
@@ -10,7 +10,7 @@ func (r *row) of(x, y, z float64) float64 { return r[0]*x + r[1]*y + r[2]*z + r[
 // affine maps a position to another space.
 type affine [3]row
 
-// along gives the distance of positions along a direction of the other space.
+// along returns the distance of positions along a direction of the other space.
 func (a *affine) along(d [3]float64) (r row) {
 	for i := range r {
 		r[i] = a[0][i]*d[0] + a[1][i]*d[1] + a[2][i]*d[2]

@@ -6,7 +6,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// axes gives what is the front, the right side and the top of a mesh, as directions of its file: as slicers show it.
+// axes returns the front, the right side and the top of a mesh as directions of its file, as
+// slicers show them.
 func axes(up mesh.Up) (front, side, top [3]float64) {
 	if up == mesh.UpY {
 		return [3]float64{0, 0, 1}, [3]float64{1, 0, 0}, [3]float64{0, 1, 0}
@@ -14,9 +15,10 @@ func axes(up mesh.Up) (front, side, top [3]float64) {
 	return [3]float64{0, -1, 0}, [3]float64{1, 0, 0}, [3]float64{0, 0, 1}
 }
 
-// viewpoint gives the direction from a mesh of a size to its viewer: from the front right and above. Broad faces are turned to the viewer:
-// a plate that lies is seen from higher above, one that stands from its broad side, and what is thin in a direction of its own from
-// another corner if it would be seen on its edge. The viewer in the browser begins at the same place.
+// viewpoint returns the direction from a mesh of a size to its viewer: from the front right and
+// above. It turns broad faces towards the viewer: a flat plate is seen from higher above, an
+// upright one from its broad side, and a diagonal one from another corner if it would otherwise be
+// seen edge-on. The viewer in the browser starts with the same direction.
 func viewpoint(m *mesh.Mesh, size [3]float64) [3]float64 {
 	front, side, top := axes(m.Up)
 	wide, deep, high := math.Abs(dot(size, side)), math.Abs(dot(size, front)), math.Abs(dot(size, top))
@@ -51,10 +53,11 @@ func viewpoint(m *mesh.Mesh, size [3]float64) [3]float64 {
 	return usual
 }
 
-// scatter is how far vertices lie from their middle: the moments xx, yy, zz, xy, xz, yz, with the size of the whole as unit.
+// scatter is the covariance of the vertices, xx, yy, zz, xy, xz, yz, relative to the size of the
+// mesh.
 type scatter [6]float64
 
-// scatterOf looks at some of the vertices.
+// scatterOf samples the vertices.
 func scatterOf(m *mesh.Mesh) (s scatter) {
 	const some = 4096
 	step := max(1, m.Vertices()/some)
@@ -85,8 +88,8 @@ func scatterOf(m *mesh.Mesh) (s scatter) {
 	return s
 }
 
-// breadth grows with what is seen of the vertices from a direction: the area over which they are scattered, and, which is little beside
-// that and tells for needles, their length.
+// breadth estimates how much of the mesh is visible from a direction: the area of the scattered
+// vertices and, as a small term that matters for needles, their length.
 func (s scatter) breadth(from [3]float64) float64 {
 	xx, yy, zz, xy, xz, yz := s[0], s[1], s[2], s[3], s[4], s[5]
 	x, y, z := from[0], from[1], from[2]

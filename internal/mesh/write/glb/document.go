@@ -82,7 +82,7 @@ type buffer struct {
 	ByteLength int64 `json:"byteLength"`
 }
 
-// document makes the JSON.
+// document returns the JSON.
 func (l *layout) document() document {
 	m := l.mesh
 	d := document{
@@ -114,7 +114,7 @@ func (l *layout) document() document {
 	return d
 }
 
-// node takes positions as they are written to metres with Y up.
+// node converts stored positions to metres with Y up.
 func (l *layout) node() node {
 	m := l.mesh
 	metres := m.Unit / 1000

@@ -10,7 +10,7 @@ import (
 
 const bufferSize = 64 << 10
 
-// encoder appends to one buffer and writes it when it is full. After an error it writes nothing more.
+// encoder appends to a buffer and writes it when it is full. It writes nothing after an error.
 type encoder struct {
 	w   io.Writer
 	b   []byte
@@ -25,7 +25,7 @@ func (e *encoder) flush() error {
 	return e.err
 }
 
-// room sees that another element fits.
+// room flushes the buffer if another element does not fit.
 func (e *encoder) room() {
 	if len(e.b)+16 > bufferSize {
 		e.flush()
@@ -44,13 +44,13 @@ func (e *encoder) floats(xs []float32) {
 	}
 }
 
-// shorts writes three coordinates and what makes them as long as vertices must be apart.
+// shorts writes three coordinates and padding to the alignment of vertices.
 func (e *encoder) shorts(x, y, z int16) {
 	e.room()
 	e.b = binary.LittleEndian.AppendUint64(e.b, uint64(uint16(x))|uint64(uint16(y))<<16|uint64(uint16(z))<<32)
 }
 
-// directions writes unit vectors in bytes.
+// directions writes unit vectors as bytes.
 func (e *encoder) directions(xs []float32) {
 	small := func(x float32) byte { return byte(int8(math.Round(float64(max(-1, min(1, x))) * math.MaxInt8))) }
 	for ; len(xs) >= 3; xs = xs[3:] {
@@ -58,7 +58,7 @@ func (e *encoder) directions(xs []float32) {
 	}
 }
 
-// colors writes colours as light in shorts.
+// colors writes colours as linear 16-bit values.
 func (e *encoder) colors(colors []uint8) {
 	var light [256]uint64
 	for i := range light {

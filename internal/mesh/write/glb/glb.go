@@ -1,4 +1,5 @@
-// Package glb writes meshes as GLB, the binary form of glTF 2.0 (Khronos Group, version 2.0.1 of the specification).
+// Package glb writes meshes as GLB, the binary form of glTF 2.0 (Khronos Group, specification
+// 2.0.1).
 package glb
 
 import (
@@ -11,21 +12,22 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// Options are what may be chosen.
+// Options are the parameters of Write.
 type Options struct {
-	// Exact keeps positions and normals in single precision. Else positions are whole numbers, off by less than 1/65534 of the longest side
-	// of the box, and normals have 8 bits a coordinate, which halves the file but needs a reader that knows KHR_mesh_quantization.
+	// Exact stores positions and normals in single precision. Otherwise positions are quantized
+	// with an error of less than 1/65534 of the longest side of the box, and normals to 8 bits.
+	// That halves the file but requires a reader with KHR_mesh_quantization.
 	Exact bool
 }
 
-// Errors of a mesh that cannot be written.
+// Errors for a mesh that cannot be written.
 var (
 	ErrNotFinite = errors.New("the mesh has a number that is not finite")
 	ErrEmpty     = errors.New("the mesh has no vertex")
 	ErrTooLarge  = errors.New("the mesh needs more bytes than a GLB file can count")
 )
 
-// Numbers of the container and of accessors (specification, 4.4, 3.6.2.2 and 5.11.5).
+// Constants of the container and of accessors (specification, 4.4, 3.6.2.2 and 5.11.5).
 const (
 	magic, version      = 0x46546C67, 2
 	chunkJSON, chunkBIN = 0x4E4F534A, 0x004E4942
@@ -35,9 +37,11 @@ const (
 	vertexData, corners = 34962, 34963
 )
 
-// Write writes a mesh as one node with one mesh of one primitive: triangles, or points where it is a cloud. The node turns Z up to Y up and
-// the unit to metres. Normals are written where the mesh has them (see mesh.Shaded), colours as light. The same mesh gives the same bytes.
-// Nothing is written of a mesh that cannot be, and little memory is needed beside it.
+// Write writes a mesh as one node with one mesh of one primitive: triangles, or points for a cloud.
+// The node converts Z up to Y up and the unit to metres. Write includes normals if the mesh has
+// them (see mesh.Shaded), and colours as linear light. The output is deterministic. If the mesh
+// cannot be written, Write returns an error and writes nothing. It needs little memory beyond the
+// mesh.
 func Write(w io.Writer, m *mesh.Mesh, o Options) error {
 	if m.Vertices() == 0 {
 		return ErrEmpty

@@ -17,7 +17,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/write/glb"
 )
 
-// again writes a mesh and reads it.
+// again writes a mesh and decodes the result.
 func again(t *testing.T, m *mesh.Mesh, o glb.Options) *mesh.Mesh {
 	t.Helper()
 	var b bytes.Buffer
@@ -31,7 +31,7 @@ func again(t *testing.T, m *mesh.Mesh, o glb.Options) *mesh.Mesh {
 	return out
 }
 
-// TestWrite reads every model of the test data, writes it, and reads it again.
+// TestWrite decodes every model of the test data, writes it and decodes it again.
 func TestWrite(t *testing.T) {
 	for _, r := range meshtest.Meshes(t) {
 		b := r.Bytes(t)
@@ -46,7 +46,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// checkSame sees that a mesh has the triangles of another, in metres and with Y up, each corner off by no more than a part of the box.
+// checkSame checks that got has the triangles of m in metres and with Y up, with an error of at
+// most part of the box.
 func checkSame(t *testing.T, m, got *mesh.Mesh, part float64) {
 	t.Helper()
 	if got.Triangles() != m.Triangles() || got.Cloud != m.Cloud {
@@ -64,13 +65,13 @@ func checkSame(t *testing.T, m, got *mesh.Mesh, part float64) {
 			want = [3]float64{want[0], want[2], -want[1]}
 		}
 		for i := range want {
-			// A node keeps its place in double precision, readers may not.
+			// A node has double precision; decoders may not.
 			if off := math.Abs(is[i]*1000/m.Unit - want[i]); off > slack+1e-6*math.Abs(want[i]) {
 				t.Fatalf("a corner is %v, want %v in units of %v mm", is, want, m.Unit)
 			}
 		}
 		if m.Colors != nil {
-			is := []uint8{255, 255, 255, 255} // what is all white has no colours when it is read
+			is := []uint8{255, 255, 255, 255} // all white decodes as no colours
 			if got.Colors != nil {
 				is = got.Colors[4*w:][:4]
 			}
@@ -95,7 +96,8 @@ func checkSame(t *testing.T, m, got *mesh.Mesh, part float64) {
 	}
 }
 
-// TestIndices sees how long indices are on both sides of the step: the last short may not be used.
+// TestIndices checks the index size on both sides of the limit: the greatest 16-bit index is
+// reserved.
 func TestIndices(t *testing.T) {
 	for vertices, want := range map[int]int{65535: 5123, 65536: 5125} {
 		m := &mesh.Mesh{Unit: 1, Positions: make([]float32, 3*vertices), Indices: []uint32{0, 1, uint32(vertices - 1)}}
@@ -120,7 +122,7 @@ func TestIndices(t *testing.T) {
 	}
 }
 
-// TestFlat writes what has no size.
+// TestFlat writes a mesh without extent.
 func TestFlat(t *testing.T) {
 	m := &mesh.Mesh{Unit: 1, Cloud: true, Positions: []float32{5, 6, 7}, Origin: [3]float64{1e6, 0, 0}}
 	if got, want := again(t, m, glb.Options{}).Box().Min, [3]float64{1000.005, 0.007, -0.006}; !near(got[:], want[:]) {

@@ -6,12 +6,12 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// layout is how a mesh lies in the bytes of the file: views one behind the other, each of one accessor.
+// layout is the arrangement of a mesh in the file: consecutive buffer views with one accessor each.
 type layout struct {
 	mesh   *mesh.Mesh
 	exact  bool
-	center [3]float64 // of the box, without origin, where positions are quantized
-	half   float64    // of its longest side; 1 where it has none
+	center [3]float64 // of the box without origin, if positions are quantized
+	half   float64    // half of its longest side; 1 if that is 0
 
 	views       []view
 	accessors   []accessor
@@ -22,7 +22,7 @@ type layout struct {
 	writers     []func(*encoder) // of the views
 }
 
-// newLayout finds the place of everything, and sees that all numbers are finite.
+// newLayout computes the layout and checks that all numbers are finite.
 func newLayout(m *mesh.Mesh, o Options) (*layout, error) {
 	for _, list := range [][]float32{m.Positions, m.Normals} {
 		for _, x := range list {
@@ -57,13 +57,13 @@ func newLayout(m *mesh.Mesh, o Options) (*layout, error) {
 	return l, nil
 }
 
-// infinite are the bits that all numbers of single precision have that are not finite.
+// infinite are the exponent bits of infinity and NaN.
 const infinite = 0x7F800000
 
-// positions places the positions.
+// positions adds the positions.
 func (l *layout) positions() {
 	m := l.mesh
-	box := (&mesh.Mesh{Positions: m.Positions}).Box() // as they are written, without origin
+	box := (&mesh.Mesh{Positions: m.Positions}).Box() // as stored, without origin
 	if l.exact {
 		whole := accessor{ComponentType: float32s, Type: "VEC3", Min: box.Min[:], Max: box.Max[:]}
 		l.add("POSITION", whole, 12, func(e *encoder) { e.floats(m.Positions) })
@@ -88,25 +88,25 @@ func (l *layout) positions() {
 	})
 }
 
-// quantized gives a coordinate as a whole number from -32767 to 32767.
+// quantized converts a coordinate to an integer from -32767 to 32767.
 func (l *layout) quantized(axis int, x float64) int16 {
 	return int16(math.Round(max(-1, min(1, (x-l.center[axis])/l.half)) * math.MaxInt16))
 }
 
-// corners places the indices.
+// corners adds the indices.
 func (l *layout) corners() {
 	m := l.mesh
 	i := len(l.accessors)
 	l.indices = &i
 	kind, size := uint32s, 4
-	if m.Vertices() <= math.MaxUint16 { // the last short is none: it may not be used
+	if m.Vertices() <= math.MaxUint16 { // the greatest 16-bit index is reserved
 		kind, size = uint16s, 2
 	}
 	l.accessors = append(l.accessors, accessor{BufferView: i, ComponentType: kind, Count: len(m.Indices), Type: "SCALAR"})
 	l.place(view{ByteLength: int64(size) * int64(len(m.Indices)), Target: corners}, func(e *encoder) { e.corners(m.Indices, size) })
 }
 
-// add adds an attribute of so many bytes a vertex.
+// add adds an attribute of size bytes for each vertex.
 func (l *layout) add(name string, a accessor, size int, write func(*encoder)) {
 	a.BufferView, a.Count = len(l.views), l.mesh.Vertices()
 	l.attributes[name] = len(l.accessors)

@@ -22,7 +22,8 @@ func sphere(t testing.TB, triangles int) *mesh.Mesh {
 	return m
 }
 
-// BenchmarkWrite writes a million triangles; make bench-threejs compares all of the way with three.js.
+// BenchmarkWrite writes a million triangles. "make bench-threejs" compares the whole conversion
+// with three.js.
 func BenchmarkWrite(b *testing.B) {
 	m := sphere(b, 1_000_000).Shaded(mesh.CreaseAngle)
 	b.ReportAllocs()
@@ -33,7 +34,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkShaded makes normals for the million triangles of an STL file.
+// BenchmarkShaded computes the normals of a million triangles of an STL file.
 func BenchmarkShaded(b *testing.B) {
 	m := sphere(b, 1_000_000)
 	b.ReportAllocs()
@@ -42,7 +43,7 @@ func BenchmarkShaded(b *testing.B) {
 	}
 }
 
-// BenchmarkWeld finds the vertices of a million triangles.
+// BenchmarkWeld welds a million triangles.
 func BenchmarkWeld(b *testing.B) {
 	m := sphere(b, 1_000_000)
 	b.ReportAllocs()

@@ -10,11 +10,12 @@ import (
 
 const (
 	bufferSize = 64 << 10
-	// batch is of how many numbers the room is seen to at once, and longest what one of them and a comma may take: -1.2345678e-38,
+	// batch is how many numbers are written between checks of the buffer, and longest the maximum
+	// length of a number with a comma: -1.2345678e-38,
 	batch, longest = 512, 24
 )
 
-// encoder appends to one buffer and writes it when it is full. After an error it writes nothing more.
+// encoder appends to a buffer and writes it when it is full. It writes nothing after an error.
 type encoder struct {
 	w   io.Writer
 	b   []byte
@@ -29,7 +30,8 @@ func (e *encoder) flush() error {
 	return e.err
 }
 
-// room sees that so many bytes fit, which are fewer than the buffer has. It tells whether to go on.
+// room flushes the buffer if n bytes do not fit, and reports whether to continue. n must be less
+// than the buffer size.
 func (e *encoder) room(n int) bool {
 	if len(e.b)+n > cap(e.b) {
 		e.flush()
@@ -43,7 +45,7 @@ func (e *encoder) text(s string) {
 	}
 }
 
-// number writes a number of double precision.
+// number writes a number in double precision.
 func (e *encoder) number(x float64) {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		e.fail(ErrNotFinite)
@@ -58,14 +60,14 @@ func (e *encoder) fail(err error) {
 	}
 }
 
-// uncomma takes back the comma behind the last number of a list.
+// uncomma removes the comma after the last number of a list.
 func (e *encoder) uncomma() {
 	if n := len(e.b); e.err == nil && n > 0 && e.b[n-1] == ',' {
 		e.b = e.b[:n-1]
 	}
 }
 
-// floats writes the shortest decimals that give the same numbers.
+// floats writes the shortest decimals that parse to the same numbers.
 func (e *encoder) floats(xs []float32) {
 	for len(xs) > 0 && e.room(batch*longest) {
 		n := min(batch, len(xs))
@@ -82,10 +84,10 @@ func (e *encoder) floats(xs []float32) {
 	e.uncomma()
 }
 
-// infinite are the bits that all numbers have that are not finite.
+// infinite are the exponent bits of infinity and NaN.
 const infinite = 0x7F800000
 
-// decimals are as many as a normal is written with, as a power of ten.
+// decimals is the number of decimals of normals, as a power of ten.
 const decimals = 10_000
 
 // normals writes numbers from -1 to 1.
@@ -114,7 +116,7 @@ func (e *encoder) normals(xs []float32) {
 	e.uncomma()
 }
 
-// fractions gives 0 to 1 in steps of one by decimals, each with a comma.
+// fractions returns the decimals from 0 to 1, each with a comma.
 func fractions() []string {
 	words := make([]string, decimals+1)
 	var all []byte
@@ -130,7 +132,8 @@ func fractions() []string {
 	return words
 }
 
-// colors writes colours as light, which three.js expects: of four bytes each, three or four channels.
+// colors writes colours as linear light, which three.js expects. Each has four bytes, of which
+// three or four channels are written.
 func (e *encoder) colors(colors []uint8, channels int) {
 	var light, alpha [256]string
 	for i := range light {

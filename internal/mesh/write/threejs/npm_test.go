@@ -20,7 +20,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/write/threejs"
 )
 
-// TestPrograms gives what is written of each model of the test data to the programs that it is for; see testdata/check.mjs.
+// TestPrograms loads what is written for each model of the test data in three.js; see
+// testdata/check.mjs.
 func TestPrograms(t *testing.T) {
 	type model struct {
 		Name      string     `json:"name"`
@@ -69,7 +70,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// metres gives a box as GLB has it.
+// metres returns a box in the coordinates of GLB.
 func metres(m *mesh.Mesh, box mesh.Box) (lo, hi [3]float64) {
 	for i := range lo {
 		lo[i], hi[i] = box.Min[i]*m.Unit/1000, box.Max[i]*m.Unit/1000

@@ -1,4 +1,5 @@
-// Package threejs writes meshes as the JSON that three.js reads with ObjectLoader (JSON Object Scene format 4).
+// Package threejs writes meshes as JSON for the ObjectLoader of three.js (JSON Object Scene format
+// 4).
 package threejs
 
 import (
@@ -10,27 +11,28 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// Options are what the mesh does not know of itself.
+// Options are properties of the file that the mesh does not contain.
 type Options struct {
 	Decimated bool // the mesh has fewer triangles than its file
-	Triangles int  // of the file
+	Triangles int  // in the file
 }
 
-// Identifiers of the three parts. They need be unique in one document only.
+// Identifiers of the three parts, unique within one document.
 const (
 	geometryID = "6d657368-7961-4264-8001-67656f6d0001"
 	materialID = "6d657368-7961-4264-8001-6d6174650001"
 	objectID   = "6d657368-7961-4264-8001-6f626a650001"
 )
 
-// ErrNotFinite tells of a number in the mesh that JSON cannot write.
+// ErrNotFinite reports a number in the mesh that JSON cannot represent.
 var ErrNotFinite = errors.New("the mesh has a number that is not finite")
 
-// Write writes a mesh as one Mesh, or Points where it is a cloud, in the coordinates and the unit of its file; its matrix adds the origin.
-// Normals are written where the mesh has them (see mesh.Shaded), with four decimals; positions as the shortest decimals that give the same
-// single-precision numbers; colours as light. The userData of the object tell millimetersPerUnit, upAxis ("Y" or "Z"), format, decimated
-// and triangles. The same mesh gives the same bytes. It needs little memory beside the mesh. What was written before an error is no
-// document.
+// Write writes a mesh as one Mesh, or Points for a cloud, in the coordinates and the unit of its
+// file; the matrix adds the origin. It includes normals if the mesh has them (see mesh.Shaded),
+// with four decimals, positions as the shortest decimals that parse to the same single-precision
+// numbers, and colours as linear light. The userData of the object contain millimetersPerUnit,
+// upAxis ("Y" or "Z"), format, decimated and triangles. The output is deterministic. Write needs
+// little memory beyond the mesh. After an error the output is incomplete.
 func Write(w io.Writer, m *mesh.Mesh, o Options) error {
 	e := &encoder{w: w, b: make([]byte, 0, bufferSize)}
 	e.text(`{"metadata":{"version":4.6,"type":"Object","generator":"Meshyard"},"geometries":[{"uuid":"` + geometryID +
@@ -72,7 +74,7 @@ func Write(w io.Writer, m *mesh.Mesh, o Options) error {
 	return e.flush()
 }
 
-// attribute starts an attribute up to its numbers.
+// attribute writes the start of an attribute, up to its numbers.
 func (e *encoder) attribute(kind string, size int) {
 	e.text(`{"itemSize":` + strconv.Itoa(size) + `,"type":"` + kind + `","array":[`)
 }
@@ -111,7 +113,7 @@ func (e *encoder) object(m *mesh.Mesh, o Options) {
 	e.text(`,"triangles":` + strconv.Itoa(o.Triangles) + `}}}`)
 }
 
-// translucent tells whether something shines through a colour.
+// translucent reports whether a colour is not opaque.
 func translucent(colors []uint8) bool {
 	for c := colors; len(c) >= 4; c = c[4:] {
 		if c[3] != 255 {

@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// written is what is looked at of a document.
+// written is the relevant part of a document.
 type written struct {
 	Metadata   struct{ Type string }
 	Geometries []struct {
@@ -44,7 +44,7 @@ type list struct {
 	Array    []float64
 }
 
-// blocks sees that no write is larger than the buffer.
+// blocks checks that no write exceeds the buffer size.
 type blocks struct {
 	t *testing.T
 	bytes.Buffer
@@ -114,7 +114,7 @@ func TestWriteCloud(t *testing.T) {
 	}
 }
 
-// TestWriteLarge writes what fills the buffer often, with the longest numbers there are.
+// TestWriteLarge writes many of the longest numbers, which fill the buffer often.
 func TestWriteLarge(t *testing.T) {
 	m := &mesh.Mesh{Unit: 1}
 	const n = 70_000
@@ -143,7 +143,7 @@ func TestWriteLarge(t *testing.T) {
 	}
 }
 
-// TestNormals writes every normal there can be near a step.
+// TestNormals writes every normal near a rounding step.
 func TestNormals(t *testing.T) {
 	var xs []float32
 	for i := -20_000; i <= 20_000; i++ {
