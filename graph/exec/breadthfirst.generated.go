@@ -670,6 +670,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"DeleteImagePayload": {Name: "DeleteImagePayload", Implements: []string{"DeleteImagePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"deletedId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.DeleteImagePayload)
+					v := obj.DeletedID
+					return model.AppendID(b, v), true
+				},
+			},
+		}},
 		"DeleteMakePayload": {Name: "DeleteMakePayload", Implements: []string{"DeleteMakePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -984,6 +993,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.AppendString(b, v)
 				},
 				Nil: breadthfirst.NilPointer[string],
+			},
+			"image": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.File](objects)
+					return breadthfirst.Values(ec.Resolvers.File().Image(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.MediaImage],
 			},
 			"thumbnail": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
@@ -1337,6 +1354,23 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return model.AppendDateTime(b, v), true
 				},
 			},
+			"images": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Make](objects)
+					return breadthfirst.Values(ec.Resolvers.Make().Images(ctx, objs, fc.Args["first"].(int32), fc.Args["ids"].([]int64)))
+				},
+				Args:  (*executionContext).field_Make_images_args,
+				Waits: true,
+				Each:  breadthfirst.EachPointer[model.MediaImage],
+			},
+			"defaultImage": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Make](objects)
+					return breadthfirst.Values(ec.Resolvers.Make().DefaultImage(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.MediaImage],
+			},
 		}},
 		"MakeConnection": {Name: "MakeConnection", Implements: []string{"MakeConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"edges": {
@@ -1386,6 +1420,70 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Node
 				},
 				Nil: breadthfirst.NilPointer[models.Make],
+			},
+		}},
+		"MediaImage": {Name: "MediaImage", Implements: []string{"MediaImage"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"id": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.MediaImage)
+					v := obj.ID
+					return model.AppendID(b, v), true
+				},
+			},
+			"name": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.MediaImage)
+					v := obj.Name
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"rank": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.MediaImage)
+					p := obj.Rank
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"isRendering": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.MediaImage)
+					v := obj.IsRendering
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"file": {
+				Get: func(object any) any {
+					obj := object.(*model.MediaImage)
+					return obj.File
+				},
+				Nil: breadthfirst.NilPointer[models.File],
+			},
+			"url": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.MediaImage)
+					v := obj.URL
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"thumbnail": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.MediaImage)
+					return breadthfirst.Value(ec.Resolvers.MediaImage().Thumbnail(ctx, obj, fc.Args["size"].(model.ThumbnailSize)))
+				},
+				Args:  (*executionContext).field_MediaImage_thumbnail_args,
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.Image],
+			},
+			"createdAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.MediaImage)
+					v := obj.CreatedAt
+					return model.AppendDateTime(b, v), true
+				},
 			},
 		}},
 		"Mesh": {Name: "Mesh", Implements: []string{"Mesh"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -1530,6 +1628,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.ModerationEntry)
 					return breadthfirst.Value(ec.Resolvers.ModerationEntry().ThingID(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := *value.(*int64)
+					return model.AppendID(b, v)
+				},
+				Nil: breadthfirst.NilPointer[int64],
+			},
+			"objectId": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.ModerationEntry)
+					return breadthfirst.Value(ec.Resolvers.ModerationEntry().ObjectID(ctx, obj))
 				},
 				Append: func(b []byte, value any) []byte {
 					v := *value.(*int64)
@@ -1873,6 +1982,42 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.DeleteFilePayload],
+			},
+			"updateImage": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().UpdateImage(ctx, fc.Args["input"].(models.ImageChange)))
+				},
+				Args: (*executionContext).field_Mutation_updateImage_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.UpdateImagePayload],
+			},
+			"deleteImage": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().DeleteImage(ctx, fc.Args["input"].(model.DeleteImageInput)))
+				},
+				Args: (*executionContext).field_Mutation_deleteImage_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.DeleteImagePayload],
 			},
 			"addLike": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -3623,6 +3768,23 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return model.AppendDateTime(b, v), true
 				},
 			},
+			"images": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Thing](objects)
+					return breadthfirst.Values(ec.Resolvers.Thing().Images(ctx, objs, fc.Args["first"].(int32), fc.Args["ids"].([]int64)))
+				},
+				Args:  (*executionContext).field_Thing_images_args,
+				Waits: true,
+				Each:  breadthfirst.EachPointer[model.MediaImage],
+			},
+			"defaultImage": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Thing](objects)
+					return breadthfirst.Values(ec.Resolvers.Thing().DefaultImage(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.MediaImage],
+			},
 		}},
 		"ThingConnection": {Name: "ThingConnection", Implements: []string{"ThingConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"edges": {
@@ -3708,6 +3870,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.File
 				},
 				Nil: breadthfirst.NilPointer[models.File],
+			},
+		}},
+		"UpdateImagePayload": {Name: "UpdateImagePayload", Implements: []string{"UpdateImagePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"image": {
+				Get: func(object any) any {
+					obj := object.(*model.UpdateImagePayload)
+					return obj.Image
+				},
+				Nil: breadthfirst.NilPointer[model.MediaImage],
 			},
 		}},
 		"UpdateMakePayload": {Name: "UpdateMakePayload", Implements: []string{"UpdateMakePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
