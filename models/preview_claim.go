@@ -147,7 +147,7 @@ func (s *Store) retryPreview(ctx context.Context, p *Preview, why string) error 
 		return s.failPreview(ctx, p, fmt.Sprintf("It was tried three times. %s", why))
 	}
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
-		q.Set("state = ?", PreviewWaiting).Set("beat_at = ?", at.Add(time.Duration(p.Attempts)*5*time.Second))
+		q.Set("state = ?", PreviewWaiting).Set("beat_at = ?", at.Add(time.Duration(p.Attempts*p.Attempts)*2*time.Second))
 	})
 }
 

@@ -6,9 +6,7 @@ package child
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -47,7 +45,7 @@ type Runner struct {
 type Usage struct {
 	Elapsed time.Duration
 	CPU     time.Duration
-	Memory  int64 // the most that was resident at a time, in bytes; 0 where the system does not tell
+	Memory  int64 // the most that was resident at a time, in bytes, as the child last said; 0 where the system does not tell
 }
 
 // Interrupted says that a child ended for reasons that need not lie in the file. Trying again may
@@ -96,13 +94,14 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 	if err := cmd.Start(); err != nil {
 		return preview.Result{}, Usage{}, fmt.Errorf("start a preview process: %w", err)
 	}
-	frames := &frameReader{r: out, left: maxOutput}
-	result, err := receive(frames, put, told)
+	frames := &frameReader{r: out, left: maxOutput, told: told}
+	result, err := frames.result(put)
 	if err != nil {
 		cancel() // kills the child, if it has not ended
 	}
 	waited := cmd.Wait()
-	usage := usageOf(cmd.ProcessState, time.Since(began))
+	state := cmd.ProcessState
+	usage := Usage{Elapsed: time.Since(began), CPU: state.UserTime() + state.SystemTime(), Memory: frames.memory}
 	switch {
 	case ctx.Err() != nil:
 		return preview.Result{}, usage, ctx.Err()
@@ -113,7 +112,7 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 	case usage.Elapsed >= r.Deadline:
 		return preview.Result{}, usage, &Interrupted{Message: fmt.Sprintf("The preview took longer than %s.", inWords(r.Deadline)), Starved: usage.CPU < r.CPU/2}
 	}
-	return preview.Result{}, usage, r.died(cmd.ProcessState, trace.String())
+	return preview.Result{}, usage, r.died(state, trace.String())
 }
 
 // died says why a child ended before its work did.
@@ -132,75 +131,6 @@ func (r Runner) died(state *os.ProcessState, trace string) error {
 func outOfMemory(trace string) bool {
 	return strings.Contains(trace, "out of memory") || strings.Contains(trace, "cannot allocate memory") ||
 		strings.Contains(trace, "failed to create new OS thread")
-}
-
-// receive reads frames until the last one and returns what it says.
-func receive(frames *frameReader, put preview.Put, told func(stage string, done float64)) (result preview.Result, err error) {
-	for {
-		k, payload, err := frames.next()
-		if err != nil {
-			return result, err
-		}
-		switch k {
-		case framePart:
-			err = receivePart(frames, payload, put, told)
-		case frameResult:
-			return result, json.Unmarshal(payload, &result)
-		default:
-			err = common(k, payload, told)
-		}
-		if err != nil {
-			return result, err
-		}
-	}
-}
-
-func receivePart(frames *frameReader, payload []byte, put preview.Put, told func(stage string, done float64)) error {
-	var part preview.Part
-	if err := json.Unmarshal(payload, &part); err != nil {
-		return err
-	}
-	return put(part, func(w io.Writer) error {
-		for {
-			k, payload, err := frames.next()
-			if err != nil {
-				return err
-			}
-			switch k {
-			case frameData:
-				_, err = w.Write(payload)
-			case framePartEnd:
-				return nil
-			default:
-				err = common(k, payload, told)
-			}
-			if err != nil {
-				return err
-			}
-		}
-	})
-}
-
-// common handles the frames that may come at any time: progress, and the errors that end the work.
-func common(k kind, payload []byte, told func(stage string, done float64)) error {
-	switch k {
-	case frameProgress:
-		var p progress
-		if err := json.Unmarshal(payload, &p); err != nil {
-			return err
-		}
-		told(p.Stage, p.Done)
-		return nil
-	case frameRefused:
-		bad := new(mesh.Error)
-		if err := json.Unmarshal(payload, bad); err != nil {
-			return err
-		}
-		return bad
-	case frameFailed:
-		return fmt.Errorf("preview process: %s", payload)
-	}
-	return errProtocol
 }
 
 // executable is the program of this process: on Linux the very file it was started from, even after

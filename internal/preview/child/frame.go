@@ -30,10 +30,12 @@ const (
 	maxOutput = 2 << 30
 )
 
-// progress says how much of a stage is done, from 0 to 1.
+// progress says how much of a stage is done, from 0 to 1, and the most memory that was resident at a
+// time, in bytes.
 type progress struct {
-	Stage string
-	Done  float64
+	Stage  string
+	Done   float64
+	Memory int64
 }
 
 // frameWriter writes frames. Several goroutines may use it.
@@ -79,10 +81,12 @@ func (p partWriter) Write(b []byte) (int, error) {
 
 // frameReader reads frames. err keeps the first error, io.EOF included.
 type frameReader struct {
-	r    io.Reader
-	left int64 // of maxOutput
-	buf  [maxFrame]byte
-	err  error
+	r      io.Reader
+	left   int64 // of maxOutput
+	told   func(stage string, done float64)
+	memory int64 // as the last progress says
+	buf    [maxFrame]byte
+	err    error
 }
 
 var errProtocol = errors.New("the preview process wrote something that is no frame")

@@ -3,6 +3,7 @@ package child
 import (
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -74,12 +75,17 @@ func cpuTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-func usageOf(state *os.ProcessState, elapsed time.Duration) Usage {
-	u := Usage{Elapsed: elapsed, CPU: state.UserTime() + state.SystemTime()}
-	if r, ok := state.SysUsage().(*syscall.Rusage); ok {
-		u.Memory = r.Maxrss << 10
+// residentPeak is the most memory of this program that was resident at a time. The kernel's usage of a
+// process that has ended would count what its parent held when it was started.
+func residentPeak() int64 {
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		if size, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kib, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(size), "kB")), 10, 64)
+			return kib << 10
+		}
 	}
-	return u
+	return 0
 }
 
 // killed tells whether a process was ended by a signal from outside.

@@ -17,8 +17,6 @@ func yield() {}
 
 func cpuTime() time.Duration { return 0 }
 
-func usageOf(state *os.ProcessState, elapsed time.Duration) Usage {
-	return Usage{Elapsed: elapsed, CPU: state.UserTime() + state.SystemTime()}
-}
+func residentPeak() int64 { return 0 }
 
 func killed(state *os.ProcessState) bool { return state.ExitCode() == -1 }

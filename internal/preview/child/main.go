@@ -69,6 +69,7 @@ func run(subject preview.Subject, memory int64, cpu time.Duration, source *os.Fi
 			mu.Lock()
 			now := at
 			mu.Unlock()
+			now.Memory = residentPeak()
 			if used := cpuTime(); used > cpu {
 				os.Exit(end(frames, preview.Result{}, tooLong(cpu)))
 			}
@@ -90,7 +91,7 @@ func run(subject preview.Subject, memory int64, cpu time.Duration, source *os.Fi
 	result, err := preview.Derive(context.Background(), preview.Source{ReaderAt: source, Size: info.Size()}, subject, preview.LimitsFor(memory), put,
 		func(stage string, done float64) {
 			mu.Lock()
-			at = progress{stage, done}
+			at = progress{Stage: stage, Done: done}
 			mu.Unlock()
 		})
 	return end(frames, result, err)
@@ -98,6 +99,9 @@ func run(subject preview.Subject, memory int64, cpu time.Duration, source *os.Fi
 
 // end writes the last frame and returns the exit status.
 func end(frames *frameWriter, result preview.Result, err error) int {
+	if err := frames.writeJSON(frameProgress, progress{Done: 1, Memory: residentPeak()}); err != nil {
+		return 1
+	}
 	var bad *mesh.Error
 	switch {
 	case err == nil:

@@ -1,0 +1,73 @@
+package child
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+)
+
+// parentOf is the variable that makes the test binary start a child on the file it names.
+const parentOf = "MESHYARD_TEST_PARENT_OF"
+
+func init() {
+	if path := os.Getenv(parentOf); path != "" && (len(os.Args) < 2 || os.Args[1] != command) {
+		f, err := os.Open(path)
+		if err == nil {
+			_, _, err = Runner{}.Derive(context.Background(), f, "stl", keep(map[string][]byte{}), func(stage string, _ float64) { fmt.Println(stage) })
+		}
+		fmt.Println(err)
+		os.Exit(1)
+	}
+}
+
+// children returns the processes that a process has started.
+func children(t *testing.T, pid int) []string {
+	t.Helper()
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	var all []string
+	for _, list := range lists {
+		b, _ := os.ReadFile(list)
+		all = append(all, strings.Fields(string(b))...)
+	}
+	return all
+}
+
+// TestDiesWithItsParent kills a process in the middle of a preview, and sees that its child ends.
+func TestDiesWithItsParent(t *testing.T) {
+	path := file(t, meshtest.SphereSTL(1_500_000)).Name()
+	parent := exec.Command("/proc/self/exe")
+	parent.Env = append(os.Environ(), parentOf+"="+path)
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // the child is at work
+		t.Fatal(err)
+	}
+	pids := children(t, parent.Process.Pid)
+	if len(pids) != 1 {
+		t.Fatalf("the parent has the children %v, want one", pids)
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait()
+	for {
+		cmdline, err := os.ReadFile("/proc/" + pids[0] + "/cmdline")
+		if err != nil || !strings.Contains(string(cmdline), command) {
+			return // gone, or a zombie that nobody has waited for
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}

@@ -1,0 +1,81 @@
+package child
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/preview"
+)
+
+// result reads frames until the last one, hands the parts to put and returns what the last frame says.
+func (f *frameReader) result(put preview.Put) (result preview.Result, err error) {
+	for {
+		k, payload, err := f.next()
+		if err != nil {
+			return result, err
+		}
+		switch k {
+		case framePart:
+			err = f.part(payload, put)
+		case frameResult:
+			return result, json.Unmarshal(payload, &result)
+		default:
+			err = f.common(k, payload)
+		}
+		if err != nil {
+			return result, err
+		}
+	}
+}
+
+// part hands a part to put, whose first frame holds payload.
+func (f *frameReader) part(payload []byte, put preview.Put) error {
+	var part preview.Part
+	if err := json.Unmarshal(payload, &part); err != nil {
+		return err
+	}
+	return put(part, func(w io.Writer) error {
+		for {
+			k, payload, err := f.next()
+			if err != nil {
+				return err
+			}
+			switch k {
+			case frameData:
+				_, err = w.Write(payload)
+			case framePartEnd:
+				return nil
+			default:
+				err = f.common(k, payload)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// common handles the frames that may come at any time: progress, and the errors that end the work.
+func (f *frameReader) common(k kind, payload []byte) error {
+	switch k {
+	case frameProgress:
+		var p progress
+		if err := json.Unmarshal(payload, &p); err != nil {
+			return err
+		}
+		f.memory = max(f.memory, p.Memory)
+		f.told(p.Stage, p.Done)
+		return nil
+	case frameRefused:
+		bad := new(mesh.Error)
+		if err := json.Unmarshal(payload, bad); err != nil {
+			return err
+		}
+		return bad
+	case frameFailed:
+		return fmt.Errorf("preview process: %s", payload)
+	}
+	return errProtocol
+}
