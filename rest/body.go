@@ -72,15 +72,65 @@ func fromQuery(query url.Values) map[string]any {
 	return fields
 }
 
-// filePart is the file of a form, to be read once.
+// filePart is the file of a form. It can be read once. After its last byte it reads the rest of the
+// form, and returns an error instead of io.EOF if that holds another file or a field that comes too
+// late, so that nothing is stored.
 type filePart struct {
-	io.Reader
+	part    io.Reader
+	form    *httpbody.Form
 	name    string
-	atLeast int64 // bytes that it is sure to have
+	atLeast int64 // the least number of bytes that it has
+	ended   error // what the rest of the form was found to be
 }
 
-// readForm reads the fields of a multipart form up to the file, which it leaves to be read, once, by whoever wants it.
-// What follows the file is not looked at.
+// Read implements io.Reader.
+func (f *filePart) Read(p []byte) (int, error) {
+	if f.ended != nil {
+		return 0, f.ended
+	}
+	n, err := f.part.Read(p)
+	if err == io.EOF {
+		f.ended = f.checkRest()
+		err = f.ended
+	}
+	return n, err
+}
+
+// maxPartsAfterFile bounds what a form may hold after its file.
+const maxPartsAfterFile = 100
+
+// checkRest returns io.EOF, or what is wrong with the parts after the file. Fields other than type are
+// ignored there.
+func (f *filePart) checkRest() error {
+	for range maxPartsAfterFile {
+		part, err := f.form.NextPart()
+		if err == io.EOF {
+			return io.EOF
+		}
+		if err != nil {
+			return badInput("body", "body: the multipart body cannot be read, or ended early")
+		}
+		switch name := part.FormName(); {
+		case name == "file":
+			return badInput("file", "file: there must be one part named file (got a second)")
+		case part.FileName() != "":
+			return notTheFile(name)
+		case name == "type":
+			return badInput("type", "type: must come before the part named file")
+		}
+		if n, err := io.Copy(io.Discard, io.LimitReader(part, maxFields+1)); err != nil || n > maxFields {
+			return tooLarge("body", maxFields)
+		}
+	}
+	return badInput("body", "body: at most %d parts may follow the file", maxPartsAfterFile)
+}
+
+// notTheFile is the error for a part that has a filename but is not the file.
+func notTheFile(name string) error {
+	return badInput("file", "file: only the part named file may have a filename (got one in the part %.60q)", name)
+}
+
+// readForm reads the fields of a multipart form up to the part named file, which it returns unread.
 func readForm(r *http.Request) (fields map[string]any, file *filePart, err error) {
 	parts, err := httpbody.NewForm(r)
 	if err != nil {
@@ -96,8 +146,11 @@ func readForm(r *http.Request) (fields map[string]any, file *filePart, err error
 		if err != nil {
 			return nil, nil, badInput("body", "the multipart body cannot be read, or ended before its time")
 		}
-		if part.FormName() == "file" || part.FileName() != "" {
-			return fields, &filePart{part, part.FileName(), parts.StartFile()}, nil
+		if part.FormName() == "file" {
+			return fields, &filePart{part: part, form: parts, name: part.FileName(), atLeast: parts.StartFile()}, nil
+		}
+		if part.FileName() != "" {
+			return nil, nil, notTheFile(part.FormName())
 		}
 		value, err := io.ReadAll(io.LimitReader(part, left+1))
 		if err != nil {

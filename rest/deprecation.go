@@ -20,12 +20,14 @@ var (
 	toFeatured      = &deprecation{since, "/search?is_featured=1", ""}
 	toNewest        = &deprecation{since, "/search?sort=newest", ""}
 	toPopular       = &deprecation{since, "/search?sort=popular", ""}
-	// The old documentation calls the operation deprecated and names itself as what replaces it.
-	toGraphQL = &deprecation{since, "/graphql", "Use the GraphQL mutation finalizeFiles."}
+	// The published interface marks the operation as deprecated and names it as its own replacement.
+	toGraphQL = &deprecation{since, "/graphql", "Programs that use REST call this operation to finalize: it stays served. New programs use the GraphQL mutation finalizeFiles."}
 )
 
-// announce sends RFC 9745 Deprecation, RFC 8594 Sunset where the operator named a day, and Link with the relations of RFC 5829 and RFC 9745. A nil
-// deprecation says nothing.
+// announce sends the headers Deprecation (RFC 9745), Sunset (RFC 8594) if the operator set a date, and
+// Link with rel="deprecation". Every rel consists of letters only: a widely copied client makes an
+// identifier of each and fails on the hyphen of successor-version. OpenAPI and the guide name the
+// successor. A nil deprecation sends nothing.
 func (d *deprecation) announce(h http.Header, base, operation string, sunset time.Time) {
 	if d == nil {
 		return
@@ -34,6 +36,5 @@ func (d *deprecation) announce(h http.Header, base, operation string, sunset tim
 	if !sunset.IsZero() {
 		h.Set("Sunset", sunset.UTC().Format(http.TimeFormat))
 	}
-	h.Add("Link", "<"+base+d.successor+`>; rel="successor-version"`)
 	h.Add("Link", "<"+base+"/migration#"+operation+`>; rel="deprecation"; type="text/html"`)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/meshyard/meshyard/internal/auth"
@@ -141,3 +142,32 @@ func (op *operation) reason(d *deprecation) string {
 
 // mutates tells whether running it changes anything.
 func (op *operation) mutates() bool { return op.Operation == ast.Mutation }
+
+// nameFields rewrites an error that names a field of a GraphQL input to name the parameter of the REST
+// operation that fills the field.
+func (op *operation) nameFields(e *gqlerror.Error) {
+	field, _ := e.Extensions["field"].(string)
+	rest, ok := strings.CutPrefix(e.Message, field+":")
+	if field == "" || !ok {
+		return
+	}
+	for _, argument := range op.field.Arguments {
+		if parameter := parameterOf(argument.Name, argument.Value, field); parameter != "" {
+			e.Message = parameter + ":" + rest
+			return
+		}
+	}
+}
+
+// parameterOf returns the variable that fills the field of an input, or "" if none does.
+func parameterOf(name string, value *ast.Value, field string) string {
+	if value.Kind == ast.Variable && name == field {
+		return value.Raw
+	}
+	for _, child := range value.Children {
+		if parameter := parameterOf(child.Name, child.Value, field); parameter != "" {
+			return parameter
+		}
+	}
+	return ""
+}

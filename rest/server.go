@@ -155,6 +155,9 @@ func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http
 		response = s.run(r.Context(), op, variables)
 	}
 	if len(response.Errors) > 0 {
+		for _, e := range response.Errors {
+			op.nameFields(e)
+		}
 		writeErrors(w, response.Errors)
 		return
 	}

@@ -31,9 +31,8 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 	for _, v := range op.VariableDefinitions { // in their order, so that the first that is wrong is always the same
 		name := v.Variable
 		if value := r.PathValue(name); value != "" {
-			// An id that is no number names nothing, and 0 is the id of nothing.
 			if v.Type.Name() == "ID" && !isID(value) {
-				value = "0"
+				return nil, apierror.New(apierror.NotFound, "%s: %.60q is not an id", name, value)
 			}
 			if name == "term" {
 				value = strings.ReplaceAll(value, "+", " ") // as clients write it in a path, too

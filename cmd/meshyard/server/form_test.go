@@ -154,3 +154,75 @@ func TestFormOfASuspendedUser(t *testing.T) {
 		f.post(ada, stl).Want(t, 200)
 	})
 }
+
+// Only the part named file is the file. Another part with a filename, a second file or a type after the
+// file is refused, and nothing is stored.
+func TestFormTakesTheFilePartOnly(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		thing := ada.Thing("One")
+		stl := string(servertest.Mesh(t, "hschendel_simple_bin.stl"))
+		const boundary = "xxxxxxxxxxxx"
+		part := func(header, body string) string {
+			return "--" + boundary + "\r\nContent-Disposition: form-data; " + header + "\r\n\r\n" + body + "\r\n"
+		}
+		file := part(`name="file"; filename="cube.stl"`, stl)
+		disposition := part(`name="Content-Disposition"; filename="cube.stl"`, "attachment")
+		send := func(c *servertest.Client, path, body string) *servertest.Response {
+			r := c.Request("POST", path, body+"--"+boundary+"--\r\n")
+			r.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
+			return c.Send(r)
+		}
+		for name, c := range map[string]struct{ body, message string }{
+			"another part with a filename before": {disposition + file, "file: only the part named file"},
+			"another part with a filename after":  {file + disposition, "file: only the part named file"},
+			"a second file":                       {file + file, "file: there must be one part named file"},
+			"a type after the file":               {file + part(`name="type"`, "image"), "type: must come before the part named file"},
+			"too many parts after the file":       {file + strings.Repeat(part(`name="x"`, "y"), 200), "body: at most"},
+		} {
+			f := stage(t, ada, fmt.Sprintf("/things/%d/files", thing), "cube.stl")
+			var staged string
+			for name, value := range f.Fields {
+				staged += part(`name="`+name+`"`, value)
+			}
+			for path, body := range map[string]string{"/files/0/uploadFile": c.body, "/upload_file_storage": staged + c.body} {
+				r := send(ada, path, body).Want(t, 400)
+				if !strings.Contains(string(r.Bytes), c.message) {
+					t.Errorf("%s at %s: %s, want %q", name, path, r.Bytes, c.message)
+				}
+			}
+			ada.Do("POST", f.Fields["success_action_redirect"], nil).Want(t, 404) // no bytes were stored
+		}
+		var up struct{ ID int64 }
+		send(ada, "/files/0/uploadFile", part(`name="type"`, "attachment")+file+part(`name="submit"`, "Upload")).Want(t, 200, &up)
+		var kind struct{ File struct{ Kind string } }
+		ada.Query(`query ($id: ID!) { file(id: $id) { kind } }`, map[string]any{"id": servertest.ID(up.ID)}, &kind)
+		if kind.File.Kind != "ATTACHMENT" {
+			t.Errorf("the type before the file gives %s, want ATTACHMENT", kind.File.Kind)
+		}
+		nothingLeft(t, s, 6)
+	})
+}
+
+// Errors name the parameters of the REST operation.
+func TestErrorsNameParameters(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		thing := ada.Thing("One")
+		for _, c := range []struct {
+			method, path, message string
+			status                int
+			body                  any
+		}{
+			{"POST", "/files/0/FinalizeFiles", "pending_uploads: ", 400, object{"pending_uploads": []any{}, "target_id": thing, "target_type": "thing"}},
+			{"POST", "/files/0/FinalizeFiles", "pending_uploads: ", 400, object{"pending_uploads": []any{object{"id": 1}, object{"id": 1}}, "target_id": thing, "target_type": "thing"}},
+			{"GET", "/files/abc", `file_id: \"abc\" is not an id`, 404, nil},
+			{"DELETE", "/things/1.5/images/7", `thing_id: \"1.5\" is not an id`, 404, nil},
+		} {
+			r := ada.Do(c.method, c.path, c.body).Want(t, c.status)
+			if !strings.Contains(string(r.Bytes), `"message":"`+c.message) {
+				t.Errorf("%s %s %v: %s, want a message that begins with %s", c.method, c.path, c.body, r.Bytes, c.message)
+			}
+		}
+	})
+}
