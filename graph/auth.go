@@ -11,18 +11,57 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// requireScope implements @auth. A mutation by a token without the scope read also must not select lists
-// of the catalogue in its payload.
-func requireScope(ctx context.Context, _ any, next graphql.Resolver, scope auth.Scope) (any, error) {
+// continueExtension is the request extension by which a client asks for the remaining mutations of a
+// request to run after one has failed.
+const continueExtension = "continueOnError"
+
+// errSkipped is the error of a mutation that did not run.
+var errSkipped = &apierror.Error{
+	Code:    apierror.Conflict,
+	Message: "not executed, because an earlier mutation of the request failed",
+}
+
+// authorize implements @auth. Without a token, queries may read what is public if the operator
+// permits it. Mutations after one that failed are skipped unless the client asks otherwise, because
+// they usually depend on it.
+func (r *Resolver) authorize(ctx context.Context, _ any, next graphql.Resolver, scope auth.Scope) (any, error) {
+	if scope == auth.Read && r.readsAnonymously(ctx) {
+		return next(ctx)
+	}
 	if err := auth.Authorize(ctx, scope); err != nil {
 		return nil, err
 	}
-	if fc := graphql.GetFieldContext(ctx); fc.Object == "Mutation" && !caller(ctx).Scopes.Has(auth.Read) {
-		if list := firstList(fc.Field.SelectionSet); list != "" {
-			return nil, &apierror.Error{Code: apierror.Forbidden, Message: "the access token lacks the scope read, which " + list + " needs"}
+	if fc := graphql.GetFieldContext(ctx); fc.Object == "Mutation" {
+		if proceed, _ := graphql.GetOperationContext(ctx).Extensions[continueExtension].(bool); !proceed && len(graphql.GetErrors(ctx)) > 0 {
+			return nil, errSkipped
+		}
+		if err := checkPayload(ctx, fc); err != nil {
+			return nil, err
 		}
 	}
 	return next(ctx)
+}
+
+// checkPayload returns an error if a mutation by a token without the scope read selects lists of the
+// catalogue in its payload.
+func checkPayload(ctx context.Context, fc *graphql.FieldContext) error {
+	if caller(ctx).Scopes.Has(auth.Read) {
+		return nil
+	}
+	if list := firstList(fc.Field.SelectionSet); list != "" {
+		return apierror.New(apierror.Forbidden, "the access token lacks the scope read, which %s needs", list)
+	}
+	return nil
+}
+
+// readsAnonymously reports whether the operation is a query without a token on a server that permits
+// anonymous reading. A token that is invalid is an error and not ignored.
+func (r *Resolver) readsAnonymously(ctx context.Context) bool {
+	if !r.AnonymousRead || graphql.GetOperationContext(ctx).Operation.Operation != ast.Query {
+		return false
+	}
+	c, err := auth.From(ctx)
+	return err == nil && !c.Known()
 }
 
 // firstList returns the first field, as Type.field, that leads from the objects of a payload to a list

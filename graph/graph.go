@@ -28,7 +28,7 @@ type Graph struct {
 // New returns the schema with its resolvers.
 func New(r *Resolver) *Graph {
 	config := exec.Config{Schema: publicSchema(), Resolvers: r}
-	config.Directives.Auth = requireScope
+	config.Directives.Auth = r.authorize
 	generated := exec.NewExecutableSchema(config)
 	return &Graph{resolver: r, schema: exec.NewBreadthFirst(generated, graphqlhttp.ResponseLimit), generated: generated}
 }

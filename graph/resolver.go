@@ -14,6 +14,8 @@ import (
 type Resolver struct {
 	Store *models.Store
 	URLs  urls.Builder
+	// AnonymousRead permits queries without a token. They see what is public.
+	AnonymousRead bool
 
 	poller poller
 }

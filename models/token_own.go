@@ -119,8 +119,8 @@ func (s *Store) lockRow(ctx context.Context, tx bun.Tx, table string, id int64) 
 
 // Tokens lists the access tokens of the caller's user that are not revoked, the latest first.
 func (s *Store) Tokens(caller auth.Caller) (List, error) {
-	if caller.UserID == 0 {
-		return List{}, fail(Forbidden, "the access token is an application's own: it stands for no user")
+	if err := requireUser(caller); err != nil {
+		return List{}, err
 	}
 	return List{db: s.db, by: order{id: "tk.id"}, rows: func(int64) *bun.SelectQuery {
 		return s.db.read.NewSelect().TableExpr("tokens AS tk").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID)

@@ -150,8 +150,8 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*Use
 	u := new(User)
 	q := selectUsers(s.db.read, u)
 	if name == "me" {
-		if caller.UserID == 0 && caller.ApplicationID != 0 {
-			return nil, fail(Forbidden, "the access token is an application's own: it stands for no user")
+		if err := requireUser(caller); err != nil {
+			return nil, err
 		}
 		q = q.Where("u.id = ?", caller.UserID)
 	} else {
@@ -166,6 +166,19 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*Use
 		return nil, err
 	}
 	return u, nil
+}
+
+// requireUser returns an error if the caller is not a user: a request without a token, or with a
+// token that belongs to an application itself.
+func requireUser(caller auth.Caller) error {
+	switch {
+	case caller.UserID != 0:
+		return nil
+	case caller.Known():
+		return fail(Forbidden, "the access token belongs to an application and has no user")
+	default:
+		return fail(Unauthenticated, "an access token is required")
+	}
 }
 
 func selectUsers(db bun.IDB, rows any) *bun.SelectQuery {

@@ -490,22 +490,6 @@ func (ec *executionContext) _DeleteApplicationPayload(ctx context.Context, sel a
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNApplication2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐApplicationᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.Application) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNApplication2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐApplication(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNApplication2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐApplication(ctx context.Context, sel ast.SelectionSet, v *models.Application) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -521,29 +505,28 @@ func (ec *executionContext) unmarshalNCreateApplicationInput2githubᚗcomᚋmesh
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCreateApplicationPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCreateApplicationPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateApplicationPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreateApplicationPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNDeleteApplicationInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteApplicationInput(ctx context.Context, v any) (model.DeleteApplicationInput, error) {
 	res, err := ec.unmarshalInputDeleteApplicationInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNDeleteApplicationPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteApplicationPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteApplicationPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOApplication2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐApplicationᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.Application) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
-	return ec._DeleteApplicationPayload(ctx, sel, v)
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNApplication2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐApplication(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalOApplication2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐApplication(ctx context.Context, sel ast.SelectionSet, v *models.Application) graphql.Marshaler {
@@ -551,6 +534,20 @@ func (ec *executionContext) marshalOApplication2ᚖgithubᚗcomᚋmeshyardᚋmes
 		return graphql.Null
 	}
 	return ec._Application(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCreateApplicationPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCreateApplicationPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateApplicationPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateApplicationPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteApplicationPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteApplicationPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteApplicationPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteApplicationPayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

@@ -2666,6 +2666,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Each:  breadthfirst.EachPointer[models.Application],
+				Nil:   breadthfirst.NilSlice[*models.Application],
 			},
 			"categories": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2683,6 +2684,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Each:  breadthfirst.EachPointer[models.Category],
+				Nil:   breadthfirst.NilSlice[*models.Category],
 			},
 			"category": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2809,6 +2811,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Each:  breadthfirst.EachPointer[models.Thing],
+				Nil:   breadthfirst.NilSlice[*models.Thing],
 			},
 			"newest": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2827,6 +2830,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Each:  breadthfirst.EachPointer[models.Thing],
+				Nil:   breadthfirst.NilSlice[*models.Thing],
 			},
 			"popular": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2845,6 +2849,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Each:  breadthfirst.EachPointer[models.Thing],
+				Nil:   breadthfirst.NilSlice[*models.Thing],
 			},
 			"deprecatedCalls": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2863,6 +2868,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Each:  breadthfirst.EachPointer[models.DeprecatedCall],
+				Nil:   breadthfirst.NilSlice[*models.DeprecatedCall],
 			},
 			"make": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2953,8 +2959,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
-					return ec.marshalNString2ᚕstringᚄ(ctx, nil, value.([]string))
+					return ec.marshalOString2ᚕstringᚄ(ctx, nil, value.([]string))
 				},
+				Nil: breadthfirst.NilSlice[string],
 			},
 			"tag": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {

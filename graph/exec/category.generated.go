@@ -418,6 +418,25 @@ func (ec *executionContext) marshalNCategory2ᚖgithubᚗcomᚋmeshyardᚋmeshya
 	return ec._Category(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCategory2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCategoryᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.Category) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCategory2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCategory(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOCategory2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCategory(ctx context.Context, sel ast.SelectionSet, v *models.Category) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null

@@ -1308,16 +1308,6 @@ func (ec *executionContext) unmarshalNAddToCollectionInput2githubᚗcomᚋmeshya
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNAddToCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAddToCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.AddToCollectionPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AddToCollectionPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNCollection2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.Collection) graphql.Marshaler {
 	ctx = graphql.WithBatchParents(ctx, "Collection", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -1343,16 +1333,6 @@ func (ec *executionContext) marshalNCollection2ᚖgithubᚗcomᚋmeshyardᚋmesh
 		return graphql.Null
 	}
 	return ec._Collection(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNCollectionConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCollectionConnection(ctx context.Context, sel ast.SelectionSet, v *model.CollectionConnection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CollectionConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNCollectionEdge2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCollectionEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CollectionEdge) graphql.Marshaler {
@@ -1386,29 +1366,9 @@ func (ec *executionContext) unmarshalNCreateCollectionInput2githubᚗcomᚋmeshy
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCreateCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCreateCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateCollectionPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreateCollectionPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNDeleteCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteCollectionInput(ctx context.Context, v any) (model.DeleteCollectionInput, error) {
 	res, err := ec.unmarshalInputDeleteCollectionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNDeleteCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteCollectionPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeleteCollectionPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNRemoveFromCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveFromCollectionInput(ctx context.Context, v any) (model.RemoveFromCollectionInput, error) {
@@ -1416,29 +1376,16 @@ func (ec *executionContext) unmarshalNRemoveFromCollectionInput2githubᚗcomᚋm
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNRemoveFromCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveFromCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.RemoveFromCollectionPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._RemoveFromCollectionPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNUpdateCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionChange(ctx context.Context, v any) (models.CollectionChange, error) {
 	res, err := ec.unmarshalInputUpdateCollectionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUpdateCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateCollectionPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOAddToCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAddToCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.AddToCollectionPayload) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
-	return ec._UpdateCollectionPayload(ctx, sel, v)
+	return ec._AddToCollectionPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCollection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollection(ctx context.Context, sel ast.SelectionSet, v *models.Collection) graphql.Marshaler {
@@ -1446,6 +1393,41 @@ func (ec *executionContext) marshalOCollection2ᚖgithubᚗcomᚋmeshyardᚋmesh
 		return graphql.Null
 	}
 	return ec._Collection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCollectionConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCollectionConnection(ctx context.Context, sel ast.SelectionSet, v *model.CollectionConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CollectionConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCreateCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCreateCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateCollectionPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateCollectionPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteCollectionPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteCollectionPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORemoveFromCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveFromCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.RemoveFromCollectionPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RemoveFromCollectionPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateCollectionPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateCollectionPayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

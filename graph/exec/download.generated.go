@@ -780,16 +780,6 @@ func (ec *executionContext) marshalNDownload2ᚖgithubᚗcomᚋmeshyardᚋmeshya
 	return ec._Download(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNDownloadConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDownloadConnection(ctx context.Context, sel ast.SelectionSet, v *model.DownloadConnection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DownloadConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNDownloadEdge2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDownloadEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.DownloadEdge) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -821,21 +811,25 @@ func (ec *executionContext) unmarshalNRecordDownloadInput2githubᚗcomᚋmeshyar
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNRecordDownloadPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRecordDownloadPayload(ctx context.Context, sel ast.SelectionSet, v *model.RecordDownloadPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._RecordDownloadPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalODownload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDownload(ctx context.Context, sel ast.SelectionSet, v *models.Download) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Download(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODownloadConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDownloadConnection(ctx context.Context, sel ast.SelectionSet, v *model.DownloadConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DownloadConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORecordDownloadPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRecordDownloadPayload(ctx context.Context, sel ast.SelectionSet, v *model.RecordDownloadPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RecordDownloadPayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

@@ -1677,16 +1677,6 @@ func (ec *executionContext) unmarshalNDeleteFileInput2githubᚗcomᚋmeshyardᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNDeleteFilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteFilePayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteFilePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeleteFilePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNFile2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.File) graphql.Marshaler {
 	ctx = graphql.WithBatchParents(ctx, "File", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -1822,14 +1812,11 @@ func (ec *executionContext) unmarshalNUpdateFileInput2githubᚗcomᚋmeshyardᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUpdateFilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateFilePayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateFilePayload) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteFilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteFilePayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteFilePayload) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
-	return ec._UpdateFilePayload(ctx, sel, v)
+	return ec._DeleteFilePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOFile2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFile(ctx context.Context, sel ast.SelectionSet, v *models.File) graphql.Marshaler {
@@ -1920,6 +1907,13 @@ func (ec *executionContext) unmarshalOTargetInput2ᚖgithubᚗcomᚋmeshyardᚋm
 	}
 	res, err := ec.unmarshalInputTargetInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOUpdateFilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateFilePayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateFilePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateFilePayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

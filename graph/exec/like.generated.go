@@ -256,16 +256,6 @@ func (ec *executionContext) unmarshalNAddLikeInput2githubᚗcomᚋmeshyardᚋmes
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNAddLikePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAddLikePayload(ctx context.Context, sel ast.SelectionSet, v *model.AddLikePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AddLikePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNLikeTarget2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐLikeTarget(ctx context.Context, sel ast.SelectionSet, v model.LikeTarget) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -281,11 +271,15 @@ func (ec *executionContext) unmarshalNRemoveLikeInput2githubᚗcomᚋmeshyardᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNRemoveLikePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveLikePayload(ctx context.Context, sel ast.SelectionSet, v *model.RemoveLikePayload) graphql.Marshaler {
+func (ec *executionContext) marshalOAddLikePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAddLikePayload(ctx context.Context, sel ast.SelectionSet, v *model.AddLikePayload) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
+		return graphql.Null
+	}
+	return ec._AddLikePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORemoveLikePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveLikePayload(ctx context.Context, sel ast.SelectionSet, v *model.RemoveLikePayload) graphql.Marshaler {
+	if v == nil {
 		return graphql.Null
 	}
 	return ec._RemoveLikePayload(ctx, sel, v)

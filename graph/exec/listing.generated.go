@@ -298,7 +298,20 @@ func (ec *executionContext) _DeprecatedCall(ctx context.Context, sel ast.Selecti
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNDeprecatedCall2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeprecatedCallᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.DeprecatedCall) graphql.Marshaler {
+func (ec *executionContext) marshalNDeprecatedCall2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeprecatedCall(ctx context.Context, sel ast.SelectionSet, v *models.DeprecatedCall) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DeprecatedCall(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeprecatedCall2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeprecatedCallᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.DeprecatedCall) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -312,16 +325,6 @@ func (ec *executionContext) marshalNDeprecatedCall2ᚕᚖgithubᚗcomᚋmeshyard
 	}
 
 	return ret
-}
-
-func (ec *executionContext) marshalNDeprecatedCall2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeprecatedCall(ctx context.Context, sel ast.SelectionSet, v *models.DeprecatedCall) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeprecatedCall(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

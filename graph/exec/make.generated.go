@@ -2088,29 +2088,9 @@ func (ec *executionContext) unmarshalNCreateMakeInput2githubᚗcomᚋmeshyardᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCreateMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCreateMakePayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateMakePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreateMakePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNDeleteMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteMakeInput(ctx context.Context, v any) (model.DeleteMakeInput, error) {
 	res, err := ec.unmarshalInputDeleteMakeInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNDeleteMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteMakePayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteMakePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeleteMakePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNMake2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐMakeᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.Make) graphql.Marshaler {
@@ -2181,14 +2161,18 @@ func (ec *executionContext) unmarshalNUpdateMakeInput2githubᚗcomᚋmeshyardᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUpdateMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateMakePayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateMakePayload) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCreateMakePayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateMakePayload) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
-	return ec._UpdateMakePayload(ctx, sel, v)
+	return ec._CreateMakePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteMakePayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteMakePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteMakePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOMake2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐMake(ctx context.Context, sel ast.SelectionSet, v *models.Make) graphql.Marshaler {
@@ -2196,6 +2180,20 @@ func (ec *executionContext) marshalOMake2ᚖgithubᚗcomᚋmeshyardᚋmeshyard�
 		return graphql.Null
 	}
 	return ec._Make(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOMakeConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐMakeConnection(ctx context.Context, sel ast.SelectionSet, v *model.MakeConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._MakeConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateMakePayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateMakePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateMakePayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

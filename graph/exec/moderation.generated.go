@@ -1751,16 +1751,6 @@ func (ec *executionContext) marshalNModerationEntry2ᚖgithubᚗcomᚋmeshyard�
 	return ec._ModerationEntry(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNModerationEntryConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐModerationEntryConnection(ctx context.Context, sel ast.SelectionSet, v *model.ModerationEntryConnection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ModerationEntryConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNModerationEntryEdge2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐModerationEntryEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.ModerationEntryEdge) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -1792,29 +1782,9 @@ func (ec *executionContext) unmarshalNRestoreThingInput2githubᚗcomᚋmeshyard�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNRestoreThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRestoreThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.RestoreThingPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._RestoreThingPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNRestoreUserInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRestoreUserInput(ctx context.Context, v any) (model.RestoreUserInput, error) {
 	res, err := ec.unmarshalInputRestoreUserInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNRestoreUserPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRestoreUserPayload(ctx context.Context, sel ast.SelectionSet, v *model.RestoreUserPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._RestoreUserPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, v any) (auth.Role, error) {
@@ -1852,29 +1822,9 @@ func (ec *executionContext) unmarshalNSetUserRoleInput2githubᚗcomᚋmeshyard�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNSetUserRolePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐSetUserRolePayload(ctx context.Context, sel ast.SelectionSet, v *model.SetUserRolePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._SetUserRolePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNSuspendUserInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐSuspendUserInput(ctx context.Context, v any) (model.SuspendUserInput, error) {
 	res, err := ec.unmarshalInputSuspendUserInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNSuspendUserPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐSuspendUserPayload(ctx context.Context, sel ast.SelectionSet, v *model.SuspendUserPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._SuspendUserPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNTakeDownThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐTakeDownThingInput(ctx context.Context, v any) (model.TakeDownThingInput, error) {
@@ -1882,14 +1832,25 @@ func (ec *executionContext) unmarshalNTakeDownThingInput2githubᚗcomᚋmeshyard
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNTakeDownThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐTakeDownThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.TakeDownThingPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOModerationEntryConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐModerationEntryConnection(ctx context.Context, sel ast.SelectionSet, v *model.ModerationEntryConnection) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
-	return ec._TakeDownThingPayload(ctx, sel, v)
+	return ec._ModerationEntryConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORestoreThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRestoreThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.RestoreThingPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RestoreThingPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORestoreUserPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRestoreUserPayload(ctx context.Context, sel ast.SelectionSet, v *model.RestoreUserPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RestoreUserPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, v any) (*auth.Role, error) {
@@ -1924,11 +1885,32 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalOSetUserRolePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐSetUserRolePayload(ctx context.Context, sel ast.SelectionSet, v *model.SetUserRolePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SetUserRolePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSuspendUserPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐSuspendUserPayload(ctx context.Context, sel ast.SelectionSet, v *model.SuspendUserPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SuspendUserPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOSuspension2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐSuspension(ctx context.Context, sel ast.SelectionSet, v *model.Suspension) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Suspension(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOTakeDownThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐTakeDownThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.TakeDownThingPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._TakeDownThingPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOTakedown2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐTakedown(ctx context.Context, sel ast.SelectionSet, v *model.Takedown) graphql.Marshaler {

@@ -4083,7 +4083,7 @@ func newExecutionContext(
 var sources = []*ast.Source{
 	{Name: "../application.graphqls", Input: `extend type Query {
   "All registered applications, by name. Requires an administrator."
-  applications: [Application!]! @auth(scope: ADMIN)
+  applications: [Application!] @auth(scope: ADMIN)
 }
 
 extend type Mutation {
@@ -4091,12 +4091,12 @@ extend type Mutation {
   createApplication(
     "The application to register."
     input: CreateApplicationInput!
-  ): CreateApplicationPayload! @auth(scope: ADMIN)
+  ): CreateApplicationPayload @auth(scope: ADMIN)
   "Delete an application and revoke all of its tokens. Requires an administrator."
   deleteApplication(
     "The application to delete."
     input: DeleteApplicationInput!
-  ): DeleteApplicationPayload! @auth(scope: ADMIN)
+  ): DeleteApplicationPayload @auth(scope: ADMIN)
 }
 
 "A program that can request access to a user's account by OAuth 2."
@@ -4152,7 +4152,7 @@ type DeleteApplicationPayload {
 `, BuiltIn: false},
 	{Name: "../category.graphqls", Input: `extend type Query {
   "The root categories. Each contains its children."
-  categories: [Category!]! @auth
+  categories: [Category!] @auth
   "A category by its slug."
   category(
     "The slug, as it appears in URLs: ` + "`" + `3d-printing` + "`" + `, ` + "`" + `toys-and-games` + "`" + `."
@@ -4213,7 +4213,7 @@ type Category {
     and gets slower with its number.
     """
     page: Int
-  ): CollectionConnection! @auth
+  ): CollectionConnection @auth
 }
 
 extend type Mutation {
@@ -4221,27 +4221,27 @@ extend type Mutation {
   createCollection(
     "The collection to create."
     input: CreateCollectionInput!
-  ): CreateCollectionPayload! @auth(scope: WRITE)
+  ): CreateCollectionPayload @auth(scope: WRITE)
   "Change a collection of the caller. Fields that are omitted or null stay as they are."
   updateCollection(
     "The collection and its new values."
     input: UpdateCollectionInput!
-  ): UpdateCollectionPayload! @auth(scope: WRITE)
+  ): UpdateCollectionPayload @auth(scope: WRITE)
   "Delete a collection of the caller. Its things are not deleted."
   deleteCollection(
     "The collection to delete."
     input: DeleteCollectionInput!
-  ): DeleteCollectionPayload! @auth(scope: WRITE)
+  ): DeleteCollectionPayload @auth(scope: WRITE)
   "Add a thing to a collection of the caller. Adding it twice has no effect."
   addToCollection(
     "The thing and the collection."
     input: AddToCollectionInput!
-  ): AddToCollectionPayload! @auth(scope: WRITE)
+  ): AddToCollectionPayload @auth(scope: WRITE)
   "Remove a thing from a collection of the caller. It has no effect if the thing is not in it."
   removeFromCollection(
     "The thing and the collection."
     input: RemoveFromCollectionInput!
-  ): RemoveFromCollectionPayload! @auth(scope: WRITE)
+  ): RemoveFromCollectionPayload @auth(scope: WRITE)
 }
 
 "A collection by its id."
@@ -4389,7 +4389,7 @@ type RemoveFromCollectionPayload {
     and gets slower with its number.
     """
     page: Int
-  ): CommentConnection! @auth
+  ): CommentConnection @auth
 }
 
 extend type Mutation {
@@ -4397,12 +4397,12 @@ extend type Mutation {
   createComment(
     "The comment to create."
     input: CreateCommentInput!
-  ): CreateCommentPayload! @auth(scope: WRITE)
+  ): CreateCommentPayload @auth(scope: WRITE)
   "Change the text of a comment of the caller."
   updateComment(
     "The comment and its new text."
     input: UpdateCommentInput!
-  ): UpdateCommentPayload! @auth(scope: WRITE)
+  ): UpdateCommentPayload @auth(scope: WRITE)
   """
   Delete the text and the files of a comment of the caller. Its replies stay, so the comment keeps
   its place with ` + "`" + `isDeleted` + "`" + ` set. Administrators can delete any comment.
@@ -4410,7 +4410,7 @@ extend type Mutation {
   deleteComment(
     "The comment to delete."
     input: DeleteCommentInput!
-  ): DeleteCommentPayload! @auth(scope: WRITE)
+  ): DeleteCommentPayload @auth(scope: WRITE)
 }
 
 "An object that can be commented on."
@@ -4535,7 +4535,7 @@ type DeleteCommentPayload {
   recordDownload(
     "The file to download."
     input: RecordDownloadInput!
-  ): RecordDownloadPayload! @auth
+  ): RecordDownloadPayload @auth
 }
 
 "The file to download."
@@ -4600,12 +4600,12 @@ extend type Mutation {
   updateFile(
     "The file and its new rank."
     input: UpdateFileInput!
-  ): UpdateFilePayload! @auth(scope: WRITE)
+  ): UpdateFilePayload @auth(scope: WRITE)
   "Delete a finalized file of the caller. Administrators can delete any file."
   deleteFile(
     "The file to download."
     input: DeleteFileInput!
-  ): DeleteFilePayload! @auth(scope: WRITE)
+  ): DeleteFilePayload @auth(scope: WRITE)
 }
 
 "The state of a file."
@@ -4845,12 +4845,12 @@ type DeleteImagePayload {
   addLike(
     "The object to like."
     input: AddLikeInput!
-  ): AddLikePayload! @auth(scope: WRITE)
+  ): AddLikePayload @auth(scope: WRITE)
   "Remove the caller's like. It has no effect if there is none."
   removeLike(
     "The object to like."
     input: RemoveLikeInput!
-  ): RemoveLikePayload! @auth(scope: WRITE)
+  ): RemoveLikePayload @auth(scope: WRITE)
 }
 
 "An object that can be liked."
@@ -4892,7 +4892,7 @@ type RemoveLikePayload {
     page.
     """
     after: String
-  ): [Thing!]! @auth @deprecated(reason: "Use search(filter: {isFeatured: true}).")
+  ): [Thing!] @auth @deprecated(reason: "Use search(filter: {isFeatured: true}).")
   "The published things, newest first."
   newest(
     "The page number, counted from 1."
@@ -4904,7 +4904,7 @@ type RemoveLikePayload {
     page.
     """
     after: String
-  ): [Thing!]! @auth @deprecated(reason: "Use search(sort: NEWEST).")
+  ): [Thing!] @auth @deprecated(reason: "Use search(sort: NEWEST).")
   "The published things by popularity."
   popular(
     "The page number, counted from 1."
@@ -4916,7 +4916,7 @@ type RemoveLikePayload {
     page.
     """
     after: String
-  ): [Thing!]! @auth @deprecated(reason: "Use search(sort: POPULAR).")
+  ): [Thing!] @auth @deprecated(reason: "Use search(sort: POPULAR).")
   """
   The clients that still use deprecated operations, most recent call first. Requires a moderator or
   an administrator.
@@ -4924,7 +4924,7 @@ type RemoveLikePayload {
   deprecatedCalls(
     "The maximum number of files, 1 to 1,000."
     first: Int! = 100
-  ): [DeprecatedCall!]! @auth(scope: ADMIN)
+  ): [DeprecatedCall!] @auth(scope: ADMIN)
 }
 
 "The calls of one deprecated operation by one token and program."
@@ -4968,7 +4968,7 @@ type DeprecatedCall {
     and gets slower with its number.
     """
     page: Int
-  ): MakeConnection! @auth
+  ): MakeConnection @auth
 }
 
 extend type Mutation {
@@ -4976,12 +4976,12 @@ extend type Mutation {
   createMake(
     "The make to create."
     input: CreateMakeInput!
-  ): CreateMakePayload! @auth(scope: WRITE)
+  ): CreateMakePayload @auth(scope: WRITE)
   "Change a make of the caller. Fields that are omitted or null stay as they are."
   updateMake(
     "The make and its new values."
     input: UpdateMakeInput!
-  ): UpdateMakePayload! @auth(scope: WRITE)
+  ): UpdateMakePayload @auth(scope: WRITE)
   """
   Delete a make of the caller with its files, comments and likes. Administrators can delete any
   make.
@@ -4989,7 +4989,7 @@ extend type Mutation {
   deleteMake(
     "The make to delete."
     input: DeleteMakeInput!
-  ): DeleteMakePayload! @auth(scope: WRITE)
+  ): DeleteMakePayload @auth(scope: WRITE)
 }
 
 "A report that a user printed or built a thing."
@@ -5157,7 +5157,7 @@ type DeleteMakePayload {
     and gets slower with its number.
     """
     page: Int
-  ): ModerationEntryConnection! @auth(scope: ADMIN)
+  ): ModerationEntryConnection @auth(scope: ADMIN)
 }
 
 extend type Mutation {
@@ -5168,17 +5168,17 @@ extend type Mutation {
   suspendUser(
     "The user and the reason."
     input: SuspendUserInput!
-  ): SuspendUserPayload! @auth(scope: ADMIN)
+  ): SuspendUserPayload @auth(scope: ADMIN)
   "End the suspension of a user. Requires a moderator or an administrator."
   restoreUser(
     "The user and the reason."
     input: RestoreUserInput!
-  ): RestoreUserPayload! @auth(scope: ADMIN)
+  ): RestoreUserPayload @auth(scope: ADMIN)
   "Change the role of another user. Requires an administrator."
   setUserRole(
     "The user, the role and the reason."
     input: SetUserRoleInput!
-  ): SetUserRolePayload! @auth(scope: ADMIN)
+  ): SetUserRolePayload @auth(scope: ADMIN)
   """
   Take a thing down: it becomes a draft that cannot be published, and its files can no longer be
   downloaded. Its owner sees the reason. Requires a moderator or an administrator.
@@ -5186,7 +5186,7 @@ extend type Mutation {
   takeDownThing(
     "The thing and the reason."
     input: TakeDownThingInput!
-  ): TakeDownThingPayload! @auth(scope: ADMIN)
+  ): TakeDownThingPayload @auth(scope: ADMIN)
   """
   Restore a thing that was taken down to its earlier state. Requires a moderator or an
   administrator.
@@ -5194,7 +5194,7 @@ extend type Mutation {
   restoreThing(
     "The thing and the reason."
     input: RestoreThingInput!
-  ): RestoreThingPayload! @auth(scope: ADMIN)
+  ): RestoreThingPayload @auth(scope: ADMIN)
 }
 
 "The role of a user."
@@ -5634,7 +5634,7 @@ type Mutation {
   createThing(
     "The application to register."
     input: CreateThingInput!
-  ): CreateThingPayload! @auth(scope: WRITE)
+  ): CreateThingPayload @auth(scope: WRITE)
 }
 
 """
@@ -5685,14 +5685,14 @@ type PageInfo {
     filter: SearchFilter
     "The order of the results."
     sort: SearchSort! = RELEVANT
-  ): SearchConnection! @auth
+  ): SearchConnection @auth
   "Completions for a search field: distinct names of things that match the words, best first."
   suggestions(
     "The text typed so far, at most 200 characters."
     query: String!
     "The number of names, 1 to 20."
     first: Int! = 10
-  ): [String!]! @auth
+  ): [String!] @auth
 }
 
 "The type of object that a search returns."
@@ -5892,7 +5892,7 @@ type HighlightPart {
     page: Int
     "Return tags that begin with this text, in any spelling."
     prefix: String! = ""
-  ): TagConnection! @auth
+  ): TagConnection @auth
 }
 
 "A word that things are filed under."
@@ -5969,7 +5969,7 @@ type TagEdge {
     filter: ThingFilter
     "The order of the results."
     sort: ThingSort! = NEWEST
-  ): ThingConnection! @auth
+  ): ThingConnection @auth
 }
 
 extend type Mutation {
@@ -5980,12 +5980,12 @@ extend type Mutation {
   publishThing(
     "The thing to publish."
     input: PublishThingInput!
-  ): PublishThingPayload! @auth(scope: WRITE)
+  ): PublishThingPayload @auth(scope: WRITE)
   "Change a thing of the caller. Fields that are omitted or null stay as they are."
   updateThing(
     "The thing and its new values."
     input: UpdateThingInput!
-  ): UpdateThingPayload! @auth(scope: WRITE)
+  ): UpdateThingPayload @auth(scope: WRITE)
   """
   Delete a thing of the caller with its files, comments, likes, and its entries in collections and
   download histories. Makes of it stay, without their thing. Moderators and administrators can
@@ -5994,12 +5994,12 @@ extend type Mutation {
   deleteThing(
     "The thing to publish."
     input: DeleteThingInput!
-  ): DeleteThingPayload! @auth(scope: WRITE)
+  ): DeleteThingPayload @auth(scope: WRITE)
   "Feature a published thing, or stop featuring it. Requires a moderator or an administrator."
   featureThing(
     "The thing, and whether to feature it."
     input: FeatureThingInput!
-  ): FeatureThingPayload! @auth(scope: ADMIN)
+  ): FeatureThingPayload @auth(scope: ADMIN)
 }
 
 "A shareable design with its files. Makes and comments refer to it."
@@ -6150,7 +6150,7 @@ type Thing {
     page: Int
   ): UserConnection! @goField(forceResolver: true)
   "How the popularity score is made up. Requires a moderator or an administrator."
-  popularity: Popularity! @auth(scope: ADMIN) @goField(forceResolver: true, batch: true)
+  popularity: Popularity @auth(scope: ADMIN) @goField(forceResolver: true, batch: true)
   "When the draft was created."
   createdAt: DateTime!
   "When the thing or its list of files last changed."
@@ -6411,7 +6411,7 @@ type FeatureThingPayload {
     and gets slower with its number.
     """
     page: Int
-  ): AccessTokenConnection! @auth
+  ): AccessTokenConnection @auth
 }
 
 extend type Mutation {
@@ -6422,7 +6422,7 @@ extend type Mutation {
   createToken(
     "The application to register."
     input: CreateTokenInput!
-  ): CreateTokenPayload! @auth(scope: WRITE)
+  ): CreateTokenPayload @auth(scope: WRITE)
   """
   Revoke an access token of the caller immediately. Revoking it twice has no effect. An application
   can only revoke its own tokens.
@@ -6430,7 +6430,7 @@ extend type Mutation {
   revokeToken(
     "The application to delete."
     input: RevokeTokenInput!
-  ): RevokeTokenPayload! @auth(scope: WRITE)
+  ): RevokeTokenPayload @auth(scope: WRITE)
 }
 
 "The properties of an access token, without its secret."
@@ -6512,7 +6512,7 @@ type RevokeTokenPayload {
   uploadFile(
     "The file to upload."
     input: UploadFileInput!
-  ): UploadFilePayload! @auth(scope: WRITE)
+  ): UploadFilePayload @auth(scope: WRITE)
   """
   Start a staged upload: get a file id and a signed form, to which the bytes are posted without a
   token. ` + "`" + `finalizeFiles` + "`" + ` then attaches the file to its target.
@@ -6520,7 +6520,7 @@ type RevokeTokenPayload {
   stageUpload(
     "The file and its target."
     input: StageUploadInput!
-  ): StageUploadPayload! @auth(scope: WRITE)
+  ): StageUploadPayload @auth(scope: WRITE)
   """
   Attach pending uploads to a thing, a make or a comment of the caller: all of them or none. Files
   that are already attached to it are left as they are, so the call can be repeated; a file that is
@@ -6529,7 +6529,7 @@ type RevokeTokenPayload {
   finalizeFiles(
     "The uploads and their target."
     input: FinalizeFilesInput!
-  ): FinalizeFilesPayload! @auth(scope: WRITE)
+  ): FinalizeFilesPayload @auth(scope: WRITE)
   "Finalize a staged upload on the target that it was staged for."
   finalizeFile(
     "The id of a staged upload. Any other upload fails with NOT_FOUND."
@@ -6539,7 +6539,7 @@ type RevokeTokenPayload {
   deletePendingUpload(
     "The upload to delete."
     input: DeletePendingUploadInput!
-  ): DeletePendingUploadPayload! @auth(scope: WRITE)
+  ): DeletePendingUploadPayload @auth(scope: WRITE)
 }
 
 "A file to upload."
@@ -6647,17 +6647,17 @@ extend type Mutation {
   updateProfile(
     "The new values."
     input: UpdateProfileInput!
-  ): UpdateProfilePayload! @auth(scope: WRITE)
+  ): UpdateProfilePayload @auth(scope: WRITE)
   "Follow another user. Following twice has no effect."
   followUser(
     "The user to follow."
     input: FollowUserInput!
-  ): FollowUserPayload! @auth(scope: WRITE)
+  ): FollowUserPayload @auth(scope: WRITE)
   "Stop following a user. It has no effect if the caller does not follow them."
   unfollowUser(
     "The user to follow."
     input: UnfollowUserInput!
-  ): UnfollowUserPayload! @auth(scope: WRITE)
+  ): UnfollowUserPayload @auth(scope: WRITE)
 }
 
 "A user account."
@@ -6727,7 +6727,7 @@ type User {
     and gets slower with its number.
     """
     page: Int
-  ): ThingConnection! @auth @goField(forceResolver: true)
+  ): ThingConnection @auth @goField(forceResolver: true)
   "The makes of the user, newest first. Only the user sees their drafts."
   makes(
     "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
@@ -6743,7 +6743,7 @@ type User {
     and gets slower with its number.
     """
     page: Int
-  ): MakeConnection! @auth @goField(forceResolver: true)
+  ): MakeConnection @auth @goField(forceResolver: true)
   "The things that the user likes, most recent like first."
   likedThings(
     "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
@@ -6759,7 +6759,7 @@ type User {
     and gets slower with its number.
     """
     page: Int
-  ): ThingConnection! @auth @goField(forceResolver: true)
+  ): ThingConnection @auth @goField(forceResolver: true)
   "The collections of the user, newest first."
   collections(
     "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
@@ -6775,7 +6775,7 @@ type User {
     and gets slower with its number.
     """
     page: Int
-  ): CollectionConnection! @auth @goField(forceResolver: true)
+  ): CollectionConnection @auth @goField(forceResolver: true)
   "The followers of the user, most recent first."
   followers(
     "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
@@ -6791,7 +6791,7 @@ type User {
     and gets slower with its number.
     """
     page: Int
-  ): UserConnection! @auth @goField(forceResolver: true)
+  ): UserConnection @auth @goField(forceResolver: true)
   "The users that this user follows, most recent first."
   following(
     "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
@@ -6807,7 +6807,7 @@ type User {
     and gets slower with its number.
     """
     page: Int
-  ): UserConnection! @auth @goField(forceResolver: true)
+  ): UserConnection @auth @goField(forceResolver: true)
   """
   The download history with one entry for each tracked download, newest first. It fails with
   FORBIDDEN for other users.
@@ -6826,7 +6826,7 @@ type User {
     and gets slower with its number.
     """
     page: Int
-  ): DownloadConnection! @auth @goField(forceResolver: true)
+  ): DownloadConnection @auth @goField(forceResolver: true)
   """
   The things in the download history, each once, most recently downloaded first. It fails with
   FORBIDDEN for other users.
@@ -6845,7 +6845,7 @@ type User {
     and gets slower with its number.
     """
     page: Int
-  ): ThingConnection! @auth @goField(forceResolver: true)
+  ): ThingConnection @auth @goField(forceResolver: true)
 }
 
 """

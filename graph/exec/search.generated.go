@@ -1732,16 +1732,6 @@ func (ec *executionContext) marshalNLicenseFacet2ᚖgithubᚗcomᚋmeshyardᚋme
 	return ec._LicenseFacet(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNSearchConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐSearchConnection(ctx context.Context, sel ast.SelectionSet, v *model.SearchConnection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._SearchConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNSearchEdge2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐSearchEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.SearchEdge) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -1949,6 +1939,13 @@ func (ec *executionContext) marshalNTagFacet2ᚖgithubᚗcomᚋmeshyardᚋmeshya
 		return graphql.Null
 	}
 	return ec._TagFacet(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSearchConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐSearchConnection(ctx context.Context, sel ast.SelectionSet, v *model.SearchConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SearchConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOSearchFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFilter(ctx context.Context, v any) (*models.Filter, error) {

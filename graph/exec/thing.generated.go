@@ -1825,10 +1825,10 @@ func (ec *executionContext) _Thing_popularity(ctx context.Context, field graphql
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Popularity) graphql.Marshaler {
-			return ec.marshalNPopularity2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPopularity(ctx, selections, v)
+			return ec.marshalOPopularity2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPopularity(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Thing_popularity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -3667,7 +3667,7 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Thing_popularity(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -3983,44 +3983,14 @@ func (ec *executionContext) unmarshalNCreateThingInput2githubᚗcomᚋmeshyard�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCreateThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCreateThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateThingPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreateThingPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNDeleteThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteThingInput(ctx context.Context, v any) (model.DeleteThingInput, error) {
 	res, err := ec.unmarshalInputDeleteThingInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNDeleteThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteThingPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeleteThingPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNFeatureThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFeatureThingInput(ctx context.Context, v any) (model.FeatureThingInput, error) {
 	res, err := ec.unmarshalInputFeatureThingInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNFeatureThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFeatureThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.FeatureThingPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._FeatureThingPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, v any) (models.License, error) {
@@ -4066,16 +4036,6 @@ var (
 		models.BSD:    "BSD",
 	}
 )
-
-func (ec *executionContext) marshalNPopularity2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPopularity(ctx context.Context, sel ast.SelectionSet, v *model.Popularity) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._Popularity(ctx, sel, v)
-}
 
 func (ec *executionContext) marshalNPopularityDay2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityDayᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.PopularityDay) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -4166,16 +4126,6 @@ var (
 func (ec *executionContext) unmarshalNPublishThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPublishThingInput(ctx context.Context, v any) (model.PublishThingInput, error) {
 	res, err := ec.unmarshalInputPublishThingInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNPublishThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPublishThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.PublishThingPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PublishThingPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNThing2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThingᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.Thing) graphql.Marshaler {
@@ -4278,14 +4228,25 @@ func (ec *executionContext) unmarshalNUpdateThingInput2githubᚗcomᚋmeshyard�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUpdateThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateThingPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCreateThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateThingPayload) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
-	return ec._UpdateThingPayload(ctx, sel, v)
+	return ec._CreateThingPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteThingPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteThingPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOFeatureThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFeatureThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.FeatureThingPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FeatureThingPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, v any) (models.License, error) {
@@ -4374,11 +4335,52 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalOPopularity2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPopularity(ctx context.Context, sel ast.SelectionSet, v *model.Popularity) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Popularity(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPublishThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPublishThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.PublishThingPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PublishThingPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOThing2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThingᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.Thing) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ctx = graphql.WithBatchParents(ctx, "Thing", v, nil)
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx context.Context, sel ast.SelectionSet, v *models.Thing) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Thing(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOThingConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThingConnection(ctx context.Context, sel ast.SelectionSet, v *model.ThingConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ThingConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOThingFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFilter(ctx context.Context, v any) (*models.Filter, error) {
@@ -4387,6 +4389,13 @@ func (ec *executionContext) unmarshalOThingFilter2ᚖgithubᚗcomᚋmeshyardᚋm
 	}
 	res, err := ec.unmarshalInputThingFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOUpdateThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateThingPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateThingPayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

@@ -941,16 +941,6 @@ func (ec *executionContext) marshalNAccessToken2ᚖgithubᚗcomᚋmeshyardᚋmes
 	return ec._AccessToken(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAccessTokenConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAccessTokenConnection(ctx context.Context, sel ast.SelectionSet, v *model.AccessTokenConnection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AccessTokenConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNAccessTokenEdge2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAccessTokenEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AccessTokenEdge) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -982,26 +972,27 @@ func (ec *executionContext) unmarshalNCreateTokenInput2githubᚗcomᚋmeshyard�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCreateTokenPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCreateTokenPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateTokenPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreateTokenPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNRevokeTokenInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRevokeTokenInput(ctx context.Context, v any) (model.RevokeTokenInput, error) {
 	res, err := ec.unmarshalInputRevokeTokenInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNRevokeTokenPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRevokeTokenPayload(ctx context.Context, sel ast.SelectionSet, v *model.RevokeTokenPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOAccessTokenConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAccessTokenConnection(ctx context.Context, sel ast.SelectionSet, v *model.AccessTokenConnection) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
+		return graphql.Null
+	}
+	return ec._AccessTokenConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCreateTokenPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCreateTokenPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateTokenPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateTokenPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORevokeTokenPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRevokeTokenPayload(ctx context.Context, sel ast.SelectionSet, v *model.RevokeTokenPayload) graphql.Marshaler {
+	if v == nil {
 		return graphql.Null
 	}
 	return ec._RevokeTokenPayload(ctx, sel, v)

@@ -900,16 +900,6 @@ func (ec *executionContext) unmarshalNDeletePendingUploadInput2githubᚗcomᚋme
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNDeletePendingUploadPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletePendingUploadPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeletePendingUploadPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeletePendingUploadPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNFinalizeFileInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFile(ctx context.Context, v any) (models.FinalizeFile, error) {
 	res, err := ec.unmarshalInputFinalizeFileInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -953,16 +943,6 @@ func (ec *executionContext) unmarshalNFinalizeFilesInput2githubᚗcomᚋmeshyard
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNFinalizeFilesPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFinalizeFilesPayload(ctx context.Context, sel ast.SelectionSet, v *model.FinalizeFilesPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._FinalizeFilesPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNFormField2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFormFieldᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.FormField) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -994,16 +974,6 @@ func (ec *executionContext) unmarshalNStageUploadInput2githubᚗcomᚋmeshyard�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNStageUploadPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐStageUploadPayload(ctx context.Context, sel ast.SelectionSet, v *model.StageUploadPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._StageUploadPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNStagedUpload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐStagedUpload(ctx context.Context, sel ast.SelectionSet, v *models.StagedUpload) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -1019,14 +989,25 @@ func (ec *executionContext) unmarshalNUploadFileInput2githubᚗcomᚋmeshyardᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUploadFilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUploadFilePayload(ctx context.Context, sel ast.SelectionSet, v *model.UploadFilePayload) graphql.Marshaler {
+func (ec *executionContext) marshalODeletePendingUploadPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletePendingUploadPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeletePendingUploadPayload) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
-	return ec._UploadFilePayload(ctx, sel, v)
+	return ec._DeletePendingUploadPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOFinalizeFilesPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFinalizeFilesPayload(ctx context.Context, sel ast.SelectionSet, v *model.FinalizeFilesPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FinalizeFilesPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOStageUploadPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐStageUploadPayload(ctx context.Context, sel ast.SelectionSet, v *model.StageUploadPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._StageUploadPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOStagedUpload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐStagedUpload(ctx context.Context, sel ast.SelectionSet, v *models.StagedUpload) graphql.Marshaler {
@@ -1034,6 +1015,13 @@ func (ec *executionContext) marshalOStagedUpload2ᚖgithubᚗcomᚋmeshyardᚋme
 		return graphql.Null
 	}
 	return ec._StagedUpload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUploadFilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUploadFilePayload(ctx context.Context, sel ast.SelectionSet, v *model.UploadFilePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UploadFilePayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

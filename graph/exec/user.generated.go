@@ -1273,10 +1273,10 @@ func (ec *executionContext) _User_things(ctx context.Context, field graphql.Coll
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ThingConnection) graphql.Marshaler {
-			return ec.marshalNThingConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThingConnection(ctx, selections, v)
+			return ec.marshalOThingConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThingConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_User_things(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1335,10 +1335,10 @@ func (ec *executionContext) _User_makes(ctx context.Context, field graphql.Colle
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.MakeConnection) graphql.Marshaler {
-			return ec.marshalNMakeConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐMakeConnection(ctx, selections, v)
+			return ec.marshalOMakeConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐMakeConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_User_makes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1397,10 +1397,10 @@ func (ec *executionContext) _User_likedThings(ctx context.Context, field graphql
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ThingConnection) graphql.Marshaler {
-			return ec.marshalNThingConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThingConnection(ctx, selections, v)
+			return ec.marshalOThingConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThingConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_User_likedThings(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1459,10 +1459,10 @@ func (ec *executionContext) _User_collections(ctx context.Context, field graphql
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CollectionConnection) graphql.Marshaler {
-			return ec.marshalNCollectionConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCollectionConnection(ctx, selections, v)
+			return ec.marshalOCollectionConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCollectionConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_User_collections(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1521,10 +1521,10 @@ func (ec *executionContext) _User_followers(ctx context.Context, field graphql.C
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.UserConnection) graphql.Marshaler {
-			return ec.marshalNUserConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUserConnection(ctx, selections, v)
+			return ec.marshalOUserConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUserConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_User_followers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1583,10 +1583,10 @@ func (ec *executionContext) _User_following(ctx context.Context, field graphql.C
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.UserConnection) graphql.Marshaler {
-			return ec.marshalNUserConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUserConnection(ctx, selections, v)
+			return ec.marshalOUserConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUserConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_User_following(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1645,10 +1645,10 @@ func (ec *executionContext) _User_downloads(ctx context.Context, field graphql.C
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.DownloadConnection) graphql.Marshaler {
-			return ec.marshalNDownloadConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDownloadConnection(ctx, selections, v)
+			return ec.marshalODownloadConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDownloadConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_User_downloads(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1707,10 +1707,10 @@ func (ec *executionContext) _User_downloadedThings(ctx context.Context, field gr
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ThingConnection) graphql.Marshaler {
-			return ec.marshalNThingConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThingConnection(ctx, selections, v)
+			return ec.marshalOThingConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThingConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_User_downloadedThings(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2529,7 +2529,7 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._User_things(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2567,7 +2567,7 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._User_makes(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2605,7 +2605,7 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._User_likedThings(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2643,7 +2643,7 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._User_collections(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2681,7 +2681,7 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._User_followers(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2719,7 +2719,7 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._User_following(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2757,7 +2757,7 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._User_downloads(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2795,7 +2795,7 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._User_downloadedThings(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2982,44 +2982,14 @@ func (ec *executionContext) unmarshalNFollowUserInput2githubᚗcomᚋmeshyardᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNFollowUserPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFollowUserPayload(ctx context.Context, sel ast.SelectionSet, v *model.FollowUserPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._FollowUserPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNUnfollowUserInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnfollowUserInput(ctx context.Context, v any) (model.UnfollowUserInput, error) {
 	res, err := ec.unmarshalInputUnfollowUserInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUnfollowUserPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnfollowUserPayload(ctx context.Context, sel ast.SelectionSet, v *model.UnfollowUserPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._UnfollowUserPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNUpdateProfileInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐProfileChange(ctx context.Context, v any) (models.ProfileChange, error) {
 	res, err := ec.unmarshalInputUpdateProfileInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNUpdateProfilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateProfilePayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateProfilePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._UpdateProfilePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNUser2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUserᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.User) graphql.Marshaler {
@@ -3085,6 +3055,27 @@ func (ec *executionContext) marshalNUserEdge2ᚖgithubᚗcomᚋmeshyardᚋmeshya
 	return ec._UserEdge(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOFollowUserPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFollowUserPayload(ctx context.Context, sel ast.SelectionSet, v *model.FollowUserPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FollowUserPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUnfollowUserPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnfollowUserPayload(ctx context.Context, sel ast.SelectionSet, v *model.UnfollowUserPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UnfollowUserPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateProfilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateProfilePayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateProfilePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateProfilePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOUsage2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUsage(ctx context.Context, sel ast.SelectionSet, v *models.Usage) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -3097,6 +3088,13 @@ func (ec *executionContext) marshalOUser2ᚖgithubᚗcomᚋmeshyardᚋmeshyard�
 		return graphql.Null
 	}
 	return ec._User(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUserConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUserConnection(ctx context.Context, sel ast.SelectionSet, v *model.UserConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UserConnection(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

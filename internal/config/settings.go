@@ -26,6 +26,7 @@ type Settings struct {
 	PreviewWorkers int           `help:"Previews that this server makes at once, each in a child process on one processor. With two or more, one worker is kept free of the owner who occupies all others; 0 leaves previews to other servers. Default: ${default}." default:"2" env:"MESHYARD_PREVIEW_WORKERS" placeholder:"N"`
 	PreviewMemory  Size          `help:"Memory that one preview may use. A file that needs more gets no preview; 600MiB is enough for 3.6 million triangles. Default: ${default}." default:"600MiB" env:"MESHYARD_PREVIEW_MEMORY" placeholder:"SIZE"`
 	Sunset         Day           `help:"Date on which deprecated operations end, such as 2027-06-30; their responses announce it. Default: none is announced." env:"MESHYARD_SUNSET" placeholder:"DATE"`
+	AnonymousRead  bool          `help:"Allow GraphQL queries without a token to read what is published. The REST API always needs a token. Default: ${default}." default:"true" negatable:"" env:"MESHYARD_ANONYMOUS_READ"`
 	Hardened       bool          `help:"Run registered GraphQL documents only, and turn off GraphiQL, introspection, the schema and GraphQL by GET." env:"MESHYARD_HARDENED"`
 	Documents      string        `help:"Folder of .graphql files, each one document, to register: clients can ask for them by their SHA-256, and --hardened runs them. Default: only those of the server itself." env:"MESHYARD_DOCUMENTS" placeholder:"DIR"`
 

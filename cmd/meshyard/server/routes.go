@@ -40,7 +40,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 		return nil, fmt.Errorf("signing key: %w", err)
 	}
 	addresses := urls.Builder{Base: a.Settings.BaseURL, Key: signing.Key(key)}
-	g := graph.New(&graph.Resolver{Store: a.Store, URLs: addresses})
+	g := graph.New(&graph.Resolver{Store: a.Store, URLs: addresses, AnonymousRead: a.Settings.AnonymousRead})
 	face, err := rest.Handler(rest.Options{
 		Graph: g, URLs: addresses, Sunset: a.Settings.Sunset.Time,
 		NoteDeprecated: func(r *http.Request, operation string) {
