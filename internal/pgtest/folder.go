@@ -13,16 +13,28 @@ import (
 
 const folderPrefix = "meshyard-pgtest-"
 
-// place returns the parent of data folders. A new database consists of about 300 files, which are
-// created several times faster in memory, so /dev/shm is used if it has enough space; containers
-// often have only 64 MiB there. TMPDIR takes precedence.
+// place returns the directory in which folders are created. TMPDIR has precedence. Creating a database
+// creates some 300 files, several times faster in memory, so it is /dev/shm where that has more room
+// than the tests need (containers often have 64 MiB there) and where any account may delete what it
+// created: the server's account removes its folder.
 func place() string {
-	const memory, room = "/dev/shm", 2 << 30
-	var fs syscall.Statfs_t
-	if os.Getenv("TMPDIR") == "" && syscall.Statfs(memory, &fs) == nil && uint64(fs.Bavail)*uint64(fs.Bsize) >= room {
+	const memory = "/dev/shm"
+	if os.Getenv("TMPDIR") == "" && hasRoom(memory) && isOpen(memory) {
 		return memory
 	}
 	return os.TempDir()
+}
+
+func hasRoom(folder string) bool {
+	const room = 2 << 30
+	var fs syscall.Statfs_t
+	return syscall.Statfs(folder, &fs) == nil && uint64(fs.Bavail)*uint64(fs.Bsize) >= room
+}
+
+// isOpen reports whether any account may create and delete in a folder.
+func isOpen(folder string) bool {
+	info, err := os.Stat(folder)
+	return err == nil && info.Mode().Perm()&0o003 == 0o003
 }
 
 // newFolder creates a folder that the account owns, or the current user if who is nil. The returned

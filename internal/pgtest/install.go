@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,23 +14,40 @@ import (
 	"time"
 )
 
-// binaries returns the folder of initdb and postgres, and installs them if possible.
+// binaries returns the folder of initdb and postgres. It installs them first where that needs no
+// password: with apt-get, as root or through sudo.
 func binaries(ctx context.Context) (string, error) {
 	if bin := installed(ctx); bin != "" {
 		return bin, nil
 	}
-	missing := errors.New("no PostgreSQL to test on: set " + Variable + " to the postgres:// URL of a role that may" +
-		" create databases, or install PostgreSQL 13 or newer (apt-get install postgresql, brew install postgresql)")
-	if _, err := exec.LookPath("apt-get"); err != nil || os.Geteuid() != 0 {
+	missing := errors.New("no PostgreSQL to test on: run \"sudo apt-get install postgresql\" or \"brew install postgresql\"" +
+		" (13 or newer), or set " + Variable + " to the postgres:// URL of a role that may create databases")
+	if _, err := exec.LookPath("apt-get"); err != nil {
 		return "", missing
 	}
-	if err := install(ctx); err != nil {
+	root, err := rootCommand(ctx, os.Geteuid())
+	if err != nil {
+		return "", fmt.Errorf("%w; it was not installed because %w", missing, err)
+	}
+	if err := install(ctx, root); err != nil {
 		return "", fmt.Errorf("%w; trying to install it failed: %w", missing, err)
 	}
 	if bin := installed(ctx); bin != "" {
 		return bin, nil
 	}
 	return "", missing
+}
+
+// rootCommand returns what to put before a command so that it runs as root: nothing for root itself,
+// sudo for a user who needs no password for it.
+func rootCommand(ctx context.Context, uid int) ([]string, error) {
+	if uid == 0 {
+		return nil, nil
+	}
+	if out, err := exec.CommandContext(ctx, "sudo", "-n", "true").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("sudo does not work without a password: %w %s", err, strings.TrimSpace(string(out)))
+	}
+	return []string{"sudo", "-n"}, nil
 }
 
 // installed returns the first folder in which initdb and postgres both run, or "". It is not enough
@@ -65,9 +81,10 @@ func runs(ctx context.Context, folder, program string) bool {
 	return err == nil && strings.Contains(string(out), "(PostgreSQL)")
 }
 
-// install installs the distribution's PostgreSQL without the server it would create and start. Test processes that
-// need it at the same time install one after the other.
-func install(ctx context.Context) error {
+// install installs the distribution's PostgreSQL without the server it would create and start. root is
+// put before commands that need root. Test processes that need it at the same time install one after
+// the other.
+func install(ctx context.Context, root []string) error {
 	const packages = "/var/lib/apt" // locked as a whole here; apt's own locks are other files
 	lock, err := os.Open(packages)
 	if err != nil {
@@ -84,36 +101,31 @@ func install(ctx context.Context) error {
 	if installed(ctx) != "" {
 		return nil
 	}
-	if err := forbidCluster("/etc/postgresql-common"); err != nil {
+	if err := forbidCluster(ctx, root, "/etc/postgresql-common"); err != nil {
 		return err
 	}
-	for _, args := range [][]string{
-		{"update"},
-		{"install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300", "postgresql"},
-	} {
-		cmd := exec.CommandContext(ctx, "apt-get", args...)
-		// The last one keeps the file of forbidCluster when the package brings its own.
-		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "UCF_FORCE_CONFFOLD=1")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("apt-get %s: %w\n%s", args[0], err, out)
+	// UCF_FORCE_CONFFOLD keeps the file of forbidCluster when the package brings its own.
+	const environment = "env DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 apt-get"
+	for _, args := range []string{"update", "install -y --no-install-recommends -o DPkg::Lock::Timeout=300 postgresql"} {
+		fmt.Fprintln(os.Stderr, "installing PostgreSQL for the tests: apt-get", args)
+		if err := run(ctx, root, strings.Fields(environment+" "+args)...); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// forbidCluster tells postgresql-common to create no server when a version is installed, unless the machine has
-// settings of its own.
-func forbidCluster(folder string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
+// forbidCluster tells postgresql-common to create no server when a version is installed, unless the
+// machine has settings of its own.
+func forbidCluster(ctx context.Context, root []string, folder string) error {
+	const script = `mkdir -p "$1" && { [ -e "$1/createcluster.conf" ] || echo "create_main_cluster = false" > "$1/createcluster.conf"; }`
+	return run(ctx, root, "sh", "-c", script, "sh", folder)
+}
+
+func run(ctx context.Context, root []string, command ...string) error {
+	args := append(slices.Clone(root), command...)
+	if out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
 	}
-	f, err := os.OpenFile(filepath.Join(folder, "createcluster.conf"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString("create_main_cluster = false\n")
-	return errors.Join(err, f.Close())
+	return nil
 }

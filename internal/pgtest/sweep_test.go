@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -83,10 +84,44 @@ func TestSweepDatabases(t *testing.T) {
 	}
 }
 
+func TestIsOpen(t *testing.T) {
+	for mode, want := range map[os.FileMode]bool{0o777: true, os.ModeSticky | 0o777: true, 0o755: false, 0o700: false, 0o776: false} {
+		folder := t.TempDir()
+		if err := os.Chmod(folder, mode); err != nil {
+			t.Fatal(err)
+		}
+		if got := isOpen(folder); got != want {
+			t.Errorf("a folder of mode %v: any account may delete in it: %v, want %v", mode, got, want)
+		}
+	}
+}
+
+// A user who is not root installs through sudo, or is told why not.
+func TestRootCommand(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if got, err := rootCommand(t.Context(), 0); err != nil || got != nil {
+		t.Errorf("root: %q, %v; want nothing before a command", got, err)
+	}
+	if _, err := rootCommand(t.Context(), 1000); err == nil {
+		t.Error("without sudo: no error")
+	}
+	for script, works := range map[string]bool{"#!/bin/sh\n[ \"$*\" = '-n true' ]\n": true, "#!/bin/sh\necho a password is required; exit 1\n": false} {
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, "sudo"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", folder)
+		got, err := rootCommand(t.Context(), 1000)
+		if works && (err != nil || strings.Join(got, " ") != "sudo -n") || !works && (err == nil || !strings.Contains(err.Error(), "a password is required")) {
+			t.Errorf("sudo works: %v; got %q, %v", works, got, err)
+		}
+	}
+}
+
 func TestForbidClusterKeepsSettings(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "postgresql-common")
 	file := filepath.Join(folder, "createcluster.conf")
-	if err := forbidCluster(folder); err != nil {
+	if err := forbidCluster(t.Context(), nil, folder); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(file); err != nil || string(got) != "create_main_cluster = false\n" {
@@ -96,7 +131,7 @@ func TestForbidClusterKeepsSettings(t *testing.T) {
 	if err := os.WriteFile(file, []byte(own), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := forbidCluster(folder); err != nil {
+	if err := forbidCluster(t.Context(), nil, folder); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(file); err != nil || string(got) != own {
