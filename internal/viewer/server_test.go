@@ -4,6 +4,7 @@ package viewer_test
 
 import (
 	"bytes"
+	"context"
 	"image"
 	"image/png"
 	"net/http"
@@ -35,6 +36,7 @@ func serve(t *testing.T, m viewer.Model) *server {
 			defer s.mu.Unlock()
 			return s.model, s.err
 		},
+		Explain: func(_ context.Context, err error) (int, string) { return http.StatusNotFound, err.Error() },
 		Fail: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, err.Error(), http.StatusForbidden)
 		},

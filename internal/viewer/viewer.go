@@ -4,6 +4,7 @@ package viewer
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	_ "embed"
 	"encoding/json"
@@ -53,14 +54,22 @@ type Options struct {
 	// Load returns the model of a file, or an error if the request gives no access to it. The query
 	// of the request, which may contain a signature, is that of the page.
 	Load func(r *http.Request, fileID int64) (Model, error)
-	// Fail writes the response for an error of Load.
+	// Fail writes the response for an error of Load to a program.
 	Fail func(w http.ResponseWriter, r *http.Request, err error)
+	// Explain returns the status for an error of Load and a message for people.
+	Explain func(ctx context.Context, err error) (status int, message string)
 }
 
 //go:embed page.html
 var pageHTML string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+//go:embed error.html
+var errorHTML string
+
+var (
+	pageTemplate  = template.Must(template.New("page").Parse(pageHTML))
+	errorTemplate = template.Must(template.New("error").Parse(errorHTML))
+)
 
 // Handler serves GET and HEAD of /view/{file_id}, the state below it, which the page polls, and
 // /view/assets/. Mount it at "GET /view/" without StripPrefix. URLs in the page are relative,
@@ -94,37 +103,42 @@ func pagePolicy(nonce string) string {
 		"worker-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
-// load writes the response itself if there is no model.
-func (o Options) load(w http.ResponseWriter, r *http.Request) (Model, bool) {
-	id, err := strconv.ParseInt(r.PathValue("file_id"), 10, 64)
+// page writes the page with a new nonce, so the response must not be stored. Errors are pages too.
+func (o Options) page(w http.ResponseWriter, r *http.Request) {
+	text := r.PathValue("file_id")
+	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		http.NotFound(w, r)
-		return Model{}, false
+		writeError(w, http.StatusNotFound, fmt.Sprintf("There is no model with the id %.40q: an id is a number, as in /view/1.", text))
+		return
 	}
 	m, err := o.Load(r, id)
 	if err != nil {
-		o.Fail(w, r, err)
-		return Model{}, false
-	}
-	return m, true
-}
-
-// page writes the page with a new nonce, so the response must not be stored.
-func (o Options) page(w http.ResponseWriter, r *http.Request) {
-	m, ok := o.load(w, r)
-	if !ok {
+		status, message := o.Explain(r.Context(), err)
+		writeError(w, status, message)
 		return
 	}
 	nonce := rand.Text()
 	var page bytes.Buffer
 	if err := pageTemplate.Execute(&page, map[string]any{"Nonce": nonce, "Asset": assetAddress, "Model": m, "Shown": show(m)}); err != nil {
-		o.Fail(w, r, fmt.Errorf("page of a model: %w", err))
+		status, message := o.Explain(r.Context(), fmt.Errorf("page of a model: %w", err))
+		writeError(w, status, message)
 		return
 	}
 	w.Header().Set("Content-Security-Policy", pagePolicy(nonce))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	_, _ = page.WriteTo(w) // an error means that the client has disconnected
+}
+
+// writeError writes an error page.
+func writeError(w http.ResponseWriter, status int, message string) {
+	nonce := rand.Text()
+	w.Header().Set("Content-Security-Policy", pagePolicy(nonce))
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	// An error means that the client has disconnected.
+	_ = errorTemplate.Execute(w, map[string]string{"Nonce": nonce, "Title": http.StatusText(status), "Message": message})
 }
 
 // assetAddress returns a URL relative to the page, in characters that need no escaping in HTML,
@@ -139,8 +153,14 @@ func assetAddress(name string) (string, error) {
 // state writes the data of the page as JSON with an ETag, so polling costs a 304 while nothing
 // changes.
 func (o Options) state(w http.ResponseWriter, r *http.Request) {
-	m, ok := o.load(w, r)
-	if !ok {
+	id, err := strconv.ParseInt(r.PathValue("file_id"), 10, 64)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	m, err := o.Load(r, id)
+	if err != nil {
+		o.Fail(w, r, err)
 		return
 	}
 	content, err := json.Marshal(show(m))

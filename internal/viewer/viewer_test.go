@@ -1,6 +1,7 @@
 package viewer_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -27,6 +28,7 @@ func ask(t *testing.T, m viewer.Model, fault error, method, target string, heade
 		Fail: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, "refused: "+err.Error(), http.StatusForbidden)
 		},
+		Explain: func(_ context.Context, err error) (int, string) { return http.StatusForbidden, err.Error() },
 	}))
 	r := httptest.NewRequest(method, target, nil)
 	for name, values := range header {
@@ -54,7 +56,7 @@ func TestPathsAndMethods(t *testing.T) {
 		{"page with a signature", "GET", "/view/7?expires=1&signature=s", 200, html},
 		{"HEAD of the page", "HEAD", "/view/7", 200, html},
 		{"state", "GET", "/view/7/state", 200, "application/json"},
-		{"refused page", "GET", "/view/8", 403, text},
+		{"refused page", "GET", "/view/8", 403, html},
 		{"refused state", "GET", "/view/8/state", 403, text},
 		{"script", "GET", "/view/assets/x/viewer/viewer.js", 200, script},
 		{"module", "GET", "/view/assets/x/three/three.core.min.js", 200, script},
@@ -63,8 +65,9 @@ func TestPathsAndMethods(t *testing.T) {
 		{"unknown asset", "GET", "/view/assets/x/viewer/nothing.js", 404, text},
 		{"file that is no asset", "GET", "/view/assets/x/three/README.md", 404, text},
 		{"escape from the folder", "GET", "/view/assets/x/viewer/..%2F..%2Fviewer.go", 404, text},
-		{"no number", "GET", "/view/seven", 404, text},
-		{"number too large", "GET", "/view/9223372036854775808", 404, text},
+		{"no number", "GET", "/view/seven", 404, html},
+		{"state of no number", "GET", "/view/seven/state", 404, text},
+		{"number too large", "GET", "/view/9223372036854775808", 404, html},
 		{"page with a slash", "GET", "/view/7/", 404, text},
 		{"unknown path", "GET", "/view/7/elsewhere", 404, text},
 		{"POST to the page", "POST", "/view/7", 405, text},
@@ -90,6 +93,19 @@ func TestPathsAndMethods(t *testing.T) {
 				t.Errorf("%s %s: got Content-Security-Policy %q, want default-src 'none' first", tc.method, tc.target, got)
 			}
 		})
+	}
+}
+
+// People who open the page of a model that is not theirs, or does not exist, see a page that says why.
+func TestErrorPage(t *testing.T) {
+	t.Parallel()
+	for target, want := range map[string]string{
+		"/view/8": "there is no such file", "/view/%3Cscript%3E": "There is no model with the id &#34;&lt;script&gt;&#34;",
+	} {
+		body := ask(t, ell, nil, "GET", target, nil).Body.String()
+		if !strings.Contains(body, want) || !strings.Contains(body, "<h1>") || strings.Contains(body, "<script>") {
+			t.Errorf("%s: want a page that says %q, got %s", target, want, body)
+		}
 	}
 }
 

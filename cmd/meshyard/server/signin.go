@@ -18,12 +18,15 @@ import (
 func (a *Server) signIn(key signing.Key) http.Handler {
 	return signin.Handler(signin.Options{
 		BaseURL: a.Settings.BaseURL, Key: key, Store: a.Store, Provider: a.provider, Missing: missing,
-		Explain: func(ctx context.Context, err error) (int, string) {
-			presented := graphqlhttp.PresentError(ctx, err)
-			_, status := graphqlhttp.MostSevere(gqlerror.List{presented})
-			return status, presented.Message
-		},
+		Explain: explain,
 	})
+}
+
+// explain returns the status and the public message of an error, for pages.
+func explain(ctx context.Context, err error) (status int, message string) {
+	presented := graphqlhttp.PresentError(ctx, err)
+	_, status = graphqlhttp.MostSevere(gqlerror.List{presented})
+	return status, presented.Message
 }
 
 // newProvider gives the operator's OpenID provider, nil where there is none.

@@ -62,6 +62,6 @@ func (a *Server) viewer(addresses urls.Builder) http.Handler {
 			}
 			return m, nil
 		},
-		Fail: rest.WriteFailure,
+		Fail: rest.WriteFailure, Explain: explain,
 	})
 }
