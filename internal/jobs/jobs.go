@@ -78,6 +78,7 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 		return h.Backfill(ctx)
 	}))
 	client, err := river.NewClient(driver(db, engine), &river.Config{
+		ReindexerSchedule: reindexerSchedule(engine),
 		Logger:            logger,
 		Workers:           workers,
 		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}},
@@ -91,6 +92,15 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
 	return &Queue{client}, nil
+}
+
+// reindexerSchedule returns when River rebuilds its indexes: daily on PostgreSQL, where nil is
+// River's default, and never on SQLite, which lacks the indexes that River names.
+func reindexerSchedule(engine string) river.PeriodicSchedule {
+	if engine == "sqlite" {
+		return river.NeverSchedule()
+	}
+	return nil
 }
 
 // every runs a job at an interval and once at the start, and leaves one out while one of its kind still waits.
