@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -21,6 +22,8 @@ import (
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/meshyard/meshyard/internal/outage"
 )
 
 // Engine is the database a DB talks to.
@@ -40,6 +43,7 @@ type DB struct {
 	Engine Engine
 	write  *bun.DB
 	read   *bun.DB
+	folder string // that holds the database of SQLite
 
 	statements statements
 	texts      sync.Map // of statements that are prepared, by name; see forIDs
@@ -86,6 +90,10 @@ func (db *DB) openPostgres(address string) error {
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "meshyard"
 	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 10 * time.Second
+	}
+	config.DialFunc = outage.Dial(config.DialFunc)
 	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 		// Else PostgreSQL plans even prepared statements anew each time, because a plan for the few ids of one batch looks
 		// cheaper than one for any; planning takes longer than running. Not a parameter of the connection: poolers refuse those.
@@ -115,7 +123,7 @@ func (db *DB) openSQLite(path string) error {
 	}
 	read.SetMaxOpenConns(max(4, runtime.NumCPU()))
 	read.SetMaxIdleConns(max(4, runtime.NumCPU()))
-	db.Engine = SQLite
+	db.Engine, db.folder = SQLite, filepath.Dir(path)
 	db.write = bun.NewDB(write, sqlitedialect.New()).WithQueryHook(&db.statements)
 	db.read = bun.NewDB(read, sqlitedialect.New()).WithQueryHook(&db.statements)
 	return nil
@@ -131,6 +139,15 @@ func (db *DB) Ready(ctx context.Context) error {
 		return err
 	}
 	return db.read.PingContext(ctx)
+}
+
+// checkSpace returns an error if the disk of a SQLite database is nearly full. PostgreSQL does not
+// report its free space.
+func (db *DB) checkSpace() error {
+	if db.Engine != SQLite {
+		return nil
+	}
+	return outage.CheckSpace(db.folder)
 }
 
 // Close closes both pools.

@@ -5,6 +5,7 @@ package models
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -53,10 +54,14 @@ func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx contex
 	return s
 }
 
-// Ready tells whether database and bucket answer.
+// Ready returns an error if the database or the bucket does not respond, or if a disk of either is
+// nearly full.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := s.db.Ready(ctx); err != nil {
-		return err
+		return fmt.Errorf("database: %w", err)
+	}
+	if err := s.db.checkSpace(); err != nil {
+		return fmt.Errorf("database: %w", err)
 	}
 	return s.bucket.Ready(ctx)
 }

@@ -158,7 +158,10 @@ func (d *describer) responses(r route, op *operation) object {
 	if r.answer.paged {
 		success["headers"] = object{"Link": header("string"), "Total-Count": header("integer")}
 	}
-	statuses := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests}
+	statuses := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable}
+	if op.mutates() {
+		statuses = append(statuses, http.StatusInsufficientStorage)
+	}
 	if op.refuses(r) {
 		statuses = append(statuses, http.StatusBadRequest)
 	}
@@ -192,7 +195,10 @@ func errorName(status int) string { return strings.ReplaceAll(http.StatusText(st
 
 func errorResponses() object {
 	all := object{}
-	for _, status := range []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests} {
+	for _, status := range []int{
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests,
+		http.StatusServiceUnavailable, http.StatusInsufficientStorage,
+	} {
 		all[errorName(status)] = object{
 			"description": http.StatusText(status), "headers": object{"X-Error": header("string")},
 			"content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/" + errorType.Name()}}},
@@ -214,6 +220,7 @@ func formOperation() object {
 		"responses": object{
 			"200": object{"description": "Stored; Location is where to finalize.", "headers": object{"Location": header("string")}},
 			"400": object{"$ref": "#/components/responses/BadRequest"}, "403": object{"$ref": "#/components/responses/Forbidden"},
+			"503": object{"$ref": "#/components/responses/ServiceUnavailable"}, "507": object{"$ref": "#/components/responses/InsufficientStorage"},
 		},
 	}
 }

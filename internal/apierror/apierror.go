@@ -16,16 +16,18 @@ type Code string
 
 // The codes that clients can receive.
 const (
-	Unauthenticated Code = "UNAUTHENTICATED" // no token, or one that is unknown, expired or revoked
-	Forbidden       Code = "FORBIDDEN"       // the caller is known but not permitted
-	NotFound        Code = "NOT_FOUND"       // missing, deleted, or hidden from the caller
-	BadInput        Code = "BAD_USER_INPUT"  // the input is invalid; Error.Field names it
-	Conflict        Code = "CONFLICT"        // the input is valid but the current state forbids it
-	TooLarge        Code = "TOO_LARGE"       // over a limit; Error.Limit holds it
-	RateLimited     Code = "RATE_LIMITED"    // too many requests, or too much work at once
-	Timeout         Code = "TIMEOUT"         // the server stopped an operation that took too long
-	Canceled        Code = "CANCELED"        // the client closed the connection
-	Internal        Code = "INTERNAL"        // a fault of the server; details are in its log
+	Unauthenticated     Code = "UNAUTHENTICATED"      // no token, or one that is unknown, expired or revoked
+	Forbidden           Code = "FORBIDDEN"            // the caller is known but not permitted
+	NotFound            Code = "NOT_FOUND"            // missing, deleted, or hidden from the caller
+	BadInput            Code = "BAD_USER_INPUT"       // the input is invalid; Error.Field names it
+	Conflict            Code = "CONFLICT"             // the input is valid but the current state forbids it
+	TooLarge            Code = "TOO_LARGE"            // over a limit; Error.Limit holds it
+	RateLimited         Code = "RATE_LIMITED"         // too many requests, or too much work at once
+	Unavailable         Code = "UNAVAILABLE"          // the database or the storage for files is down
+	InsufficientStorage Code = "INSUFFICIENT_STORAGE" // the server has no space left
+	Timeout             Code = "TIMEOUT"              // the server stopped an operation that took too long
+	Canceled            Code = "CANCELED"             // the client closed the connection
+	Internal            Code = "INTERNAL"             // a fault of the server; details are in its log
 )
 
 // Error is a failure whose Message may be shown to the client that caused it.

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/meshyard/meshyard/internal/outage"
 )
 
 // directory is a bucket in a directory. A key is the path of a file below it.
@@ -104,7 +106,7 @@ func (d *directory) close() error {
 }
 
 // ready also detects that the path refers to another directory than at start: the disk was
-// unmounted, or another one was mounted over it.
+// unmounted, or another one was mounted over it. It also returns an error if the disk is nearly full.
 func (d *directory) ready(context.Context) error {
 	opened, err := d.root.Stat(".")
 	if err != nil {
@@ -117,5 +119,5 @@ func (d *directory) ready(context.Context) error {
 	if !os.SameFile(opened, now) {
 		return fmt.Errorf("%s is no longer the directory that was opened", d.path)
 	}
-	return nil
+	return outage.CheckSpace(d.path)
 }

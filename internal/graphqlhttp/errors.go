@@ -13,6 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/internal/apierror"
+	"github.com/meshyard/meshyard/internal/outage"
 )
 
 // statuses maps error codes to the HTTP status of a REST answer, the most severe first.
@@ -21,6 +22,8 @@ var statuses = []struct {
 	status int
 }{
 	{apierror.Internal, http.StatusInternalServerError},
+	{apierror.InsufficientStorage, http.StatusInsufficientStorage},
+	{apierror.Unavailable, http.StatusServiceUnavailable},
 	{apierror.Timeout, http.StatusServiceUnavailable},
 	{apierror.RateLimited, http.StatusTooManyRequests},
 	{apierror.Unauthenticated, http.StatusUnauthorized},
@@ -89,6 +92,10 @@ func PresentError(ctx context.Context, err error) *gqlerror.Error {
 		return withCode(presented, &apierror.Error{Code: apierror.Forbidden, Message: "introspection is disabled on this server"})
 	case presented.Extensions["code"] != nil || presented.Rule != "": // an invalid document or variable
 		return withCode(presented, &apierror.Error{Code: apierror.BadInput, Message: presented.Message})
+	}
+	if found := outage.Of(err); found != nil {
+		outage.Log(ctx, found, err)
+		return withCode(presented, found)
 	}
 	slog.ErrorContext(ctx, "internal error", "error", err.Error(), "path", presented.Path.String())
 	return withCode(presented, &apierror.Error{Code: apierror.Internal, Message: internalMessage})

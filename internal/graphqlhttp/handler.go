@@ -71,7 +71,7 @@ type handler struct {
 	subscriptions *openLimit
 	documents     *documents
 	costs         *CostCalculator
-	queries       coalesce.Group[[]byte]
+	queries       coalesce.Group[result]
 }
 
 // New returns a handler. It fails if a registered document is invalid or exceeds the limits.
@@ -165,17 +165,24 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"subscriptions need server-sent events (Accept: text/event-stream) or a WebSocket"))
 		return
 	}
-	body, err := h.execute(ctx, params, op, isMultipart(r))
+	done, err := h.execute(ctx, params, op, isMultipart(r))
 	if err != nil {
 		h.writeErrors(ctx, rw, op, gqlerror.List{gqlerror.Wrap(err)})
 		return
 	}
+	body := done.body
 	if wanted, _ := params.Extensions["cost"].(bool); wanted && len(body) > 0 {
 		report := map[string]any{"requested": cost, "limit": MaxCost}
 		if h.Charge != nil {
 			report["remaining"] = budget.Remaining
 		}
 		body = withExtensions(body, map[string]any{"cost": report})
+	}
+	if done.retryAfter > 0 {
+		header.Set("Retry-After", strconv.Itoa(done.retryAfter))
+	}
+	if done.status != http.StatusOK {
+		w.WriteHeader(done.status)
 	}
 	_, _ = w.Write(body) // fails only when the client is gone
 }
@@ -220,12 +227,12 @@ func (h *handler) prepare(ctx context.Context, params *graphql.RawParams) (*grap
 	return h.Executor.CreateOperationContext(context.WithValue(ctx, contextDocument{}, document), params)
 }
 
-// execute runs an operation and returns the encoded response, which is empty if the client is gone.
-// Identical queries that one caller sends at the same time share one run.
-func (h *handler) execute(ctx context.Context, params *graphql.RawParams, op *graphql.OperationContext, upload bool) ([]byte, error) {
+// execute runs an operation. The body of the result is empty if the client is gone. Identical
+// queries that one caller sends at the same time share one run.
+func (h *handler) execute(ctx context.Context, params *graphql.RawParams, op *graphql.OperationContext, upload bool) (result, error) {
 	switch {
 	case op.Operation.Operation == ast.Query:
-		return h.queries.Do(ctx, queryKey(ctx, params), func(ctx context.Context) []byte { return h.run(ctx, op, maxQueryTime) })
+		return h.queries.Do(ctx, queryKey(ctx, params), func(ctx context.Context) result { return h.run(ctx, op, maxQueryTime) })
 	case upload:
 		return h.run(ctx, op, 0), nil
 	default:
@@ -234,7 +241,7 @@ func (h *handler) execute(ctx context.Context, params *graphql.RawParams, op *gr
 }
 
 // run executes an operation within the limit, or without one if limit is 0.
-func (h *handler) run(ctx context.Context, op *graphql.OperationContext, limit time.Duration) []byte {
+func (h *handler) run(ctx context.Context, op *graphql.OperationContext, limit time.Duration) result {
 	if limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, errTimeout)
@@ -246,9 +253,9 @@ func (h *handler) run(ctx context.Context, op *graphql.OperationContext, limit t
 	case response == nil && context.Cause(ctx) == error(errTimeout):
 		response = &graphql.Response{Data: []byte("null"), Errors: h.present(ctx, op, errTimeout)}
 	case response == nil:
-		return nil
+		return result{}
 	}
-	return encode(response)
+	return newResult(response)
 }
 
 // dispatch starts an operation whose responses are limited in size.

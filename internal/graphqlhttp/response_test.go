@@ -163,7 +163,7 @@ func TestTimeout(t *testing.T) {
 		if block {
 			limit = time.Nanosecond
 		}
-		if got := string(h.run(ctx, op, limit)); got != want {
+		if got := string(h.run(ctx, op, limit).body); got != want {
 			t.Errorf("block %v: got %s, want %s", block, got, want)
 		}
 	}

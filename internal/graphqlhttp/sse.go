@@ -58,8 +58,8 @@ func (h *handler) serveEvents(ctx context.Context, w http.ResponseWriter, params
 		for response := next(ctx); response != nil; response = next(ctx) {
 			s.next(encode(response))
 		}
-	} else if body, err := h.execute(ctx, params, op, false); err == nil && len(body) > 0 {
-		s.next(body)
+	} else if done, err := h.execute(ctx, params, op, false); err == nil && len(done.body) > 0 {
+		s.next(done.body)
 	}
 	if ctx.Err() == nil { // otherwise the client may reconnect and receive more
 		s.send("event: complete\ndata:")

@@ -2,18 +2,23 @@ package telemetry
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/apierror"
+	"github.com/meshyard/meshyard/internal/outage"
 )
 
-// Healthz answers that the process lives.
+// Healthz is the liveness probe.
 func Healthz(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 }
 
-// Readyz answers whether what the process stands on can be reached, 200 or 503. What is wrong stays in the log.
+// Readyz is the readiness probe: 200, or 503 if ready returns an error. The body tells a full disk
+// from other failures; the log has the details.
 func Readyz(ready func(context.Context) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
@@ -21,8 +26,12 @@ func Readyz(ready func(context.Context) error) http.HandlerFunc {
 		w.Header().Set("Content-Type", "application/json")
 		if err := ready(ctx); err != nil {
 			slog.WarnContext(ctx, "not ready", "error", err.Error())
+			status := "unavailable"
+			if found := outage.Of(err); found != nil && found.Code == apierror.InsufficientStorage {
+				status = "insufficient storage"
+			}
 			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = w.Write([]byte(`{"status":"unavailable"}` + "\n"))
+			_, _ = fmt.Fprintf(w, "{\"status\":%q}\n", status)
 			return
 		}
 		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))

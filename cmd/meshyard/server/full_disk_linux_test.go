@@ -1,0 +1,106 @@
+package server_test
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/pgtest"
+)
+
+const uploadAny = `mutation ($file: Upload!) { uploadFile(input: {file: $file}) { file { id } } }`
+
+// Uploads to a full disk are refused by name, by both APIs, and the readiness probe fails. The
+// server recovers when there is room. The test mounts a small file system in a mount namespace of
+// its own, that of a child process, for which it need not be root.
+func TestFullDisk(t *testing.T) {
+	const variable = "MESHYARD_TEST_FULL_DISK"
+	if database := os.Getenv(variable); database != "" {
+		t.Run("sqlite", func(t *testing.T) { testFullDisk(t, "") })
+		t.Run("postgres", func(t *testing.T) { testFullDisk(t, database) })
+		return
+	}
+	t.Parallel()
+	child := exec.Command(os.Args[0], "-test.run=^TestFullDisk$")
+	child.Env = append(os.Environ(), variable+"="+pgtest.Database(t))
+	child.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	if os.Getuid() != 0 {
+		child.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
+		child.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
+		child.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
+	}
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// testFullDisk puts the bucket, and a SQLite database, on a small disk and fills it.
+func testFullDisk(t *testing.T, postgres string) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=48m"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+	settings := servertest.Settings(t, "sqlite")
+	settings.BucketURL = "file://" + filepath.Join(disk, "bucket")
+	settings.DatabaseURL = "sqlite:" + filepath.Join(disk, "meshyard.db")
+	if postgres != "" {
+		settings.DatabaseURL = postgres
+	}
+	s := servertest.Run(t, settings)
+	ada := s.User("ada")
+	thing := ada.Thing("One")
+	stl := servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")
+	ada.Upload("before.stl", stl)
+	ada.Get("/readyz").Want(t, http.StatusOK)
+
+	filler := filepath.Join(disk, "filler")
+	fill(t, filler)
+	if r := ada.Get("/readyz").Want(t, http.StatusServiceUnavailable); !strings.Contains(string(r.Bytes), "insufficient storage") {
+		t.Errorf("/readyz: got %s, want it to name the full disk", r.Bytes)
+	}
+	ada.PostForm("/files/0/uploadFile", nil, "file", "rest.stl", stl).Want(t, http.StatusInsufficientStorage)
+	if r := ada.GraphQLUpload(uploadAny, object{"file": nil}, "file", "graphql.stl", stl); r.Code() != "INSUFFICIENT_STORAGE" {
+		t.Errorf("GraphQL upload: got %+v, want INSUFFICIENT_STORAGE", r)
+	}
+	if postgres == "" {
+		// The journal of the database has room for some changes.
+		body := map[string]any{"name": "Two", "license": "cc", "category": "Tools", "description": strings.Repeat("long ", 10_000)}
+		status := http.StatusOK
+		for range 400 {
+			if status = ada.Do(http.MethodPost, "/things/", body).StatusCode; status != http.StatusOK {
+				break
+			}
+		}
+		if status != http.StatusInsufficientStorage {
+			t.Errorf("things on a full disk: got %d, want 507", status)
+		}
+	}
+	ada.Get("/things/"+servertest.ID(thing)).Want(t, http.StatusOK)
+
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	ada.Get("/readyz").Want(t, http.StatusOK)
+	ada.Upload("after.stl", stl)
+	ada.Thing("Three")
+}
+
+// fill takes the space that is left on the disk of the file.
+func fill(t *testing.T, name string) {
+	t.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for block := bytes.Repeat([]byte("x"), 4096); err == nil; {
+		_, err = f.Write(block)
+	}
+}

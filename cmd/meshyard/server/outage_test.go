@@ -1,0 +1,208 @@
+package server_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+)
+
+var newThing = map[string]any{"name": "One", "license": "cc", "category": "Tools", "description": "Made for a test."}
+
+// wantOutage expects a status and, with 503, when to try again.
+func wantOutage(t *testing.T, r *servertest.Response, status int, code string) {
+	t.Helper()
+	r.Want(t, status)
+	if after := r.Header.Get("Retry-After"); status == http.StatusServiceUnavailable && after != "5" {
+		t.Errorf("%s %s: Retry-After is %q, want 5", r.Request.Method, r.Request.URL.Path, after)
+	}
+	if r.Request.URL.Path != "/graphql" {
+		return
+	}
+	var result servertest.Result
+	if err := json.Unmarshal(r.Bytes, &result); err != nil || result.Code() != code {
+		t.Errorf("POST /graphql: got %s, want %s", r.Bytes, code)
+	}
+}
+
+// While PostgreSQL cannot be reached, both APIs answer 503 and say when to try again; afterwards
+// the server works again by itself.
+func TestPostgresOutage(t *testing.T) {
+	t.Parallel()
+	settings := servertest.Settings(t, "postgres")
+	p := newProxy(t, settings.DatabaseURL)
+	settings.DatabaseURL = p.url
+	s := servertest.Run(t, settings)
+	ada := s.User("ada")
+	path := "/things/" + servertest.ID(ada.Thing("One"))
+	ada.Get(path).Want(t, http.StatusOK)
+	p.stop()
+	for range 3 { // connections that the pool keeps fail in other ways than new ones
+		wantOutage(t, ada.Get(path), http.StatusServiceUnavailable, "")
+		wantOutage(t, ada.Do(http.MethodPost, "/things/", newThing), http.StatusServiceUnavailable, "")
+		wantOutage(t, asked(ada, query("{ me { id } }")), http.StatusServiceUnavailable, "UNAVAILABLE")
+		ada.Get("/readyz").Want(t, http.StatusServiceUnavailable)
+	}
+	p.start(t)
+	ada.Get(path).Want(t, http.StatusOK)
+	ada.Thing("Two")
+	ada.Get("/readyz").Want(t, http.StatusOK)
+}
+
+// Another process that holds the write lock of SQLite for long makes writes fail with 503.
+func TestSQLiteLocked(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t, "sqlite")
+	ada := s.User("ada")
+	other, err := sql.Open("sqlite", strings.TrimPrefix(s.Settings.DatabaseURL, "sqlite:")+"?_txlock=immediate&_pragma=busy_timeout(10000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := ada.Do(http.MethodPost, "/things/", newThing)
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	wantOutage(t, r, http.StatusServiceUnavailable, "")
+	ada.Thing("Two")
+}
+
+// While S3 cannot be reached, uploads by both APIs are answered with 503.
+func TestBucketOutage(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "test")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			backend := s3mem.New()
+			if err := backend.CreateBucket("meshyard"); err != nil {
+				t.Fatal(err)
+			}
+			var down atomic.Bool
+			working := gofakes3.New(backend).Server()
+			fake := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if down.Load() {
+					panic(http.ErrAbortHandler) // closes the connection
+				}
+				working.ServeHTTP(w, r)
+			}))
+			t.Cleanup(fake.Close)
+			s := servertest.Start(t, engine, func(c *config.Settings) {
+				c.BucketURL = "s3://meshyard?region=us-east-1&use_path_style=true&endpoint=" + url.QueryEscape(fake.URL)
+			})
+			ada := s.User("ada")
+			stl := servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")
+			down.Store(true)
+			wantOutage(t, ada.PostForm("/files/0/uploadFile", nil, "file", "a.stl", stl), http.StatusServiceUnavailable, "")
+			if r := ada.GraphQLUpload(uploadAny, object{"file": nil}, "file", "b.stl", stl); r.Code() != "UNAVAILABLE" {
+				t.Errorf("GraphQL upload: got %+v, want UNAVAILABLE", r)
+			}
+			ada.Get("/readyz").Want(t, http.StatusServiceUnavailable)
+			down.Store(false)
+			ada.Upload("c.stl", stl)
+			ada.Get("/readyz").Want(t, http.StatusOK)
+		})
+	}
+}
+
+// proxy forwards connections to a PostgreSQL server until it is stopped.
+type proxy struct {
+	url             string
+	network, target string
+	address         string
+
+	mu          sync.Mutex
+	listener    net.Listener
+	connections []net.Conn
+}
+
+func newProxy(t *testing.T, database string) *proxy {
+	t.Helper()
+	c, err := pgx.ParseConfig(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{address: "127.0.0.1:0"}
+	p.network, p.target = serverAddress(c)
+	p.start(t)
+	t.Cleanup(p.stop)
+	p.address = p.listener.Addr().String()
+	q := u.Query()
+	q.Del("host")
+	q.Del("port")
+	q.Set("sslmode", "disable")
+	u.Host, u.RawQuery = p.address, q.Encode()
+	p.url = u.String()
+	return p
+}
+
+// serverAddress returns where the PostgreSQL server of a connection listens.
+func serverAddress(c *pgx.ConnConfig) (network, address string) {
+	if strings.HasPrefix(c.Host, "/") {
+		return "unix", c.Host + "/.s.PGSQL." + servertest.ID(int64(c.Port))
+	}
+	return "tcp", net.JoinHostPort(c.Host, servertest.ID(int64(c.Port)))
+}
+
+func (p *proxy) start(t *testing.T) {
+	t.Helper()
+	listener, err := net.Listen("tcp", p.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.listener = listener
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial(p.network, p.target)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			p.mu.Lock()
+			p.connections = append(p.connections, client, server)
+			p.mu.Unlock()
+			go forward(client, server)
+			go forward(server, client)
+		}
+	}()
+}
+
+func forward(to, from net.Conn) {
+	_, _ = io.Copy(to, from)
+	to.Close()
+}
+
+func (p *proxy) stop() {
+	p.listener.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.connections {
+		c.Close()
+	}
+	p.connections = nil
+}

@@ -1,0 +1,138 @@
+// Package outage recognizes errors that mean that the database or the storage for files is down or
+// full. Such an error is no fault of the request: the same request succeeds after the outage.
+package outage
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/meshyard/meshyard/internal/apierror"
+)
+
+// The errors that Of returns.
+var (
+	full = &apierror.Error{
+		Code:    apierror.InsufficientStorage,
+		Message: "the server has no space left to store data; the operator must make room",
+	}
+	databaseDown = &apierror.Error{
+		Code: apierror.Unavailable, RetryAfter: retryAfter,
+		Message: "the database is unavailable: try again in a few seconds",
+	}
+	storageDown = &apierror.Error{
+		Code: apierror.Unavailable, RetryAfter: retryAfter,
+		Message: "the storage for files is unavailable: try again in a few seconds",
+	}
+)
+
+const retryAfter = 5 * time.Second
+
+// Of returns the error to show to clients if err means that the database or the storage for files
+// is full or unavailable, and nil for any other error.
+func Of(err error) *apierror.Error {
+	for _, classify := range []func(error) *apierror.Error{ofDisk, ofSQLite, ofPostgres, ofS3} {
+		if found := classify(err); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+func ofDisk(err error) *apierror.Error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return full
+	}
+	var path *fs.PathError
+	if !errors.As(err, &path) {
+		return nil
+	}
+	for _, broken := range []error{syscall.EIO, syscall.EROFS, syscall.ESTALE, syscall.ENOTCONN} {
+		if errors.Is(path.Err, broken) {
+			return storageDown
+		}
+	}
+	return nil
+}
+
+func ofSQLite(err error) *apierror.Error {
+	var lite *sqlite.Error
+	if !errors.As(err, &lite) {
+		return nil
+	}
+	if lite.Code() == sqlite3.SQLITE_IOERR_SHMSIZE { // the WAL index cannot grow
+		return full
+	}
+	switch lite.Code() & 0xff { // the primary result code
+	case sqlite3.SQLITE_FULL:
+		return full
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR:
+		return databaseDown
+	}
+	return nil
+}
+
+func ofPostgres(err error) *apierror.Error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		switch {
+		case pg.Code == "53100": // disk_full
+			return full
+		case pg.Code == "53300", // too_many_connections
+			pg.Code == "25006",                // read_only_sql_transaction: the primary became a replica
+			strings.HasPrefix(pg.Code, "08"),  // connection exceptions
+			strings.HasPrefix(pg.Code, "57P"): // shutdown, crash or start of the server
+			return databaseDown
+		}
+		return nil
+	}
+	var connect *pgconn.ConnectError
+	var lost *connectionError
+	if errors.As(err, &connect) || errors.As(err, &lost) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+		return databaseDown
+	}
+	// The driver found the connection closed before it sent anything.
+	if pgconn.SafeToRetry(err) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return databaseDown
+	}
+	return nil
+}
+
+func ofS3(err error) *apierror.Error {
+	var operation *smithy.OperationError
+	if !errors.As(err, &operation) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		switch api.ErrorCode() {
+		case "QuotaExceeded", "XMinioAdminBucketQuotaExceeded", "XMinioStorageFull": // Ceph and MinIO
+			return full
+		}
+	}
+	var response *smithyhttp.ResponseError
+	if errors.As(err, &response) { // also if there is no response, with status 0
+		switch status := response.HTTPStatusCode(); {
+		case status == 507:
+			return full
+		case status == 429 || status >= 500:
+			return storageDown
+		}
+	}
+	var send *smithyhttp.RequestSendError
+	if errors.As(err, &send) {
+		return storageDown
+	}
+	return nil
+}

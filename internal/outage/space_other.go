@@ -1,0 +1,8 @@
+//go:build !linux
+
+package outage
+
+import "math"
+
+// available returns the maximum: only Linux reports the free space.
+func available(string) (uint64, error) { return math.MaxUint64, nil }
