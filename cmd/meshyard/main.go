@@ -66,6 +66,11 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400) // a live heap of a few MB would be collected some 25 times a second under load
 	}
+	if os.Getenv("AWS_EC2_METADATA_DISABLED") == "" {
+		// Otherwise the AWS SDK asks 169.254.169.254 for credentials, and waits, on machines that
+		// have no such service.
+		os.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	}
 	logger := telemetry.NewLogger(os.Stderr)
 	slog.SetDefault(logger)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

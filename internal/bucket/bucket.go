@@ -14,6 +14,7 @@ import (
 	"io"
 	"iter"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -93,13 +94,23 @@ func Open(ctx context.Context, rawURL string) (*Bucket, error) {
 // Close releases the resources of the bucket. The bucket must not be used afterwards.
 func (b *Bucket) Close() error { return b.store.close() }
 
-// Ready checks that the bucket is reachable. It costs two stat calls, or one list request of at
-// most one object.
+// Ready checks that the bucket is reachable and that the disk of a directory is not nearly full. It
+// costs a few system calls, or one list request of at most one object.
 func (b *Bucket) Ready(ctx context.Context) error {
 	if err := b.store.ready(ctx); err != nil {
 		return fmt.Errorf("bucket ready: %w", err)
 	}
 	return nil
+}
+
+// Probe checks that the bucket can be written: it stores a pending object of one byte and removes
+// it.
+func (b *Bucket) Probe(ctx context.Context) error {
+	u, err := b.Put(ctx, strings.NewReader("."), 1)
+	if err != nil {
+		return err
+	}
+	return b.Remove(ctx, u.Key)
 }
 
 // Promote copies the pending object to the content object files/<sha256>, which has size bytes. It

@@ -77,7 +77,10 @@ func newDirectory(t testing.TB) fixture {
 	}}
 }
 
-func newS3(t testing.TB) fixture {
+func newS3(t testing.TB) fixture { return newS3With(t, "") }
+
+// newS3With returns a bucket in a fake S3, opened with more parameters of the URL.
+func newS3With(t testing.TB, parameters string) fixture {
 	backend := s3mem.New()
 	if err := backend.CreateBucket("models"); err != nil {
 		t.Fatal(err)
@@ -85,7 +88,7 @@ func newS3(t testing.TB) fixture {
 	fake := &fakeS3{Handler: gofakes3.New(backend).Server()}
 	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
-	b := openBucket(t, "s3://models?region=us-east-1&use_path_style=true&endpoint="+url.QueryEscape(server.URL))
+	b := openBucket(t, "s3://models?region=us-east-1&use_path_style=true&endpoint="+url.QueryEscape(server.URL)+parameters)
 	client := b.store.(*s3Store).client
 	name := "models"
 	return fixture{Bucket: b, s3: fake, all: func() []string {

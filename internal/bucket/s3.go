@@ -10,7 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
-	_ "gocloud.dev/blob/s3blob" // registers s3:// URLs
 	"gocloud.dev/gcerrors"
 )
 
@@ -35,16 +34,11 @@ func openS3(ctx context.Context, u *url.URL) (*s3Store, error) {
 		q.Set(validation, "when_required")
 		address.RawQuery = q.Encode()
 	}
-	b, err := blob.OpenBucket(ctx, address.String())
+	b, client, err := openClient(ctx, &address)
 	if err != nil {
 		return nil, err
 	}
-	s := &s3Store{bucket: b, name: u.Host, copyLimit: maxCopy, copyPart: copyPartSize}
-	if !b.As(&s.client) {
-		b.Close()
-		return nil, errors.New("no S3 client behind the bucket")
-	}
-	return s, nil
+	return &s3Store{bucket: b, client: client, name: u.Host, copyLimit: maxCopy, copyPart: copyPartSize}, nil
 }
 
 func (s *s3Store) close() error { return s.bucket.Close() }

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
+
+	"github.com/aws/smithy-go/logging"
 )
 
 // Refused parts end the upload, and its other parts go.
@@ -102,5 +105,18 @@ func TestPromoteInParts(t *testing.T) {
 	wantBytes(t, f.Bucket, ContentKey(u.SHA256), data)
 	if got := f.all(); len(got) != 2 {
 		t.Errorf("stored: %q, want the pending object and the content", got)
+	}
+}
+
+// The AWS SDK logs through the default logger. The test replaces the default logger,
+// so it cannot be parallel.
+func TestS3Log(t *testing.T) {
+	var out bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&out, nil)))
+	defer slog.SetDefault(before)
+	newS3(t).store.(*s3Store).client.Options().Logger.Logf(logging.Warn, "attempt %d", 7)
+	if !strings.Contains(out.String(), "level=WARN") || !strings.Contains(out.String(), "attempt 7") {
+		t.Errorf("logged %q, want a warning that says attempt 7", out.String())
 	}
 }

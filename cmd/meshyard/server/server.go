@@ -101,7 +101,7 @@ func open(ctx context.Context, s config.Settings, logger *slog.Logger, create bo
 
 func (a *Server) open(ctx context.Context, create bool) (err error) {
 	if a.db, err = openDB(ctx, a.Settings); err != nil {
-		return err
+		return startError("--database-url", a.Settings.DatabaseURL, err)
 	}
 	if err := a.prepare(ctx, create); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		}
 	}
 	if a.bucket, err = bucket.Open(ctx, a.Settings.BucketURL); err != nil {
-		return err
+		return startError("--bucket-url", a.Settings.BucketURL, err)
 	}
 	a.queue, err = jobs.New(a.db.SQL(), string(a.db.Engine), jobs.Handlers{
 		ExpireUpload: func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },

@@ -1,0 +1,68 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/outage"
+)
+
+const (
+	probeTimeout = 30 * time.Second
+	retryEvery   = time.Second // while OpenWait waits
+)
+
+// OpenWait is Open for a server. It also checks that the bucket can be written. While the database
+// or the bucket is unavailable, it tries again and logs a warning, until wait has passed.
+func OpenWait(ctx context.Context, s config.Settings, logger *slog.Logger, wait time.Duration) (*Server, error) {
+	deadline := time.Now().Add(wait)
+	for {
+		a, err := openProbed(ctx, s, logger)
+		left := time.Until(deadline)
+		if err == nil || outage.Of(err) == nil || left <= 0 {
+			return a, err
+		}
+		logger.Warn("waiting for the database and the bucket", "error", err.Error(), "left", left.Round(time.Second).String())
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(min(retryEvery, left)):
+		}
+	}
+}
+
+func openProbed(ctx context.Context, s config.Settings, logger *slog.Logger) (*Server, error) {
+	a, err := Open(ctx, s, logger)
+	if err != nil {
+		return nil, err
+	}
+	probe, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	if err := a.bucket.Probe(probe); err != nil {
+		return nil, errors.Join(startError("--bucket-url", s.BucketURL, err), a.Close())
+	}
+	return a, nil
+}
+
+// startError returns err as one line that names the setting and its value without a password. It
+// wraps err.
+func startError(setting, value string, err error) error {
+	if u, parseErr := url.Parse(value); parseErr == nil {
+		value = u.Redacted()
+	}
+	return &oneLine{setting + " " + value + ": " + strings.Join(strings.Fields(fmt.Sprint(err)), " "), err}
+}
+
+type oneLine struct {
+	text string
+	err  error
+}
+
+func (e *oneLine) Error() string { return e.text }
+func (e *oneLine) Unwrap() error { return e.err }

@@ -1,0 +1,72 @@
+package main_test
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/pgtest"
+)
+
+// serve fails with one line that names the setting if the database or the bucket is down. It asks
+// the metadata service of EC2 only if told to, and with --wait it warns and tries again.
+func TestServeWithoutDatabaseOrBucket(t *testing.T) {
+	binary := buildBinary(t)
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	down := closed.Addr().String()
+	closed.Close()
+	var asked atomic.Int64
+	metadata := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		http.NotFound(w, r)
+	}))
+	defer metadata.Close()
+	s3 := "s3://models?region=us-east-1&use_path_style=true&endpoint=" + url.QueryEscape("http://"+down)
+	credentials := []string{"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test"}
+	for name, c := range map[string]struct {
+		args, env []string
+		says      string
+		warns     bool
+		asks      bool // the metadata service
+	}{
+		"database":    {[]string{"--database-url", "postgres://x:secret@" + down + "/x"}, nil, "--database-url postgres://x:xxxxx@" + down, false, false},
+		"wait":        {[]string{"--wait", "1500ms", "--database-url", "postgres://x@" + down + "/x"}, nil, "--database-url postgres://x@" + down, true, false},
+		"bucket":      {[]string{"--bucket-url", s3}, credentials, "--bucket-url s3://models", false, false},
+		"both":        {[]string{"--database-url", pgtest.Database(t), "--bucket-url", s3}, credentials, "--bucket-url s3://models", false, false},
+		"credentials": {[]string{"--bucket-url", s3}, nil, "--bucket-url s3://models", false, false},
+		"metadata":    {[]string{"--bucket-url", s3}, []string{"AWS_EC2_METADATA_DISABLED=false"}, "--bucket-url s3://models", false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := asked.Load()
+			command := exec.Command(binary, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, c.args...)...)
+			command.Env = append(c.env, "HOME="+t.TempDir(), "AWS_EC2_METADATA_SERVICE_ENDPOINT="+metadata.URL)
+			var stderr strings.Builder
+			command.Stderr = &stderr
+			err := command.Run()
+			var last []string // lines that are no log lines
+			for line := range strings.Lines(stderr.String()) {
+				// The credential providers of the SDK, which log for themselves, are the exception.
+				if !strings.HasPrefix(line, "{") && !(c.asks && strings.HasPrefix(line, "SDK ")) {
+					last = append(last, line)
+				}
+			}
+			if err == nil || len(last) != 1 || !strings.HasPrefix(last[0], "meshyard: "+c.says) || strings.Contains(stderr.String(), "secret") {
+				t.Errorf("got %v and %q, want one line that begins with %q", err, stderr.String(), c.says)
+			}
+			if got := strings.Contains(stderr.String(), "waiting for the database"); got != c.warns {
+				t.Errorf("warns: got %v, want %v", got, c.warns)
+			}
+			if got := asked.Load() > before; got != c.asks {
+				t.Errorf("asks the metadata service: got %v, want %v", got, c.asks)
+			}
+		})
+	}
+}
