@@ -24,6 +24,11 @@ func (r *collectionResolver) Things(ctx context.Context, obj *models.Collection,
 	return thingsOf(ctx, "Collection.things", r.Store.CollectedThings(), pageArgs{first, after, last, before, page}, obj, func(c *models.Collection) int64 { return c.ID })
 }
 
+// IsLiked is the batch resolver for the isLiked field.
+func (r *collectionResolver) IsLiked(ctx context.Context, objs []*models.Collection) ([]bool, error) {
+	return batch.Load(ctx, objs, loadersOf(ctx).liked[models.OnCollection], func(c *models.Collection) int64 { return c.ID })
+}
+
 // CreateCollection is the resolver for the createCollection field.
 func (r *mutationResolver) CreateCollection(ctx context.Context, input models.NewCollection) (*model.CreateCollectionPayload, error) {
 	c, err := r.Store.CreateCollection(ctx, caller(ctx), input)
@@ -53,6 +58,18 @@ func (r *mutationResolver) RemoveFromCollection(ctx context.Context, input model
 	return &model.RemoveFromCollectionPayload{Collection: c}, err
 }
 
+// MoveThings is the resolver for the moveThings field.
+func (r *mutationResolver) MoveThings(ctx context.Context, input models.MoveThings) (*model.MoveThingsPayload, error) {
+	c, err := r.Store.MoveThings(ctx, caller(ctx), input)
+	return &model.MoveThingsPayload{Collection: c, ThingIds: input.ThingIDs}, err
+}
+
+// RemoveThings is the resolver for the removeThings field.
+func (r *mutationResolver) RemoveThings(ctx context.Context, input model.RemoveThingsInput) (*model.RemoveThingsPayload, error) {
+	err := r.Store.RemoveThings(ctx, caller(ctx), input.ThingIds, input.CollectionID)
+	return &model.RemoveThingsPayload{ThingIds: input.ThingIds}, err
+}
+
 // Collection is the resolver for the collection field.
 func (r *queryResolver) Collection(ctx context.Context, id int64) (*models.Collection, error) {
 	return r.Store.Collection(ctx, id)
@@ -65,6 +82,13 @@ func (r *queryResolver) Collections(ctx context.Context, first *int32, after *st
 		return nil, err
 	}
 	return collectionsOf(ctx, "collections", list, pageArgs{first, after, last, before, page}, new(root), rootID)
+}
+
+// Collections is the batch resolver for the collections field.
+func (r *thingResolver) Collections(ctx context.Context, objs []*models.Thing) ([][]*models.Collection, error) {
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).holding, thingID, func(held []*models.Collection) []*models.Collection {
+		return append([]*models.Collection{}, held...)
+	})
 }
 
 // Collection returns exec.CollectionResolver implementation.

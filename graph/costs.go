@@ -26,6 +26,10 @@ var listLengths = map[string]listLength{
 	"Thing.images":          {argument: "first"},
 	"Make.images":           {argument: "first"},
 	"Thing.tags":            {fixed: 10},
+	"Thing.collections":     {fixed: 10},
+	"Query.randomThings":    {argument: "first"},
+	"User.recommendedTags":  {fixed: 20},
+	"User.stats":            {fixed: maxFirst},
 }
 
 type listLength struct {

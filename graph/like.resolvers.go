@@ -28,3 +28,12 @@ func (r *mutationResolver) RemoveLike(ctx context.Context, input model.RemoveLik
 	target, err := r.likeTarget(ctx, *input.Target)
 	return &model.RemoveLikePayload{Target: target}, err
 }
+
+// ToggleLike is the resolver for the toggleLike field.
+func (r *mutationResolver) ToggleLike(ctx context.Context, input model.ToggleLikeInput) (*model.ToggleLikePayload, error) {
+	liked, err := r.Store.ToggleLike(ctx, caller(ctx), *input.Target)
+	if err != nil {
+		return nil, err
+	}
+	return &model.ToggleLikePayload{IsLiked: liked}, nil
+}

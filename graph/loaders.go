@@ -45,6 +45,9 @@ type sharedLoaders struct {
 	liked             map[models.TargetType]*batch.Loader[bool] // by the caller
 	collected         *batch.Loader[bool]                       // by the caller
 	followed          *batch.Loader[bool]                       // by the caller
+	watched           map[models.TargetType]*batch.Loader[bool] // by the caller
+	holding           *batch.Loader[[]*models.Collection]       // collections of the caller that hold a thing
+	notifications     *batch.Loader[*models.Notification]
 }
 
 func newLoaders(s *models.Store) *sharedLoaders {
@@ -70,6 +73,11 @@ func newLoaders(s *models.Store) *sharedLoaders {
 		filesOn:           make(map[models.TargetType]*batch.Loader[[]*models.File]),
 		images:            make(map[models.TargetType]*batch.Loader[*models.File]),
 		liked:             make(map[models.TargetType]*batch.Loader[bool]),
+		watched:           make(map[models.TargetType]*batch.Loader[bool]),
+		notifications:     batch.Objects(s.NotificationsByID),
+		holding: batch.Lists(func(ctx context.Context, ids []int64) (map[int64][]*models.Collection, error) {
+			return s.CollectionsHolding(ctx, caller(ctx).UserID, ids)
+		}),
 		collected: batch.Values(func(ctx context.Context, ids []int64) (map[int64]bool, error) {
 			return s.CollectedBy(ctx, caller(ctx).UserID, ids)
 		}),
@@ -91,8 +99,13 @@ func newLoaders(s *models.Store) *sharedLoaders {
 		l.images[on] = batch.Objects(func(ctx context.Context, ids []int64) (map[int64]*models.File, error) {
 			return s.FirstImages(ctx, on, ids)
 		})
+	}
+	for _, on := range []models.TargetType{models.OnThing, models.OnMake, models.OnCollection} {
 		l.liked[on] = batch.Values(func(ctx context.Context, ids []int64) (map[int64]bool, error) {
 			return s.LikedBy(ctx, caller(ctx).UserID, on, ids)
+		})
+		l.watched[on] = batch.Values(func(ctx context.Context, ids []int64) (map[int64]bool, error) {
+			return s.WatchedBy(ctx, caller(ctx).UserID, on, ids)
 		})
 	}
 	return l

@@ -51,9 +51,12 @@ func filesOn[O comparable](ctx context.Context, objects []O, on models.TargetTyp
 	})
 }
 
-// likeTarget returns a thing or a make that was liked or unliked.
+// likeTarget returns a thing, a make or a collection that was liked or unliked.
 func (r *Resolver) likeTarget(ctx context.Context, target models.Target) (model.LikeTarget, error) {
-	if target.Type == models.OnMake {
+	switch target.Type {
+	case models.OnCollection:
+		return r.Store.Collection(ctx, target.ID)
+	case models.OnMake:
 		return r.Store.Make(ctx, caller(ctx), target.ID)
 	}
 	return r.Store.Thing(ctx, caller(ctx), target.ID)
@@ -114,6 +117,8 @@ func checkVisible(ctx context.Context, target any) error {
 	case *models.Thing:
 		return t.Allows(caller(ctx))
 	case *models.Make:
+		return t.Allows(caller(ctx))
+	case *models.File:
 		return t.Allows(caller(ctx))
 	case *models.Comment:
 		_, err := targets[model.CommentTarget](ctx, []*models.Comment{t}, commentTarget)

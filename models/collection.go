@@ -76,7 +76,7 @@ func checkCollection(name, description *string) error {
 	if name != nil && strings.TrimSpace(*name) == "" {
 		return badInput("name", "name: must not be blank")
 	}
-	return errors.Join(optional("name", name, maxName), optional("description", description, maxText))
+	return errors.Join(optional("name", name, maxName), optional("description", description, MaxText))
 }
 
 // CollectionChange is what is to change of a collection; what is nil stays.
@@ -185,6 +185,9 @@ func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int
 		var thingIDs []int64
 		err := tx.NewDelete().Model((*collectionThing)(nil)).Where("collection_id = ?", id).Returning("thing_id").Scan(ctx, &thingIDs)
 		if err := ignoreNoRows(err); err != nil {
+			return err
+		}
+		if err := deleteLikes(ctx, tx, Target{OnCollection, id}); err != nil {
 			return err
 		}
 		if _, err := tx.NewDelete().Model((*Collection)(nil)).Where("id = ?", id).Exec(ctx); err != nil {

@@ -72,9 +72,11 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 		if target == nil {
 			return badInput("target", "target: is missing: a comment is on a thing or a make, or replies to another")
 		}
-		if _, err := s.holdTarget(ctx, tx, caller, *target); err != nil {
+		owner, err := s.holdTarget(ctx, tx, caller, *target)
+		if err != nil {
 			return err
 		}
+		var repliedTo int64
 		if n.Target != nil && *n.Target != *target { // told to whoever may see that
 			return badInput("parentId", "parentId: comment %d is on %s %d", c.ParentID, target.Type, target.ID)
 		}
@@ -83,6 +85,8 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 				return err
 			} else if parent.IsDeleted() {
 				return badInput("parentId", "parentId: comment %d was deleted", parent.ID)
+			} else {
+				repliedTo = parent.OwnerID
 			}
 		}
 		c.TargetType, c.TargetID, c.ThingID = target.Type, target.ID, target.ID
@@ -96,6 +100,9 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 		if _, err := html.insert(tx.NewInsert().Model(c)).Exec(ctx); err != nil {
 			return err
 		}
+		if err := c.notify(ctx, tx, owner, repliedTo); err != nil {
+			return err
+		}
 		if err := c.count(ctx, tx, 1); err != nil || c.ParentID == 0 {
 			return err
 		}
@@ -107,11 +114,26 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 	return c, nil
 }
 
+// notify reports a new comment to the author of the comment that it replies to, to the owner of its target and to
+// those who watch the target, to each once.
+func (c *Comment) notify(ctx context.Context, tx bun.Tx, owner, repliedTo int64) error {
+	about, on := Target{OnComment, c.ID}, Target{c.TargetType, c.TargetID}
+	if err := notify(ctx, tx, NotifyReply, c.OwnerID, about, repliedTo); err != nil {
+		return err
+	}
+	if owner != repliedTo {
+		if err := notify(ctx, tx, NotifyComment, c.OwnerID, about, owner); err != nil {
+			return err
+		}
+	}
+	return notifyWatchers(ctx, tx, NotifyComment, c.OwnerID, about, on, c.ThingID, owner, repliedTo)
+}
+
 func checkBody(body string) error {
 	if strings.TrimSpace(body) == "" {
 		return badInput("body", "body: must not be blank")
 	}
-	return text("body", body, maxText)
+	return text("body", body, MaxText)
 }
 
 // count counts a comment among those of its target, or takes it out.
@@ -189,6 +211,9 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64)
 			return err
 		}
 		if _, err := tx.NewDelete().Model((*File)(nil)).Where("target_type = ? AND target_id = ?", OnComment, id).Exec(ctx); err != nil {
+			return err
+		}
+		if _, err := tx.NewDelete().Model((*Notification)(nil)).Where("target_type = ? AND target_id = ?", OnComment, id).Exec(ctx); err != nil {
 			return err
 		}
 		if err := c.count(ctx, tx, -1); err != nil {

@@ -51,6 +51,16 @@ func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username s
 		if n, err := done.RowsAffected(); n == 0 || err != nil {
 			return err
 		}
+		follower := Target{OnUser, caller.UserID}
+		if by > 0 {
+			err = notify(ctx, tx, NotifyFollow, caller.UserID, follower, u.ID)
+		} else {
+			_, err = tx.NewDelete().Model((*Notification)(nil)).
+				Where("user_id = ? AND kind = ? AND actor_id = ?", u.ID, NotifyFollow, caller.UserID).Exec(ctx)
+		}
+		if err != nil {
+			return err
+		}
 		return count(ctx, tx, userFollowers.by(by, u.ID), userFollowing.by(by, caller.UserID))
 	})
 	if err != nil {

@@ -41,6 +41,9 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 		if err := s.forgetSignIns(ctx); err != nil {
 			return nil, fmt.Errorf("collect sessions and codes: %w", err)
 		}
+		if err := s.expireNotifications(ctx); err != nil {
+			return nil, fmt.Errorf("collect notifications: %w", err)
+		}
 	}
 	cutoff := time.Now().Add(-grace)
 	old := func(o bucket.Object) bool { return !o.ModTime.After(cutoff) }

@@ -43,7 +43,7 @@ func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, e
 			if err := known(tx); !errors.Is(err, sql.ErrNoRows) {
 				return err
 			}
-			name, err := freeName(ctx, tx, id.Username)
+			name, err := s.freeName(ctx, tx, id.Username)
 			if err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, e
 }
 
 // freeName gives a user name that is free, as like to a wanted one as may be.
-func freeName(ctx context.Context, tx bun.Tx, wanted string) (string, error) {
+func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string, error) {
 	wanted, _, _ = strings.Cut(wanted, "@") // some providers prefer an address
 	wanted = strings.Map(func(r rune) rune {
 		if r < 128 && auth.IsUsername("a"+string(r)) {
@@ -75,7 +75,7 @@ func freeName(ctx context.Context, tx bun.Tx, wanted string) (string, error) {
 		return '-'
 	}, wanted)
 	wanted = strings.Trim(wanted[:min(len(wanted), 50)], "-_.")
-	if !auth.IsUsername(wanted) || usernameTaken.MatchString(wanted) {
+	if !auth.IsUsername(wanted) || usernameTaken.MatchString(wanted) || s.reserved(wanted) {
 		wanted = strings.TrimSuffix("user-"+wanted, "-")
 	}
 	name := wanted

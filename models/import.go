@@ -183,7 +183,7 @@ func shelfOf(th dataset.Thing) string { return strings.ToLower(cmp.Or(th.Subcate
 func (s *Store) ImportCheck(ctx context.Context) (func(dataset.Thing) error, error) {
 	shelves, err := shelvesByName(ctx, s.db.read)
 	return func(th dataset.Thing) error {
-		errs := []error{text("name", th.Name, maxName), text("description", th.Description, maxText)}
+		errs := []error{text("name", th.Name, maxName), text("description", th.Description, MaxText)}
 		if strings.TrimSpace(th.Name) == "" {
 			errs = append(errs, badInput("name", "name: must not be blank"))
 		}
@@ -327,7 +327,7 @@ func (l *loader) fresh(ctx context.Context, tx bun.Tx, batch []incoming) ([]inco
 			}
 			continue
 		}
-		if err := errors.Join(text("name", th.Name, maxName), text("description", th.Description, maxText)); err != nil {
+		if err := errors.Join(text("name", th.Name, maxName), text("description", th.Description, MaxText)); err != nil {
 			l.Skipped(fmt.Sprintf("thing %d: %s", th.ID, err))
 			continue
 		}

@@ -20,48 +20,85 @@ type like struct {
 	CreatedAt  time.Time
 }
 
-// Like notes that the caller likes a thing or a make of somebody else. To like it again changes nothing.
+// Like records that the caller likes a thing, a make or a collection of another user. Liking it again changes nothing.
 func (s *Store) Like(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		owner, err := s.holdTarget(ctx, tx, caller, target)
+		owner, err := s.holdLikeable(ctx, tx, caller, target)
 		if err != nil {
 			return err
 		}
-		if owner == caller.UserID {
-			return badInput("target", "target: %s %d is your own", target.Type, target.ID)
-		}
-		done, err := tx.NewInsert().Model(&like{UserID: caller.UserID, TargetType: target.Type, TargetID: target.ID, CreatedAt: now()}).
-			On("CONFLICT (user_id, target_type, target_id) DO NOTHING").Exec(ctx)
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); n == 0 || err != nil {
-			return err
-		}
-		return countLike(ctx, tx, target, caller.UserID, 1)
+		_, err = addLike(ctx, tx, caller.UserID, owner, target)
+		return err
 	})
+}
+
+// ToggleLike takes the caller's like back where there is one and adds one where there is none. It returns whether
+// the caller likes the target now.
+func (s *Store) ToggleLike(ctx context.Context, caller auth.Caller, target Target) (liked bool, err error) {
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		owner, err := s.holdLikeable(ctx, tx, caller, target)
+		if err != nil {
+			return err
+		}
+		removed, err := removeLike(ctx, tx, caller.UserID, target)
+		if liked = !removed; err != nil || removed {
+			return err
+		}
+		_, err = addLike(ctx, tx, caller.UserID, owner, target)
+		return err
+	})
+	return liked, err
+}
+
+func addLike(ctx context.Context, tx bun.Tx, userID, owner int64, target Target) (added bool, err error) {
+	if owner == userID {
+		return false, badInput("target", "target: %s %d is your own", target.Type, target.ID)
+	}
+	done, err := tx.NewInsert().Model(&like{UserID: userID, TargetType: target.Type, TargetID: target.ID, CreatedAt: now()}).
+		On("CONFLICT (user_id, target_type, target_id) DO NOTHING").Exec(ctx)
+	if err != nil {
+		return false, err
+	}
+	if n, err := done.RowsAffected(); n == 0 || err != nil {
+		return false, err
+	}
+	if err := notify(ctx, tx, NotifyLike, userID, target, owner); err != nil {
+		return false, err
+	}
+	return true, countLike(ctx, tx, target, userID, 1)
+}
+
+func removeLike(ctx context.Context, tx bun.Tx, userID int64, target Target) (removed bool, err error) {
+	done, err := tx.NewDelete().Model((*like)(nil)).
+		Where("user_id = ? AND target_type = ? AND target_id = ?", userID, target.Type, target.ID).Exec(ctx)
+	if err != nil {
+		return false, err
+	}
+	if n, err := done.RowsAffected(); n == 0 || err != nil {
+		return false, err
+	}
+	if err := forgetNotification(ctx, tx, NotifyLike, userID, target); err != nil {
+		return false, err
+	}
+	return true, countLike(ctx, tx, target, userID, -1)
 }
 
 // Unlike takes it back. Where there was no like nothing changes.
 func (s *Store) Unlike(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := s.holdTarget(ctx, tx, caller, target); err != nil {
+		if _, err := s.holdLikeable(ctx, tx, caller, target); err != nil {
 			return err
 		}
-		done, err := tx.NewDelete().Model((*like)(nil)).
-			Where("user_id = ? AND target_type = ? AND target_id = ?", caller.UserID, target.Type, target.ID).Exec(ctx)
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); n == 0 || err != nil {
-			return err
-		}
-		return countLike(ctx, tx, target, caller.UserID, -1)
+		_, err := removeLike(ctx, tx, caller.UserID, target)
+		return err
 	})
 }
 
 func countLike(ctx context.Context, tx bun.Tx, target Target, userID, by int64) error {
-	if target.Type == OnMake {
+	switch target.Type {
+	case OnCollection: // likes of collections are not counted
+		return nil
+	case OnMake:
 		return count(ctx, tx, makeLikes.by(by, target.ID))
 	}
 	return count(ctx, tx, thingLikes.by(by, target.ID), userLikes.by(by, userID))

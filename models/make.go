@@ -50,7 +50,7 @@ type NewMake struct {
 
 // CreateMake records that the caller made a thing that he may see, and stages the upload of its picture where it has one.
 func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (*Make, *StagedUpload, error) {
-	if err := errors.Join(text("name", n.Name, maxName), text("description", n.Description, maxText)); err != nil {
+	if err := errors.Join(text("name", n.Name, maxName), text("description", n.Description, MaxText)); err != nil {
 		return nil, nil, err
 	}
 	m := &Make{ThingID: n.ThingID, OwnerID: caller.UserID, Name: strings.TrimSpace(n.Name), Description: n.Description, State: Draft, CreatedAt: now()}
@@ -98,6 +98,18 @@ func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 	}
 	if err := m.countPublished(ctx, tx, 1); err != nil {
 		return err
+	}
+	if m.ThingID != 0 {
+		var owner int64
+		if err := tx.NewSelect().Model((*Thing)(nil)).Column("t.owner_id").Where("t.id = ?", m.ThingID).Scan(ctx, &owner); err != nil {
+			return err
+		}
+		about, thing := Target{OnMake, m.ID}, Target{OnThing, m.ThingID}
+		err := errors.Join(notify(ctx, tx, NotifyMake, m.OwnerID, about, owner),
+			notifyWatchers(ctx, tx, NotifyMake, m.OwnerID, about, thing, m.ThingID, owner))
+		if err != nil {
+			return err
+		}
 	}
 	return s.db.index(ctx, tx, makeIndex, m.ID)
 }
@@ -155,7 +167,7 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 	if c.Name != nil && strings.TrimSpace(*c.Name) == "" {
 		return nil, badInput("name", "name: must not be blank")
 	}
-	if err := errors.Join(optional("name", c.Name, maxName), optional("description", c.Description, maxText)); err != nil {
+	if err := errors.Join(optional("name", c.Name, maxName), optional("description", c.Description, MaxText)); err != nil {
 		return nil, err
 	}
 	var html renderedHTML

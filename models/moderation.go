@@ -113,6 +113,9 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 				return err
 			}
 		}
+		if err := notify(ctx, tx, NotifyModeration, 0, Target{OnUser, u.ID}, u.ID); err != nil {
+			return err
+		}
 		e := ModerationEntry{Action: action, UserID: u.ID, Reason: reason}
 		if action == SetUserRole {
 			e.Role = u.Role()

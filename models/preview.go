@@ -69,6 +69,9 @@ func (s *Store) wantPreview(ctx context.Context, tx bun.Tx, f *File) (int64, err
 		return 0, nil
 	}
 	p := &Preview{SHA256: f.SHA256, Subject: subject, Version: preview.Version, State: PreviewWaiting, OwnerID: f.OwnerID, BeatAt: now()}
-	_, err := tx.NewInsert().Model(p).On("CONFLICT (sha256, subject) DO UPDATE").Set("subject = EXCLUDED.subject").Returning("id").Exec(ctx)
+	_, err := tx.NewInsert().Model(p).On("CONFLICT (sha256, subject) DO UPDATE").Set("subject = EXCLUDED.subject").Returning("id, state").Exec(ctx)
+	if err == nil && p.State == PreviewFailed { // for other files of the same content
+		err = notify(ctx, tx, NotifyProcessingFailed, 0, Target{OnFile, f.ID}, f.OwnerID)
+	}
 	return p.ID, err
 }

@@ -160,9 +160,15 @@ func (s *Store) releasePreview(ctx context.Context, p *Preview) error {
 }
 
 func (s *Store) endPreview(ctx context.Context, p *Preview, set func(q *bun.UpdateQuery, at time.Time)) error {
-	at := now()
-	q := s.db.write.NewUpdate().Model(p).Set("stage = ''").Set("progress = 0").Set("took_ms = ?", p.took(at))
-	set(q, at)
-	_, err := attempt(q, p).Exec(context.WithoutCancel(ctx))
-	return err
+	return s.db.inTx(context.WithoutCancel(ctx), func(ctx context.Context, tx bun.Tx) error {
+		at := now()
+		q := tx.NewUpdate().Model(p).Set("stage = ''").Set("progress = 0").Set("took_ms = ?", p.took(at))
+		set(q, at)
+		var states []PreviewState
+		err := attempt(q, p).Returning("state").Scan(ctx, &states)
+		if err := ignoreNoRows(err); err != nil || len(states) == 0 || states[0] != PreviewFailed {
+			return err
+		}
+		return notifyOfFailure(ctx, tx, p.ID)
+	})
 }

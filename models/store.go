@@ -24,6 +24,7 @@ type Options struct {
 	Previews     child.Runner // makes previews in child processes
 	// PreviewWorkers is how many previews this process makes at once; see [Store.MakePreview].
 	PreviewWorkers int
+	Reserved       func(username string) bool // names that no new user may have; nil: none
 }
 
 // Work is one piece of work that a change causes, kept in the change's own transaction.

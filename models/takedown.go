@@ -98,6 +98,11 @@ func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64,
 		if err := s.db.index(ctx, tx, thingIndex, id); err != nil {
 			return err
 		}
+		if t.OwnerID != caller.UserID {
+			if err := notify(ctx, tx, NotifyModeration, 0, Target{OnThing, id}, t.OwnerID); err != nil {
+				return err
+			}
+		}
 		return record(ctx, tx, caller, ModerationEntry{Action: action, UserID: t.OwnerID, ThingID: id, Reason: reason})
 	})
 	if err != nil {

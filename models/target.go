@@ -18,6 +18,13 @@ const (
 	OnComment TargetType = "comment"
 )
 
+// What can be liked and watched besides, and what notifications can be about.
+const (
+	OnCollection TargetType = "collection"
+	OnUser       TargetType = "user"
+	OnFile       TargetType = "file"
+)
+
 // Target names one thing, make or comment.
 type Target struct {
 	Type TargetType
@@ -102,4 +109,17 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 		return m.OwnerID, m.Allows(caller)
 	}
 	return 0, badInput("target", "target: want a thing or a make")
+}
+
+// holdLikeable is holdTarget for what can be liked and watched: things, makes and collections.
+func (s *Store) holdLikeable(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
+	switch target.Type {
+	case OnCollection:
+		c := new(Collection)
+		err := s.db.forShare(tx.NewSelect().Model(c).Column("co.owner_id").Where("co.id = ?", target.ID)).Scan(ctx)
+		return c.OwnerID, gone(err, "collection", target.ID)
+	case OnThing, OnMake:
+		return s.holdTarget(ctx, tx, caller, target)
+	}
+	return 0, badInput("target", "target: want a thing, a make or a collection")
 }

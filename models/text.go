@@ -9,7 +9,7 @@ import (
 // The longest texts that are taken, in characters.
 const (
 	maxName = 200
-	maxText = 65_535
+	MaxText = 65_535
 	maxTag  = 100
 	maxTags = 100
 

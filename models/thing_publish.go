@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -44,12 +45,36 @@ func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64) 
 		if err := s.countPublished(ctx, tx, t, 1); err != nil {
 			return err
 		}
+		ancestors, err := ancestorIDs(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if err := notifyRemix(ctx, tx, t, ancestors); err != nil {
+			return err
+		}
 		return s.db.index(ctx, tx, thingIndex, id)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return s.Thing(ctx, caller, id)
+}
+
+// notifyRemix reports a published thing to the owners of things that it was made from, and to those who watch them.
+func notifyRemix(ctx context.Context, tx bun.Tx, t *Thing, ancestorIDs []int64) error {
+	about := Target{OnThing, t.ID}
+	for _, id := range ancestorIDs {
+		var owner int64
+		if err := tx.NewSelect().Model((*Thing)(nil)).Column("t.owner_id").Where("t.id = ?", id).Scan(ctx, &owner); err != nil {
+			return err
+		}
+		err := errors.Join(notify(ctx, tx, NotifyRemix, t.OwnerID, about, owner),
+			notifyWatchers(ctx, tx, NotifyRemix, t.OwnerID, about, Target{OnThing, id}, id, owner))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // countPublished counts a published thing and its makes where published ones are counted, or takes them out of those counts.

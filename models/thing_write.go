@@ -79,7 +79,7 @@ func checkThing(name, category, description, instructions *string) error {
 		return badInput("name", "name: must not be blank")
 	}
 	return errors.Join(optional("name", name, maxName), optional("category", category, maxName),
-		optional("description", description, maxText), optional("instructions", instructions, maxText))
+		optional("description", description, MaxText), optional("instructions", instructions, MaxText))
 }
 
 // ThingChange is what is to change of a thing; what is nil stays.
@@ -219,8 +219,15 @@ func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller,
 		return nil
 	}
 	after := make([]int64, len(rows))
+	var added []int64
 	for i, row := range rows {
 		after[i] = row.AncestorID
+		if !slices.Contains(before, row.AncestorID) {
+			added = append(added, row.AncestorID)
+		}
+	}
+	if err := notifyRemix(ctx, tx, t, added); err != nil {
+		return err
 	}
 	return count(ctx, tx, thingRemixes.by(-1, before...), thingRemixes.by(1, after...))
 }

@@ -70,6 +70,9 @@ var usernameTaken = regexp.MustCompile(`^(?i:me|[0-9]+)$`)
 
 // CreateUser makes an account. Names are unique whatever their case.
 func (s *Store) CreateUser(ctx context.Context, name string, admin bool) (*User, error) {
+	if s.reserved(name) {
+		return nil, badInput("username", "username %q: is reserved for a path of the server", name)
+	}
 	if !auth.IsUsername(name) || usernameTaken.MatchString(name) {
 		return nil, badInput("username", "username %.60q: want 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
 	}
@@ -84,6 +87,11 @@ func (s *Store) CreateUser(ctx context.Context, name string, admin bool) (*User,
 		return nil, err
 	}
 	return u, nil
+}
+
+// reserved reports whether no new user may have a name.
+func (s *Store) reserved(name string) bool {
+	return s.options.Reserved != nil && s.options.Reserved(name)
 }
 
 func (s *Store) insertUser(ctx context.Context, tx bun.Tx, u *User) error {
@@ -107,7 +115,7 @@ type ProfileChange struct {
 // UpdateProfile changes what the caller tells of himself.
 func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c ProfileChange) (*User, error) {
 	err := errors.Join(optional("firstName", c.FirstName, maxName), optional("lastName", c.LastName, maxName), optional("email", c.Email, maxName),
-		optional("bio", c.Bio, maxText), optional("location", c.Location, maxName))
+		optional("bio", c.Bio, MaxText), optional("location", c.Location, maxName))
 	if err != nil {
 		return nil, err
 	}
@@ -143,6 +151,12 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		return nil, err
 	}
 	return s.User(ctx, caller, "me")
+}
+
+// UsersNamed returns which of some lower-case names users have, in any case.
+func (s *Store) UsersNamed(ctx context.Context, names []string) (taken []string, err error) {
+	err = s.db.read.NewSelect().Model((*User)(nil)).Column("u.username").Where("lower(u.username) IN (?)", bun.List(names)).Scan(ctx, &taken)
+	return taken, err
 }
 
 // User gives the user of that name, whatever its case; "me" is the caller.

@@ -187,7 +187,7 @@ func fieldsOf(op *operation, r *http.Request) (map[string]any, error) {
 	if takesFile(op) {
 		return readUpload(r)
 	}
-	if op.Operation == ast.Mutation && len(op.variables) > len(pathParameter.FindAllString(r.Pattern, -1)) {
+	if (op.Operation == ast.Mutation || r.Method == post) && len(op.variables) > len(pathParameter.FindAllString(r.Pattern, -1)) {
 		return readBody(r)
 	}
 	return nil, nil

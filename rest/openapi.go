@@ -99,7 +99,7 @@ func (d *describer) operation(r route, op *operation) object {
 		switch {
 		case strings.Contains(r.path, "{"+v.Variable+"}"):
 			in = "path"
-		case r.method != get && op.mutates():
+		case r.method == post, r.method != get && op.mutates():
 			properties[v.Variable] = value
 			if v.Type.NonNull {
 				required = append(required, v.Variable)
@@ -177,11 +177,11 @@ func (d *describer) responses(r route, op *operation) object {
 
 // refuses tells whether an operation may be asked what it cannot take: it has parameters besides ids and the numbers of pages.
 func (op *operation) refuses(r route) bool {
-	if strings.HasSuffix(r.path, "/publish") || strings.HasSuffix(r.path, "/likes") && r.method == post || slices.Contains([]string{"deleteFile", "deleteImage"}, op.field.Name) {
+	if slices.Contains([]string{"publishThing", "addLike", "toggleLike", "followUser", "unfollowUser", "deleteFile", "deleteImage"}, op.field.Name) {
 		return true
 	}
-	for name := range op.variables {
-		inPath := strings.Contains(r.path, "{"+name+"}") && name != "term" && name != "tag"
+	for name, v := range op.variables {
+		inPath := strings.Contains(r.path, "{"+name+"}") && name != "term" && name != "tag" && v.Type.Elem == nil && v.Type.NamedType != "DateTime"
 		if !inPath && !slices.Contains([]string{"page", "per_page", "after"}, name) {
 			return true
 		}

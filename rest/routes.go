@@ -67,6 +67,10 @@ var routes = []route{
 	{post, "/things/{thing_id}/comments", "post_things_thing_id_comments", inside[wire.CommentSchema](), nil},
 	{get, "/things/{thing_id}/root-comments", "get_things_thing_id_root_comments", page[wire.CommentSchema](), nil},
 	{get, "/things/{thing_id}/threaded-comments", "get_things_thing_id_threaded_comments", threads, nil},
+	{get, "/things/0/random", "get_things_0_random", bareList[wire.ShortThingSchema](), nil},
+	{get, "/things/{thing_id}/prints", "get_things_thing_id_prints", page[wire.CopySchema](), nil},
+	{del, "/things/{thing_id}/collections", "delete_things_thing_id_collections", ok, nil},
+	{post, "/things/{thing_id}/toggle-watch", "post_things_thing_id_toggle_watch", one[wire.WatchedSchema](), nil},
 
 	{get, "/users/{username}", "get_users_username", one[wire.UserSchema](), nil},
 	{patch, "/users/{username}", "patch_users_username", inside[wire.UserSchema](), nil},
@@ -77,6 +81,23 @@ var routes = []route{
 	{get, "/users/{username}/collections", "get_users_username_collections", page[wire.CollectionSchema](), nil},
 	{get, "/users/{username}/downloads", "get_users_username_downloads", page[wire.ThingSchema](), nil},
 	{get, "/users/{username}/search/{term}", "get_users_username_search_term", found, nil},
+	{get, "/users/{username}/search", "get_users_username_search", found, nil},
+	{get, "/users/{username}/collections/all", "get_users_username_collections_all", page[wire.CollectionSchema](), nil},
+	{get, "/users/{username}/collections/true", "get_users_username_collections_true", page[wire.CollectionSchema](), nil},
+	{get, "/users/{username}/collections/false", "get_users_username_collections_false", page[wire.CollectionSchema](), nil},
+	{get, "/users/{username}/followers", "get_users_username_followers", page[wire.UserSummary](), nil},
+	{post, "/users/{username}/followers", "post_users_username_followers", ok, nil},
+	{del, "/users/{username}/followers", "delete_users_username_followers", ok, nil},
+	{get, "/users/{username}/following", "get_users_username_following", page[wire.UserSummary](), nil},
+	{get, "/users/{username}/likesids", "get_users_username_likesids", bareIDs, nil},
+	{get, "/users/{username}/all-collected-things", "get_users_username_all_collected_things", one[wire.IDsSchema](), nil},
+	{get, "/users/{username}/unread-message-count", "get_users_username_unread_message_count", counted, nil},
+	{get, "/users/{username}/event-count", "get_users_username_event_count", counted, nil},
+	{get, "/users/{username}/stats-by-day/{startDate}/{endDate}", "get_users_username_stats_by_day", stats, nil},
+	{get, "/users/{username}/stats-by-thing/{startDate}/{endDate}", "get_users_username_stats_by_thing", stats, nil},
+	{get, "/users/{username}/recommended-things", "get_users_username_recommended_things", page[wire.ShortThingSchema](), nil},
+	{get, "/users/{username}/recommended-tags", "get_users_username_recommended_tags", listInside[wire.Tag](), nil},
+	{get, "/users/{username}/groups", "get_users_username_groups", emptyList, nil},
 
 	{get, "/copies", "get_copies", page[wire.CopySchema](), nil},
 	{get, "/copies/{copy_id}", "get_copies_copy_id", one[wire.CopySchema](), nil},
@@ -84,11 +105,16 @@ var routes = []route{
 	{del, "/copies/{copy_id}", "delete_copies_copy_id", ok, nil},
 	{get, "/copies/{copy_id}/images", "get_copies_copy_id_images", images, nil},
 	{post, "/copies/{copy_id}/images", "post_copies_copy_id_images", inside[wire.FormSchema](), nil},
+	{patch, "/copies/{copy_id}/images/{image_id}", "patch_copies_copy_id_images_image_id", ok, nil},
+	{del, "/copies/{copy_id}/images/{image_id}", "delete_copies_copy_id_images_image_id", ok, nil},
 	{get, "/copies/{copy_id}/likes", "get_copies_copy_id_likes", page[wire.UserSummary](), nil},
 	{post, "/copies/{copy_id}/likes", "post_copies_copy_id_likes", ok, nil},
 	{del, "/copies/{copy_id}/likes", "delete_copies_copy_id_likes", ok, nil},
 	{get, "/copies/{copy_id}/comments", "get_copies_copy_id_comments", page[wire.CommentSchema](), nil},
 	{post, "/copies/{copy_id}/comments", "post_copies_copy_id_comments", inside[wire.CommentSchema](), nil},
+	{get, "/copies/{copy_id}/root-comments", "get_copies_copy_id_root_comments", page[wire.CommentSchema](), nil},
+	{get, "/copies/{copy_id}/threaded-comments", "get_copies_copy_id_threaded_comments", threads, nil},
+	{post, "/copies/{copy_id}/toggle-watch", "post_copies_copy_id_toggle_watch", one[wire.WatchedSchema](), nil},
 
 	{get, "/comments", "get_comments", page[wire.CommentSchema](), nil},
 	{post, "/comments", "post_comments", inside[wire.CommentSchema](), nil},
@@ -97,6 +123,7 @@ var routes = []route{
 	{del, "/comments/{comment_id}", "delete_comments_comment_id", ok, nil},
 	{get, "/comments/{comment_id}/replies", "get_comments_comment_id_replies", page[wire.CommentSchema](), nil},
 	{post, "/comments/{comment_id}/reply", "post_comments_comment_id_reply", inside[wire.CommentSchema](), nil},
+	{post, "/comments/0/markdown", "post_comments_0_markdown", bareText, nil},
 
 	{get, "/categories", "get_categories", categories, nil},
 	{get, "/categories/{slug}", "get_categories_slug", one[wire.CategorySchema](), nil},
@@ -115,6 +142,24 @@ var routes = []route{
 	{get, "/collections/{collection_id}/things", "get_collections_collection_id_things", page[wire.ShortThingSchema](), nil},
 	{post, "/collections/{collection_id}/thing/{thing_id}", "post_collections_collection_id_thing_thing_id", ok, nil},
 	{del, "/collections/{collection_id}/thing/{thing_id}", "delete_collections_collection_id_thing_thing_id", ok, nil},
+	{post, "/collections/{collection_id}/move/{thing_id}", "post_collections_collection_id_move_thing_id", ok, nil},
+	{post, "/collections/{collection_id}/like", "post_collections_collection_id_like", one[wire.LikedSchema](), nil},
+	{post, "/collections/{collection_id}/watch", "post_collections_collection_id_watch", one[wire.WatchedSchema](), nil},
+	{get, "/collections/{thing_id}/by-thing-id", "get_collections_thing_id_by_thing_id", first("collection", func(_ *server, c *wire.CollectionSchema) *wire.CollectionSchema { return c }), nil},
+
+	{post, "/thingops/{ids}/copy", "post_thingops_ids_copy", one[wire.IDsSchema](), nil},
+	{post, "/thingops/{ids}/move", "post_thingops_ids_move", one[wire.IDsSchema](), nil},
+	{post, "/thingops/{ids}/remove", "post_thingops_ids_remove", one[wire.IDsSchema](), nil},
+
+	{get, "/events", "get_events", page[wire.EventSchema](), nil},
+	{get, "/events/{id}", "get_events_id", one[wire.EventSchema](), nil},
+	{del, "/events/{id}", "delete_events_id", ok, nil},
+	{post, "/events/0/read-all", "post_events_0_read_all", ok, nil},
+
+	{get, "/groups", "get_groups", emptyList, nil},
+	{get, "/printers/0/brands", "get_printers_0_brands", emptyList, nil},
+	{get, "/printers/0/models", "get_printers_0_models", emptyList, nil},
+	{get, "/programs/0/all", "get_programs_0_all", noPrograms, nil},
 }
 
 // Operations names the operations of all routes, in the order of the table.
@@ -124,4 +169,13 @@ func Operations() []string {
 		names[i] = r.operation
 	}
 	return names
+}
+
+// Paths returns the paths of all routes, in the order of the table.
+func Paths() []string {
+	paths := make([]string, len(routes))
+	for i, r := range routes {
+		paths[i] = r.path
+	}
+	return paths
 }

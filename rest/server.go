@@ -124,7 +124,7 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 		if rt.deprecated != nil {
 			s.NoteDeprecated(r, rt.operation)
 		}
-		if op.mutates() {
+		if op.mutates() || rt.method == post { // what it answers depends on the body
 			s.respond(rt, op, w, r)
 			return
 		}

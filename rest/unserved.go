@@ -14,7 +14,6 @@ const (
 	noSubscriptions = "Subscriptions and the dashboard are not part of this server."
 	noEmail         = "This server sends no e-mail."
 	noChangelogs    = "The release notes are in CHANGELOG.md of the server's source."
-	noPrinters      = "Printers and slicing programs are not part of this server."
 	noVerified      = "There are no verified designers on this server."
 	notYet          = "Not served yet."
 )
@@ -23,44 +22,16 @@ const (
 // its reason. A row is removed when its route is added: the conformance test refuses an operation that
 // is in both tables or in neither.
 var unserved = []refusal{
-	{get, "/things/0/random", notYet},
-	{del, "/things/{thing_id}/collections", notYet},
-	{get, "/things/{thing_id}/prints", notYet},
-	{post, "/things/{thing_id}/toggle-watch", notYet},
 
 	{del, "/users/{username}", notYet},
-	{get, "/users/{username}/likesids", notYet},
-	{get, "/users/{username}/event-count", notYet},
-	{get, "/users/{username}/all-collected-things", notYet},
-	{get, "/users/{username}/unread-message-count", notYet},
-	{get, "/users/{username}/followers", notYet},
-	{post, "/users/{username}/followers", notYet},
-	{del, "/users/{username}/followers", notYet},
-	{get, "/users/{username}/following", notYet},
 	{post, "/users/{username}/avatar-image", notYet},
 	{post, "/users/{username}/cover-image", notYet},
-	{get, "/users/{username}/stats-by-day/{startDate}/{endDate}", notYet},
-	{get, "/users/{username}/stats-by-thing/{startDate}/{endDate}", notYet},
-	{get, "/users/{username}/recommended-things", notYet},
-	{get, "/users/{username}/recommended-tags", notYet},
 
-	{patch, "/copies/{copy_id}/images/{image_id}", notYet},
-	{del, "/copies/{copy_id}/images/{image_id}", notYet},
-	{get, "/copies/{copy_id}/threaded-comments", notYet},
-	{get, "/copies/{copy_id}/root-comments", notYet},
-	{post, "/copies/{copy_id}/toggle-watch", notYet},
 	{post, "/copies/{copy_id}/restore", notYet},
-
-	{post, "/collections/{collection_id}/like", notYet},
-	{post, "/collections/{collection_id}/watch", notYet},
-	{get, "/collections/{thing_id}/by-thing-id", notYet},
-	{post, "/collections/{collection_id}/move/{thing_id}", notYet},
 
 	{post, "/comments/{comment_id}/restore", notYet},
 	{post, "/comments/{comment_id}/spam", notYet},
-	{post, "/comments/0/markdown", notYet},
 
-	{get, "/groups", noGroups},
 	{post, "/groups", noGroups},
 	{get, "/groups/{group_id}", noGroups},
 	{patch, "/groups/{group_id}", noGroups},
@@ -98,19 +69,10 @@ var unserved = []refusal{
 
 	{get, "/homebanner", noBanners},
 
-	{post, "/thingops/{ids}/move", notYet},
-	{post, "/thingops/{ids}/copy", notYet},
-	{post, "/thingops/{ids}/remove", notYet},
-
 	{get, "/verified", noVerified},
 
 	{get, "/apps/{id}", noApps},
 	{get, "/apps/0/approvedandpublished", noApps},
-
-	{get, "/events", notYet},
-	{get, "/events/{id}", notYet},
-	{del, "/events/{id}", notYet},
-	{post, "/events/0/read-all", notYet},
 
 	{get, "/sitewidenotification", noBanners},
 	{get, "/sitewidenotification/{id}", noBanners},
@@ -129,11 +91,6 @@ var unserved = []refusal{
 	{get, "/banner/0/page-ad", noBanners},
 
 	{get, "/changelogs", noChangelogs},
-
-	{get, "/printers/0/brands", noPrinters},
-	{get, "/printers/0/models", noPrinters},
-
-	{get, "/programs/0/all", noPrinters},
 }
 
 // ServeHTTP answers 404 with the reason.

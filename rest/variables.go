@@ -31,13 +31,9 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 	for _, v := range op.VariableDefinitions { // in their order, so that the first that is wrong is always the same
 		name := v.Variable
 		if value := r.PathValue(name); value != "" {
-			if v.Type.Name() == "ID" && !isID(value) {
-				return nil, apierror.New(apierror.NotFound, "%s: %.60q is not an id", name, value)
+			if variables[name], err = s.fromPath(v, value); err != nil {
+				return nil, err
 			}
-			if name == "term" {
-				value = strings.ReplaceAll(value, "+", " ") // as clients write it in a path, too
-			}
-			variables[name] = value
 			continue
 		}
 		switch page, perPage := pageNumbers(query); name {
@@ -67,6 +63,25 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 		}
 	}
 	return variables, nil
+}
+
+// fromPath converts a segment of the path. A list is separated by commas.
+func (s *server) fromPath(v *ast.VariableDefinition, segment string) (any, error) {
+	switch {
+	case v.Type.Elem != nil:
+		var list []any
+		for item := range strings.SplitSeq(segment, ",") {
+			list = append(list, item)
+		}
+		return s.convert(v.Variable, list, v.Type)
+	case v.Type.NamedType == "ID" && !isID(segment):
+		return nil, apierror.New(apierror.NotFound, "%s: %.60q is not an id", v.Variable, segment)
+	case v.Variable == "term":
+		return strings.ReplaceAll(segment, "+", " "), nil // as clients write it in a path, too
+	case v.Type.NamedType == "DateTime":
+		return s.convert(v.Variable, segment, v.Type)
+	}
+	return segment, nil
 }
 
 // convert turns a value of a query, a form or a JSON body into one that its type takes.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
@@ -281,7 +282,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Collection": {Name: "Collection", Implements: []string{"Collection", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Collection": {Name: "Collection", Implements: []string{"Collection", "LikeTarget", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
@@ -327,6 +328,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.ThingConnection],
 			},
+			"isLiked": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Collection](objects)
+					return breadthfirst.Values(ec.Resolvers.Collection().IsLiked(ctx, objs))
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := value.(bool)
+					return strconv.AppendBool(b, v)
+				},
+			},
 			"createdAt": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
@@ -339,6 +351,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*models.Collection)
 					v := obj.ModifiedAt
 					return model.AppendDateTime(b, v), true
+				},
+			},
+			"isWatched": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Collection](objects)
+					return breadthfirst.Values(ec.Resolvers.Collection().IsWatched(ctx, objs))
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := value.(bool)
+					return strconv.AppendBool(b, v)
 				},
 			},
 		}},
@@ -392,7 +415,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Collection],
 			},
 		}},
-		"Comment": {Name: "Comment", Implements: []string{"Comment", "FileTarget"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Comment": {Name: "Comment", Implements: []string{"Comment", "FileTarget", "NotificationTarget"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Comment)
@@ -688,6 +711,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"DeleteNotificationPayload": {Name: "DeleteNotificationPayload", Implements: []string{"DeleteNotificationPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"deletedId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.DeleteNotificationPayload)
+					v := obj.DeletedID
+					return model.AppendID(b, v), true
+				},
+			},
+		}},
 		"DeletePendingUploadPayload": {Name: "DeletePendingUploadPayload", Implements: []string{"DeletePendingUploadPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -848,7 +880,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Thing],
 			},
 		}},
-		"File": {Name: "File", Implements: []string{"File"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"File": {Name: "File", Implements: []string{"File", "NotificationTarget"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
@@ -1213,7 +1245,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Make": {Name: "Make", Implements: []string{"Make", "CommentTarget", "FileTarget", "LikeTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Make": {Name: "Make", Implements: []string{"Make", "CommentTarget", "FileTarget", "LikeTarget", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
@@ -1371,6 +1403,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.MediaImage],
 			},
+			"isWatched": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Make](objects)
+					return breadthfirst.Values(ec.Resolvers.Make().IsWatched(ctx, objs))
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := value.(bool)
+					return strconv.AppendBool(b, v)
+				},
+			},
 		}},
 		"MakeConnection": {Name: "MakeConnection", Implements: []string{"MakeConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"edges": {
@@ -1420,6 +1463,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Node
 				},
 				Nil: breadthfirst.NilPointer[models.Make],
+			},
+		}},
+		"MarkNotificationsReadPayload": {Name: "MarkNotificationsReadPayload", Implements: []string{"MarkNotificationsReadPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"unreadCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.MarkNotificationsReadPayload)
+					v := obj.UnreadCount
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
 			},
 		}},
 		"MediaImage": {Name: "MediaImage", Implements: []string{"MediaImage"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -1730,6 +1782,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.ModerationEntry],
 			},
 		}},
+		"MoveThingsPayload": {Name: "MoveThingsPayload", Implements: []string{"MoveThingsPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"collection": {
+				Get: func(object any) any {
+					obj := object.(*model.MoveThingsPayload)
+					return obj.Collection
+				},
+				Nil: breadthfirst.NilPointer[models.Collection],
+			},
+			"thingIds": {
+				Get: func(object any) any {
+					obj := object.(*model.MoveThingsPayload)
+					return obj.ThingIds
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalNID2ᚕint64ᚄ(ctx, nil, value.([]int64))
+				},
+			},
+		}},
 		"Mutation": {Name: "Mutation", Implements: []string{"Mutation"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"createThing": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -1874,6 +1944,42 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.RemoveFromCollectionPayload],
+			},
+			"moveThings": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().MoveThings(ctx, fc.Args["input"].(models.MoveThings)))
+				},
+				Args: (*executionContext).field_Mutation_moveThings_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.MoveThingsPayload],
+			},
+			"removeThings": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().RemoveThings(ctx, fc.Args["input"].(model.RemoveThingsInput)))
+				},
+				Args: (*executionContext).field_Mutation_removeThings_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.RemoveThingsPayload],
 			},
 			"createComment": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2055,6 +2161,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.RemoveLikePayload],
 			},
+			"toggleLike": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().ToggleLike(ctx, fc.Args["input"].(model.ToggleLikeInput)))
+				},
+				Args: (*executionContext).field_Mutation_toggleLike_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ToggleLikePayload],
+			},
 			"createMake": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					return breadthfirst.Value(ec.Resolvers.Mutation().CreateMake(ctx, fc.Args["input"].(models.NewMake)))
@@ -2198,6 +2322,42 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.RestoreThingPayload],
+			},
+			"markNotificationsRead": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().MarkNotificationsRead(ctx, fc.Args["input"].(model.MarkNotificationsReadInput)))
+				},
+				Args: (*executionContext).field_Mutation_markNotificationsRead_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.MarkNotificationsReadPayload],
+			},
+			"deleteNotification": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().DeleteNotification(ctx, fc.Args["input"].(model.DeleteNotificationInput)))
+				},
+				Args: (*executionContext).field_Mutation_deleteNotification_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.DeleteNotificationPayload],
 			},
 			"publishThing": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2450,6 +2610,177 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.UnfollowUserPayload],
+			},
+			"watchThing": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().WatchThing(ctx, fc.Args["input"].(model.WatchThingInput)))
+				},
+				Args: (*executionContext).field_Mutation_watchThing_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.WatchThingPayload],
+			},
+			"unwatchThing": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().UnwatchThing(ctx, fc.Args["input"].(model.UnwatchThingInput)))
+				},
+				Args: (*executionContext).field_Mutation_unwatchThing_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.UnwatchThingPayload],
+			},
+			"toggleWatch": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().ToggleWatch(ctx, fc.Args["input"].(model.ToggleWatchInput)))
+				},
+				Args: (*executionContext).field_Mutation_toggleWatch_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ToggleWatchPayload],
+			},
+		}},
+		"Notification": {Name: "Notification", Implements: []string{"Notification"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"id": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Notification)
+					v := obj.ID
+					return model.AppendID(b, v), true
+				},
+			},
+			"kind": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Notification)
+					v := obj.Kind
+					return breadthfirst.AppendString(b, marshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind[v]), true
+				},
+			},
+			"actor": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Notification](objects)
+					return breadthfirst.Values(ec.Resolvers.Notification().Actor(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
+			},
+			"target": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Notification](objects)
+					return breadthfirst.Values(ec.Resolvers.Notification().Target(ctx, objs))
+				},
+				Waits: true,
+			},
+			"message": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Notification](objects)
+					return breadthfirst.Values(ec.Resolvers.Notification().Message(ctx, objs))
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := value.(string)
+					return breadthfirst.AppendString(b, v)
+				},
+			},
+			"isRead": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Notification)
+					v := obj.IsRead()
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"readAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Notification)
+					p := obj.ReadAt
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"createdAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Notification)
+					v := obj.CreatedAt
+					return model.AppendDateTime(b, v), true
+				},
+			},
+		}},
+		"NotificationConnection": {Name: "NotificationConnection", Implements: []string{"NotificationConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"edges": {
+				Get: func(object any) any {
+					obj := object.(*model.NotificationConnection)
+					return obj.Edges
+				},
+				Each: breadthfirst.EachPointer[model.NotificationEdge],
+			},
+			"nodes": {
+				Get: func(object any) any {
+					obj := object.(*model.NotificationConnection)
+					return obj.Nodes
+				},
+				Each: breadthfirst.EachPointer[models.Notification],
+			},
+			"pageInfo": {
+				Get: func(object any) any {
+					obj := object.(*model.NotificationConnection)
+					return obj.PageInfo
+				},
+				Nil: breadthfirst.NilPointer[model.PageInfo],
+			},
+			"totalCount": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.NotificationConnection)
+					return breadthfirst.Value(obj.TotalCount(ctx))
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := value.(int32)
+					return strconv.AppendInt(b, int64(v), 10)
+				},
+			},
+		}},
+		"NotificationEdge": {Name: "NotificationEdge", Implements: []string{"NotificationEdge"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"cursor": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.NotificationEdge)
+					v := obj.Cursor
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"node": {
+				Get: func(object any) any {
+					obj := object.(*model.NotificationEdge)
+					return obj.Node
+				},
+				Nil: breadthfirst.NilPointer[models.Notification],
 			},
 		}},
 		"PageInfo": {Name: "PageInfo", Implements: []string{"PageInfo"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -2924,6 +3255,65 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.ModerationEntryConnection],
 			},
+			"notification": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().Notification(ctx, fc.Args["id"].(int64)))
+				},
+				Args: (*executionContext).field_Query_notification_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.Notification],
+			},
+			"randomThings": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().RandomThings(ctx, fc.Args["first"].(int32)))
+				},
+				Args: (*executionContext).field_Query_randomThings_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Thing],
+				Nil:   breadthfirst.NilSlice[*models.Thing],
+			},
+			"renderMarkdown": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().RenderMarkdown(ctx, fc.Args["text"].(string)))
+				},
+				Args: (*executionContext).field_Query_renderMarkdown_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := *value.(*string)
+					return breadthfirst.AppendString(b, v)
+				},
+				Nil: breadthfirst.NilPointer[string],
+			},
 			"search": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					return breadthfirst.Value(ec.Resolvers.Query().Search(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32), fc.Args["query"].(string), fc.Args["type"].(models.Kind), fc.Args["filter"].(*models.Filter), fc.Args["sort"].(models.Sort)))
@@ -3125,6 +3515,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"RemoveThingsPayload": {Name: "RemoveThingsPayload", Implements: []string{"RemoveThingsPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"thingIds": {
+				Get: func(object any) any {
+					obj := object.(*model.RemoveThingsPayload)
+					return obj.ThingIds
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalNID2ᚕint64ᚄ(ctx, nil, value.([]int64))
+				},
+			},
+		}},
 		"RestoreThingPayload": {Name: "RestoreThingPayload", Implements: []string{"RestoreThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"thing": {
 				Get: func(object any) any {
@@ -3310,6 +3711,75 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"StatsDay": {Name: "StatsDay", Implements: []string{"StatsDay"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"day": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.StatsDay)
+					v := obj.Day
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"thingId": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.StatsDay)
+					return breadthfirst.Value(ec.Resolvers.StatsDay().ThingID(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := *value.(*int64)
+					return model.AppendID(b, v)
+				},
+				Nil: breadthfirst.NilPointer[int64],
+			},
+			"downloads": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.StatsDay)
+					v := obj.Downloads
+					return strconv.AppendInt(b, v, 10), true
+				},
+			},
+			"likes": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.StatsDay)
+					v := obj.Likes
+					return strconv.AppendInt(b, v, 10), true
+				},
+			},
+			"collects": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.StatsDay)
+					v := obj.Collects
+					return strconv.AppendInt(b, v, 10), true
+				},
+			},
+			"watches": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.StatsDay)
+					v := obj.Watches
+					return strconv.AppendInt(b, v, 10), true
+				},
+			},
+			"comments": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.StatsDay)
+					v := obj.Comments
+					return strconv.AppendInt(b, v, 10), true
+				},
+			},
+			"makes": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.StatsDay)
+					v := obj.Makes
+					return strconv.AppendInt(b, v, 10), true
+				},
+			},
+			"remixes": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.StatsDay)
+					v := obj.Remixes
+					return strconv.AppendInt(b, v, 10), true
+				},
+			},
+		}},
 		"SuspendUserPayload": {Name: "SuspendUserPayload", Implements: []string{"SuspendUserPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"user": {
 				Get: func(object any) any {
@@ -3459,7 +3929,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Thing": {Name: "Thing", Implements: []string{"Thing", "CommentTarget", "FileTarget", "LikeTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Thing": {Name: "Thing", Implements: []string{"Thing", "CommentTarget", "FileTarget", "LikeTarget", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
@@ -3775,6 +4245,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return model.AppendDateTime(b, v), true
 				},
 			},
+			"collections": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Thing](objects)
+					return breadthfirst.Values(ec.Resolvers.Thing().Collections(ctx, objs))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Collection],
+			},
 			"images": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
@@ -3791,6 +4269,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.MediaImage],
+			},
+			"isWatched": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Thing](objects)
+					return breadthfirst.Values(ec.Resolvers.Thing().IsWatched(ctx, objs))
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := value.(bool)
+					return strconv.AppendBool(b, v)
+				},
 			},
 		}},
 		"ThingConnection": {Name: "ThingConnection", Implements: []string{"ThingConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -3843,6 +4332,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Thing],
 			},
 		}},
+		"ToggleLikePayload": {Name: "ToggleLikePayload", Implements: []string{"ToggleLikePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"isLiked": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ToggleLikePayload)
+					v := obj.IsLiked
+					return strconv.AppendBool(b, v), true
+				},
+			},
+		}},
+		"ToggleWatchPayload": {Name: "ToggleWatchPayload", Implements: []string{"ToggleWatchPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"isWatched": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ToggleWatchPayload)
+					v := obj.IsWatched
+					return strconv.AppendBool(b, v), true
+				},
+			},
+		}},
 		"UnfollowUserPayload": {Name: "UnfollowUserPayload", Implements: []string{"UnfollowUserPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"user": {
 				Get: func(object any) any {
@@ -3850,6 +4357,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.User
 				},
 				Nil: breadthfirst.NilPointer[models.User],
+			},
+		}},
+		"UnwatchThingPayload": {Name: "UnwatchThingPayload", Implements: []string{"UnwatchThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"thing": {
+				Get: func(object any) any {
+					obj := object.(*model.UnwatchThingPayload)
+					return obj.Thing
+				},
+				Nil: breadthfirst.NilPointer[models.Thing],
 			},
 		}},
 		"UpdateCollectionPayload": {Name: "UpdateCollectionPayload", Implements: []string{"UpdateCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -3980,7 +4496,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"User": {Name: "User", Implements: []string{"User", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"User": {Name: "User", Implements: []string{"User", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
@@ -4301,6 +4817,163 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.ThingConnection],
 			},
+			"notifications": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.User)
+					return breadthfirst.Value(ec.Resolvers.User().Notifications(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32), fc.Args["unreadOnly"].(bool), fc.Args["since"].(*time.Time)))
+				},
+				Args: (*executionContext).field_User_notifications_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.NotificationConnection],
+			},
+			"unreadNotificationCount": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.User)
+					return breadthfirst.Value(ec.Resolvers.User().UnreadNotificationCount(ctx, obj))
+				},
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Append: func(b []byte, value any) []byte {
+					v := *value.(*int32)
+					return strconv.AppendInt(b, int64(v), 10)
+				},
+				Nil: breadthfirst.NilPointer[int32],
+			},
+			"recommendedThings": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.User)
+					return breadthfirst.Value(ec.Resolvers.User().RecommendedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+				},
+				Args: (*executionContext).field_User_recommendedThings_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ThingConnection],
+			},
+			"recommendedTags": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.User)
+					return breadthfirst.Value(ec.Resolvers.User().RecommendedTags(ctx, obj))
+				},
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Tag],
+				Nil:   breadthfirst.NilSlice[*models.Tag],
+			},
+			"likedThingIds": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.User)
+					return breadthfirst.Value(ec.Resolvers.User().LikedThingIds(ctx, obj))
+				},
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOID2ᚕint64ᚄ(ctx, nil, value.([]int64))
+				},
+				Nil: breadthfirst.NilSlice[int64],
+			},
+			"collectedThingIds": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.User)
+					return breadthfirst.Value(ec.Resolvers.User().CollectedThingIds(ctx, obj))
+				},
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOID2ᚕint64ᚄ(ctx, nil, value.([]int64))
+				},
+				Nil: breadthfirst.NilSlice[int64],
+			},
+			"stats": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.User)
+					return breadthfirst.Value(ec.Resolvers.User().Stats(ctx, obj, fc.Args["from"].(time.Time), fc.Args["to"].(time.Time), fc.Args["byThing"].(bool)))
+				},
+				Args: (*executionContext).field_User_stats_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.StatsDay],
+				Nil:   breadthfirst.NilSlice[*models.StatsDay],
+			},
+			"watchedThings": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.User)
+					return breadthfirst.Value(ec.Resolvers.User().WatchedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+				},
+				Args: (*executionContext).field_User_watchedThings_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ThingConnection],
+			},
 		}},
 		"UserConnection": {Name: "UserConnection", Implements: []string{"UserConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"edges": {
@@ -4350,6 +5023,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Node
 				},
 				Nil: breadthfirst.NilPointer[models.User],
+			},
+		}},
+		"WatchThingPayload": {Name: "WatchThingPayload", Implements: []string{"WatchThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"thing": {
+				Get: func(object any) any {
+					obj := object.(*model.WatchThingPayload)
+					return obj.Thing
+				},
+				Nil: breadthfirst.NilPointer[models.Thing],
 			},
 		}},
 		"__Directive": {Name: "__Directive", Implements: []string{"__Directive"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -4754,8 +5436,62 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Make", nil
 				}
 				return "Make", object
+			case models.Collection:
+				return "Collection", &object
+			case *models.Collection:
+				if object == nil {
+					return "Collection", nil
+				}
+				return "Collection", object
 			}
 			panic(fmt.Sprintf("unexpected type %T of LikeTarget", value))
+		},
+		"NotificationTarget": func(value any) (string, any) {
+			switch object := value.(type) {
+			case models.User:
+				return "User", &object
+			case *models.User:
+				if object == nil {
+					return "User", nil
+				}
+				return "User", object
+			case models.Thing:
+				return "Thing", &object
+			case *models.Thing:
+				if object == nil {
+					return "Thing", nil
+				}
+				return "Thing", object
+			case models.Make:
+				return "Make", &object
+			case *models.Make:
+				if object == nil {
+					return "Make", nil
+				}
+				return "Make", object
+			case models.File:
+				return "File", &object
+			case *models.File:
+				if object == nil {
+					return "File", nil
+				}
+				return "File", object
+			case models.Comment:
+				return "Comment", &object
+			case *models.Comment:
+				if object == nil {
+					return "Comment", nil
+				}
+				return "Comment", object
+			case models.Collection:
+				return "Collection", &object
+			case *models.Collection:
+				if object == nil {
+					return "Collection", nil
+				}
+				return "Collection", object
+			}
+			panic(fmt.Sprintf("unexpected type %T of NotificationTarget", value))
 		},
 		"SearchHit": func(value any) (string, any) {
 			switch object := value.(type) {

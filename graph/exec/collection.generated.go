@@ -22,6 +22,9 @@ type CollectionResolver interface {
 	Creator(ctx context.Context, objs []*models.Collection) ([]*models.User, error)
 
 	Things(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error)
+	IsLiked(ctx context.Context, objs []*models.Collection) ([]bool, error)
+
+	IsWatched(ctx context.Context, objs []*models.Collection) ([]bool, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -301,6 +304,52 @@ func (ec *executionContext) fieldContext_Collection_things(ctx context.Context, 
 	return fc, nil
 }
 
+func (ec *executionContext) _Collection_isLiked(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Collection_isLiked(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Collection_isLiked(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Collection_isLiked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Collection", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_Collection_isLiked(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (any, error) {
+	resolver := ec.Resolvers.Collection()
+	if batch, ok := graphql.BatchParentsFor[*models.Collection](ctx, "Collection"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.IsLiked(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[bool](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Collection.isLiked",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.IsLiked(ctx, []*models.Collection{obj})
+	return graphql.ResolveBatchSingleResult[bool](
+		ctx,
+		results,
+		err,
+		"Collection.isLiked",
+	)
+}
+
 func (ec *executionContext) _Collection_createdAt(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -345,6 +394,52 @@ func (ec *executionContext) _Collection_modifiedAt(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_Collection_modifiedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Collection", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Collection_isWatched(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Collection_isWatched(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Collection_isWatched(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Collection_isWatched(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Collection", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_Collection_isWatched(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (any, error) {
+	resolver := ec.Resolvers.Collection()
+	if batch, ok := graphql.BatchParentsFor[*models.Collection](ctx, "Collection"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.IsWatched(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[bool](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Collection.isWatched",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.IsWatched(ctx, []*models.Collection{obj})
+	return graphql.ResolveBatchSingleResult[bool](
+		ctx,
+		results,
+		err,
+		"Collection.isWatched",
+	)
 }
 
 func (ec *executionContext) _CollectionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.CollectionConnection) (ret graphql.Marshaler) {
@@ -576,6 +671,61 @@ func (ec *executionContext) fieldContext_DeleteCollectionPayload_deletedId(_ con
 	return graphql.NewScalarFieldContext("DeleteCollectionPayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _MoveThingsPayload_collection(ctx context.Context, field graphql.CollectedField, obj *model.MoveThingsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MoveThingsPayload_collection(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Collection, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Collection) graphql.Marshaler {
+			return ec.marshalNCollection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MoveThingsPayload_collection(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MoveThingsPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Collection(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MoveThingsPayload_thingIds(ctx context.Context, field graphql.CollectedField, obj *model.MoveThingsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MoveThingsPayload_thingIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ThingIds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []int64) graphql.Marshaler {
+			return ec.marshalNID2ᚕint64ᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MoveThingsPayload_thingIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MoveThingsPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _RemoveFromCollectionPayload_collection(ctx context.Context, field graphql.CollectedField, obj *model.RemoveFromCollectionPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -606,6 +756,29 @@ func (ec *executionContext) fieldContext_RemoveFromCollectionPayload_collection(
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _RemoveThingsPayload_thingIds(ctx context.Context, field graphql.CollectedField, obj *model.RemoveThingsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RemoveThingsPayload_thingIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ThingIds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []int64) graphql.Marshaler {
+			return ec.marshalNID2ᚕint64ᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RemoveThingsPayload_thingIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RemoveThingsPayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _UpdateCollectionPayload_collection(ctx context.Context, field graphql.CollectedField, obj *model.UpdateCollectionPayload) (ret graphql.Marshaler) {
@@ -752,6 +925,61 @@ func (ec *executionContext) unmarshalInputDeleteCollectionInput(ctx context.Cont
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputMoveThingsInput(ctx context.Context, obj any) (models.MoveThings, error) {
+	var it models.MoveThings
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["fromOthers"]; !present {
+		asMap["fromOthers"] = false
+	}
+
+	fieldsInOrder := [...]string{"thingIds", "collectionId", "fromCollectionId", "fromOthers"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "thingIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("thingIds"))
+			data, err := ec.unmarshalNID2ᚕint64ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ThingIDs = data
+		case "collectionId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("collectionId"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CollectionID = data
+		case "fromCollectionId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fromCollectionId"))
+			data, err := ec.unmarshalOID2ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FromCollectionID = data
+		case "fromOthers":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fromOthers"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FromOthers = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputRemoveFromCollectionInput(ctx context.Context, obj any) (model.RemoveFromCollectionInput, error) {
 	var it model.RemoveFromCollectionInput
 	if obj == nil {
@@ -784,6 +1012,43 @@ func (ec *executionContext) unmarshalInputRemoveFromCollectionInput(ctx context.
 				return it, err
 			}
 			it.ThingID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRemoveThingsInput(ctx context.Context, obj any) (model.RemoveThingsInput, error) {
+	var it model.RemoveThingsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"thingIds", "collectionId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "thingIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("thingIds"))
+			data, err := ec.unmarshalNID2ᚕint64ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ThingIds = data
+		case "collectionId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("collectionId"))
+			data, err := ec.unmarshalOID2ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CollectionID = data
 		}
 	}
 	return it, nil
@@ -879,7 +1144,7 @@ func (ec *executionContext) _AddToCollectionPayload(ctx context.Context, sel ast
 	return out
 }
 
-var collectionImplementors = []string{"Collection", "SearchHit"}
+var collectionImplementors = []string{"Collection", "LikeTarget", "NotificationTarget", "SearchHit"}
 
 func (ec *executionContext) _Collection(ctx context.Context, sel ast.SelectionSet, obj *models.Collection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, collectionImplementors)
@@ -987,6 +1252,44 @@ func (ec *executionContext) _Collection(ctx context.Context, sel ast.SelectionSe
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "isLiked":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Collection_isLiked(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "createdAt":
 			out.Values[i] = ec._Collection_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -997,6 +1300,44 @@ func (ec *executionContext) _Collection(ctx context.Context, sel ast.SelectionSe
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "isWatched":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Collection_isWatched(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -1223,6 +1564,49 @@ func (ec *executionContext) _DeleteCollectionPayload(ctx context.Context, sel as
 	return out
 }
 
+var moveThingsPayloadImplementors = []string{"MoveThingsPayload"}
+
+func (ec *executionContext) _MoveThingsPayload(ctx context.Context, sel ast.SelectionSet, obj *model.MoveThingsPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, moveThingsPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MoveThingsPayload")
+		case "collection":
+			out.Values[i] = ec._MoveThingsPayload_collection(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "thingIds":
+			out.Values[i] = ec._MoveThingsPayload_thingIds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var removeFromCollectionPayloadImplementors = []string{"RemoveFromCollectionPayload"}
 
 func (ec *executionContext) _RemoveFromCollectionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RemoveFromCollectionPayload) graphql.Marshaler {
@@ -1237,6 +1621,44 @@ func (ec *executionContext) _RemoveFromCollectionPayload(ctx context.Context, se
 			out.Values[i] = graphql.MarshalString("RemoveFromCollectionPayload")
 		case "collection":
 			out.Values[i] = ec._RemoveFromCollectionPayload_collection(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var removeThingsPayloadImplementors = []string{"RemoveThingsPayload"}
+
+func (ec *executionContext) _RemoveThingsPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RemoveThingsPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, removeThingsPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RemoveThingsPayload")
+		case "thingIds":
+			out.Values[i] = ec._RemoveThingsPayload_thingIds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1371,8 +1793,18 @@ func (ec *executionContext) unmarshalNDeleteCollectionInput2githubᚗcomᚋmeshy
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNMoveThingsInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐMoveThings(ctx context.Context, v any) (models.MoveThings, error) {
+	res, err := ec.unmarshalInputMoveThingsInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNRemoveFromCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveFromCollectionInput(ctx context.Context, v any) (model.RemoveFromCollectionInput, error) {
 	res, err := ec.unmarshalInputRemoveFromCollectionInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRemoveThingsInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveThingsInput(ctx context.Context, v any) (model.RemoveThingsInput, error) {
+	res, err := ec.unmarshalInputRemoveThingsInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1416,11 +1848,25 @@ func (ec *executionContext) marshalODeleteCollectionPayload2ᚖgithubᚗcomᚋme
 	return ec._DeleteCollectionPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOMoveThingsPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐMoveThingsPayload(ctx context.Context, sel ast.SelectionSet, v *model.MoveThingsPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._MoveThingsPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalORemoveFromCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveFromCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.RemoveFromCollectionPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._RemoveFromCollectionPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORemoveThingsPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveThingsPayload(ctx context.Context, sel ast.SelectionSet, v *model.RemoveThingsPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RemoveThingsPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOUpdateCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateCollectionPayload) graphql.Marshaler {

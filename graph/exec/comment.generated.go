@@ -984,7 +984,7 @@ func (ec *executionContext) _CommentTarget(ctx context.Context, sel ast.Selectio
 
 // region    **************************** object.gotpl ****************************
 
-var commentImplementors = []string{"Comment", "FileTarget"}
+var commentImplementors = []string{"Comment", "FileTarget", "NotificationTarget"}
 
 func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, obj *models.Comment) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, commentImplementors)

@@ -1114,7 +1114,7 @@ func (ec *executionContext) _DeleteFilePayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
-var fileImplementors = []string{"File"}
+var fileImplementors = []string{"File", "NotificationTarget"}
 
 func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj *models.File) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, fileImplementors)
@@ -1796,14 +1796,16 @@ func (ec *executionContext) marshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyar
 
 var (
 	unmarshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType = map[string]models.TargetType{
-		"THING":   models.OnThing,
-		"MAKE":    models.OnMake,
-		"COMMENT": models.OnComment,
+		"THING":      models.OnThing,
+		"MAKE":       models.OnMake,
+		"COMMENT":    models.OnComment,
+		"COLLECTION": models.OnCollection,
 	}
 	marshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType = map[models.TargetType]string{
-		models.OnThing:   "THING",
-		models.OnMake:    "MAKE",
-		models.OnComment: "COMMENT",
+		models.OnThing:      "THING",
+		models.OnMake:       "MAKE",
+		models.OnComment:    "COMMENT",
+		models.OnCollection: "COLLECTION",
 	}
 )
 

@@ -72,6 +72,29 @@ func (ec *executionContext) fieldContext_RemoveLikePayload_target(_ context.Cont
 	return graphql.NewScalarFieldContext("RemoveLikePayload", field, false, false, errors.New("field of type LikeTarget does not have child fields"))
 }
 
+func (ec *executionContext) _ToggleLikePayload_isLiked(ctx context.Context, field graphql.CollectedField, obj *model.ToggleLikePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ToggleLikePayload_isLiked(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsLiked, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ToggleLikePayload_isLiked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ToggleLikePayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -136,6 +159,36 @@ func (ec *executionContext) unmarshalInputRemoveLikeInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputToggleLikeInput(ctx context.Context, obj any) (model.ToggleLikeInput, error) {
+	var it model.ToggleLikeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"target"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "target":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
+			data, err := ec.unmarshalNTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Target = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -158,6 +211,13 @@ func (ec *executionContext) _LikeTarget(ctx context.Context, sel ast.SelectionSe
 			return graphql.Null
 		}
 		return ec._Make(ctx, sel, obj)
+	case models.Collection:
+		return ec._Collection(ctx, sel, &obj)
+	case *models.Collection:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Collection(ctx, sel, obj)
 	default:
 		if typedObj, ok := obj.(graphql.Marshaler); ok {
 			return typedObj
@@ -247,6 +307,44 @@ func (ec *executionContext) _RemoveLikePayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
+var toggleLikePayloadImplementors = []string{"ToggleLikePayload"}
+
+func (ec *executionContext) _ToggleLikePayload(ctx context.Context, sel ast.SelectionSet, obj *model.ToggleLikePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, toggleLikePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ToggleLikePayload")
+		case "isLiked":
+			out.Values[i] = ec._ToggleLikePayload_isLiked(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
@@ -271,6 +369,11 @@ func (ec *executionContext) unmarshalNRemoveLikeInput2githubᚗcomᚋmeshyardᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNToggleLikeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐToggleLikeInput(ctx context.Context, v any) (model.ToggleLikeInput, error) {
+	res, err := ec.unmarshalInputToggleLikeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalOAddLikePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAddLikePayload(ctx context.Context, sel ast.SelectionSet, v *model.AddLikePayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -283,6 +386,13 @@ func (ec *executionContext) marshalORemoveLikePayload2ᚖgithubᚗcomᚋmeshyard
 		return graphql.Null
 	}
 	return ec._RemoveLikePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOToggleLikePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐToggleLikePayload(ctx context.Context, sel ast.SelectionSet, v *model.ToggleLikePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ToggleLikePayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

@@ -33,6 +33,7 @@ type MakeResolver interface {
 
 	Images(ctx context.Context, objs []*models.Make, first int32, ids []int64) ([][]*model.MediaImage, error)
 	DefaultImage(ctx context.Context, objs []*models.Make) ([]*model.MediaImage, error)
+	IsWatched(ctx context.Context, objs []*models.Make) ([]bool, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -1023,6 +1024,52 @@ func (ec *executionContext) resolveBatch_Make_defaultImage(ctx context.Context, 
 	)
 }
 
+func (ec *executionContext) _Make_isWatched(ctx context.Context, field graphql.CollectedField, obj *models.Make) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Make_isWatched(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Make_isWatched(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Make_isWatched(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Make", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_Make_isWatched(ctx context.Context, field graphql.CollectedField, obj *models.Make) (any, error) {
+	resolver := ec.Resolvers.Make()
+	if batch, ok := graphql.BatchParentsFor[*models.Make](ctx, "Make"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.IsWatched(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[bool](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Make.isWatched",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.IsWatched(ctx, []*models.Make{obj})
+	return graphql.ResolveBatchSingleResult[bool](
+		ctx,
+		results,
+		err,
+		"Make.isWatched",
+	)
+}
+
 func (ec *executionContext) _MakeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.MakeConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1454,7 +1501,7 @@ func (ec *executionContext) _DeleteMakePayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
-var makeImplementors = []string{"Make", "CommentTarget", "FileTarget", "LikeTarget", "SearchHit"}
+var makeImplementors = []string{"Make", "CommentTarget", "FileTarget", "LikeTarget", "NotificationTarget", "SearchHit"}
 
 func (ec *executionContext) _Make(ctx context.Context, sel ast.SelectionSet, obj *models.Make) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, makeImplementors)
@@ -1864,6 +1911,44 @@ func (ec *executionContext) _Make(ctx context.Context, sel ast.SelectionSet, obj
 				}()
 				res = ec._Make_defaultImage(ctx, field, obj)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "isWatched":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Make_isWatched(ctx, field, obj)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

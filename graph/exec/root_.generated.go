@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
@@ -37,10 +38,12 @@ type ResolverRoot interface {
 	Mesh() MeshResolver
 	ModerationEntry() ModerationEntryResolver
 	Mutation() MutationResolver
+	Notification() NotificationResolver
 	Query() QueryResolver
 	SearchConnection() SearchConnectionResolver
 	SearchEdge() SearchEdgeResolver
 	StagedUpload() StagedUploadResolver
+	StatsDay() StatsDayResolver
 	Subscription() SubscriptionResolver
 	Tag() TagResolver
 	TagFacet() TagFacetResolver
@@ -113,6 +116,8 @@ type ComplexityRoot struct {
 		Creator     func(childComplexity int) int
 		Description func(childComplexity int) int
 		ID          func(childComplexity int) int
+		IsLiked     func(childComplexity int) int
+		IsWatched   func(childComplexity int) int
 		ModifiedAt  func(childComplexity int) int
 		Name        func(childComplexity int) int
 		ThingCount  func(childComplexity int) int
@@ -211,6 +216,10 @@ type ComplexityRoot struct {
 	}
 
 	DeleteMakePayload struct {
+		DeletedID func(childComplexity int) int
+	}
+
+	DeleteNotificationPayload struct {
 		DeletedID func(childComplexity int) int
 	}
 
@@ -342,6 +351,7 @@ type ComplexityRoot struct {
 		Image            func(childComplexity int) int
 		Images           func(childComplexity int, first int32, ids []int64) int
 		IsLiked          func(childComplexity int) int
+		IsWatched        func(childComplexity int) int
 		LikeCount        func(childComplexity int) int
 		Likers           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		Name             func(childComplexity int) int
@@ -361,6 +371,10 @@ type ComplexityRoot struct {
 	MakeEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	MarkNotificationsReadPayload struct {
+		UnreadCount func(childComplexity int) int
 	}
 
 	MediaImage struct {
@@ -416,47 +430,83 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	MoveThingsPayload struct {
+		Collection func(childComplexity int) int
+		ThingIds   func(childComplexity int) int
+	}
+
 	Mutation struct {
-		AddLike              func(childComplexity int, input model.AddLikeInput) int
-		AddToCollection      func(childComplexity int, input model.AddToCollectionInput) int
-		CreateApplication    func(childComplexity int, input models.NewApplication) int
-		CreateCollection     func(childComplexity int, input models.NewCollection) int
-		CreateComment        func(childComplexity int, input models.NewComment) int
-		CreateMake           func(childComplexity int, input models.NewMake) int
-		CreateThing          func(childComplexity int, input models.NewThing) int
-		CreateToken          func(childComplexity int, input models.NewToken) int
-		DeleteApplication    func(childComplexity int, input model.DeleteApplicationInput) int
-		DeleteCollection     func(childComplexity int, input model.DeleteCollectionInput) int
-		DeleteComment        func(childComplexity int, input model.DeleteCommentInput) int
-		DeleteFile           func(childComplexity int, input model.DeleteFileInput) int
-		DeleteImage          func(childComplexity int, input model.DeleteImageInput) int
-		DeleteMake           func(childComplexity int, input model.DeleteMakeInput) int
-		DeletePendingUpload  func(childComplexity int, input model.DeletePendingUploadInput) int
-		DeleteThing          func(childComplexity int, input model.DeleteThingInput) int
-		FeatureThing         func(childComplexity int, input model.FeatureThingInput) int
-		FinalizeFile         func(childComplexity int, id int64) int
-		FinalizeFiles        func(childComplexity int, input model.FinalizeFilesInput) int
-		FollowUser           func(childComplexity int, input model.FollowUserInput) int
-		PublishThing         func(childComplexity int, input model.PublishThingInput) int
-		RecordDownload       func(childComplexity int, input model.RecordDownloadInput) int
-		RemoveFromCollection func(childComplexity int, input model.RemoveFromCollectionInput) int
-		RemoveLike           func(childComplexity int, input model.RemoveLikeInput) int
-		RestoreThing         func(childComplexity int, input model.RestoreThingInput) int
-		RestoreUser          func(childComplexity int, input model.RestoreUserInput) int
-		RevokeToken          func(childComplexity int, input model.RevokeTokenInput) int
-		SetUserRole          func(childComplexity int, input model.SetUserRoleInput) int
-		StageUpload          func(childComplexity int, input model.StageUploadInput) int
-		SuspendUser          func(childComplexity int, input model.SuspendUserInput) int
-		TakeDownThing        func(childComplexity int, input model.TakeDownThingInput) int
-		UnfollowUser         func(childComplexity int, input model.UnfollowUserInput) int
-		UpdateCollection     func(childComplexity int, input models.CollectionChange) int
-		UpdateComment        func(childComplexity int, input model.UpdateCommentInput) int
-		UpdateFile           func(childComplexity int, input model.UpdateFileInput) int
-		UpdateImage          func(childComplexity int, input models.ImageChange) int
-		UpdateMake           func(childComplexity int, input models.MakeChange) int
-		UpdateProfile        func(childComplexity int, input models.ProfileChange) int
-		UpdateThing          func(childComplexity int, input models.ThingChange) int
-		UploadFile           func(childComplexity int, input model.UploadFileInput) int
+		AddLike               func(childComplexity int, input model.AddLikeInput) int
+		AddToCollection       func(childComplexity int, input model.AddToCollectionInput) int
+		CreateApplication     func(childComplexity int, input models.NewApplication) int
+		CreateCollection      func(childComplexity int, input models.NewCollection) int
+		CreateComment         func(childComplexity int, input models.NewComment) int
+		CreateMake            func(childComplexity int, input models.NewMake) int
+		CreateThing           func(childComplexity int, input models.NewThing) int
+		CreateToken           func(childComplexity int, input models.NewToken) int
+		DeleteApplication     func(childComplexity int, input model.DeleteApplicationInput) int
+		DeleteCollection      func(childComplexity int, input model.DeleteCollectionInput) int
+		DeleteComment         func(childComplexity int, input model.DeleteCommentInput) int
+		DeleteFile            func(childComplexity int, input model.DeleteFileInput) int
+		DeleteImage           func(childComplexity int, input model.DeleteImageInput) int
+		DeleteMake            func(childComplexity int, input model.DeleteMakeInput) int
+		DeleteNotification    func(childComplexity int, input model.DeleteNotificationInput) int
+		DeletePendingUpload   func(childComplexity int, input model.DeletePendingUploadInput) int
+		DeleteThing           func(childComplexity int, input model.DeleteThingInput) int
+		FeatureThing          func(childComplexity int, input model.FeatureThingInput) int
+		FinalizeFile          func(childComplexity int, id int64) int
+		FinalizeFiles         func(childComplexity int, input model.FinalizeFilesInput) int
+		FollowUser            func(childComplexity int, input model.FollowUserInput) int
+		MarkNotificationsRead func(childComplexity int, input model.MarkNotificationsReadInput) int
+		MoveThings            func(childComplexity int, input models.MoveThings) int
+		PublishThing          func(childComplexity int, input model.PublishThingInput) int
+		RecordDownload        func(childComplexity int, input model.RecordDownloadInput) int
+		RemoveFromCollection  func(childComplexity int, input model.RemoveFromCollectionInput) int
+		RemoveLike            func(childComplexity int, input model.RemoveLikeInput) int
+		RemoveThings          func(childComplexity int, input model.RemoveThingsInput) int
+		RestoreThing          func(childComplexity int, input model.RestoreThingInput) int
+		RestoreUser           func(childComplexity int, input model.RestoreUserInput) int
+		RevokeToken           func(childComplexity int, input model.RevokeTokenInput) int
+		SetUserRole           func(childComplexity int, input model.SetUserRoleInput) int
+		StageUpload           func(childComplexity int, input model.StageUploadInput) int
+		SuspendUser           func(childComplexity int, input model.SuspendUserInput) int
+		TakeDownThing         func(childComplexity int, input model.TakeDownThingInput) int
+		ToggleLike            func(childComplexity int, input model.ToggleLikeInput) int
+		ToggleWatch           func(childComplexity int, input model.ToggleWatchInput) int
+		UnfollowUser          func(childComplexity int, input model.UnfollowUserInput) int
+		UnwatchThing          func(childComplexity int, input model.UnwatchThingInput) int
+		UpdateCollection      func(childComplexity int, input models.CollectionChange) int
+		UpdateComment         func(childComplexity int, input model.UpdateCommentInput) int
+		UpdateFile            func(childComplexity int, input model.UpdateFileInput) int
+		UpdateImage           func(childComplexity int, input models.ImageChange) int
+		UpdateMake            func(childComplexity int, input models.MakeChange) int
+		UpdateProfile         func(childComplexity int, input models.ProfileChange) int
+		UpdateThing           func(childComplexity int, input models.ThingChange) int
+		UploadFile            func(childComplexity int, input model.UploadFileInput) int
+		WatchThing            func(childComplexity int, input model.WatchThingInput) int
+	}
+
+	Notification struct {
+		Actor     func(childComplexity int) int
+		CreatedAt func(childComplexity int) int
+		ID        func(childComplexity int) int
+		IsRead    func(childComplexity int) int
+		Kind      func(childComplexity int) int
+		Message   func(childComplexity int) int
+		ReadAt    func(childComplexity int) int
+		Target    func(childComplexity int) int
+	}
+
+	NotificationConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	NotificationEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	PageInfo struct {
@@ -513,7 +563,10 @@ type ComplexityRoot struct {
 		Me              func(childComplexity int) int
 		ModerationLog   func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		Newest          func(childComplexity int, page int32, perPage int32, after *string) int
+		Notification    func(childComplexity int, id int64) int
 		Popular         func(childComplexity int, page int32, perPage int32, after *string) int
+		RandomThings    func(childComplexity int, first int32) int
+		RenderMarkdown  func(childComplexity int, text string) int
 		Search          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg models.Kind, filter *models.Filter, sort models.Sort) int
 		Suggestions     func(childComplexity int, query string, first int32) int
 		Tag             func(childComplexity int, name string) int
@@ -536,6 +589,10 @@ type ComplexityRoot struct {
 
 	RemoveLikePayload struct {
 		Target func(childComplexity int) int
+	}
+
+	RemoveThingsPayload struct {
+		ThingIds func(childComplexity int) int
 	}
 
 	RestoreThingPayload struct {
@@ -585,6 +642,18 @@ type ComplexityRoot struct {
 		FormAction func(childComplexity int) int
 		FormFields func(childComplexity int) int
 		MaxSize    func(childComplexity int) int
+	}
+
+	StatsDay struct {
+		Collects  func(childComplexity int) int
+		Comments  func(childComplexity int) int
+		Day       func(childComplexity int) int
+		Downloads func(childComplexity int) int
+		Likes     func(childComplexity int) int
+		Makes     func(childComplexity int) int
+		Remixes   func(childComplexity int) int
+		ThingID   func(childComplexity int) int
+		Watches   func(childComplexity int) int
 	}
 
 	Subscription struct {
@@ -637,6 +706,7 @@ type ComplexityRoot struct {
 		Ancestors        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 		Category         func(childComplexity int) int
 		CollectCount     func(childComplexity int) int
+		Collections      func(childComplexity int) int
 		CommentCount     func(childComplexity int) int
 		Comments         func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) int
 		CreatedAt        func(childComplexity int) int
@@ -658,6 +728,7 @@ type ComplexityRoot struct {
 		IsFeatured       func(childComplexity int) int
 		IsLiked          func(childComplexity int) int
 		IsWIP            func(childComplexity int) int
+		IsWatched        func(childComplexity int) int
 		License          func(childComplexity int) int
 		LikeCount        func(childComplexity int) int
 		Likers           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
@@ -687,8 +758,20 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	ToggleLikePayload struct {
+		IsLiked func(childComplexity int) int
+	}
+
+	ToggleWatchPayload struct {
+		IsWatched func(childComplexity int) int
+	}
+
 	UnfollowUserPayload struct {
 		User func(childComplexity int) int
+	}
+
+	UnwatchThingPayload struct {
+		Thing func(childComplexity int) int
 	}
 
 	UpdateCollectionPayload struct {
@@ -733,36 +816,44 @@ type ComplexityRoot struct {
 	}
 
 	User struct {
-		Bio              func(childComplexity int) int
-		BioHTML          func(childComplexity int) int
-		CollectionCount  func(childComplexity int) int
-		Collections      func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
-		CreatedAt        func(childComplexity int) int
-		DefaultLicense   func(childComplexity int) int
-		DownloadedThings func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
-		Downloads        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
-		Email            func(childComplexity int) int
-		FirstName        func(childComplexity int) int
-		FollowerCount    func(childComplexity int) int
-		Followers        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
-		Following        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
-		FollowingCount   func(childComplexity int) int
-		ID               func(childComplexity int) int
-		IsAdmin          func(childComplexity int) int
-		IsFollowed       func(childComplexity int) int
-		IsModerator      func(childComplexity int) int
-		LastName         func(childComplexity int) int
-		LikeCount        func(childComplexity int) int
-		LikedThings      func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
-		Location         func(childComplexity int) int
-		MakeCount        func(childComplexity int) int
-		Makes            func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
-		Role             func(childComplexity int) int
-		Suspension       func(childComplexity int) int
-		ThingCount       func(childComplexity int) int
-		Things           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
-		Usage            func(childComplexity int) int
-		Username         func(childComplexity int) int
+		Bio                     func(childComplexity int) int
+		BioHTML                 func(childComplexity int) int
+		CollectedThingIds       func(childComplexity int) int
+		CollectionCount         func(childComplexity int) int
+		Collections             func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		CreatedAt               func(childComplexity int) int
+		DefaultLicense          func(childComplexity int) int
+		DownloadedThings        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Downloads               func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Email                   func(childComplexity int) int
+		FirstName               func(childComplexity int) int
+		FollowerCount           func(childComplexity int) int
+		Followers               func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Following               func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		FollowingCount          func(childComplexity int) int
+		ID                      func(childComplexity int) int
+		IsAdmin                 func(childComplexity int) int
+		IsFollowed              func(childComplexity int) int
+		IsModerator             func(childComplexity int) int
+		LastName                func(childComplexity int) int
+		LikeCount               func(childComplexity int) int
+		LikedThingIds           func(childComplexity int) int
+		LikedThings             func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Location                func(childComplexity int) int
+		MakeCount               func(childComplexity int) int
+		Makes                   func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Notifications           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, unreadOnly bool, since *time.Time) int
+		RecommendedTags         func(childComplexity int) int
+		RecommendedThings       func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Role                    func(childComplexity int) int
+		Stats                   func(childComplexity int, from time.Time, to time.Time, byThing bool) int
+		Suspension              func(childComplexity int) int
+		ThingCount              func(childComplexity int) int
+		Things                  func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		UnreadNotificationCount func(childComplexity int) int
+		Usage                   func(childComplexity int) int
+		Username                func(childComplexity int) int
+		WatchedThings           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 	}
 
 	UserConnection struct {
@@ -775,6 +866,10 @@ type ComplexityRoot struct {
 	UserEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	WatchThingPayload struct {
+		Thing func(childComplexity int) int
 	}
 }
 
@@ -1015,6 +1110,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Collection.ID(childComplexity), true
+	case "Collection.isLiked":
+		if e.ComplexityRoot.Collection.IsLiked == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.IsLiked(childComplexity), true
+	case "Collection.isWatched":
+		if e.ComplexityRoot.Collection.IsWatched == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.IsWatched(childComplexity), true
 	case "Collection.modifiedAt":
 		if e.ComplexityRoot.Collection.ModifiedAt == nil {
 			break
@@ -1318,6 +1425,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteMakePayload.DeletedID(childComplexity), true
+
+	case "DeleteNotificationPayload.deletedId":
+		if e.ComplexityRoot.DeleteNotificationPayload.DeletedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteNotificationPayload.DeletedID(childComplexity), true
 
 	case "DeletePendingUploadPayload.deletedId":
 		if e.ComplexityRoot.DeletePendingUploadPayload.DeletedID == nil {
@@ -1812,6 +1926,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Make.IsLiked(childComplexity), true
+	case "Make.isWatched":
+		if e.ComplexityRoot.Make.IsWatched == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Make.IsWatched(childComplexity), true
 	case "Make.likeCount":
 		if e.ComplexityRoot.Make.LikeCount == nil {
 			break
@@ -1897,6 +2017,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.MakeEdge.Node(childComplexity), true
+
+	case "MarkNotificationsReadPayload.unreadCount":
+		if e.ComplexityRoot.MarkNotificationsReadPayload.UnreadCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MarkNotificationsReadPayload.UnreadCount(childComplexity), true
 
 	case "MediaImage.createdAt":
 		if e.ComplexityRoot.MediaImage.CreatedAt == nil {
@@ -2141,6 +2268,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ModerationEntryEdge.Node(childComplexity), true
 
+	case "MoveThingsPayload.collection":
+		if e.ComplexityRoot.MoveThingsPayload.Collection == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MoveThingsPayload.Collection(childComplexity), true
+	case "MoveThingsPayload.thingIds":
+		if e.ComplexityRoot.MoveThingsPayload.ThingIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MoveThingsPayload.ThingIds(childComplexity), true
+
 	case "Mutation.addLike":
 		if e.ComplexityRoot.Mutation.AddLike == nil {
 			break
@@ -2295,6 +2435,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteMake(childComplexity, args["input"].(model.DeleteMakeInput)), true
+	case "Mutation.deleteNotification":
+		if e.ComplexityRoot.Mutation.DeleteNotification == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteNotification_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteNotification(childComplexity, args["input"].(model.DeleteNotificationInput)), true
 	case "Mutation.deletePendingUpload":
 		if e.ComplexityRoot.Mutation.DeletePendingUpload == nil {
 			break
@@ -2361,6 +2512,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.FollowUser(childComplexity, args["input"].(model.FollowUserInput)), true
+	case "Mutation.markNotificationsRead":
+		if e.ComplexityRoot.Mutation.MarkNotificationsRead == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_markNotificationsRead_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.MarkNotificationsRead(childComplexity, args["input"].(model.MarkNotificationsReadInput)), true
+	case "Mutation.moveThings":
+		if e.ComplexityRoot.Mutation.MoveThings == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_moveThings_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.MoveThings(childComplexity, args["input"].(models.MoveThings)), true
 	case "Mutation.publishThing":
 		if e.ComplexityRoot.Mutation.PublishThing == nil {
 			break
@@ -2405,6 +2578,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RemoveLike(childComplexity, args["input"].(model.RemoveLikeInput)), true
+	case "Mutation.removeThings":
+		if e.ComplexityRoot.Mutation.RemoveThings == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeThings_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveThings(childComplexity, args["input"].(model.RemoveThingsInput)), true
 	case "Mutation.restoreThing":
 		if e.ComplexityRoot.Mutation.RestoreThing == nil {
 			break
@@ -2482,6 +2666,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.TakeDownThing(childComplexity, args["input"].(model.TakeDownThingInput)), true
+	case "Mutation.toggleLike":
+		if e.ComplexityRoot.Mutation.ToggleLike == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_toggleLike_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ToggleLike(childComplexity, args["input"].(model.ToggleLikeInput)), true
+	case "Mutation.toggleWatch":
+		if e.ComplexityRoot.Mutation.ToggleWatch == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_toggleWatch_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ToggleWatch(childComplexity, args["input"].(model.ToggleWatchInput)), true
 	case "Mutation.unfollowUser":
 		if e.ComplexityRoot.Mutation.UnfollowUser == nil {
 			break
@@ -2493,6 +2699,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UnfollowUser(childComplexity, args["input"].(model.UnfollowUserInput)), true
+	case "Mutation.unwatchThing":
+		if e.ComplexityRoot.Mutation.UnwatchThing == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_unwatchThing_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UnwatchThing(childComplexity, args["input"].(model.UnwatchThingInput)), true
 	case "Mutation.updateCollection":
 		if e.ComplexityRoot.Mutation.UpdateCollection == nil {
 			break
@@ -2581,6 +2798,104 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UploadFile(childComplexity, args["input"].(model.UploadFileInput)), true
+	case "Mutation.watchThing":
+		if e.ComplexityRoot.Mutation.WatchThing == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_watchThing_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.WatchThing(childComplexity, args["input"].(model.WatchThingInput)), true
+
+	case "Notification.actor":
+		if e.ComplexityRoot.Notification.Actor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.Actor(childComplexity), true
+	case "Notification.createdAt":
+		if e.ComplexityRoot.Notification.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.CreatedAt(childComplexity), true
+	case "Notification.id":
+		if e.ComplexityRoot.Notification.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.ID(childComplexity), true
+	case "Notification.isRead":
+		if e.ComplexityRoot.Notification.IsRead == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.IsRead(childComplexity), true
+	case "Notification.kind":
+		if e.ComplexityRoot.Notification.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.Kind(childComplexity), true
+	case "Notification.message":
+		if e.ComplexityRoot.Notification.Message == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.Message(childComplexity), true
+	case "Notification.readAt":
+		if e.ComplexityRoot.Notification.ReadAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.ReadAt(childComplexity), true
+	case "Notification.target":
+		if e.ComplexityRoot.Notification.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.Target(childComplexity), true
+
+	case "NotificationConnection.edges":
+		if e.ComplexityRoot.NotificationConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationConnection.Edges(childComplexity), true
+	case "NotificationConnection.nodes":
+		if e.ComplexityRoot.NotificationConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationConnection.Nodes(childComplexity), true
+	case "NotificationConnection.pageInfo":
+		if e.ComplexityRoot.NotificationConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationConnection.PageInfo(childComplexity), true
+	case "NotificationConnection.totalCount":
+		if e.ComplexityRoot.NotificationConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationConnection.TotalCount(childComplexity), true
+
+	case "NotificationEdge.cursor":
+		if e.ComplexityRoot.NotificationEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationEdge.Cursor(childComplexity), true
+	case "NotificationEdge.node":
+		if e.ComplexityRoot.NotificationEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationEdge.Node(childComplexity), true
 
 	case "PageInfo.endCursor":
 		if e.ComplexityRoot.PageInfo.EndCursor == nil {
@@ -2859,6 +3174,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Newest(childComplexity, args["page"].(int32), args["perPage"].(int32), args["after"].(*string)), true
+	case "Query.notification":
+		if e.ComplexityRoot.Query.Notification == nil {
+			break
+		}
+
+		args, err := ec.field_Query_notification_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Notification(childComplexity, args["id"].(int64)), true
 	case "Query.popular":
 		if e.ComplexityRoot.Query.Popular == nil {
 			break
@@ -2870,6 +3196,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Popular(childComplexity, args["page"].(int32), args["perPage"].(int32), args["after"].(*string)), true
+	case "Query.randomThings":
+		if e.ComplexityRoot.Query.RandomThings == nil {
+			break
+		}
+
+		args, err := ec.field_Query_randomThings_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.RandomThings(childComplexity, args["first"].(int32)), true
+	case "Query.renderMarkdown":
+		if e.ComplexityRoot.Query.RenderMarkdown == nil {
+			break
+		}
+
+		args, err := ec.field_Query_renderMarkdown_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.RenderMarkdown(childComplexity, args["text"].(string)), true
 	case "Query.search":
 		if e.ComplexityRoot.Query.Search == nil {
 			break
@@ -2991,6 +3339,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RemoveLikePayload.Target(childComplexity), true
+
+	case "RemoveThingsPayload.thingIds":
+		if e.ComplexityRoot.RemoveThingsPayload.ThingIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RemoveThingsPayload.ThingIds(childComplexity), true
 
 	case "RestoreThingPayload.thing":
 		if e.ComplexityRoot.RestoreThingPayload.Thing == nil {
@@ -3137,6 +3492,61 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.StagedUpload.MaxSize(childComplexity), true
+
+	case "StatsDay.collects":
+		if e.ComplexityRoot.StatsDay.Collects == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatsDay.Collects(childComplexity), true
+	case "StatsDay.comments":
+		if e.ComplexityRoot.StatsDay.Comments == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatsDay.Comments(childComplexity), true
+	case "StatsDay.day":
+		if e.ComplexityRoot.StatsDay.Day == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatsDay.Day(childComplexity), true
+	case "StatsDay.downloads":
+		if e.ComplexityRoot.StatsDay.Downloads == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatsDay.Downloads(childComplexity), true
+	case "StatsDay.likes":
+		if e.ComplexityRoot.StatsDay.Likes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatsDay.Likes(childComplexity), true
+	case "StatsDay.makes":
+		if e.ComplexityRoot.StatsDay.Makes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatsDay.Makes(childComplexity), true
+	case "StatsDay.remixes":
+		if e.ComplexityRoot.StatsDay.Remixes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatsDay.Remixes(childComplexity), true
+	case "StatsDay.thingId":
+		if e.ComplexityRoot.StatsDay.ThingID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatsDay.ThingID(childComplexity), true
+	case "StatsDay.watches":
+		if e.ComplexityRoot.StatsDay.Watches == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatsDay.Watches(childComplexity), true
 
 	case "Subscription.fileProcessing":
 		if e.ComplexityRoot.Subscription.FileProcessing == nil {
@@ -3294,6 +3704,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.CollectCount(childComplexity), true
+	case "Thing.collections":
+		if e.ComplexityRoot.Thing.Collections == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.Collections(childComplexity), true
 	case "Thing.commentCount":
 		if e.ComplexityRoot.Thing.CommentCount == nil {
 			break
@@ -3435,6 +3851,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.IsWIP(childComplexity), true
+	case "Thing.isWatched":
+		if e.ComplexityRoot.Thing.IsWatched == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.IsWatched(childComplexity), true
 	case "Thing.license":
 		if e.ComplexityRoot.Thing.License == nil {
 			break
@@ -3579,12 +4001,33 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ThingEdge.Node(childComplexity), true
 
+	case "ToggleLikePayload.isLiked":
+		if e.ComplexityRoot.ToggleLikePayload.IsLiked == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ToggleLikePayload.IsLiked(childComplexity), true
+
+	case "ToggleWatchPayload.isWatched":
+		if e.ComplexityRoot.ToggleWatchPayload.IsWatched == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ToggleWatchPayload.IsWatched(childComplexity), true
+
 	case "UnfollowUserPayload.user":
 		if e.ComplexityRoot.UnfollowUserPayload.User == nil {
 			break
 		}
 
 		return e.ComplexityRoot.UnfollowUserPayload.User(childComplexity), true
+
+	case "UnwatchThingPayload.thing":
+		if e.ComplexityRoot.UnwatchThingPayload.Thing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnwatchThingPayload.Thing(childComplexity), true
 
 	case "UpdateCollectionPayload.collection":
 		if e.ComplexityRoot.UpdateCollectionPayload.Collection == nil {
@@ -3691,6 +4134,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.BioHTML(childComplexity), true
+	case "User.collectedThingIds":
+		if e.ComplexityRoot.User.CollectedThingIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.CollectedThingIds(childComplexity), true
 	case "User.collectionCount":
 		if e.ComplexityRoot.User.CollectionCount == nil {
 			break
@@ -3824,6 +4273,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.LikeCount(childComplexity), true
+	case "User.likedThingIds":
+		if e.ComplexityRoot.User.LikedThingIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.LikedThingIds(childComplexity), true
 	case "User.likedThings":
 		if e.ComplexityRoot.User.LikedThings == nil {
 			break
@@ -3858,12 +4313,51 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.Makes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+	case "User.notifications":
+		if e.ComplexityRoot.User.Notifications == nil {
+			break
+		}
+
+		args, err := ec.field_User_notifications_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.Notifications(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["unreadOnly"].(bool), args["since"].(*time.Time)), true
+	case "User.recommendedTags":
+		if e.ComplexityRoot.User.RecommendedTags == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.RecommendedTags(childComplexity), true
+	case "User.recommendedThings":
+		if e.ComplexityRoot.User.RecommendedThings == nil {
+			break
+		}
+
+		args, err := ec.field_User_recommendedThings_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.RecommendedThings(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
 	case "User.role":
 		if e.ComplexityRoot.User.Role == nil {
 			break
 		}
 
 		return e.ComplexityRoot.User.Role(childComplexity), true
+	case "User.stats":
+		if e.ComplexityRoot.User.Stats == nil {
+			break
+		}
+
+		args, err := ec.field_User_stats_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.Stats(childComplexity, args["from"].(time.Time), args["to"].(time.Time), args["byThing"].(bool)), true
 	case "User.suspension":
 		if e.ComplexityRoot.User.Suspension == nil {
 			break
@@ -3887,6 +4381,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+	case "User.unreadNotificationCount":
+		if e.ComplexityRoot.User.UnreadNotificationCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.UnreadNotificationCount(childComplexity), true
 	case "User.usage":
 		if e.ComplexityRoot.User.Usage == nil {
 			break
@@ -3899,6 +4399,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.Username(childComplexity), true
+	case "User.watchedThings":
+		if e.ComplexityRoot.User.WatchedThings == nil {
+			break
+		}
+
+		args, err := ec.field_User_watchedThings_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.WatchedThings(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
 
 	case "UserConnection.edges":
 		if e.ComplexityRoot.UserConnection.Edges == nil {
@@ -3938,6 +4449,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UserEdge.Node(childComplexity), true
 
+	case "WatchThingPayload.thing":
+		if e.ComplexityRoot.WatchThingPayload.Thing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WatchThingPayload.Thing(childComplexity), true
+
 	}
 	return 0, false
 }
@@ -3960,16 +4478,20 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteFileInput,
 		ec.unmarshalInputDeleteImageInput,
 		ec.unmarshalInputDeleteMakeInput,
+		ec.unmarshalInputDeleteNotificationInput,
 		ec.unmarshalInputDeletePendingUploadInput,
 		ec.unmarshalInputDeleteThingInput,
 		ec.unmarshalInputFeatureThingInput,
 		ec.unmarshalInputFinalizeFileInput,
 		ec.unmarshalInputFinalizeFilesInput,
 		ec.unmarshalInputFollowUserInput,
+		ec.unmarshalInputMarkNotificationsReadInput,
+		ec.unmarshalInputMoveThingsInput,
 		ec.unmarshalInputPublishThingInput,
 		ec.unmarshalInputRecordDownloadInput,
 		ec.unmarshalInputRemoveFromCollectionInput,
 		ec.unmarshalInputRemoveLikeInput,
+		ec.unmarshalInputRemoveThingsInput,
 		ec.unmarshalInputRestoreThingInput,
 		ec.unmarshalInputRestoreUserInput,
 		ec.unmarshalInputRevokeTokenInput,
@@ -3980,7 +4502,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputTakeDownThingInput,
 		ec.unmarshalInputTargetInput,
 		ec.unmarshalInputThingFilter,
+		ec.unmarshalInputToggleLikeInput,
+		ec.unmarshalInputToggleWatchInput,
 		ec.unmarshalInputUnfollowUserInput,
+		ec.unmarshalInputUnwatchThingInput,
 		ec.unmarshalInputUpdateCollectionInput,
 		ec.unmarshalInputUpdateCommentInput,
 		ec.unmarshalInputUpdateFileInput,
@@ -3989,6 +4514,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUpdateProfileInput,
 		ec.unmarshalInputUpdateThingInput,
 		ec.unmarshalInputUploadFileInput,
+		ec.unmarshalInputWatchThingInput,
 	)
 	first := true
 
@@ -4216,6 +4742,11 @@ type Category {
   ): CollectionConnection @auth
 }
 
+extend type Thing {
+  "The collections of the caller that hold it, the latest put in first."
+  collections: [Collection!]! @goField(forceResolver: true, batch: true)
+}
+
 extend type Mutation {
   "Create an empty collection."
   createCollection(
@@ -4242,6 +4773,16 @@ extend type Mutation {
     "The thing and the collection."
     input: RemoveFromCollectionInput!
   ): RemoveFromCollectionPayload @auth(scope: WRITE)
+  "Add things to a collection of the caller, and optionally remove them from others. All of it happens or none."
+  moveThings(
+    "The things and the collections."
+    input: MoveThingsInput!
+  ): MoveThingsPayload @auth(scope: WRITE)
+  "Remove things from a collection of the caller, or from all of them. Things that are not in it are ignored."
+  removeThings(
+    "The things and the collections."
+    input: RemoveThingsInput!
+  ): RemoveThingsPayload @auth(scope: WRITE)
 }
 
 "A collection by its id."
@@ -4272,6 +4813,8 @@ type Collection {
     """
     page: Int
   ): ThingConnection! @goField(forceResolver: true)
+  "Whether the caller likes it."
+  isLiked: Boolean! @goField(forceResolver: true, batch: true)
   "When it was created."
   createdAt: DateTime!
   "When the collection or its content last changed."
@@ -4366,6 +4909,40 @@ input RemoveFromCollectionInput {
 type RemoveFromCollectionPayload {
   "The collection after the change."
   collection: Collection!
+}
+
+"The things to put into a collection."
+input MoveThingsInput {
+  "1 to 100 things that the caller can see, none of them twice."
+  thingIds: [ID!]!
+  "The collection of the caller to add them to."
+  collectionId: ID!
+  "A collection of the caller to remove them from. The default is none."
+  fromCollectionId: ID
+  "Whether to remove them from all other collections of the caller."
+  fromOthers: Boolean! = false
+}
+
+"Payload of ` + "`" + `moveThings` + "`" + `."
+type MoveThingsPayload {
+  "The collection after the change."
+  collection: Collection!
+  "The things that are in it now, as the input named them."
+  thingIds: [ID!]!
+}
+
+"The things to remove from a collection."
+input RemoveThingsInput {
+  "1 to 100 things, none of them twice."
+  thingIds: [ID!]!
+  "A collection of the caller. The default is all of them."
+  collectionId: ID
+}
+
+"Payload of ` + "`" + `removeThings` + "`" + `."
+type RemoveThingsPayload {
+  "The things that were taken out, as the input named them."
+  thingIds: [ID!]!
 }
 `, BuiltIn: false},
 	{Name: "../comment.graphqls", Input: `extend type Query {
@@ -4626,7 +5203,7 @@ enum FileKind {
   ATTACHMENT
 }
 
-"The type of an object that files or comments belong to."
+"The type of an object that others refer to."
 enum TargetType {
   "A thing."
   THING
@@ -4634,6 +5211,8 @@ enum TargetType {
   MAKE
   "A comment. It can have files, but comments cannot be made on it."
   COMMENT
+  "A collection; it can be liked and watched."
+  COLLECTION
 }
 
 "An object that files can be attached to."
@@ -4841,7 +5420,7 @@ type DeleteImagePayload {
 }
 `, BuiltIn: false},
 	{Name: "../like.graphqls", Input: `extend type Mutation {
-  "Like a thing or a make of another user. Liking it twice has no effect."
+  "Like a thing, a make or a collection of another user. Liking it twice has no effect."
   addLike(
     "The object to like."
     input: AddLikeInput!
@@ -4851,14 +5430,19 @@ type DeleteImagePayload {
     "The object to like."
     input: RemoveLikeInput!
   ): RemoveLikePayload @auth(scope: WRITE)
+  "Remove the caller's like if there is one, and like the object otherwise."
+  toggleLike(
+    "The object."
+    input: ToggleLikeInput!
+  ): ToggleLikePayload @auth(scope: WRITE)
 }
 
 "An object that can be liked."
-union LikeTarget = Thing | Make
+union LikeTarget = Thing | Make | Collection
 
 "The object to like."
 input AddLikeInput {
-  "A thing or a make of another user that the caller can see."
+  "A thing, a make or a collection of another user that the caller can see."
   target: TargetInput!
 }
 
@@ -4870,7 +5454,7 @@ type AddLikePayload {
 
 "The object to unlike."
 input RemoveLikeInput {
-  "A thing or a make that the caller can see."
+  "A thing, a make or a collection that the caller can see."
   target: TargetInput!
 }
 
@@ -4878,6 +5462,18 @@ input RemoveLikeInput {
 type RemoveLikePayload {
   "The object that is no longer liked."
   target: LikeTarget!
+}
+
+"The object to like or to unlike."
+input ToggleLikeInput {
+  "A thing, a make or a collection that the caller can see and does not own."
+  target: TargetInput!
+}
+
+"Payload of ` + "`" + `toggleLike` + "`" + `."
+type ToggleLikePayload {
+  "Whether the caller likes it now."
+  isLiked: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../listing.graphqls", Input: `extend type Query {
@@ -5361,6 +5957,142 @@ type RestoreThingPayload {
   thing: Thing!
 }
 `, BuiltIn: false},
+	{Name: "../notification.graphqls", Input: `extend type Query {
+  "A notification of the caller. Another user's fails with NOT_FOUND."
+  notification(
+    "The notification's id."
+    id: ID!
+  ): Notification @auth
+}
+
+extend type Mutation {
+  "Mark notifications of the caller as read. Ids that name none are ignored."
+  markNotificationsRead(
+    "The notifications to mark."
+    input: MarkNotificationsReadInput!
+  ): MarkNotificationsReadPayload @auth(scope: WRITE)
+  "Delete a notification of the caller."
+  deleteNotification(
+    "The notification to delete."
+    input: DeleteNotificationInput!
+  ): DeleteNotificationPayload @auth(scope: WRITE)
+}
+
+extend type User {
+  """
+  What happened to what the user made, watches or said, the latest first. A user keeps the latest 1,000 notifications, each for 90 days.
+  The caller's own: for another user it fails with FORBIDDEN.
+  """
+  notifications(
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    first: Int
+    "Return entries after this cursor."
+    after: String
+    "The number of entries from the end, 1 to 100."
+    last: Int
+    "Return entries before this cursor."
+    before: String
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
+    page: Int
+    "Leave out notifications that are read."
+    unreadOnly: Boolean! = false
+    "Leave out earlier notifications."
+    since: DateTime
+  ): NotificationConnection @auth @goField(forceResolver: true)
+  "How many notifications are unread. The caller's own; null for another user."
+  unreadNotificationCount: Int @auth @goField(forceResolver: true)
+}
+
+"What a notification reports."
+enum NotificationKind {
+  "A comment on the user's thing or make, or on one that the user watches. The target is the comment."
+  COMMENT
+  "A reply to the user's comment. The target is the reply."
+  REPLY
+  "A like of the user's thing, make or collection, which is the target."
+  LIKE
+  "A make of the user's thing, or of one that the user watches. The target is the make."
+  MAKE
+  "A new follower. The target is the follower."
+  FOLLOW
+  "A thing made from the user's thing, or from one that the user watches. The target is the new thing."
+  REMIX
+  "A decision of a moderator about the user, or about the user's thing. It has no actor."
+  MODERATION
+  "A file of the user of which no preview could be made. It has no actor."
+  PROCESSING_FAILED
+}
+
+"What notifications are about."
+union NotificationTarget = Thing | Make | Comment | Collection | User | File
+
+"An event that is reported to the user whom it concerns."
+type Notification {
+  "Decimal."
+  id: ID!
+  "What it reports."
+  kind: NotificationKind!
+  "Who caused it; null for the server and for moderators."
+  actor: User @goField(forceResolver: true, batch: true)
+  "What it is about. Null where the caller may no longer see it."
+  target: NotificationTarget @goField(forceResolver: true, batch: true)
+  "The event in a sentence, as plain text."
+  message: String! @goField(forceResolver: true, batch: true)
+  "Whether it was marked as read."
+  isRead: Boolean!
+  "When it was marked as read; null where it is unread."
+  readAt: DateTime
+  "When it happened."
+  createdAt: DateTime!
+}
+
+"A page of notifications."
+type NotificationConnection {
+  "The notifications of this page with their cursors."
+  edges: [NotificationEdge!]!
+  "The notifications of this page."
+  nodes: [Notification!]!
+  "The position of this page in the whole list."
+  pageInfo: PageInfo!
+  "The number of notifications in the whole list. Counted only if selected."
+  totalCount: Int!
+}
+
+"An entry of a page of notifications."
+type NotificationEdge {
+  "An opaque cursor. It stays valid while the list changes."
+  cursor: String!
+  "The notification."
+  node: Notification!
+}
+
+"The notifications to mark as read."
+input MarkNotificationsReadInput {
+  "At most 1,000 notifications of the caller. The default is all of them."
+  ids: [ID!]
+}
+
+"Payload of ` + "`" + `markNotificationsRead` + "`" + `."
+type MarkNotificationsReadPayload {
+  "How many notifications of the caller are still unread."
+  unreadCount: Int!
+}
+
+"The notification to delete."
+input DeleteNotificationInput {
+  "A notification of the caller."
+  id: ID!
+}
+
+"Payload of ` + "`" + `deleteNotification` + "`" + `."
+type DeleteNotificationPayload {
+  "The id of the deleted notification."
+  deletedId: ID!
+}
+`, BuiltIn: false},
 	{Name: "../preview.graphqls", Input: `"Subscriptions are served over server-sent events and WebSocket."
 type Subscription {
   """
@@ -5578,6 +6310,81 @@ type FileEdge {
   cursor: String!
   "The entry."
   node: File!
+}
+`, BuiltIn: false},
+	{Name: "../recommendation.graphqls", Input: `extend type Query {
+  "Published things chosen at random, none twice; fewer where there are not as many."
+  randomThings(
+    "How many things, 1 to 100."
+    first: Int! = 1
+  ): [Thing!] @auth
+  "Convert Markdown to the HTML that this server shows for it."
+  renderMarkdown(
+    "At most 65,535 characters."
+    text: String!
+  ): String @auth
+}
+
+extend type User {
+  """
+  Published things of other users for this one, the most popular first: under the tags that the user likes most, without those that the
+  user likes already. The caller's own: for another user it fails with FORBIDDEN.
+  """
+  recommendedThings(
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    first: Int
+    "Return entries after this cursor."
+    after: String
+    "The number of entries from the end, 1 to 100."
+    last: Int
+    "Return entries before this cursor."
+    before: String
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
+    page: Int
+  ): ThingConnection @auth @goField(forceResolver: true)
+  "The tags of the things that the user likes or made, the most frequent first; at most 20. The caller's own, like ` + "`" + `recommendedThings` + "`" + `."
+  recommendedTags: [Tag!] @auth @goField(forceResolver: true)
+  "The ids of the published things that the user likes, the latest liked first; at most 10,000."
+  likedThingIds: [ID!] @auth @goField(forceResolver: true)
+  "The ids of the published things in the user's collections; at most 10,000."
+  collectedThingIds: [ID!] @auth @goField(forceResolver: true)
+  """
+  What happened each day to the user's published things, the earliest day first; days without events are left out. Events that were
+  taken back are not counted. The caller's own: for another user it fails with FORBIDDEN.
+  """
+  stats(
+    "The first day."
+    from: DateTime!
+    "The last day, at most 365 days later."
+    to: DateTime!
+    "One entry for each day and thing, not one for each day; at most 10,000."
+    byThing: Boolean! = false
+  ): [StatsDay!] @auth @goField(forceResolver: true)
+}
+
+"What happened on a day to the things of a user, or to one of them."
+type StatsDay {
+  "YYYY-MM-DD, UTC."
+  day: String!
+  "The thing; null where the entry counts all of them."
+  thingId: ID @goField(forceResolver: true)
+  "Tracked downloads."
+  downloads: Int64!
+  "New likes."
+  likes: Int64!
+  "Times that it was put into a collection."
+  collects: Int64!
+  "New watches."
+  watches: Int64!
+  "Comments, replies among them."
+  comments: Int64!
+  "Published makes."
+  makes: Int64!
+  "Published things made from it."
+  remixes: Int64!
 }
 `, BuiltIn: false},
 	{Name: "../schema.graphqls", Input: `directive @goField(forceResolver: Boolean, name: String, omittable: Boolean, batch: Boolean) on INPUT_FIELD_DEFINITION | FIELD_DEFINITION
@@ -6938,6 +7745,94 @@ type UnfollowUserPayload {
   user: User!
 }
 `, BuiltIn: false},
+	{Name: "../watch.graphqls", Input: `extend type Mutation {
+  "Watch a thing: the caller is notified of comments on it, of makes of it and of things made from it. Watching again changes nothing."
+  watchThing(
+    "The thing."
+    input: WatchThingInput!
+  ): WatchThingPayload @auth(scope: WRITE)
+  "Stop watching a thing. Where the caller did not watch it, nothing changes."
+  unwatchThing(
+    "The thing."
+    input: UnwatchThingInput!
+  ): UnwatchThingPayload @auth(scope: WRITE)
+  "Stop watching a thing, a make or a collection if the caller watches it, and start otherwise."
+  toggleWatch(
+    "The object."
+    input: ToggleWatchInput!
+  ): ToggleWatchPayload @auth(scope: WRITE)
+}
+
+extend type Thing {
+  "Whether the caller watches it."
+  isWatched: Boolean! @goField(forceResolver: true, batch: true)
+}
+
+extend type Make {
+  "Whether the caller watches it."
+  isWatched: Boolean! @goField(forceResolver: true, batch: true)
+}
+
+extend type Collection {
+  "Whether the caller watches it."
+  isWatched: Boolean! @goField(forceResolver: true, batch: true)
+}
+
+extend type User {
+  "The published things that the user watches, the latest watched first. The caller's own: for another user it fails with FORBIDDEN."
+  watchedThings(
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    first: Int
+    "Return entries after this cursor."
+    after: String
+    "The number of entries from the end, 1 to 100."
+    last: Int
+    "Return entries before this cursor."
+    before: String
+    """
+    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
+    and gets slower with its number.
+    """
+    page: Int
+  ): ThingConnection @auth @goField(forceResolver: true)
+}
+
+"The thing to watch."
+input WatchThingInput {
+  "A thing that the caller can see."
+  id: ID!
+}
+
+"Payload of ` + "`" + `watchThing` + "`" + `."
+type WatchThingPayload {
+  "The thing."
+  thing: Thing!
+}
+
+"The thing to stop watching."
+input UnwatchThingInput {
+  "A thing that the caller can see."
+  id: ID!
+}
+
+"Payload of ` + "`" + `unwatchThing` + "`" + `."
+type UnwatchThingPayload {
+  "The thing."
+  thing: Thing!
+}
+
+"The object to watch or to stop watching."
+input ToggleWatchInput {
+  "A thing, a make or a collection that the caller can see."
+  target: TargetInput!
+}
+
+"Payload of ` + "`" + `toggleWatch` + "`" + `."
+type ToggleWatchPayload {
+  "Whether the caller watches it now."
+  isWatched: Boolean!
+}
+`, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
 
@@ -7069,10 +7964,14 @@ func (ec *executionContext) childFields_Collection(ctx context.Context, field gr
 		return ec.fieldContext_Collection_thingCount(ctx, field)
 	case "things":
 		return ec.fieldContext_Collection_things(ctx, field)
+	case "isLiked":
+		return ec.fieldContext_Collection_isLiked(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Collection_createdAt(ctx, field)
 	case "modifiedAt":
 		return ec.fieldContext_Collection_modifiedAt(ctx, field)
+	case "isWatched":
+		return ec.fieldContext_Collection_isWatched(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Collection", field.Name)
 }
@@ -7265,6 +8164,14 @@ func (ec *executionContext) childFields_DeleteMakePayload(ctx context.Context, f
 		return ec.fieldContext_DeleteMakePayload_deletedId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteMakePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteNotificationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_DeleteNotificationPayload_deletedId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteNotificationPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DeletePendingUploadPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7537,6 +8444,8 @@ func (ec *executionContext) childFields_Make(ctx context.Context, field graphql.
 		return ec.fieldContext_Make_images(ctx, field)
 	case "defaultImage":
 		return ec.fieldContext_Make_defaultImage(ctx, field)
+	case "isWatched":
+		return ec.fieldContext_Make_isWatched(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Make", field.Name)
 }
@@ -7563,6 +8472,14 @@ func (ec *executionContext) childFields_MakeEdge(ctx context.Context, field grap
 		return ec.fieldContext_MakeEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type MakeEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_MarkNotificationsReadPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "unreadCount":
+		return ec.fieldContext_MarkNotificationsReadPayload_unreadCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MarkNotificationsReadPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_MediaImage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7671,6 +8588,62 @@ func (ec *executionContext) childFields_ModerationEntryEdge(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type ModerationEntryEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_MoveThingsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "collection":
+		return ec.fieldContext_MoveThingsPayload_collection(ctx, field)
+	case "thingIds":
+		return ec.fieldContext_MoveThingsPayload_thingIds(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MoveThingsPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Notification(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Notification_id(ctx, field)
+	case "kind":
+		return ec.fieldContext_Notification_kind(ctx, field)
+	case "actor":
+		return ec.fieldContext_Notification_actor(ctx, field)
+	case "target":
+		return ec.fieldContext_Notification_target(ctx, field)
+	case "message":
+		return ec.fieldContext_Notification_message(ctx, field)
+	case "isRead":
+		return ec.fieldContext_Notification_isRead(ctx, field)
+	case "readAt":
+		return ec.fieldContext_Notification_readAt(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Notification_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Notification", field.Name)
+}
+
+func (ec *executionContext) childFields_NotificationConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_NotificationConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_NotificationConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_NotificationConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_NotificationConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NotificationConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_NotificationEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_NotificationEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_NotificationEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NotificationEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -7775,6 +8748,14 @@ func (ec *executionContext) childFields_RemoveLikePayload(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type RemoveLikePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_RemoveThingsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "thingIds":
+		return ec.fieldContext_RemoveThingsPayload_thingIds(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RemoveThingsPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_RestoreThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "thing":
@@ -7871,6 +8852,30 @@ func (ec *executionContext) childFields_StagedUpload(ctx context.Context, field 
 		return ec.fieldContext_StagedUpload_expiresAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type StagedUpload", field.Name)
+}
+
+func (ec *executionContext) childFields_StatsDay(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "day":
+		return ec.fieldContext_StatsDay_day(ctx, field)
+	case "thingId":
+		return ec.fieldContext_StatsDay_thingId(ctx, field)
+	case "downloads":
+		return ec.fieldContext_StatsDay_downloads(ctx, field)
+	case "likes":
+		return ec.fieldContext_StatsDay_likes(ctx, field)
+	case "collects":
+		return ec.fieldContext_StatsDay_collects(ctx, field)
+	case "watches":
+		return ec.fieldContext_StatsDay_watches(ctx, field)
+	case "comments":
+		return ec.fieldContext_StatsDay_comments(ctx, field)
+	case "makes":
+		return ec.fieldContext_StatsDay_makes(ctx, field)
+	case "remixes":
+		return ec.fieldContext_StatsDay_remixes(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type StatsDay", field.Name)
 }
 
 func (ec *executionContext) childFields_SuspendUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8033,10 +9038,14 @@ func (ec *executionContext) childFields_Thing(ctx context.Context, field graphql
 		return ec.fieldContext_Thing_modifiedAt(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_Thing_publishedAt(ctx, field)
+	case "collections":
+		return ec.fieldContext_Thing_collections(ctx, field)
 	case "images":
 		return ec.fieldContext_Thing_images(ctx, field)
 	case "defaultImage":
 		return ec.fieldContext_Thing_defaultImage(ctx, field)
+	case "isWatched":
+		return ec.fieldContext_Thing_isWatched(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Thing", field.Name)
 }
@@ -8065,12 +9074,36 @@ func (ec *executionContext) childFields_ThingEdge(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type ThingEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_ToggleLikePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "isLiked":
+		return ec.fieldContext_ToggleLikePayload_isLiked(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ToggleLikePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_ToggleWatchPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "isWatched":
+		return ec.fieldContext_ToggleWatchPayload_isWatched(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ToggleWatchPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_UnfollowUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "user":
 		return ec.fieldContext_UnfollowUserPayload_user(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UnfollowUserPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UnwatchThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "thing":
+		return ec.fieldContext_UnwatchThingPayload_thing(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UnwatchThingPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_UpdateCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8217,6 +9250,22 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_downloads(ctx, field)
 	case "downloadedThings":
 		return ec.fieldContext_User_downloadedThings(ctx, field)
+	case "notifications":
+		return ec.fieldContext_User_notifications(ctx, field)
+	case "unreadNotificationCount":
+		return ec.fieldContext_User_unreadNotificationCount(ctx, field)
+	case "recommendedThings":
+		return ec.fieldContext_User_recommendedThings(ctx, field)
+	case "recommendedTags":
+		return ec.fieldContext_User_recommendedTags(ctx, field)
+	case "likedThingIds":
+		return ec.fieldContext_User_likedThingIds(ctx, field)
+	case "collectedThingIds":
+		return ec.fieldContext_User_collectedThingIds(ctx, field)
+	case "stats":
+		return ec.fieldContext_User_stats(ctx, field)
+	case "watchedThings":
+		return ec.fieldContext_User_watchedThings(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 }
@@ -8243,6 +9292,14 @@ func (ec *executionContext) childFields_UserEdge(ctx context.Context, field grap
 		return ec.fieldContext_UserEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UserEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_WatchThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "thing":
+		return ec.fieldContext_WatchThingPayload_thing(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WatchThingPayload", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

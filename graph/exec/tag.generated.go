@@ -645,6 +645,25 @@ func (ec *executionContext) marshalNTagEdge2ᚖgithubᚗcomᚋmeshyardᚋmeshyar
 	return ec._TagEdge(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOTag2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTagᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.Tag) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTag2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTag(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOTag2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTag(ctx context.Context, sel ast.SelectionSet, v *models.Tag) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null

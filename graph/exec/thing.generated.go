@@ -43,8 +43,10 @@ type ThingResolver interface {
 	Likers(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*model.UserConnection, error)
 	Popularity(ctx context.Context, objs []*models.Thing) ([]*model.Popularity, error)
 
+	Collections(ctx context.Context, objs []*models.Thing) ([][]*models.Collection, error)
 	Images(ctx context.Context, objs []*models.Thing, first int32, ids []int64) ([][]*model.MediaImage, error)
 	DefaultImage(ctx context.Context, objs []*models.Thing) ([]*model.MediaImage, error)
+	IsWatched(ctx context.Context, objs []*models.Thing) ([]bool, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -1936,6 +1938,61 @@ func (ec *executionContext) fieldContext_Thing_publishedAt(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _Thing_collections(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_collections(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Thing_collections(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*models.Collection) graphql.Marshaler {
+			return ec.marshalNCollection2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_collections(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Thing",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Collection(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Thing_collections(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
+	resolver := ec.Resolvers.Thing()
+	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Collections(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[[]*models.Collection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Thing.collections",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Collections(ctx, []*models.Thing{obj})
+	return graphql.ResolveBatchSingleResult[[]*models.Collection](
+		ctx,
+		results,
+		err,
+		"Thing.collections",
+	)
+}
+
 func (ec *executionContext) _Thing_images(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2055,6 +2112,52 @@ func (ec *executionContext) resolveBatch_Thing_defaultImage(ctx context.Context,
 		results,
 		err,
 		"Thing.defaultImage",
+	)
+}
+
+func (ec *executionContext) _Thing_isWatched(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_isWatched(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Thing_isWatched(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_isWatched(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thing", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_Thing_isWatched(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
+	resolver := ec.Resolvers.Thing()
+	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.IsWatched(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[bool](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Thing.isWatched",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.IsWatched(ctx, []*models.Thing{obj})
+	return graphql.ResolveBatchSingleResult[bool](
+		ctx,
+		results,
+		err,
+		"Thing.isWatched",
 	)
 }
 
@@ -2952,7 +3055,7 @@ func (ec *executionContext) _PublishThingPayload(ctx context.Context, sel ast.Se
 	return out
 }
 
-var thingImplementors = []string{"Thing", "CommentTarget", "FileTarget", "LikeTarget", "SearchHit"}
+var thingImplementors = []string{"Thing", "CommentTarget", "FileTarget", "LikeTarget", "NotificationTarget", "SearchHit"}
 
 func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, obj *models.Thing) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, thingImplementors)
@@ -3710,6 +3813,44 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "collections":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Thing_collections(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "images":
 			field := field
 
@@ -3759,6 +3900,44 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 				}()
 				res = ec._Thing_defaultImage(ctx, field, obj)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "isWatched":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Thing_isWatched(ctx, field, obj)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

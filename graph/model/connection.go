@@ -49,6 +49,7 @@ type (
 	FileEdge            Edge[*models.File]
 	AccessTokenEdge     Edge[*models.Token]
 	ModerationEntryEdge Edge[*models.ModerationEntry]
+	NotificationEdge    Edge[*models.Notification]
 	SearchEdge          Edge[SearchHit]
 )
 
@@ -83,6 +84,9 @@ type (
 	}
 	ModerationEntryConnection struct {
 		*Connection[*models.ModerationEntry, ModerationEntryEdge]
+	}
+	NotificationConnection struct {
+		*Connection[*models.Notification, NotificationEdge]
 	}
 	SearchConnection struct {
 		*Connection[SearchHit, SearchEdge]

@@ -16,7 +16,7 @@ import (
 
 // The object to like.
 type AddLikeInput struct {
-	// A thing or a make of another user that the caller can see.
+	// A thing, a make or a collection of another user that the caller can see.
 	Target *models.Target `json:"target"`
 }
 
@@ -160,6 +160,18 @@ type DeleteMakePayload struct {
 	DeletedID int64 `json:"deletedId"`
 }
 
+// The notification to delete.
+type DeleteNotificationInput struct {
+	// A notification of the caller.
+	ID int64 `json:"id"`
+}
+
+// Payload of `deleteNotification`.
+type DeleteNotificationPayload struct {
+	// The id of the deleted notification.
+	DeletedID int64 `json:"deletedId"`
+}
+
 // The pending upload to delete.
 type DeletePendingUploadInput struct {
 	// The id of a pending upload of the caller.
@@ -248,6 +260,26 @@ type HighlightPart struct {
 	Text string `json:"text"`
 	// Whether the piece is a match.
 	IsMatch bool `json:"isMatch"`
+}
+
+// The notifications to mark as read.
+type MarkNotificationsReadInput struct {
+	// At most 1,000 notifications of the caller. The default is all of them.
+	Ids []int64 `json:"ids,omitempty"`
+}
+
+// Payload of `markNotificationsRead`.
+type MarkNotificationsReadPayload struct {
+	// How many notifications of the caller are still unread.
+	UnreadCount int32 `json:"unreadCount"`
+}
+
+// Payload of `moveThings`.
+type MoveThingsPayload struct {
+	// The collection after the change.
+	Collection *models.Collection `json:"collection"`
+	// The things that are in it now, as the input named them.
+	ThingIds []int64 `json:"thingIds"`
 }
 
 // The position of a page in the whole list, as in the Relay specification. Forward, `hasPreviousPage`
@@ -343,7 +375,7 @@ type RemoveFromCollectionPayload struct {
 
 // The object to unlike.
 type RemoveLikeInput struct {
-	// A thing or a make that the caller can see.
+	// A thing, a make or a collection that the caller can see.
 	Target *models.Target `json:"target"`
 }
 
@@ -351,6 +383,20 @@ type RemoveLikeInput struct {
 type RemoveLikePayload struct {
 	// The object that is no longer liked.
 	Target LikeTarget `json:"target"`
+}
+
+// The things to remove from a collection.
+type RemoveThingsInput struct {
+	// 1 to 100 things, none of them twice.
+	ThingIds []int64 `json:"thingIds"`
+	// A collection of the caller. The default is all of them.
+	CollectionID *int64 `json:"collectionId,omitempty"`
+}
+
+// Payload of `removeThings`.
+type RemoveThingsPayload struct {
+	// The things that were taken out, as the input named them.
+	ThingIds []int64 `json:"thingIds"`
 }
 
 // The thing to restore.
@@ -479,6 +525,30 @@ type Takedown struct {
 	At time.Time `json:"at"`
 }
 
+// The object to like or to unlike.
+type ToggleLikeInput struct {
+	// A thing, a make or a collection that the caller can see and does not own.
+	Target *models.Target `json:"target"`
+}
+
+// Payload of `toggleLike`.
+type ToggleLikePayload struct {
+	// Whether the caller likes it now.
+	IsLiked bool `json:"isLiked"`
+}
+
+// The object to watch or to stop watching.
+type ToggleWatchInput struct {
+	// A thing, a make or a collection that the caller can see.
+	Target *models.Target `json:"target"`
+}
+
+// Payload of `toggleWatch`.
+type ToggleWatchPayload struct {
+	// Whether the caller watches it now.
+	IsWatched bool `json:"isWatched"`
+}
+
 // The user to unfollow.
 type UnfollowUserInput struct {
 	// The username of another user.
@@ -489,6 +559,18 @@ type UnfollowUserInput struct {
 type UnfollowUserPayload struct {
 	// The user who is no longer followed.
 	User *models.User `json:"user"`
+}
+
+// The thing to stop watching.
+type UnwatchThingInput struct {
+	// A thing that the caller can see.
+	ID int64 `json:"id"`
+}
+
+// Payload of `unwatchThing`.
+type UnwatchThingPayload struct {
+	// The thing.
+	Thing *models.Thing `json:"thing"`
 }
 
 // Payload of `updateCollection`.
@@ -564,6 +646,18 @@ type UploadFileInput struct {
 type UploadFilePayload struct {
 	// The pending upload.
 	File *models.File `json:"file"`
+}
+
+// The thing to watch.
+type WatchThingInput struct {
+	// A thing that the caller can see.
+	ID int64 `json:"id"`
+}
+
+// Payload of `watchThing`.
+type WatchThingPayload struct {
+	// The thing.
+	Thing *models.Thing `json:"thing"`
 }
 
 // A text that is searched.

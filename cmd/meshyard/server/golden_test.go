@@ -23,6 +23,7 @@ var varying = []struct {
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00`), "2026-01-02T03:04:05+00:00"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`), "2026-01-02 03:04:05"},
+	{regexp.MustCompile(`"day": "\d{4}-\d\d-\d\d"`), `"day": "2026-01-02"`},
 	{regexp.MustCompile(`expires=\d+`), "expires=EXPIRES"},
 	{regexp.MustCompile(`signature=[\w-]+`), "signature=SIGNATURE"},
 	{regexp.MustCompile(`"(policy|signature|key)": "[^"]*"`), `"$1": "…"`},

@@ -71,6 +71,8 @@ var paritySteps = []step{
 	{operation: "post_copies_copy_id_images", method: "POST", path: "/copies/1/images", body: map[string]any{"filename": "again.jpg"}, variables: map[string]any{"copy_id": "1", "filename": "again.jpg"}, bob: true},
 	{operation: "post_copies_copy_id_images", method: "POST", path: "/copies/1/images", body: map[string]any{"filename": "again.jpg"}, variables: map[string]any{"copy_id": "1", "filename": "again.jpg"}},
 
+	look("get_things_0_random", "/things/0/random", o{"per_page": 30}), // the one thing that is published
+
 	// The catalogue, on what the steps before have left: thing 1 is published, and bob has made it.
 	{operation: "post_things", method: "POST", path: "/things", body: o{"name": "Bracket, longer", "license": "cc", "category": "Hobby", "description": "Longer.", "ancestors": l{1}, "is_remix": true, "tags": l{"holder"}}, variables: o{"name": "Bracket, longer", "license": "CC", "category": "Hobby", "description": "Longer.", "ancestors": l{"1"}, "is_remix": true, "tags": l{"holder"}}, bob: true},
 	{operation: "post_files_0_upload_file", method: "POST", path: "/files/0/uploadFile", file: "numpystl_HalfDonut_bin.stl", bob: true},
@@ -114,6 +116,8 @@ var paritySteps = []step{
 
 	change("post_copies_copy_id_likes", "POST", "/copies/1/likes", nil, o{"copy_id": "1"}, false), listed("get_copies_copy_id_likes", "/copies/1/likes", o{"copy_id": "1"}),
 	listed("get_copies", "/copies", o{}), look("get_copies_copy_id", "/copies/1", o{"copy_id": "1"}), look("get_copies_copy_id_images", "/copies/1/images", o{"copy_id": "1"}),
+	change("patch_copies_copy_id_images_image_id", "PATCH", "/copies/1/images/10", o{"rank": 3}, o{"copy_id": "1", "image_id": "10", "rank": 3}, true),
+	change("patch_copies_copy_id_images_image_id", "PATCH", "/copies/1/images/10", o{"rank": 3}, o{"copy_id": "1", "image_id": "10", "rank": 3}, false),
 	change("delete_copies_copy_id_likes", "DELETE", "/copies/1/likes", nil, o{"copy_id": "1"}, false),
 	change("patch_copies_copy_id", "PATCH", "/copies/1", o{"description": "Still *mine*."}, o{"copy_id": "1", "description": "Still *mine*."}, true),
 	change("patch_copies_copy_id", "PATCH", "/copies/1", o{"description": "Yours."}, o{"copy_id": "1", "description": "Yours."}, false),
@@ -136,6 +140,38 @@ var paritySteps = []step{
 	listed("get_users_username_collections", "/users/ada/collections", o{"username": "ada"}),
 	listed("get_users_username_search_term", "/users/bob/search/bracket", o{"username": "bob", "term": "bracket"}),
 
+	// Followers, watches, notifications, and what collections offer besides.
+	change("post_users_username_followers", "POST", "/users/bob/followers", nil, o{"username": "bob"}, false), change("post_users_username_followers", "POST", "/users/ada/followers", nil, o{"username": "ada"}, false),
+	listed("get_users_username_followers", "/users/bob/followers", o{"username": "bob"}), listed("get_users_username_following", "/users/ada/following", o{"username": "ada"}),
+	change("delete_users_username_followers", "DELETE", "/users/bob/followers", nil, o{"username": "bob"}, false),
+	listed("get_users_username_collections_all", "/users/ada/collections/all", o{"username": "ada"}), listed("get_users_username_collections_true", "/users/ada/collections/true", o{"username": "ada"}), listed("get_users_username_collections_false", "/users/ada/collections/false", o{"username": "ada"}),
+	listed("get_users_username_search", "/users/bob/search?term=bracket", o{"username": "bob", "term": "bracket"}), listed("get_users_username_search", "/users/bob/search", o{"username": "bob"}),
+	look("get_users_username_likesids", "/users/bob/likesids", o{"username": "bob"}), look("get_users_username_all_collected_things", "/users/ada/all-collected-things", o{"username": "ada"}),
+	look("get_users_username_unread_message_count", "/users/me/unread-message-count", o{"username": "me"}), look("get_users_username_unread_message_count", "/users/bob/unread-message-count", o{"username": "bob"}),
+	look("get_users_username_event_count", "/users/ada/event-count?timestamp=2020-01-01", o{"username": "ada", "timestamp": "2020-01-01T00:00:00Z"}),
+	look("get_users_username_stats_by_day", "/users/bob/stats-by-day/2020-01-01/2020-12-30", o{"username": "bob", "startDate": "2020-01-01T00:00:00Z", "endDate": "2020-12-30T00:00:00Z"}),
+	look("get_users_username_stats_by_day", "/users/me/stats-by-day/now-30d/now", o{"username": "me", "startDate": time.Now().AddDate(0, 0, -30).UTC().Format(time.RFC3339), "endDate": time.Now().UTC().Format(time.RFC3339)}),
+	look("get_users_username_stats_by_thing", "/users/me/stats-by-thing/now-30d/now", o{"username": "me", "startDate": time.Now().AddDate(0, 0, -30).UTC().Format(time.RFC3339), "endDate": time.Now().UTC().Format(time.RFC3339)}),
+	look("get_users_username_stats_by_thing", "/users/me/stats-by-thing/2020-01-01/2022-01-01", o{"username": "me", "startDate": "2020-01-01T00:00:00Z", "endDate": "2022-01-01T00:00:00Z"}),
+	listed("get_users_username_recommended_things", "/users/me/recommended-things", o{"username": "me"}), look("get_users_username_recommended_tags", "/users/me/recommended-tags", o{"username": "me"}),
+	look("get_users_username_groups", "/users/bob/groups", o{"username": "bob"}), look("get_groups", "/groups", o{}), look("get_printers_0_brands", "/printers/0/brands", o{}), look("get_printers_0_models", "/printers/0/models", o{}), look("get_programs_0_all", "/programs/0/all", o{}),
+	change("post_things_thing_id_toggle_watch", "POST", "/things/2/toggle-watch", nil, o{"thing_id": "2"}, false), change("post_copies_copy_id_toggle_watch", "POST", "/copies/1/toggle-watch", nil, o{"copy_id": "1"}, false),
+	change("post_collections_collection_id_watch", "POST", "/collections/1/watch", nil, o{"collection_id": "1"}, true), change("post_collections_collection_id_like", "POST", "/collections/1/like", nil, o{"collection_id": "1"}, true),
+	change("post_collections_collection_id_like", "POST", "/collections/1/like", nil, o{"collection_id": "1"}, false), change("post_collections_collection_id_watch", "POST", "/collections/9/watch", nil, o{"collection_id": "9"}, true),
+	listed("get_events", "/events", o{}), look("get_events_id", "/events/1", o{"id": "1"}), look("get_events_id", "/events/999", o{"id": "999"}),
+	change("post_events_0_read_all", "POST", "/events/0/read-all", nil, o{}, false), change("delete_events_id", "DELETE", "/events/1", nil, o{"id": "1"}, false), change("delete_events_id", "DELETE", "/events/1", nil, o{"id": "1"}, false),
+	listed("get_things_thing_id_prints", "/things/1/prints", o{"thing_id": "1"}),
+	change("post_thingops_ids_copy", "POST", "/thingops/1,2/copy", o{"target_collection_id": 1}, o{"ids": l{"1", "2"}, "target_collection_id": "1"}, false),
+	change("post_thingops_ids_copy", "POST", "/thingops/1/copy", o{"target_collection_id": 1}, o{"ids": l{"1"}, "target_collection_id": "1"}, true),
+	change("post_collections", "POST", "/collections", o{"name": "Others"}, o{"name": "Others"}, false),
+	change("post_thingops_ids_move", "POST", "/thingops/1/move", o{"source_collection_id": 1, "target_collection_id": 2}, o{"ids": l{"1"}, "source_collection_id": "1", "target_collection_id": "2"}, false),
+	change("post_collections_collection_id_move_thing_id", "POST", "/collections/2/move/2", nil, o{"collection_id": "2", "thing_id": "2"}, false),
+	look("get_collections_thing_id_by_thing_id", "/collections/1/by-thing-id", o{"thing_id": "1"}),
+	change("post_thingops_ids_remove", "POST", "/thingops/2/remove", o{"collection_id": 2}, o{"ids": l{"2"}, "collection_id": "2"}, false),
+	change("delete_things_thing_id_collections", "DELETE", "/things/1/collections", nil, o{"thing_id": "1"}, false),
+	listed("get_copies_copy_id_root_comments", "/copies/1/root-comments", o{"copy_id": "1"}), listed("get_copies_copy_id_threaded_comments", "/copies/1/threaded-comments", o{"copy_id": "1"}),
+	change("post_comments_0_markdown", "POST", "/comments/0/markdown", o{"body": "It *holds*. <script>"}, o{"body": "It *holds*. <script>"}, false),
+
 	look("get_categories", "/categories?return=complete", o{}), look("get_categories_slug", "/categories/tools", o{"slug": "tools"}),
 	listed("get_categories_slug_things", "/categories/tools/things", o{"slug": "tools"}),
 	listed("get_tags", "/tags", o{}), listed("get_tags_0_popular", "/tags/0/popular", o{}), look("get_tags_tag", "/tags/wall_mount", o{"tag": "wall_mount"}),
@@ -157,6 +193,7 @@ var paritySteps = []step{
 	change("delete_things_thing_id", "DELETE", "/things/1", nil, o{"thing_id": "1"}, true),
 	change("delete_things_thing_id", "DELETE", "/things/1", nil, o{"thing_id": "1"}, false),
 	look("get_things_thing_id", "/things/2", o{"thing_id": "2"}), look("get_copies_copy_id", "/copies/1", o{"copy_id": "1"}),
+	change("delete_copies_copy_id_images_image_id", "DELETE", "/copies/1/images/10", nil, o{"copy_id": "1", "image_id": "10"}, false), change("delete_copies_copy_id_images_image_id", "DELETE", "/copies/1/images/10", nil, o{"copy_id": "1", "image_id": "10"}, true),
 	change("delete_copies_copy_id", "DELETE", "/copies/1", nil, o{"copy_id": "1"}, false), change("delete_copies_copy_id", "DELETE", "/copies/1", nil, o{"copy_id": "1"}, true),
 	change("delete_collections_collection_id", "DELETE", "/collections/1", nil, o{"collection_id": "1"}, true), change("delete_collections_collection_id", "DELETE", "/collections/1", nil, o{"collection_id": "1"}, false),
 }
@@ -165,6 +202,9 @@ type (
 	o = map[string]any
 	l = []any
 )
+
+// constants are the operations about nouns that the server lacks: they answer the same whatever their document does.
+var constants = strings.Fields("get_groups get_users_username_groups get_printers_0_brands get_printers_0_models get_programs_0_all")
 
 // look is a step that ada takes and that changes nothing.
 func look(operation, path string, variables o) step {
@@ -239,6 +279,9 @@ func TestParity(t *testing.T) {
 					t.Fatal(err)
 				}
 				if string(viaREST.Bytes) == `{"ok":"ok"}` {
+					continue
+				}
+				if slices.Contains(constants, s.operation) {
 					continue
 				}
 				if s.method == "DELETE" || viaREST.Bytes[0] == '"' {
@@ -323,7 +366,7 @@ func unwrap(v any) any {
 			return v
 		}
 		inner := v
-		for _, key := range []string{"thing", "upload", "file", "list", "items", "files", "images", "image", "make", "comment", "collection", "user", "tags", "category"} {
+		for _, key := range []string{"thing", "upload", "file", "list", "items", "files", "images", "image", "make", "comment", "collection", "user", "tags", "category", "collections"} {
 			if in, ok := m[key]; ok && (len(m) == 1 || key == "items") {
 				inner = in
 			}
@@ -380,10 +423,15 @@ func alike(wire, graph any) (any, any) {
 	nodes, hasNodes := graph.([]any)
 	object, isObject := wire.(map[string]any)
 	_, isNode := graph.(map[string]any)
+	for _, key := range []string{"ids", "days"} { // of which the wire has no more
+		if inner, ok := graph.(map[string]any); ok && isList && inner[key] != nil {
+			return wire, inner[key]
+		}
+	}
 	switch {
 	case isList && isNode && len(list) == 1:
 		return list[0], graph
-	case isObject && hasNodes && len(nodes) == 1:
+	case isObject && hasNodes && len(nodes) == 1 && object["comments"] == nil:
 		return wire, nodes[0]
 	case isObject && len(object) == 0 && graph == nil:
 		return nil, nil
@@ -421,7 +469,7 @@ func plain(key string, v any) string {
 		if raw, err := hex.DecodeString(text); err == nil {
 			return base64.StdEncoding.EncodeToString(raw)
 		}
-	case "date", "added", "modified", "created_at", "registered":
+	case "date", "added", "modified", "created_at", "registered", "time":
 		for _, layout := range []string{time.RFC3339Nano, time.DateTime} {
 			if at, err := time.Parse(layout, text); err == nil {
 				// The two servers are asked one after the other.

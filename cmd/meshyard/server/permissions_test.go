@@ -212,7 +212,7 @@ func latestRows() string {
 	for _, row := range []string{
 		"things id state instructions featured_at taken_down_at takedown_reason modified_at", "files id state target_type target_id rank", "makes id state description", "comments id body deleted_at",
 		"collections id description modified_at", "collection_things id", "likes id", "follows id", "users id bio is_admin is_moderator suspended_at", "tokens id revoked_at", "applications id",
-		"moderation_log id", "downloads id",
+		"moderation_log id", "downloads id", "watches id", "notifications id read_at",
 	} {
 		table, columns, _ := strings.Cut(row, " ")
 		text := "'" + table + " of ' || (SELECT count(*) FROM " + table + ")"

@@ -29,6 +29,7 @@ import (
 	"github.com/meshyard/meshyard/internal/telemetry"
 	"github.com/meshyard/meshyard/internal/thumbnail/placeholder"
 	"github.com/meshyard/meshyard/internal/urls"
+	"github.com/meshyard/meshyard/internal/webpage"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
 )
@@ -80,6 +81,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	}
 	api.Handle("/graphql", queries)
 	api.Handle("/", face)
+	api.Handle("/api/", http.StripPrefix("/api", face)) // where some old programs look for it
 
 	calls := http.NewServeMux()
 	calls.Handle("/", compressed(api))
@@ -109,12 +111,20 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	mux.Handle("GET /openapi.json", document("application/json; charset=utf-8", openAPI))
 	mux.Handle("/", a.limited(calls))
 
+	people, err := a.webpages(g)
+	if err != nil {
+		return nil, err
+	}
+	web := a.limited(webpage.Handler(people)) // not compressed: archives are served in ranges
+
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, blobs.DownloadPrefix):
 			bytes.ServeHTTP(w, r)
 		case !clean(r.URL.Path):
 			missing(w)
+		case people.Serves(r):
+			web.ServeHTTP(w, r)
 		default:
 			mux.ServeHTTP(w, r)
 		}

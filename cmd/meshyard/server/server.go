@@ -132,10 +132,11 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		Quotas:         models.Quotas{Bytes: int64(a.Settings.QuotaBytes), Pending: int64(a.Settings.QuotaPending), Things: int64(a.Settings.QuotaThings)},
 		Previews:       child.Runner{Memory: int64(a.Settings.PreviewMemory)},
 		PreviewWorkers: a.Settings.PreviewWorkers,
+		Reserved:       isReserved,
 	}, func(ctx context.Context, tx bun.Tx, work models.Work) error {
 		return a.queue.ExpireUpload(ctx, tx.Tx, work.ExpireUpload, work.At)
 	})
-	return nil
+	return a.reportReservedNames(ctx)
 }
 
 // prepare brings the database up to date, or, where that is not allowed, checks that it is.

@@ -1,0 +1,138 @@
+package server_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// TestNotifications follows events from their cause to the recipient, over both APIs, until they are read or deleted.
+func TestNotifications(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, eve := s.User("ada"), s.User("bob"), s.User("eve")
+		thing := publishedThing(t, ada, "Bracket")
+		kinds := func(c *servertest.Client) (kinds []string) {
+			t.Helper()
+			var me struct {
+				Me struct {
+					Notifications struct {
+						Nodes []struct{ Kind, Message string }
+					}
+				}
+			}
+			c.Query(`{ me { notifications { nodes { kind message actor { username } target { __typename } } } } }`, nil, &me)
+			for _, n := range me.Me.Notifications.Nodes {
+				if n.Message == "" {
+					t.Errorf("%s: no message", n.Kind)
+				}
+				kinds = append(kinds, n.Kind)
+			}
+			slices.Reverse(kinds) // in the order of the events
+			return kinds
+		}
+		want := func(c *servertest.Client, who string, expected ...string) {
+			t.Helper()
+			if got := kinds(c); !slices.Equal(got, expected) {
+				t.Errorf("%s: notifications %v, want %v", who, got, expected)
+			}
+		}
+		path := fmt.Sprintf("/things/%d", thing)
+		eve.Do("POST", path+"/toggle-watch", nil).Want(t, 200)
+		bob.Do("POST", path+"/likes", nil).Want(t, 200)
+		bob.Do("DELETE", path+"/likes", nil).Want(t, 200)
+		bob.Do("POST", path+"/likes", nil).Want(t, 200) // reported once
+		var comment struct{ ID int64 }
+		bob.Do("POST", path+"/comments", object{"body": "Neat."}).Want(t, 200, &comment)
+		ada.Do("POST", fmt.Sprintf("/comments/%d/reply", comment.ID), object{"body": "Thanks."}).Want(t, 200)
+		bob.Do("POST", "/users/ada/followers", nil).Want(t, 200)
+		want(ada, "ada", "LIKE", "COMMENT", "FOLLOW")
+		want(bob, "bob", "REPLY")
+		want(eve, "eve, who watches", "COMMENT", "COMMENT")
+
+		count := func(c *servertest.Client, expected int) {
+			t.Helper()
+			var n struct{ Count int }
+			c.Get("/users/me/event-count").Want(t, 200, &n)
+			if n.Count != expected {
+				t.Errorf("event-count is %d, want %d", n.Count, expected)
+			}
+		}
+		count(ada, 3)
+		ada.Do("POST", "/events/0/read-all", nil).Want(t, 200)
+		count(ada, 0)
+		var events []struct{ ID int64 }
+		ada.Get("/events").Want(t, 200, &events)
+		bob.Do("DELETE", fmt.Sprintf("/events/%d", events[0].ID), nil).Want(t, 404)
+		ada.Do("DELETE", fmt.Sprintf("/events/%d", events[0].ID), nil).Want(t, 200)
+		ada.Get(fmt.Sprintf("/events/%d", events[0].ID)).Want(t, 404)
+		bob.Get("/users/ada/event-count").Want(t, 403)
+
+		bob.Do("DELETE", "/users/ada/followers", nil).Want(t, 200)
+		bob.Do("DELETE", fmt.Sprintf("/comments/%d", comment.ID), nil).Want(t, 200)
+		want(ada, "ada, after it was taken back", "LIKE")
+		ada.Do("DELETE", path, nil).Want(t, 200)
+		want(ada, "ada, after the thing was deleted")
+		want(eve, "eve, after the thing was deleted")
+		eve.Do("POST", path+"/toggle-watch", nil).Want(t, 404)
+	})
+}
+
+// TestThingops moves things between collections as old programs do, and counts them on every way.
+func TestThingops(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		one, two := publishedThing(t, bob, "One"), publishedThing(t, bob, "Two")
+		var from, to struct{ ID int64 }
+		ada.Do("POST", "/collections", object{"name": "From"}).Want(t, 200, &from)
+		ada.Do("POST", "/collections", object{"name": "To"}).Want(t, 200, &to)
+		holds := func(collection int64, expected ...int64) {
+			t.Helper()
+			s.Fold()
+			var things []struct{ ID int64 }
+			var c struct{ Count int }
+			ada.Get(fmt.Sprintf("/collections/%d/things", collection)).Want(t, 200, &things)
+			ada.Get(fmt.Sprintf("/collections/%d", collection)).Want(t, 200, &c)
+			var got []int64
+			for _, t := range things {
+				got = append(got, t.ID)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, expected) || c.Count != len(expected) {
+				t.Errorf("collection %d holds %v, counted %d, want %v", collection, got, c.Count, expected)
+			}
+		}
+		both := fmt.Sprintf("/thingops/%d,%d", one, two)
+		ada.Do("POST", both+"/copy", object{"target_collection_id": from.ID}).Want(t, 200)
+		holds(from.ID, one, two)
+		ada.Do("POST", both+"/move", object{"source_collection_id": from.ID, "target_collection_id": to.ID}).Want(t, 200)
+		holds(from.ID)
+		holds(to.ID, one, two)
+		ada.Do("POST", fmt.Sprintf("/thingops/%d,%d/copy", one, 999), object{"target_collection_id": from.ID}).Want(t, 404)
+		holds(from.ID) // all or nothing
+		bob.Do("POST", both+"/remove", object{"collection_id": to.ID}).Want(t, 403)
+		ada.Do("POST", fmt.Sprintf("/thingops/%d/remove", one), object{"collection_id": to.ID}).Want(t, 200)
+		holds(to.ID, two)
+		ada.Do("POST", fmt.Sprintf("/collections/%d/move/%d", from.ID, two), nil).Want(t, 200)
+		holds(from.ID, two)
+		holds(to.ID)
+		var holding struct{ ID int64 }
+		if ada.Get(fmt.Sprintf("/collections/%d/by-thing-id", two)).Want(t, 200, &holding); holding.ID != from.ID {
+			t.Errorf("by-thing-id answers collection %d, want %d", holding.ID, from.ID)
+		}
+		bob.Get(fmt.Sprintf("/collections/%d/by-thing-id", two)).Want(t, 404)
+		ada.Do("DELETE", fmt.Sprintf("/things/%d/collections", two), nil).Want(t, 200)
+		holds(from.ID)
+		ada.Do("POST", "/thingops/1,x/copy", object{"target_collection_id": from.ID}).Want(t, 400)
+	})
+}
+
+// publishedThing publishes a thing with one model and returns its id.
+func publishedThing(t *testing.T, c *servertest.Client, name string) int64 {
+	t.Helper()
+	id := c.Thing(name)
+	c.Finalize("thing", id, c.Upload(name+".stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))).Want(t, 200)
+	c.Publish(id).Want(t, 200)
+	return id
+}

@@ -1,0 +1,133 @@
+package server_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/rest"
+)
+
+// TestWebPages opens the web addresses that answers carry, as a browser without JavaScript and without a token does.
+func TestWebPages(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, visitor := s.User("ada"), s.Client("")
+		id := publishedThing(t, ada, "Bracket <b>")
+		draft := ada.Thing("Hidden")
+		ada.Do("POST", "/collections", object{"name": "Brackets"}).Want(t, 200)
+		ada.Do("POST", fmt.Sprintf("/collections/1/thing/%d", id), nil).Want(t, 200)
+		ada.Do("PATCH", fmt.Sprintf("/things/%d", id), object{"tags": []string{"Wall Mount"}}).Want(t, 200)
+		var thing struct {
+			PublicURL string `json:"public_url"`
+		}
+		ada.Get(fmt.Sprintf("/things/%d", id)).Want(t, 200, &thing)
+		html := func(path string, status int) string {
+			t.Helper()
+			r := visitor.Request("GET", path, nil)
+			r.Header.Set("Accept", "text/html,*/*")
+			answer := visitor.Send(r)
+			answer.Want(t, status)
+			policy := answer.Header.Get("Content-Security-Policy")
+			if status == 200 && (strings.Contains(policy, "unsafe") || !strings.Contains(policy, "default-src 'none'")) {
+				t.Errorf("%s: policy %q", path, policy)
+			}
+			if !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") {
+				t.Errorf("%s: is %s", path, answer.Header.Get("Content-Type"))
+			}
+			return string(answer.Bytes)
+		}
+		page := html(thing.PublicURL, 200)
+		for _, part := range []string{"Bracket &lt;b&gt;", `property="og:title"`, "Creative Commons - Attribution", "/ada", "/download:", "/zip", "Made for a test."} {
+			if !strings.Contains(page, part) {
+				t.Errorf("the page of the thing lacks %s", part)
+			}
+		}
+		if strings.Contains(page, "<script") || strings.Contains(page, "<b>") {
+			t.Error("the page of the thing holds a script, or a name that was not escaped")
+		}
+		for _, path := range []string{"/ada", "/ADA/designs", "/tag:wall_mount", "/collection:1", "/ada/collections/1"} {
+			if !strings.Contains(html(path, 200), fmt.Sprintf("/thing:%d", id)) {
+				t.Errorf("%s does not lead to the thing", path)
+			}
+		}
+		html(fmt.Sprintf("/thing:%d", draft), 404)
+		html("/thing:x", 404)
+		html("/nobody", 404)
+		visitor.Get(fmt.Sprintf("/thing:%d", draft)).Want(t, 404)
+		ada.Get(fmt.Sprintf("/thing:%d", draft)).Want(t, 200) // by her token
+		visitor.Get(fmt.Sprintf("/thing:%d/zip", draft)).Want(t, 404)
+		ada.Get("/api/users/me").Want(t, 200)
+		visitor.Get("/api/users/me").Want(t, 401)
+	}, anonymousRead)
+}
+
+// TestZip downloads the files of a thing as an archive, whole and resumed, and compares the bytes.
+func TestZip(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, visitor := s.User("ada"), s.Client("")
+		id := ada.Thing("Set")
+		stl, png := servertest.Mesh(t, "hschendel_simple_bin.stl"), servertest.Mesh(t, "lib3mf_thumbnail.png")
+		ada.Finalize("thing", id, ada.Upload("part.stl", stl), ada.Upload("PART.stl", append([]byte("other"), stl...)), ada.Upload("look.png", png)).Want(t, 200)
+		ada.Publish(id).Want(t, 200)
+		path := fmt.Sprintf("/thing:%d/zip", id)
+		whole := visitor.Get(path).Want(t, 200)
+		z, err := zip.NewReader(bytes.NewReader(whole.Bytes), int64(len(whole.Bytes)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string][]byte{"files/part.stl": stl, "files/PART (2).stl": append([]byte("other"), stl...), "images/look.png": png}
+		for _, f := range z.File {
+			r, err := f.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			content, err := io.ReadAll(r)
+			if err != nil || !bytes.Equal(content, want[f.Name]) || f.Method != zip.Store {
+				t.Errorf("%s: %d bytes, want %d: %v", f.Name, len(content), len(want[f.Name]), err)
+			}
+			delete(want, f.Name)
+		}
+		if len(want) > 0 {
+			t.Errorf("the archive lacks %d files", len(want))
+		}
+		for _, from := range []int{1, 100, len(stl) + 60, len(whole.Bytes) - 30} {
+			r := visitor.Request("GET", path, nil)
+			r.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+			r.Header.Set("If-Range", whole.Header.Get("ETag"))
+			rest := visitor.Send(r).Want(t, http.StatusPartialContent)
+			if !bytes.Equal(rest.Bytes, whole.Bytes[from:]) {
+				t.Errorf("resumed at %d: other bytes", from)
+			}
+		}
+		if head := visitor.Do("HEAD", path, nil).Want(t, 200); head.ContentLength != int64(len(whole.Bytes)) {
+			t.Errorf("HEAD announces %d bytes, the archive has %d", head.ContentLength, len(whole.Bytes))
+		}
+	}, anonymousRead)
+}
+
+// TestReservedNames checks that nobody can be named like a path of the server.
+func TestReservedNames(t *testing.T) {
+	s := servertest.Start(t, "sqlite")
+	for _, name := range []string{"things", "GraphQL", "api", "thingops"} {
+		if _, err := s.Store.CreateUser(context.Background(), name, false); models.CodeOf(err) != models.BadInput {
+			t.Errorf("user %s: %v, want BAD_USER_INPUT", name, err)
+		}
+	}
+	for _, path := range rest.Paths() {
+		first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		if _, err := s.Store.CreateUser(context.Background(), first, false); models.CodeOf(err) != models.BadInput {
+			t.Errorf("%s is a path, and a user can be named %s", path, first)
+		}
+	}
+}
+
+// anonymousRead permits reading without a token, as a server does by default.
+func anonymousRead(c *config.Settings) { c.AnonymousRead = true }

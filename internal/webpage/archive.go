@@ -1,0 +1,114 @@
+package webpage
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/zipstream"
+)
+
+// checksums remembers the CRC-32 of contents that were read, so that a resumed download need not read them again.
+type checksums struct {
+	mu   sync.Mutex
+	sums map[string]uint32 // by SHA-256
+}
+
+const maxChecksums = 10_000
+
+func (c *checksums) get(sha256 string) (sum uint32, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sum, ok = c.sums[sha256]
+	return sum, ok
+}
+
+func (c *checksums) put(sha256 string, sum uint32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.sums) >= maxChecksums {
+		clear(c.sums)
+	}
+	c.sums[sha256] = sum
+}
+
+// serveZip streams the files of a thing as a ZIP archive. The archive depends on the thing and its files alone, so
+// a client can resume it with Range and If-Range.
+func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *object) {
+	var files []zipstream.File
+	tag := sha256.New()
+	names := make(map[string]bool)
+	for _, f := range thing.Files {
+		if f.SHA256 == "" {
+			continue // its bytes are not here
+		}
+		number, _ := strconv.ParseInt(f.ID, 10, 64)
+		folder := "files"
+		if f.Kind == "IMAGE" {
+			folder = "images"
+		}
+		name := unique(names, folder, f.Name)
+		fmt.Fprintf(tag, "%s %s %d\n", name, f.SHA256, f.Size)
+		files = append(files, zipstream.File{
+			Name: name, Size: f.Size,
+			Open:    func() (io.ReadSeekCloser, error) { return o.Open(r.Context(), number) },
+			CRC32:   func() (uint32, bool) { return o.known.get(f.SHA256) },
+			Checked: func(sum uint32) { o.known.put(f.SHA256, sum) },
+		})
+	}
+	if len(files) == 0 {
+		o.fail(w, r, ErrNotFound)
+		return
+	}
+	modified := time.Time{}
+	if thing.ModifiedAt != nil {
+		modified = thing.ModifiedAt.UTC()
+	}
+	fmt.Fprintln(tag, modified)
+	archive := zipstream.New(files, modified)
+	defer archive.Close()
+	h := w.Header()
+	h.Set("Content-Type", "application/zip")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(thing.Name) + ".zip"}))
+	h.Set("ETag", `"`+base64.RawURLEncoding.EncodeToString(tag.Sum(nil)[:18])+`"`)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "private, no-cache")
+	h.Add("Vary", "Authorization")
+	http.ServeContent(w, r, "", time.Time{}, archive)
+}
+
+// unique returns a name in a folder that no other file of the archive has, whatever the case: some file systems make
+// one file of two names.
+func unique(taken map[string]bool, folder, name string) string {
+	name = fileName(name)
+	extension := path.Ext(name)
+	stem := strings.TrimSuffix(name, extension)
+	full := folder + "/" + name
+	for n := 2; taken[strings.ToLower(full)]; n++ {
+		full = fmt.Sprintf("%s/%s (%d)%s", folder, stem, n, extension)
+	}
+	taken[strings.ToLower(full)] = true
+	return full
+}
+
+// fileName replaces what separates folders, on any system, and control characters.
+func fileName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, name)
+	if name = strings.Trim(name, ". "); name == "" {
+		return "file"
+	}
+	return name
+}

@@ -1,0 +1,173 @@
+package models
+
+import (
+	"context"
+	"slices"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// maxCollectAtOnce is how many things one call may put into a collection, or take out.
+const maxCollectAtOnce = 100
+
+// MoveThings puts things into a collection of the caller.
+type MoveThings struct {
+	ThingIDs         []int64
+	CollectionID     int64
+	FromCollectionID *int64 // a collection of the caller to take them out of; nil: none
+	FromOthers       bool   // take them out of all other collections of the caller
+}
+
+// MoveThings puts things that the caller may see into a collection, and takes them out of others where that is
+// asked for. All of it happens or none. Things that are there already stay.
+func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings) (*Collection, error) {
+	if err := checkThingIDs(m.ThingIDs); err != nil {
+		return nil, err
+	}
+	ids := slices.Sorted(slices.Values(m.ThingIDs)) // in one order, so that two calls do not wait for each other
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		for _, id := range ids {
+			if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, id}); err != nil {
+				return err
+			}
+		}
+		to, err := s.lockOwnCollection(ctx, tx, caller, m.CollectionID)
+		if err != nil {
+			return err
+		}
+		rows := make([]collectionThing, len(ids))
+		for i, id := range ids {
+			rows[i] = collectionThing{CollectionID: to.ID, ThingID: id, CreatedAt: now()}
+		}
+		var added []int64
+		err = tx.NewInsert().Model(&rows).On("CONFLICT (collection_id, thing_id) DO NOTHING").Returning("thing_id").Scan(ctx, &added)
+		if err := ignoreNoRows(err); err != nil {
+			return err
+		}
+		if err := count(ctx, tx, collectionThings.by(int64(len(added)), to.ID), thingCollects.by(1, added...)); err != nil {
+			return err
+		}
+		if from := m.FromCollectionID; from != nil && *from != to.ID {
+			if _, err := s.lockOwnCollection(ctx, tx, caller, *from); err != nil {
+				return err
+			}
+			if err := takeOut(ctx, tx, ids, "collection_id = ?", *from); err != nil {
+				return err
+			}
+		}
+		if m.FromOthers {
+			return takeOut(ctx, tx, ids, "collection_id <> ? AND collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", to.ID, caller.UserID)
+		}
+		return touchCollection(ctx, tx, to.ID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Collection(ctx, m.CollectionID)
+}
+
+// RemoveThings takes things out of a collection of the caller, or out of all of them where collectionID is nil.
+// A thing that is not there is not an error.
+func (s *Store) RemoveThings(ctx context.Context, caller auth.Caller, thingIDs []int64, collectionID *int64) error {
+	if err := checkThingIDs(thingIDs); err != nil {
+		return err
+	}
+	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if collectionID == nil {
+			return takeOut(ctx, tx, thingIDs, "collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", caller.UserID)
+		}
+		if _, err := s.lockOwnCollection(ctx, tx, caller, *collectionID); err != nil {
+			return err
+		}
+		return takeOut(ctx, tx, thingIDs, "collection_id = ?", *collectionID)
+	})
+}
+
+func checkThingIDs(ids []int64) error {
+	if len(ids) == 0 {
+		return badInput("thingIds", "thingIds: at least one id is needed")
+	}
+	if len(ids) > maxCollectAtOnce {
+		e := badInput("thingIds", "thingIds: at most %d are taken (got %d)", maxCollectAtOnce, len(ids))
+		e.Limit = maxCollectAtOnce
+		return e
+	}
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			return badInput("thingIds", "thingIds: %d is given twice", id)
+		}
+	}
+	return nil
+}
+
+// takeOut takes things out of the collections that a condition selects, and counts it.
+func takeOut(ctx context.Context, tx bun.Tx, thingIDs []int64, where string, args ...any) error {
+	var gone []collectionThing
+	err := tx.NewDelete().Model(&gone).Where("thing_id IN (?)", bun.List(thingIDs)).Where(where, args...).
+		Returning("collection_id, thing_id").Scan(ctx)
+	if err := ignoreNoRows(err); err != nil {
+		return err
+	}
+	var collections, things []int64
+	for _, row := range gone {
+		collections, things = append(collections, row.CollectionID), append(things, row.ThingID)
+	}
+	if err := count(ctx, tx, collectionThings.by(-1, collections...), thingCollects.by(-1, things...)); err != nil || len(gone) == 0 {
+		return err
+	}
+	return touchCollection(ctx, tx, collections...)
+}
+
+// touchCollection records that what collections hold has changed.
+func touchCollection(ctx context.Context, tx bun.Tx, ids ...int64) error {
+	_, err := tx.NewUpdate().Model((*Collection)(nil)).Set("modified_at = ?", now()).Where("id IN (?)", bun.List(ids)).Exec(ctx)
+	return err
+}
+
+// maxIDs bounds lists of bare ids.
+const maxIDs = 10_000
+
+// CollectedThingIDs returns the ids of the published things in a user's collections, none twice, at most 10,000.
+func (s *Store) CollectedThingIDs(ctx context.Context, userID int64) (ids []int64, err error) {
+	err = s.db.read.NewSelect().TableExpr("collection_things AS ct").ColumnExpr("DISTINCT ct.thing_id").
+		Join("JOIN collections AS co ON co.id = ct.collection_id AND co.owner_id = ?", userID).
+		Join("JOIN things AS t ON t.id = ct.thing_id AND t.state = ?", Published).
+		OrderExpr("ct.thing_id").Limit(maxIDs).Scan(ctx, &ids)
+	return ids, err
+}
+
+// LikedThingIDs returns the ids of the published things that a user likes, the latest liked first, at most 10,000.
+func (s *Store) LikedThingIDs(ctx context.Context, userID int64) (ids []int64, err error) {
+	err = s.db.read.NewSelect().TableExpr("likes AS l").Column("l.target_id").
+		Join("JOIN things AS t ON t.id = l.target_id AND t.state = ?", Published).
+		Where("l.user_id = ? AND l.target_type = ?", userID, OnThing).OrderExpr("l.id DESC").Limit(maxIDs).Scan(ctx, &ids)
+	return ids, err
+}
+
+// CollectionsHolding returns, for each of some things, the collections of a user that hold it, the latest first.
+func (s *Store) CollectionsHolding(ctx context.Context, userID int64, thingIDs []int64) (map[int64][]*Collection, error) {
+	var rows []*collectionThing
+	err := s.db.forIDs(ctx, "collections holding", thingIDs, &rows, func(among, user schema.QueryAppender) *bun.SelectQuery {
+		return s.db.read.NewSelect().Model(&rows).Column("ct.thing_id", "ct.collection_id").
+			Join("JOIN collections AS co ON co.id = ct.collection_id").
+			Where("ct.thing_id ? AND co.owner_id = ?", among, user).OrderExpr("ct.id DESC").Limit(maxIDs)
+	}, userID)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	ids := make([]int64, len(rows))
+	for i, row := range rows {
+		ids[i] = row.CollectionID
+	}
+	found, err := s.CollectionsByID(ctx, slices.Compact(slices.Sorted(slices.Values(ids))))
+	held := make(map[int64][]*Collection)
+	for _, row := range rows {
+		if c := found[row.CollectionID]; c != nil {
+			held[row.ThingID] = append(held[row.ThingID], c)
+		}
+	}
+	return held, err
+}

@@ -1,0 +1,185 @@
+package models
+
+import (
+	"context"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// NotificationKind is what a notification reports.
+type NotificationKind string
+
+// The kinds of notifications.
+const (
+	NotifyComment          NotificationKind = "comment"
+	NotifyReply            NotificationKind = "reply"
+	NotifyLike             NotificationKind = "like"
+	NotifyMake             NotificationKind = "make"
+	NotifyFollow           NotificationKind = "follow"
+	NotifyRemix            NotificationKind = "remix"
+	NotifyModeration       NotificationKind = "moderation"
+	NotifyProcessingFailed NotificationKind = "processing_failed"
+)
+
+const (
+	// maxNotifications is how many notifications a user keeps: older ones are removed by the garbage collector.
+	maxNotifications = 1000
+	// notificationTTL is how long a notification is kept, read or not.
+	notificationTTL = 90 * 24 * time.Hour
+)
+
+// Notification reports one event to one user. It is written in the transaction of the event.
+type Notification struct {
+	bun.BaseModel `bun:"table:notifications,alias:n"`
+
+	ID         int64 `bun:",pk,autoincrement"`
+	UserID     int64 // the recipient
+	Kind       NotificationKind
+	ActorID    int64      `bun:",nullzero"` // who caused it; 0: the server or a moderator
+	TargetType TargetType // what it is about
+	TargetID   int64
+	CreatedAt  time.Time
+	ReadAt     *time.Time // nil: unread
+}
+
+// IsRead reports whether the notification was marked as read.
+func (n *Notification) IsRead() bool { return n.ReadAt != nil }
+
+// Target returns what the notification is about.
+func (n *Notification) Target() Target { return Target{n.TargetType, n.TargetID} }
+
+// notify writes a notification for each recipient. The actor is not notified, and nobody twice.
+func notify(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, about Target, recipients ...int64) error {
+	at := now()
+	var rows []Notification
+	seen := map[int64]bool{0: true, actor: true}
+	for _, id := range recipients {
+		if !seen[id] {
+			seen[id] = true
+			rows = append(rows, Notification{UserID: id, Kind: kind, ActorID: actor, TargetType: about.Type, TargetID: about.ID, CreatedAt: at})
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	_, err := tx.NewInsert().Model(&rows).Exec(ctx)
+	return err
+}
+
+// notifyWatchers writes a notification for each user who watches a target, except those listed. Nothing is
+// reported about what is on a thing that is not published; thingID is 0 where there is none.
+func notifyWatchers(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, about, watched Target, thingID int64, except ...int64) error {
+	watchers := tx.NewSelect().Model((*watch)(nil)).
+		ColumnExpr("w.user_id, ?, ?, ?, CAST(? AS bigint), ?", kind, actor, about.Type, about.ID, now()).
+		Where("w.target_type = ? AND w.target_id = ? AND w.user_id NOT IN (?)", watched.Type, watched.ID, bun.List(append(except, actor)))
+	if thingID != 0 {
+		watchers = watchers.Where("EXISTS (SELECT 1 FROM things AS t WHERE t.id = ? AND t.state = ?)", thingID, Published)
+	}
+	_, err := tx.NewRaw("INSERT INTO notifications (user_id, kind, actor_id, target_type, target_id, created_at) ?", watchers).Exec(ctx)
+	return err
+}
+
+// forgetNotification removes the notification of an event that its actor took back, so that repeating the event
+// reports it once.
+func forgetNotification(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, about Target) error {
+	_, err := tx.NewDelete().Model((*Notification)(nil)).
+		Where("target_type = ? AND target_id = ? AND kind = ? AND actor_id = ?", about.Type, about.ID, kind, actor).Exec(ctx)
+	return err
+}
+
+// notifyOfFailure tells the owners of the files of a preview that it failed.
+func notifyOfFailure(ctx context.Context, tx bun.Tx, previewID int64) error {
+	files := tx.NewSelect().Model((*File)(nil)).
+		ColumnExpr("f.owner_id, ?, ?, f.id, ?", NotifyProcessingFailed, OnFile, now()).
+		Where("f.preview_id = ? AND f.state = ?", previewID, Finalized)
+	_, err := tx.NewRaw("INSERT INTO notifications (user_id, kind, target_type, target_id, created_at) ?", files).Exec(ctx)
+	return err
+}
+
+// NotificationFilter selects notifications.
+type NotificationFilter struct {
+	UnreadOnly bool
+	Since      *time.Time // nil: all
+}
+
+// Notifications lists the notifications of the caller, the latest first.
+func (s *Store) Notifications(caller auth.Caller, userID int64, filter NotificationFilter) (List, error) {
+	if userID != caller.UserID {
+		return List{}, fail(Forbidden, "notifications are shown to their user alone")
+	}
+	return List{db: s.db, by: order{id: "n.id"}, rows: func(userID int64) *bun.SelectQuery {
+		q := s.db.read.NewSelect().TableExpr("notifications AS n").Where("n.user_id = ?", userID)
+		if filter.UnreadOnly {
+			q = q.Where("n.read_at IS NULL")
+		}
+		if filter.Since != nil {
+			q = q.Where("n.created_at >= ?", filter.Since.UTC())
+		}
+		return q
+	}}, nil
+}
+
+// NotificationsByID returns the notifications of those ids, for a caller who may see what refers to them.
+func (s *Store) NotificationsByID(ctx context.Context, ids []int64) (map[int64]*Notification, error) {
+	return byID(ctx, s.db, ids, func(rows *[]*Notification) *bun.SelectQuery { return s.db.read.NewSelect().Model(rows) },
+		"n.id", func(n *Notification) int64 { return n.ID })
+}
+
+// Notification returns a notification of the caller. Another user's is NotFound.
+func (s *Store) Notification(ctx context.Context, caller auth.Caller, id int64) (*Notification, error) {
+	found, err := s.NotificationsByID(ctx, []int64{id})
+	if err != nil {
+		return nil, err
+	}
+	if n := found[id]; n != nil && n.UserID == caller.UserID {
+		return n, nil
+	}
+	return nil, missing("notification", id)
+}
+
+// UnreadNotifications counts the unread notifications of the caller.
+func (s *Store) UnreadNotifications(ctx context.Context, caller auth.Caller) (int64, error) {
+	return s.db.write.NewSelect().Model((*Notification)(nil)).Where("n.user_id = ? AND n.read_at IS NULL", caller.UserID).Count(ctx)
+}
+
+// MarkNotificationsRead marks notifications of the caller as read, all of them where ids is nil. One that does not
+// exist, or is read already, is not an error.
+func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, ids []int64) error {
+	if len(ids) > maxNotifications {
+		e := badInput("ids", "ids: at most %d are taken (got %d)", maxNotifications, len(ids))
+		e.Limit = maxNotifications
+		return e
+	}
+	q := s.db.write.NewUpdate().Model((*Notification)(nil)).Set("read_at = ?", now()).Where("user_id = ? AND read_at IS NULL", caller.UserID)
+	if ids != nil {
+		q = q.Where("id IN (?)", bun.List(ids))
+	}
+	_, err := q.Exec(ctx)
+	return err
+}
+
+// DeleteNotification removes a notification of the caller. Another user's is NotFound.
+func (s *Store) DeleteNotification(ctx context.Context, caller auth.Caller, id int64) error {
+	done, err := s.db.write.NewDelete().Model((*Notification)(nil)).Where("id = ? AND user_id = ?", id, caller.UserID).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); n > 0 || err != nil {
+		return err
+	}
+	return missing("notification", id)
+}
+
+// expireNotifications removes notifications past their time, and the oldest of users who have too many.
+func (s *Store) expireNotifications(ctx context.Context) error {
+	if _, err := s.db.write.NewDelete().Model((*Notification)(nil)).Where("created_at < ?", now().Add(-notificationTTL)).Exec(ctx); err != nil {
+		return err
+	}
+	_, err := s.db.write.NewRaw("DELETE FROM notifications WHERE id IN (SELECT id FROM "+
+		"(SELECT id, row_number() OVER (PARTITION BY user_id ORDER BY id DESC) AS place FROM notifications "+
+		"WHERE user_id IN (SELECT user_id FROM notifications GROUP BY user_id HAVING count(*) > ?0)) AS n WHERE place > ?0)", maxNotifications).Exec(ctx)
+	return err
+}

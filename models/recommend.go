@@ -1,0 +1,83 @@
+package models
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// recommendingTags is how many tags of a user decide what is recommended to them.
+const recommendingTags = 20
+
+// tagsOfInterest selects the tags of the things that a user likes or made themselves, the most frequent first.
+func (s *Store) tagsOfInterest(userID int64) *bun.SelectQuery {
+	return s.db.read.NewSelect().TableExpr("thing_tags AS tt").Column("tt.tag_id").
+		Where("tt.thing_id IN (SELECT target_id FROM likes WHERE user_id = ?0 AND target_type = 'thing') OR tt.thing_id IN (SELECT id FROM things WHERE owner_id = ?0)", userID).
+		Group("tt.tag_id").OrderExpr("count(*) DESC, tt.tag_id").Limit(recommendingTags)
+}
+
+// RecommendedThings lists published things for the caller, the most popular first: those of other users under the
+// tags that the caller likes most and that the caller does not like yet. Where the caller has no tags, all of others are listed.
+func (s *Store) RecommendedThings(caller auth.Caller, userID int64) (List, error) {
+	if userID != caller.UserID {
+		return List{}, fail(Forbidden, "recommendations are shown to their user alone")
+	}
+	return List{db: s.db, by: order{key: "t.popularity", id: "t.id"}, rows: func(userID int64) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("things AS t").Where("t.state = 'published' AND t.owner_id <> ?", userID).
+			Where("NOT EXISTS (SELECT 1 FROM likes AS l WHERE l.user_id = ? AND l.target_type = 'thing' AND l.target_id = t.id)", userID).
+			Where("NOT EXISTS (?0) OR EXISTS (SELECT 1 FROM thing_tags AS tt WHERE tt.thing_id = t.id AND tt.tag_id IN (SELECT tag_id FROM (?0) AS interest))", s.tagsOfInterest(userID))
+	}}, nil
+}
+
+// RecommendedTags returns the tags of the things that the caller likes or made themselves, the most frequent first.
+func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, userID int64) ([]*Tag, error) {
+	if userID != caller.UserID {
+		return nil, fail(Forbidden, "recommendations are shown to their user alone")
+	}
+	var ids []int64
+	if err := s.tagsOfInterest(userID).Scan(ctx, &ids); err != nil || len(ids) == 0 {
+		return []*Tag{}, err
+	}
+	found, err := s.TagsByID(ctx, ids)
+	tags := make([]*Tag, 0, len(ids))
+	for _, id := range ids {
+		if t := found[id]; t != nil {
+			tags = append(tags, t)
+		}
+	}
+	return tags, err
+}
+
+// RandomThings returns up to n published things, none twice, chosen at random. Each choice starts at a random id, so
+// a thing after a gap of deleted ids is chosen more often.
+func (s *Store) RandomThings(ctx context.Context, n int) ([]*Thing, error) {
+	var bounds struct{ Least, Most int64 }
+	err := s.db.read.NewSelect().TableExpr("things").ColumnExpr("coalesce(min(id), 0) AS least, coalesce(max(id), 0) AS most").
+		Where("state = ?", Published).Scan(ctx, &bounds)
+	if err != nil || bounds.Most == 0 {
+		return []*Thing{}, err
+	}
+	picks := make([]string, n)
+	for i := range picks {
+		from := bounds.Least + rand.Int64N(bounds.Most-bounds.Least+1)
+		picks[i] = "SELECT * FROM (" + s.db.read.NewSelect().TableExpr("things").Column("id").Where("state = ? AND id >= ?", Published, from).
+			OrderExpr("id").Limit(1).String() + ") AS pick"
+	}
+	var ids []int64
+	if err := s.db.read.NewRaw(strings.Join(picks, " UNION ALL ")).Scan(ctx, &ids); err != nil {
+		return nil, err
+	}
+	found, err := s.ThingsByID(ctx, ids)
+	things := make([]*Thing, 0, len(found))
+	for _, id := range ids {
+		if t := found[id]; t != nil && t.State == Published {
+			things = append(things, t)
+			delete(found, id)
+		}
+	}
+	return things, err
+}

@@ -1,0 +1,94 @@
+package models
+
+import (
+	"context"
+	"time"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// watch is a user's wish to be notified of what happens on a thing, a make or a collection.
+type watch struct {
+	bun.BaseModel `bun:"table:watches,alias:w"`
+
+	ID         int64 `bun:",pk,autoincrement"`
+	UserID     int64
+	TargetType TargetType
+	TargetID   int64
+	CreatedAt  time.Time
+}
+
+// Watch lets the caller watch a thing, a make or a collection that they may see. Watching again changes nothing.
+func (s *Store) Watch(ctx context.Context, caller auth.Caller, target Target) error {
+	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := s.holdLikeable(ctx, tx, caller, target); err != nil {
+			return err
+		}
+		return addWatch(ctx, tx, caller.UserID, target)
+	})
+}
+
+// Unwatch ends a watch of the caller, also on something that they may no longer see. It changes nothing
+// where there was no watch.
+func (s *Store) Unwatch(ctx context.Context, caller auth.Caller, target Target) error {
+	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		_, err := removeWatch(ctx, tx, caller.UserID, target)
+		return err
+	})
+}
+
+// ToggleWatch ends the caller's watch where there is one and begins one where there is none.
+// It returns whether the caller watches the target now.
+func (s *Store) ToggleWatch(ctx context.Context, caller auth.Caller, target Target) (watched bool, err error) {
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := s.holdLikeable(ctx, tx, caller, target); err != nil {
+			return err
+		}
+		removed, err := removeWatch(ctx, tx, caller.UserID, target)
+		if watched = !removed; err != nil || removed {
+			return err
+		}
+		return addWatch(ctx, tx, caller.UserID, target)
+	})
+	return watched, err
+}
+
+func addWatch(ctx context.Context, tx bun.Tx, userID int64, target Target) error {
+	_, err := tx.NewInsert().Model(&watch{UserID: userID, TargetType: target.Type, TargetID: target.ID, CreatedAt: now()}).
+		On("CONFLICT (user_id, target_type, target_id) DO NOTHING").Exec(ctx)
+	return err
+}
+
+func removeWatch(ctx context.Context, tx bun.Tx, userID int64, target Target) (removed bool, err error) {
+	done, err := tx.NewDelete().Model((*watch)(nil)).
+		Where("user_id = ? AND target_type = ? AND target_id = ?", userID, target.Type, target.ID).Exec(ctx)
+	if err != nil {
+		return false, err
+	}
+	n, err := done.RowsAffected()
+	return n > 0, err
+}
+
+// WatchedBy returns which of some things, makes or collections a user watches.
+func (s *Store) WatchedBy(ctx context.Context, userID int64, on TargetType, ids []int64) (map[int64]bool, error) {
+	var watched []int64
+	err := s.db.forIDs(ctx, "watched by, "+string(on), ids, &watched, func(among, user schema.QueryAppender) *bun.SelectQuery {
+		return s.db.read.NewSelect().Model((*watch)(nil)).Column("w.target_id").
+			Where("w.target_id ? AND w.user_id = ? AND w.target_type = ?", among, user, on)
+	}, userID)
+	return setOf(watched), err
+}
+
+// WatchedThings lists the published things that the caller watches, the latest watched first. The list is private.
+func (s *Store) WatchedThings(caller auth.Caller, userID int64) (List, error) {
+	if userID != caller.UserID {
+		return List{}, fail(Forbidden, "watched things are shown to their user alone")
+	}
+	return List{db: s.db, by: order{id: "w.id", node: "w.target_id"}, rows: func(userID int64) *bun.SelectQuery {
+		return s.db.read.NewSelect().TableExpr("watches AS w").Join("JOIN things AS t ON t.id = w.target_id AND t.state = 'published'").
+			Where("w.user_id = ? AND w.target_type = ?", userID, OnThing)
+	}}, nil
+}

@@ -1,0 +1,89 @@
+package wire
+
+import "github.com/meshyard/meshyard/internal/urls"
+
+// EventSchema is a notification. The wire calls notifications events.
+type EventSchema struct {
+	ID      ID            `json:"id"`
+	Type    string        `json:"type"`
+	Message string        `json:"message"`
+	Time    Time          `json:"time"`
+	Targets []EventObject `json:"targets"`
+	Sources []EventObject `json:"sources"`
+
+	// Input only: cleared by Complete.
+	Actor  *UserSummary `json:"actor,omitempty"`
+	Target *eventTarget `json:"target,omitempty"`
+}
+
+// EventObject is what a notification is about, or who caused it.
+type EventObject struct {
+	Thumbnail    string        `json:"thumbnail"`
+	ThingsURL    string        `json:"things_url"`
+	DefaultImage *ImageSummary `json:"default_image,omitzero"`
+}
+
+type eventTarget struct {
+	Type  string   `json:"__typename"`
+	ID    ID       `json:"id"`
+	Image *Picture `json:"image"`
+}
+
+// Complete implements [Completer].
+func (e *EventSchema) Complete(a urls.Builder) {
+	e.Targets, e.Sources = []EventObject{}, []EventObject{}
+	if t := e.Target; t != nil && t.ID != 0 {
+		noun := map[string]string{"Thing": "/things/", "Make": "/copies/"}[t.Type]
+		object := EventObject{Thumbnail: t.Image.thumbnail(a, "THING"), ThingsURL: a.Base + noun + t.ID.String()}
+		if t.Image != nil {
+			object.DefaultImage = t.Image.Summary()
+		}
+		e.Targets = append(e.Targets, object)
+	}
+	if e.Actor != nil {
+		e.Actor.Complete(a)
+		e.Sources = append(e.Sources, EventObject{Thumbnail: e.Actor.Thumbnail, ThingsURL: e.Actor.URL + "/things"})
+	}
+	e.Actor, e.Target = nil, nil
+}
+
+// CountSchema is a number of notifications.
+type CountSchema struct {
+	Count int `json:"count"`
+}
+
+// IDsSchema is the things that an operation was about.
+type IDsSchema struct {
+	IDs []ID `json:"ids"`
+}
+
+// WatchedSchema answers an operation that changes a watch.
+type WatchedSchema struct {
+	IsWatched bool `json:"is_watched"`
+}
+
+// LikedSchema answers an operation that changes a like.
+type LikedSchema struct {
+	IsLiked bool `json:"is_liked"`
+}
+
+// StatsSchema is what happened on a day. Views are not counted by this server.
+type StatsSchema struct {
+	Day         string `json:"day"`
+	UserID      ID     `json:"user_id"`
+	ThingID     *ID    `json:"thing_id,omitzero"` // only by thing
+	Views       int    `json:"views"`
+	Downloads   int    `json:"downloads"`
+	Likes       int    `json:"likes"`
+	Collects    int    `json:"collects"`
+	Watches     int    `json:"watches"`
+	Comments    int    `json:"comments"`
+	Makes       int    `json:"makes"`
+	Derivatives int    `json:"derivatives"`
+}
+
+// ProgramsSchema is the list of slicing programs, which is empty.
+type ProgramsSchema struct {
+	Count    int   `json:"count"`
+	Programs []any `json:"programs"`
+}
