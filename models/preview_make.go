@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/uptrace/bun"
@@ -29,6 +30,9 @@ func (s *Store) MakePreview(ctx context.Context) (made bool, err error) {
 		return true, s.failPreview(ctx, p, "The server ended three times while it worked on this file, so it is not tried again.")
 	}
 	result, err := s.derive(ctx, p)
+	if err != nil {
+		err = fmt.Errorf("preview %d: %w", p.ID, err)
+	}
 	var bad *mesh.Error
 	var crash *child.CrashError
 	var interrupted *child.Interrupted

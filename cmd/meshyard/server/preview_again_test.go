@@ -1,0 +1,200 @@
+package server_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/models"
+)
+
+// derivedObjects returns what is in the bucket of a server below derived/, by key.
+func derivedObjects(t *testing.T, s *servertest.Server) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(strings.TrimPrefix(s.Settings.BucketURL, "file://"), bucket.DerivedPrefix, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := make(map[string]string)
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects[path] = string(b)
+	}
+	return objects
+}
+
+func removeAll(t *testing.T, objects map[string]string) {
+	t.Helper()
+	for path := range objects {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A rendition whose object is gone is made again: meanwhile the default image stands for images, and
+// nothing is a 500.
+func TestLostRenditionsAreMadeAgain(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, nobody := s.User("ada"), s.Client("")
+		thing := ada.Thing("Lost")
+		id := ada.Upload("a.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"))
+		ada.Finalize("thing", thing, id).Want(t, 200)
+		ada.Publish(thing).Want(t, 200)
+		if _, err := s.Store.MakePreview(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f := settled(t, ada, id)
+		if f.Thumbnail == nil || f.ThreejsURL == nil || f.GlbURL == nil {
+			t.Fatalf("got %+v", f)
+		}
+		before := derivedObjects(t, s)
+		standIn := nobody.Get(s.URL + "/renders/default/model.png").Bytes
+		for _, c := range []struct {
+			url     string
+			standIn bool
+		}{{f.Thumbnail.URL, true}, {strings.Replace(f.Thumbnail.URL, "full", "thumb_large", 1), true}, {*f.ThreejsURL, false}, {*f.GlbURL, false}} {
+			removeAll(t, derivedObjects(t, s))
+			for range 2 { // it is gone, and then it is being made
+				r := nobody.Get(c.url)
+				status := map[bool]int{true: 200, false: 503}[c.standIn]
+				r.Want(t, status)
+				if r.Header.Get("Cache-Control") != "no-store" || c.standIn != bytes.Equal(r.Bytes, standIn) || !c.standIn && r.Header.Get("Retry-After") == "" {
+					t.Errorf("%s: %d bytes, %v", c.url, len(r.Bytes), r.Header)
+				}
+			}
+			if made, err := s.Store.MakePreview(t.Context()); !made || err != nil {
+				t.Errorf("%s: nothing was queued: %v", c.url, err)
+			}
+			if made, err := s.Store.MakePreview(t.Context()); made || err != nil {
+				t.Errorf("%s: it was queued twice: %v", c.url, err)
+			}
+			for path, b := range derivedObjects(t, s) {
+				if before[path] != b {
+					t.Errorf("%s is made with other bytes", path)
+				}
+			}
+			if r := nobody.Get(c.url); r.StatusCode != 200 || c.standIn && bytes.Equal(r.Bytes, standIn) {
+				t.Errorf("%s is still missing: %d", c.url, r.StatusCode)
+			}
+		}
+
+		// An operator finds them all.
+		if n, err := s.Store.WantPreviews(t.Context(), models.AgainMissing); n != 0 || err != nil {
+			t.Errorf("%d previews miss an object although all are there: %v", n, err)
+		}
+		removeAll(t, derivedObjects(t, s))
+		if n, err := s.Store.WantPreviews(t.Context(), models.AgainMissing); n != 1 || err != nil {
+			t.Errorf("%d previews miss an object, want 1: %v", n, err)
+		}
+		if made, err := s.Store.MakePreview(t.Context()); !made || err != nil {
+			t.Error(made, err)
+		}
+		soundCatalogue(t, s)
+	})
+}
+
+// Caches ask again within an hour, and are refused once a thing is taken down. Three.js JSON is stored
+// compressed, and served to clients that do not take that, too.
+func TestRenditionsInCaches(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, nobody, staff := s.User("ada"), s.Client(""), s.Staff()
+		thing := ada.Thing("Cached")
+		id := ada.Upload("a.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"))
+		ada.Finalize("thing", thing, id).Want(t, 200)
+		ada.Publish(thing).Want(t, 200)
+		if _, err := s.Store.MakePreview(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f := settled(t, ada, id)
+
+		get := func(url, encoding, tag string) *servertest.Response {
+			r := nobody.Request(http.MethodGet, url, nil)
+			r.Header.Set("Accept-Encoding", encoding)
+			if tag != "" {
+				r.Header.Set("If-None-Match", tag)
+			}
+			return nobody.Send(r)
+		}
+		packed, plain := get(*f.ThreejsURL, "gzip", ""), get(*f.ThreejsURL, "identity", "")
+		z, err := gzip.NewReader(bytes.NewReader(packed.Bytes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		unpacked, err := io.ReadAll(z)
+		if err != nil || !bytes.Equal(unpacked, plain.Bytes) {
+			t.Errorf("%d bytes compressed, %d plain: %v", len(unpacked), len(plain.Bytes), err)
+		}
+		if packed.Header.Get("Content-Encoding") != "gzip" || plain.Header.Get("Content-Encoding") != "" || packed.Header.Get("ETag") == plain.Header.Get("ETag") ||
+			!slices.Contains(packed.Header.Values("Vary"), "Accept-Encoding") || plain.Header.Get("Content-Length") != fmt.Sprint(len(plain.Bytes)) {
+			t.Errorf("compressed %v, plain %v", packed.Header, plain.Header)
+		}
+
+		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, map[string]any{"id": servertest.ID(thing)}, new(any))
+		for _, url := range []string{f.Thumbnail.URL, *f.ThreejsURL, *f.GlbURL} {
+			url, _, _ = strings.Cut(url, "?")
+			if r := get(url, "gzip", packed.Header.Get("ETag")); r.StatusCode < 400 {
+				t.Errorf("%s: %d after the takedown", url, r.StatusCode)
+			}
+		}
+		if got := packed.Header.Get("Cache-Control"); got != "public, max-age=3600, must-revalidate" {
+			t.Errorf("Cache-Control %q", got)
+		}
+	})
+}
+
+// Owners take turns: whoever has taken much time lately comes after those who have not, however many
+// files wait.
+func TestOwnersTakeTurns(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		upload := func(c *servertest.Client, n int) (ids []int64) {
+			thing := c.Thing("Many")
+			for i := range n {
+				ids = append(ids, c.Upload("a.stl", append(servertest.Mesh(t, "hschendel_simple_bin.stl")[:84:84], bytes.Repeat([]byte{byte(i), byte(thing)}, 25)...)))
+			}
+			c.Finalize("thing", thing, ids...).Want(t, 200)
+			return ids
+		}
+		upload(s.User("eve"), 12)
+		// Eve's first file took a minute.
+		if made, err := s.Store.MakePreview(t.Context()); !made || err != nil {
+			t.Fatal(made, err)
+		}
+		db := openDB(t, s).SQL()
+		if _, err := db.Exec("UPDATE previews SET took_ms = 60000 WHERE begun_at IS NOT NULL"); err != nil {
+			t.Fatal(err)
+		}
+		ada, bob := s.User("ada"), s.User("bob")
+		upload(ada, 5)
+		upload(bob, 5)
+		for range 10 {
+			if made, err := s.Store.MakePreview(t.Context()); !made || err != nil {
+				t.Fatal(made, err)
+			}
+		}
+		left := rowsOf(t, s, "SELECT u.username FROM previews p JOIN users u ON u.id = p.owner_id WHERE p.state = 'waiting' GROUP BY u.username")
+		if len(left) != 1 || !strings.Contains(left[0], "eve") {
+			t.Errorf("files of %v wait, want those of eve alone", left)
+		}
+		for range 11 {
+			if made, err := s.Store.MakePreview(t.Context()); !made || err != nil {
+				t.Fatal(made, err)
+			}
+		}
+		if made, err := s.Store.MakePreview(t.Context()); made || err != nil {
+			t.Error("there is nothing left to do", made, err)
+		}
+	})
+}

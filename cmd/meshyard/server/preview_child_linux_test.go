@@ -1,0 +1,71 @@
+package server_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+)
+
+// killChildren kills the first n processes that make previews of contents in the bucket of a server,
+// each as soon as it is seen. It stops with ctx.
+func killChildren(ctx context.Context, s *servertest.Server, n int) {
+	dir := strings.TrimPrefix(s.Settings.BucketURL, "file://")
+	killed := make(map[int]bool)
+	for len(killed) < n && ctx.Err() == nil {
+		processes, _ := filepath.Glob("/proc/[0-9]*/fd/0")
+		for _, input := range processes {
+			content, err := os.Readlink(input)
+			pid, _ := strconv.Atoi(strings.Split(input, "/")[2])
+			if err == nil && strings.HasPrefix(content, dir) && !killed[pid] {
+				killed[pid] = true
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// A preview whose process is killed is made again, and fails with a clear error when that happens each
+// time. The server and the other previews go on.
+func TestPreviewProcessIsKilled(t *testing.T) {
+	servertest.Sequential(t)
+	for _, c := range []struct {
+		name  string
+		kills int
+	}{{"once", 1}, {"each time", 3}} {
+		t.Run(c.name, func(t *testing.T) {
+			servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+				ada := s.User("ada")
+				thing := ada.Thing("Killed")
+				id := ada.Upload("a.stl", meshtest.SphereSTL(150_000))
+				go killChildren(t.Context(), s, c.kills)
+				ada.Finalize("thing", thing, id).Want(t, 200)
+				f := settled(t, ada, id)
+				p := f.Processing
+				if c.kills == 1 {
+					if p.State != "DONE" || p.Attempts != 2 || f.Mesh == nil {
+						t.Errorf("got %+v, want it made by the second attempt", p)
+					}
+					return
+				}
+				if p.State != "FAILED" || p.Attempts != 3 || p.Error == nil || *p.Error != "It was tried three times. The preview process was killed (signal: killed)." {
+					t.Errorf("got %+v %v, want a failure after three attempts that says why", p, p.Error)
+				}
+				other := ada.Upload("b.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
+				ada.Finalize("thing", thing, other).Want(t, 200)
+				if f := settled(t, ada, other); f.Processing.State != "DONE" {
+					t.Errorf("the next preview: %+v", f.Processing)
+				}
+			}, derives, func(s *config.Settings) { s.UploadLimit = 64 << 20 })
+		})
+	}
+}
