@@ -44,15 +44,12 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 	if f.ThingID == 0 || caller.UserID == 0 {
 		return nil, f, nil
 	}
-	// It holds the user, the file and the thing, in that order, and so may meet a deletion of the thing half-way.
-	err = unlessDeadlocked(func() error {
-		_, err := s.db.write.NewInsert().Model(d).Exec(ctx)
-		return err
-	})
-	if isForeignKey(err) {
+	if err := s.downloads.record(ctx, d); isForeignKey(err) {
 		return nil, nil, missing("file", fileID) // deleted since it was read
+	} else if err != nil {
+		return nil, nil, err
 	}
-	return d, f, err
+	return d, f, nil
 }
 
 // stillShown keeps the downloads of things that show themselves to a user: others' may have been taken down since, or were drafts that he saw as one of the staff.

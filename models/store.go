@@ -35,23 +35,25 @@ type Work struct {
 
 // Store is the catalogue: rows in a database and bytes in a bucket.
 type Store struct {
-	db       *DB
-	bucket   *bucket.Bucket
-	options  Options
-	enqueue  func(ctx context.Context, tx bun.Tx, work Work) error
-	files    *batcher[int64, *File]
-	tokens   *tokenCache
-	usage    usage
-	cuts     coalesce.Group[error] // of pictures into sizes, by key
-	cutters  chan struct{}         // holds one for each at work
-	renderer *renderer             // of Markdown
-	making   previewTurns
+	db        *DB
+	bucket    *bucket.Bucket
+	options   Options
+	enqueue   func(ctx context.Context, tx bun.Tx, work Work) error
+	files     *batcher[int64, *File]
+	downloads downloadLog
+	tokens    *tokenCache
+	usage     usage
+	cuts      coalesce.Group[error] // of pictures into sizes, by key
+	cutters   chan struct{}         // holds one for each at work
+	renderer  *renderer             // of Markdown
+	making    previewTurns
 }
 
 // NewStore makes a store of a migrated database and a bucket. enqueue keeps work in the transaction it is given.
 func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work Work) error) *Store {
 	s := &Store{db: db, bucket: b, options: options, enqueue: enqueue, tokens: newTokenCache(), cutters: make(chan struct{}, cuttersAtOnce), renderer: newRenderer()}
 	s.files = newBatcher(s.FilesByID)
+	s.downloads.insert = s.insertDownloads
 	return s
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -49,7 +50,7 @@ type (
 func appendInt(b []byte, v any) []byte { return fmt.Append(b, v) }
 
 // world gives a schema of which calls counts the batches.
-func world(roots []*node, calls *int, order *[]string) graphql.ExecutableSchema {
+func world(roots []*node, calls *atomic.Int64, order *[]string) graphql.ExecutableSchema {
 	step := func(name string) *field {
 		return &field{Waits: true, Append: appendInt, Resolve: func(context.Context, *execution, *graphql.FieldContext, any) (any, error) {
 			*order = append(*order, name)
@@ -81,7 +82,7 @@ func world(roots []*node, calls *int, order *[]string) graphql.ExecutableSchema 
 					panic("no")
 				}},
 				"children": {Each: breadthfirst.EachPointer[node], Waits: true, Batch: func(_ context.Context, _ *execution, _ *graphql.FieldContext, objects []any) ([]any, error) {
-					*calls++
+					calls.Add(1)
 					var all [][]*node
 					for _, n := range breadthfirst.Objects[*node](objects) {
 						all = append(all, n.children)
@@ -158,13 +159,13 @@ func TestExecute(t *testing.T) {
 		{`{nodes{panics id}}`, roots, `{"nodes":[{"panics":null,"id":1},{"panics":null,"id":2}]}`, []string{"nodes[0].panics internal system error", "nodes[1].panics internal system error"}},
 		{`mutation{third first second}`, roots, `{"third":1,"first":2,"second":3}`, nil},
 	} {
-		calls := 0
+		var calls atomic.Int64
 		data, errs := run(t, world(c.roots, &calls, new([]string)), c.text, nil)
 		if data != c.want || !slices.Equal(errs, c.errs) {
 			t.Errorf("%s\n got %s %q\nwant %s %q", c.text, data, errs, c.want, c.errs)
 		}
-		if strings.Contains(c.text, "children") && calls != 1 {
-			t.Errorf("%s: the children were resolved %d times", c.text, calls)
+		if strings.Contains(c.text, "children") && calls.Load() != 1 {
+			t.Errorf("%s: the children were resolved %d times", c.text, calls.Load())
 		}
 	}
 }
@@ -172,16 +173,16 @@ func TestExecute(t *testing.T) {
 // A field is resolved once for all objects of a level, across their lists.
 func TestOneBatchForALevel(t *testing.T) {
 	deep := &node{id: 1, children: []*node{{children: []*node{{}, {}}}, {children: []*node{{}}}}}
-	calls := 0
+	var calls atomic.Int64
 	run(t, world([]*node{deep, deep}, &calls, new([]string)), `{nodes{children{children{children{id}}}}}`, nil)
-	if calls != 3 {
-		t.Errorf("the children of three levels were resolved %d times", calls)
+	if calls.Load() != 3 {
+		t.Errorf("the children of three levels were resolved %d times", calls.Load())
 	}
 }
 
 // An answer that grows beyond the limit is none.
 func TestLimit(t *testing.T) {
-	calls := 0
+	var calls atomic.Int64
 	for _, text := range []string{"{nodes{" + repeated(30, "a%d:text ") + "}}", "{nodes{" + repeated(30, "a%d:children{text} ") + "}}"} {
 		data, errs := run(t, world([]*node{{children: []*node{{}}}}, &calls, new([]string)), text, nil)
 		if data != "null" || len(errs) != 1 || !strings.Contains(errs[0], "too large") {
@@ -201,7 +202,8 @@ func repeated(n int, format string) string {
 // One plan serves all requests, unless it depends on their variables.
 func TestPlanAndVariables(t *testing.T) {
 	document := gqlparser.MustLoadQuery(sdl, `query($a: Boolean!) {one{id must @include(if: $a)}}`)
-	seven, calls := 7, 0
+	seven := 7
+	var calls atomic.Int64
 	schema := world([]*node{{id: 1, must: &seven}}, &calls, new([]string))
 	exec := executor.New(schema)
 	exec.SetQueryCache(held{document})

@@ -1,0 +1,119 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// maxRecorded bounds how many downloads one statement records.
+const maxRecorded = 500
+
+// downloadLog records downloads by group commit: downloads that are recorded at the same time share a statement and its
+// commit. There is no timer. A download that finds no commit under way starts one at once; those that arrive meanwhile go
+// together into the next.
+type downloadLog struct {
+	insert func(ctx context.Context, rows []*Download) error // all of them or none
+
+	mu         sync.Mutex
+	committing bool
+	waiting    []*recording
+}
+
+// recording is a download that waits for its commit.
+type recording struct {
+	ctx  context.Context
+	row  *Download
+	err  error
+	done chan struct{}
+}
+
+// record returns once the download is committed. If ctx ends before, it may have been recorded or not.
+func (l *downloadLog) record(ctx context.Context, row *Download) error {
+	r := &recording{ctx: ctx, row: row, done: make(chan struct{})}
+	l.mu.Lock()
+	l.waiting = append(l.waiting, r)
+	start := !l.committing
+	l.committing = true
+	l.mu.Unlock()
+	if start {
+		// Not in the caller's goroutine, nor under its cancellation: others wait for the commits too.
+		go l.commit(context.WithoutCancel(ctx))
+	}
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// commit records what waits until nothing does.
+func (l *downloadLog) commit(ctx context.Context) {
+	for {
+		l.mu.Lock()
+		group := l.waiting[:min(len(l.waiting), maxRecorded)]
+		l.waiting = l.waiting[len(group):]
+		if len(group) == 0 {
+			l.committing, l.waiting = false, nil
+			l.mu.Unlock()
+			return
+		}
+		l.mu.Unlock()
+		l.commitGroup(ctx, group)
+	}
+}
+
+// commitGroup records a group. One that cannot be recorded, since its file or its user was deleted, does not keep the others
+// from it.
+func (l *downloadLog) commitGroup(ctx context.Context, group []*recording) {
+	present := make([]*recording, 0, len(group))
+	for _, r := range group {
+		if r.err = r.ctx.Err(); r.err == nil {
+			present = append(present, r)
+		} else {
+			close(r.done) // its caller has left before
+		}
+	}
+	err := l.try(ctx, present)
+	if len(present) > 1 && isForeignKey(err) {
+		// Nothing of the statement was kept: each goes by itself.
+		for _, r := range present {
+			r.err = l.try(ctx, []*recording{r})
+			close(r.done)
+		}
+		return
+	}
+	for _, r := range present {
+		r.err = err
+		close(r.done)
+	}
+}
+
+// try records downloads in one statement. A panic is an error of those who wait for it.
+func (l *downloadLog) try(ctx context.Context, group []*recording) (err error) {
+	if len(group) == 0 {
+		return nil
+	}
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic while %d downloads were recorded: %v", len(group), cause)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, maxTx)
+	defer cancel()
+	rows := make([]*Download, len(group))
+	for i, r := range group {
+		rows[i] = r.row
+	}
+	return l.insert(ctx, rows)
+}
+
+// insertDownloads appends downloads to the log in one statement. It holds the users, the files and the things that they
+// refer to, and so may meet a deletion of a thing half-way.
+func (s *Store) insertDownloads(ctx context.Context, rows []*Download) error {
+	return unlessDeadlocked(func() error {
+		_, err := s.db.write.NewInsert().Model(&rows).Exec(ctx)
+		return err
+	})
+}

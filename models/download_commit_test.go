@@ -1,0 +1,66 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Downloads that come while one commits share the next commit, each is kept once, and one that cannot be kept, or whose
+// caller leaves, takes nothing from the others.
+func TestDownloadsShareCommits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var statements [][]int64
+		kept := make(map[int64]int)
+		const deleted = 13
+		log := downloadLog{insert: func(ctx context.Context, rows []*Download) error {
+			time.Sleep(time.Second)
+			if ctx.Err() != nil {
+				t.Error("a commit ends with a caller")
+			}
+			var files []int64
+			for _, row := range rows {
+				files = append(files, row.FileID)
+			}
+			statements = append(statements, files)
+			for _, id := range files {
+				if id == deleted {
+					return &pgconn.PgError{Code: "23503"}
+				}
+			}
+			for _, id := range files {
+				kept[id]++
+			}
+			return nil
+		}}
+		leaving, leave := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		for id := int64(1); id <= 20; id++ {
+			wg.Go(func() {
+				time.Sleep(time.Duration(id) * time.Millisecond) // all while the first commits
+				ctx := t.Context()
+				if id == 7 {
+					ctx = leaving
+				}
+				err := log.record(ctx, &Download{FileID: id})
+				switch {
+				case id == 7 && !errors.Is(err, context.Canceled), id == deleted && !isForeignKey(err), id != 7 && id != deleted && (err != nil || kept[id] != 1):
+					t.Errorf("download %d: %v, kept %d times", id, err, kept[id])
+				}
+			})
+		}
+		time.Sleep(500 * time.Millisecond)
+		leave()
+		wg.Wait()
+		synctest.Wait()
+		// The first alone, then all others together, in vain because of the deleted one, and then each by itself.
+		if len(statements) != 2+18 || len(statements[0]) != 1 || len(statements[1]) != 18 || len(kept) != 18 || kept[deleted] != 0 || kept[7] != 0 || log.committing {
+			t.Errorf("%d kept by the statements %v", len(kept), statements)
+		}
+	})
+}
