@@ -38,9 +38,10 @@ func (m moment) String() string {
 type mix int
 
 const (
-	everything mix = iota
-	finalizing     // first uploads alone, then nothing but batches of them
-	staging        // forms alone, most of them sent again with other bytes
+	everything  mix = iota
+	finalizing      // first uploads alone, then nothing but batches of them
+	staging         // forms alone, most of them sent again with other bytes
+	downloading     // first some files, then downloads alone, which share commits
 	mixes
 )
 
@@ -84,6 +85,10 @@ func (l *load) step(rng *rand.Rand, u *user) {
 		l.upload(rng, u)
 	case l.mix == finalizing && n < 90:
 		l.finalize(rng, u)
+	case l.mix == downloading && l.sum[gotFinalize].Load() == 0:
+		l.finalize(rng, u)
+	case l.mix == downloading && n < 95:
+		l.download(rng, u)
 	case n < 40:
 		l.upload(rng, u)
 	case n < 60:

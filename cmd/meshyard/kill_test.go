@@ -158,6 +158,8 @@ func (k *killing) choose(l *load) (delay time.Duration, why string) {
 		l.due = 1 + l.due/3
 	case l.mix == staging && l.clock == gotDownload:
 		l.clock = gotUpload
+	case l.mix == downloading:
+		l.clock = gotDownload
 	}
 	if l.clock == sentBytes || l.clock == sentFinalize {
 		delay = time.Duration(k.rng.IntN(8_000)) * time.Microsecond // while it is being worked on

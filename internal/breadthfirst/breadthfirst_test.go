@@ -235,3 +235,13 @@ func FuzzAppendString(f *testing.F) {
 		}
 	})
 }
+
+// A table that was generated from another schema is refused at the start.
+func TestTableFitsSchema(t *testing.T) {
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, "lacks Either, Leaf.id, Mutation.first") {
+			t.Errorf("got the panic %q", got)
+		}
+	}()
+	breadthfirst.New(generated{}, breadthfirst.Schema[*execution]{}, nil, breadthfirst.Limit{})
+}

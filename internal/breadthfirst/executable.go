@@ -2,6 +2,8 @@ package breadthfirst
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -27,8 +29,11 @@ type Limit struct {
 }
 
 // New returns an executable schema. generated runs subscriptions, context makes the generated execution context of an
-// operation.
+// operation. It panics if the table does not fit the schema: then one was generated without the other.
 func New[E any](generated graphql.ExecutableSchema, schema Schema[E], context func(*graphql.OperationContext) E, limit Limit) *Executable[E] {
+	if missing := schema.missing(generated.Schema()); len(missing) > 0 {
+		panic(fmt.Sprintf("breadthfirst: the generated table lacks %s: run make generate", strings.Join(missing, ", ")))
+	}
 	return &Executable[E]{ExecutableSchema: generated, schema: schema, context: context, limit: limit}
 }
 

@@ -8,8 +8,11 @@ package breadthfirst
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // Schema says how the fields of all object types are resolved and written. E is the generated execution context.
@@ -56,6 +59,29 @@ type Field[E any] struct {
 
 // null reports whether a value is null.
 func (f *Field[E]) null(value any) bool { return value == nil || f.Nil != nil && f.Nil(value) }
+
+// missing names the fields and the abstract types of a schema that the table lacks, or has without their arguments.
+func (s Schema[E]) missing(schema *ast.Schema) (names []string) {
+	for _, definition := range schema.Types {
+		if definition.IsAbstractType() && s.Abstract[definition.Name] == nil {
+			names = append(names, definition.Name)
+		}
+		if definition.Kind != ast.Object || definition == schema.Subscription || strings.HasPrefix(definition.Name, "__") {
+			continue
+		}
+		of := s.Types[definition.Name]
+		for _, field := range definition.Fields {
+			if strings.HasPrefix(field.Name, "__") {
+				continue
+			}
+			if of == nil || of.Fields[field.Name] == nil || (of.Fields[field.Name].Args != nil) != (len(field.Arguments) > 0) {
+				names = append(names, definition.Name+"."+field.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
 // The functions below are what the generated table is made of.
 
