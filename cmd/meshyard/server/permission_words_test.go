@@ -1,47 +1,54 @@
 package server_test
 
-// What docs/permissions.md says besides its tables.
+// The prose of docs/permissions.md. Its tables are observed by the test.
 const (
-	permissionsAre = `# Who may do what
+	permissionsAre = `# Permissions
 
-This document is written by a test, which makes each of these calls by GraphQL and, where there is a path for it, by REST, on SQLite and on PostgreSQL: they all must end as it says
-here. It also sees that what is refused changes nothing. After a change that is meant, ` + "`go test ./cmd/meshyard/server -run 'Permissions$' -update`" + ` writes it anew; an operation of either
-face, or a field that leads to what may be hidden, that has no row here fails the test.
+A test writes this document. It makes each call by GraphQL and, where a path exists, by REST, on SQLite and on
+PostgreSQL, and records the outcome; it also checks that refused calls change nothing. An operation, or a field that
+leads to hidden data, without a row here fails the test. After an intended change, regenerate the document with
+` + "`go test ./cmd/meshyard/server -run 'Permissions$' -update`" + `.
 
-**Who calls.** The columns are callers, and what a row is about belongs to the owner.
+**Callers.** Each column is a caller. The object of a row belongs to the owner.
 
-| Column | Who |
+| Column | Caller |
 |---|---|
-| anonymous | nobody: no access token |
-| other | another member, whose token reads and writes |
-| owner | the member to whom it belongs, whose token reads and writes |
-| moderator, administrator | one of the staff, whose token has the scope ` + "`admin`" + ` as well; without it the staff are members |
-| suspended | the owner, who is suspended; for what needs the scope ` + "`admin`" + `, a moderator who is |
-| wrong scope | the owner, whose token lacks the scope that is needed: it only writes where that is ` + "`read`" + `, and only reads where that is ` + "`write`" + `; for ` + "`admin`" + `, an administrator without it |
-| expired | the owner, whose token is over; one that is unknown or was revoked is answered alike |
-| application | an application's own token, which stands for nobody and reads what is public |
+| anonymous | no access token, on a server that runs with ` + "`--no-anonymous-read`" + ` |
+| other | another member, with a token that reads and writes |
+| owner | the member whom the object belongs to, with a token that reads and writes |
+| moderator, administrator | a user with that role and a token with the scope ` + "`admin`" + `; without that scope they have the permissions of a member |
+| suspended | the owner, suspended; for operations with the scope ` + "`admin`" + `, a suspended moderator |
+| wrong scope | the owner, with a token that lacks the required scope |
+| expired | the owner, with an expired token; unknown and revoked tokens have the same result |
+| application | an application's own token, which belongs to no user and reads public data |
 
-**How it ends.** A cell is the status of the REST face, which is also that of the code of GraphQL: 200 it is done, or shown; 400 it makes no sense, such as liking one's own; 401
-` + "`UNAUTHENTICATED`" + `; 403 ` + "`FORBIDDEN`" + `; 404 ` + "`NOT_FOUND`" + `. After a colon stands what was shown: objects are called by their state, *published*, *draft* or *taken down*,
-and those of a third user, Zoe, *zoe's*. Where there is 200 and nothing behind it though other cells of the row show something, a field is null or a list is empty.
+**Anonymous reading** is on by default. GraphQL queries without a token then have the results of the column
+*application*, except that fields that need a user fail with ` + "`UNAUTHENTICATED`" + `. REST always needs a token.
 
-**What is nobody's business.** That a draft is there may be known: 403 says so. An upload that is not finalized is known to its owner alone, and so is an access token: for
-anybody else each operation answers that it does not exist, in the words and with as many statements to the database as for one that never was. Collections are public.
+**Results.** A cell is the HTTP status of REST, which corresponds to the code of GraphQL: 200 success, 400 an invalid
+request (such as liking one's own thing), 401 ` + "`UNAUTHENTICATED`" + `, 403 ` + "`FORBIDDEN`" + `, 404 ` + "`NOT_FOUND`" + `. After a colon
+follows what was returned: *published*, *draft* or *taken down* objects, and *zoe's*, which belong to a third user. A
+200 without such a list, in a row where other cells have one, means null or an empty list.
 
-**What applications get of a user** by OAuth 2 is a token of that user with the scopes ` + "`read`" + ` and ` + "`write`" + `, or one of them. It may what the user's own may, but makes no tokens and
-ends none but itself. A suspended user signs in no more, and so lets no application in.
+**Hidden existence.** That a draft exists is not secret: the result is 403. Pending uploads and access tokens are
+visible to their owner only. For others each operation answers as if they did not exist, with the same message and the
+same number of statements. Collections are public.
+
+**Applications** that a user authorizes by OAuth 2 get a token of that user with the scopes ` + "`read`" + ` and ` + "`write`" + `, or one of
+them. It has the same permissions as the user's own token, but it cannot create tokens and can revoke only itself.
+Suspended users cannot sign in, and so cannot authorize applications.
 `
-	lookingIs = "A row is about one object that is asked for by its id, or about a field of it. What hangs on something hidden is hidden with it: files, makes, comments. A make shows itself to whoever " +
-		"made it, even where its thing was taken down; a comment does not."
-	catalogueIs = "A row shows all that its owner has of a kind, or that there is: published things, drafts and things taken down, own and Zoe's, which the owner also likes, has made, downloaded while they " +
-		"were shown, and put into a collection. `totalCount` is always the number of what is shown."
-	changingIs = "A token that writes and does not read is shown what it has changed, and nothing further: the lists of a user, and the e-mail address, need the scope `read`. Recording a download needs that " +
-		"scope, too, and is no change: those who are suspended go on downloading. Nobody downloads what hangs on a thing taken down."
-	takingPartIs = "Where a comment, or what it is on, is hidden from its author, it cannot be changed before it is shown again; the staff deletes it all the same. Things, files, makes and comments of others are " +
-		"deleted by the staff, and changed by nobody."
-	staffIs = "Moderators decide on members, and administrators on everybody. Both need a token with the scope `admin`, and lose all of this at once when they are suspended or given another role."
+	lookingIs = "A row is about one object requested by its id, or about one of its fields. Files, makes and comments of a hidden object are hidden with it. The creator of a make can see it " +
+		"even if its thing was taken down; this does not apply to comments."
+	catalogueIs = "A row lists objects of one type: published things, drafts and things taken down, of the owner and of Zoe. The owner has also liked, made, downloaded and collected them while they " +
+		"were visible. `totalCount` is always the number of objects returned."
+	changingIs = "A token with the scope `write` but not `read` sees what it changed and nothing else: a user's lists and e-mail address need `read`. Recording a download needs `read`, too, and " +
+		"suspended users can still download. Files of a thing that was taken down cannot be downloaded."
+	takingPartIs = "A comment that is hidden from its author, or whose target is, cannot be changed by them; moderators and administrators can delete it. They can delete the things, files, makes and comments of " +
+		"others but not change them."
+	staffIs = "Moderators act on members, administrators on everyone. Both need a token with the scope `admin`, and lose these permissions when they are suspended or their role changes."
 
-	addressesAre = "The bytes of a file, the page that shows it, its pictures and what else is derived of it are fetched by addresses. They need no token, and none would help. Signed addresses are handed to " +
-		"whoever may see the file, for an hour; that a thing is taken down ends them."
-	routesAre = "Each path ends as the rows do that stand beside it. HEAD of a download looks at the file, and records nothing."
+	addressesAre = "The bytes of a file, its page, its images and other renditions are fetched by URL. They need no token, and a token makes no difference. Signed URLs are given to everyone " +
+		"who can see the file and are valid for an hour; a takedown of the thing ends them."
+	routesAre = "Each path has the result of the rows beside it. HEAD of a download reads the file and records nothing."
 )
