@@ -14,6 +14,7 @@ import (
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/meshyard/meshyard/internal/breadthfirst"
 )
@@ -40,7 +41,7 @@ type generated struct{ graphql.ExecutableSchema }
 
 func (generated) Schema() *ast.Schema { return sdl }
 
-type execution struct{ order *[]string }
+type execution struct{}
 
 type (
 	field = breadthfirst.Field[*execution]
@@ -201,7 +202,7 @@ func repeated(n int, format string) string {
 
 // One plan serves all requests, unless it depends on their variables.
 func TestPlanAndVariables(t *testing.T) {
-	document := gqlparser.MustLoadQuery(sdl, `query($a: Boolean!) {one{id must @include(if: $a)}}`)
+	document := gqlparser.MustLoadQueryWithRules(sdl, `query($a: Boolean!) {one{id must @include(if: $a)}}`, rules.NewDefaultRules())
 	seven := 7
 	var calls atomic.Int64
 	schema := world([]*node{{id: 1, must: &seven}}, &calls, new([]string))

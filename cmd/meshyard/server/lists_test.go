@@ -397,7 +397,11 @@ func TestListsRefuse(t *testing.T) {
 			for n := i + 2; other.field == l.field && l.field != "Query.search"; n++ {
 				other = lists[n%len(lists)]
 			}
-			l.refuses(t, bob, *other.part(t, bob, object{"first": 1}).PageInfo.EndCursor)
+			end := other.part(t, bob, object{"first": 1}).PageInfo.EndCursor
+			if end == nil {
+				t.Fatalf("%s %s is empty", other.field, other.arguments)
+			}
+			l.refuses(t, bob, *end)
 		}
 		// Another sort, and the same list without replies, are other lists, too.
 		for a, b := range map[int]int{0: 1, 1: 2, 2: 3, 13: 14, 14: 13, 16: 17} {
