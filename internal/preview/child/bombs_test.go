@@ -15,7 +15,7 @@ import (
 // and of processor time, in a preview or in an error of the file.
 func TestBombs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes a minute of processor time, of processes without the race detector's interest")
+		t.Skip("takes minutes under the race detector, and the children race with nobody")
 	}
 	bombs := meshtest.Bombs()
 	if len(bombs) < 40 {
