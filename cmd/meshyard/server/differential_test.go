@@ -115,7 +115,7 @@ type randomQuery struct {
 }
 
 // unstable are fields whose values depend on the time of the call.
-var unstable = []string{"Popularity.score", "PopularityDay.points", "File.directUrl", "DeprecatedCall.calledAt"}
+var unstable = []string{"Popularity.score", "PopularityDay.points", "File.directUrl", "DeprecatedCall.calledAt", "Query.randomThings"}
 
 func (q *randomQuery) operation() string {
 	q.left = 4 + q.IntN(40)
