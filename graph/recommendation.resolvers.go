@@ -77,7 +77,8 @@ func (r *userResolver) CollectedThingIds(ctx context.Context, obj *models.User) 
 
 // Stats is the resolver for the stats field.
 func (r *userResolver) Stats(ctx context.Context, obj *models.User, from time.Time, to time.Time, byThing bool) ([]*models.StatsDay, error) {
-	return r.Store.Stats(ctx, caller(ctx), obj.ID, models.StatsPeriod{From: from, To: to, ByThing: byThing})
+	days, err := r.Store.Stats(ctx, caller(ctx), obj.ID, models.StatsPeriod{From: from, To: to, ByThing: byThing})
+	return append([]*models.StatsDay{}, days...), err // never null
 }
 
 // StatsDay returns exec.StatsDayResolver implementation.

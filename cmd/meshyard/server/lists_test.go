@@ -225,6 +225,7 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 	id(g.ada, comment, on("THING", draft))
 	for i, thing := range things {
 		users[0].Query(like, on("THING", thing), new(any))
+		users[0].Query(`mutation ($id: ID!) { watchThing(input: {id: $id}) { thing { id } } }`, object{"id": thing}, new(any))
 		users[0].Query(`mutation ($id: ID!) { recordDownload(input: {fileId: $id}) { url } }`, object{"id": files[i]}, new(any))
 		g.comment = id(users[0], comment, on("THING", g.thing))
 		if i < 5 {
@@ -244,6 +245,7 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 			u.Query(`mutation ($id: ID!) { deleteComment(input: {id: $id}) { comment { id } } }`, object{"id": reply}, new(any))
 		}
 	}
+	g.exec(t, "UPDATE notifications SET read_at = created_at WHERE id % 5 = 0")
 	s.Fold()
 	return g
 }
@@ -315,6 +317,9 @@ func (g *gallery) lists() []walked {
 		{"User.following", "", `user(username: "ada") { LIST }`, key, "SELECT followed_id FROM follows WHERE follower_id = " + ada + " ORDER BY id DESC"},
 		{"User.downloads", "", "me { LIST }", "file { key: id }", "SELECT file_id FROM downloads WHERE user_id = " + bob + " ORDER BY id DESC"},
 		{"User.downloadedThings", "", "me { LIST }", key, "SELECT thing_id FROM downloads WHERE user_id = " + bob + " GROUP BY thing_id ORDER BY max(id) DESC"},
+		{"User.watchedThings", "", "me { LIST }", key, "SELECT target_id FROM watches WHERE target_type = 'thing' AND user_id = " + bob + " ORDER BY id DESC"},
+		{"User.notifications", "unreadOnly: false", "me { LIST }", key, "SELECT id FROM notifications WHERE user_id = " + bob + " ORDER BY id DESC"},
+		{"User.notifications", "unreadOnly: true", "me { LIST }", key, "SELECT id FROM notifications WHERE read_at IS NULL AND user_id = " + bob + " ORDER BY id DESC"},
 		{"Mesh.duplicates", "", `file(id: "` + g.file + `") { mesh { LIST } }`, key, "SELECT id FROM files WHERE kind = 'model' AND id <> " + g.file + " ORDER BY id DESC"},
 		{"Category.things", "", `category(slug: "art") { LIST }`, key, "SELECT id FROM things WHERE " + shown + " ORDER BY published_at DESC, id DESC"},
 		{"Tag.things", "", `tag(name: "GEAR") { LIST }`, key, "SELECT id FROM things WHERE " + shown + " ORDER BY id DESC"},
@@ -386,6 +391,20 @@ func TestListsAreWalkedWhole(t *testing.T) {
 	})
 }
 
+// Recommendations are the things that a user does not like yet, the most popular first. Those of bob are empty, because
+// bob likes everything.
+func TestRecommendations(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newGallery(t, s)
+		want := g.keys(t, "SELECT id FROM things WHERE state = 'published' AND id NOT IN (SELECT target_id FROM likes WHERE target_type = 'thing' AND user_id = (SELECT id FROM users WHERE username = 'cyd')) ORDER BY popularity DESC, id DESC")
+		recommended := walked{"User.recommendedThings", "", "me { LIST }", "key: id", ""}
+		recommended.walk(t, s.Client(s.Token("cyd", "read")), want)
+		if got := recommended.part(t, s.Client(s.Token("bob", "read")), nil); len(want) < 3 || got.TotalCount != 0 {
+			t.Errorf("%d things are recommended to cyd and %d to bob", len(want), got.TotalCount)
+		}
+	})
+}
+
 // What is no part of a list is refused, in the same words by each.
 func TestListsRefuse(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -416,6 +435,7 @@ func TestEveryListIsWalked(t *testing.T) {
 	for _, l := range new(gallery).lists() {
 		walks[l.field] += "(" + l.args + ") "
 	}
+	walks["User.recommendedThings"] = "TestRecommendations"
 	schema, connections := graph.New(nil).Schema(), 0
 	for _, definition := range schema.Types {
 		for _, field := range definition.Fields {
