@@ -19,6 +19,11 @@ func (r *collectionResolver) Creator(ctx context.Context, objs []*models.Collect
 	return batch.Load(ctx, objs, loadersOf(ctx).users, func(c *models.Collection) int64 { return c.OwnerID })
 }
 
+// IsEditable is the resolver for the isEditable field.
+func (r *collectionResolver) IsEditable(ctx context.Context, obj *models.Collection) (bool, error) {
+	return obj.OwnerID == caller(ctx).UserID, nil
+}
+
 // Things is the resolver for the things field.
 func (r *collectionResolver) Things(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
 	return thingsOf(ctx, "Collection.things", r.Store.CollectedThings(), pageArgs{first, after, last, before, page}, obj, func(c *models.Collection) int64 { return c.ID })

@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 	"reflect"
+	"strconv"
 
 	"github.com/meshyard/meshyard/rest/wire"
 )
@@ -27,3 +28,8 @@ var categories = func() answer {
 
 // threads answers with a page of comments by the comments that they reply to.
 var threads = pageAs(func(comments []*wire.CommentSchema) any { return wire.Threaded(comments) }, reflect.TypeFor[wire.ThreadedSchema]())
+
+// removedThing answers with the id of the thing that was removed.
+var removedThing = body(func(_ *server, r *http.Request, _ []byte) (int64, error) {
+	return strconv.ParseInt(r.PathValue("thing_id"), 10, 64)
+})

@@ -141,7 +141,7 @@ var routes = []route{
 	{del, "/collections/{collection_id}", "delete_collections_collection_id", ok, nil},
 	{get, "/collections/{collection_id}/things", "get_collections_collection_id_things", page[wire.ShortThingSchema](), nil},
 	{post, "/collections/{collection_id}/thing/{thing_id}", "post_collections_collection_id_thing_thing_id", ok, nil},
-	{del, "/collections/{collection_id}/thing/{thing_id}", "delete_collections_collection_id_thing_thing_id", ok, nil},
+	{del, "/collections/{collection_id}/thing/{thing_id}", "delete_collections_collection_id_thing_thing_id", removedThing, nil},
 	{post, "/collections/{collection_id}/move/{thing_id}", "post_collections_collection_id_move_thing_id", ok, nil},
 	{post, "/collections/{collection_id}/like", "post_collections_collection_id_like", one[wire.LikedSchema](), nil},
 	{post, "/collections/{collection_id}/watch", "post_collections_collection_id_watch", one[wire.WatchedSchema](), nil},

@@ -312,6 +312,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
+			"isEditable": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.Collection)
+					return breadthfirst.Value(ec.Resolvers.Collection().IsEditable(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := value.(bool)
+					return strconv.AppendBool(b, v)
+				},
+			},
 			"thingCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)

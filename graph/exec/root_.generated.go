@@ -116,6 +116,7 @@ type ComplexityRoot struct {
 		Creator     func(childComplexity int) int
 		Description func(childComplexity int) int
 		ID          func(childComplexity int) int
+		IsEditable  func(childComplexity int) int
 		IsLiked     func(childComplexity int) int
 		IsWatched   func(childComplexity int) int
 		ModifiedAt  func(childComplexity int) int
@@ -1110,6 +1111,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Collection.ID(childComplexity), true
+	case "Collection.isEditable":
+		if e.ComplexityRoot.Collection.IsEditable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.IsEditable(childComplexity), true
 	case "Collection.isLiked":
 		if e.ComplexityRoot.Collection.IsLiked == nil {
 			break
@@ -4795,6 +4802,8 @@ type Collection {
   description: String!
   "The user who created the collection and can change it."
   creator: User! @goField(forceResolver: true, batch: true)
+  "Whether the caller can change it."
+  isEditable: Boolean! @goField(forceResolver: true)
   "The number of things in it, including drafts."
   thingCount: Int64!
   "The published things in it, most recently added first."
@@ -7960,6 +7969,8 @@ func (ec *executionContext) childFields_Collection(ctx context.Context, field gr
 		return ec.fieldContext_Collection_description(ctx, field)
 	case "creator":
 		return ec.fieldContext_Collection_creator(ctx, field)
+	case "isEditable":
+		return ec.fieldContext_Collection_isEditable(ctx, field)
 	case "thingCount":
 		return ec.fieldContext_Collection_thingCount(ctx, field)
 	case "things":

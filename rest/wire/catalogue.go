@@ -9,19 +9,22 @@ import (
 
 // CategorySchema is a category.
 type CategorySchema struct {
-	ID        ID                `json:"id"`
-	Name      string            `json:"name"`
-	URL       string            `json:"url"`
-	Count     int               `json:"count"`
-	Slug      string            `json:"slug"`
-	ThingsURL string            `json:"things_url"`
-	Children  []*CategorySchema `json:"children,omitzero"` // where they are asked for
+	ID           ID                `json:"id"`
+	Name         string            `json:"name"`
+	URL          string            `json:"url"`
+	Count        int               `json:"count"`
+	Slug         string            `json:"slug"`
+	ThingsURL    string            `json:"things_url"`
+	Thumbnail    string            `json:"thumbnail"`
+	PreviewImage string            `json:"preview_image"`
+	Children     []*CategorySchema `json:"children,omitzero"` // if they are asked for
 }
 
 // Complete implements [Completer].
 func (c *CategorySchema) Complete(a urls.Builder) {
 	c.URL = a.Base + "/categories/" + c.Slug
 	c.ThingsURL = c.URL + "/things"
+	c.Thumbnail, c.PreviewImage = a.Picture("THING"), a.Picture("THING")
 	for _, child := range c.Children {
 		child.Complete(a)
 	}
@@ -29,24 +32,50 @@ func (c *CategorySchema) Complete(a urls.Builder) {
 
 // CollectionSchema is a collection of things.
 type CollectionSchema struct {
-	ID          ID           `json:"id"`
-	Name        string       `json:"name"`
-	Description string       `json:"description"`
-	URL         string       `json:"url"`
-	ThingsURL   string       `json:"things_url"`
-	Thumbnail   string       `json:"thumbnail"`
-	Creator     *UserSummary `json:"creator"`
-	Count       int          `json:"count"`
-	Added       Time         `json:"added"`
-	Modified    Time         `json:"modified"`
+	ID              ID           `json:"id"`
+	Name            string       `json:"name"`
+	Description     string       `json:"description"`
+	URL             string       `json:"url"`
+	AbsoluteURL     string       `json:"absolute_url"`
+	ThingsURL       string       `json:"things_url"`
+	Thumbnail       string       `json:"thumbnail"`
+	PreviewImage    string       `json:"preview_image"`
+	Creator         *UserSummary `json:"creator"`
+	Count           int          `json:"count"`
+	Added           Time         `json:"added"`
+	Modified        Time         `json:"modified"`
+	FeaturedThingID *ID          `json:"featured_thing_id"`
+	IsEditable      bool         `json:"is_editable"`
+	IsFeatured      bool         `json:"is_featured"`
+	IsLiked         bool         `json:"is_liked"`
+	IsWatched       bool         `json:"is_watched"`
+
+	Newest *newestThing `json:"newest,omitempty"` // input only: cleared by Complete
+}
+
+// newestThing is the thing that was added to a collection last, which stands for the collection.
+type newestThing struct {
+	Nodes []struct {
+		Image *Picture `json:"image"`
+	} `json:"nodes"`
+}
+
+func (n *newestThing) image() *Picture {
+	if n == nil || len(n.Nodes) == 0 {
+		return nil
+	}
+	return n.Nodes[0].Image
 }
 
 // Complete implements [Completer].
 func (c *CollectionSchema) Complete(a urls.Builder) {
 	c.URL = a.Base + "/collections/" + c.ID.String()
 	c.ThingsURL = c.URL + "/things"
-	c.Thumbnail = a.Picture("THING")
+	c.AbsoluteURL = "/collection:" + c.ID.String()
+	image := c.Newest.image()
+	c.Thumbnail, c.PreviewImage = image.thumbnail(a, "THING"), image.preview(a, "THING")
 	c.Creator.Complete(a)
+	c.Newest = nil
 }
 
 // SearchTagSchema is a tag in the answer of a tag search.

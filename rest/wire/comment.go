@@ -20,17 +20,29 @@ type CommentSchema struct {
 	Added         Time          `json:"added"`
 	Modified      Time          `json:"modified"`
 	ParentID      ID            `json:"parent_id"` // 0 for a root comment
+	ParentURL     string        `json:"parent_url"`
+	ParentUser    *string       `json:"parent_user_name"`
 	IsDeleted     bool          `json:"is_deleted"`
 	Attachments   []*attachment `json:"attachments"`
 	IsRootComment bool          `json:"is_root_comment"`
 	HasChildren   bool          `json:"has_children"`
 	CanComment    bool          `json:"can_comment"`
+	InModeration  bool          `json:"needs_moderation"`
 	Things        []any         `json:"things"`
 
 	// Input only: cleared by Complete.
 	Target     *TargetID `json:"target,omitempty"`
-	Parent     *IDSchema `json:"parent,omitempty"`
+	Parent     *parent   `json:"parent,omitempty"`
 	ReplyCount int       `json:"reply_count,omitempty"`
+}
+
+type parent struct {
+	ID   ID     `json:"id"`
+	User *named `json:"user"`
+}
+
+type named struct {
+	Name string `json:"name"`
 }
 
 type attachment struct {
@@ -52,6 +64,8 @@ func (c *CommentSchema) Complete(a urls.Builder) {
 	c.User.Complete(a)
 	if c.Parent != nil {
 		c.ParentID = c.Parent.ID
+		c.ParentURL = a.Base + "/comments/" + c.ParentID.String()
+		c.ParentUser = &c.Parent.User.Name
 	}
 	for _, file := range c.Attachments {
 		file.DownloadURL = a.Base + "/files/" + file.ID.String() + "/download"

@@ -23,7 +23,7 @@ type CopySchema struct {
 	DetailsParts     []any        `json:"details_parts"`
 	IsLiked          bool         `json:"is_liked"`
 	IsWatched        bool         `json:"is_watched"`
-	NeedsModeration  Flag         `json:"needs_moderation"`
+	NeedsModeration  bool         `json:"needs_moderation"`
 	CommentsDisabled bool         `json:"is_comments_disabled"`
 	Creator          *UserSummary `json:"creator"`
 	Thing            CopiedThing  `json:"thing"`

@@ -1,20 +1,29 @@
 package wire
 
-import "github.com/meshyard/meshyard/internal/urls"
+import (
+	"slices"
+
+	"github.com/meshyard/meshyard/internal/urls"
+)
 
 // EventSchema is a notification. The wire calls notifications events.
 type EventSchema struct {
 	ID      ID            `json:"id"`
-	Type    string        `json:"type"`
+	Type    int           `json:"type"` // see eventTypes
 	Message string        `json:"message"`
 	Time    Time          `json:"time"`
 	Targets []EventObject `json:"targets"`
 	Sources []EventObject `json:"sources"`
 
 	// Input only: cleared by Complete.
+	Kind   string       `json:"kind,omitempty"`
 	Actor  *UserSummary `json:"actor,omitempty"`
 	Target *eventTarget `json:"target,omitempty"`
 }
+
+// eventTypes are the kinds of notifications by their number on the wire, from 1. The published interface
+// does not say which number means what. New kinds are added at the end; 0 is a kind without a number.
+var eventTypes = []string{"COMMENT", "REPLY", "LIKE", "MAKE", "FOLLOW", "REMIX", "MODERATION", "PROCESSING_FAILED"}
 
 // EventObject is what a notification is about, or who caused it.
 type EventObject struct {
@@ -31,6 +40,7 @@ type eventTarget struct {
 
 // Complete implements [Completer].
 func (e *EventSchema) Complete(a urls.Builder) {
+	e.Type = 1 + slices.Index(eventTypes, e.Kind)
 	e.Targets, e.Sources = []EventObject{}, []EventObject{}
 	if t := e.Target; t != nil && t.ID != 0 {
 		noun := map[string]string{"Thing": "/things/", "Make": "/copies/"}[t.Type]
@@ -44,7 +54,7 @@ func (e *EventSchema) Complete(a urls.Builder) {
 		e.Actor.Complete(a)
 		e.Sources = append(e.Sources, EventObject{Thumbnail: e.Actor.Thumbnail, ThingsURL: e.Actor.URL + "/things"})
 	}
-	e.Actor, e.Target = nil, nil
+	e.Kind, e.Actor, e.Target = "", nil, nil
 }
 
 // CountSchema is a number of notifications.

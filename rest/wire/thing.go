@@ -219,6 +219,7 @@ type FeaturedSchema struct {
 	IsPrivate   bool            `json:"is_private"`
 	IsPurchased bool            `json:"is_purchased"`
 	IsPublished bool            `json:"is_published"`
+	Rank        int             `json:"rank"` // not null, unlike that of ShortThingSchema
 	Spotlight   spotlightImages `json:"spotlight_images"`
 }
 
@@ -232,7 +233,8 @@ func (t *FeaturedSchema) UnmarshalJSON(b []byte) error { return json.Unmarshal(b
 
 // Complete implements [Completer].
 func (t *FeaturedSchema) Complete(a urls.Builder) {
+	featured := t.Image.shown(a, "THING", featuredSize)
 	t.ShortThingSchema.Complete(a)
 	t.IsPublished = t.ShortThingSchema.IsPublished == 1
-	t.Spotlight = spotlightImages{t.Thumbnail, t.Thumbnail}
+	t.Spotlight = spotlightImages{Large: featured, Small: t.PreviewImage}
 }

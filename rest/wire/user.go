@@ -45,7 +45,7 @@ type UserSchema struct {
 	Thumbnail        string   `json:"thumbnail"`
 	Bio              string   `json:"bio"`
 	BioHTML          string   `json:"bio_html"`
-	Level            string   `json:"level"`
+	Level            int      `json:"level"`
 	Location         string   `json:"location"`
 	Country          string   `json:"country"`
 	Registered       Time     `json:"registered"`
@@ -62,13 +62,15 @@ type UserSchema struct {
 	SkillLevel       string   `json:"skill_level"`
 	AcceptsTips      bool     `json:"accepts_tips"`
 	Website          string   `json:"website"`
-	Twitter          string   `json:"twitter"`
+	Twitter          *twitter `json:"twitter"` // null: not stored
 	CountOfFollowers int      `json:"count_of_followers"`
 	CountOfFollowing int      `json:"count_of_following"`
 	CountOfDesigns   int      `json:"count_of_designs"`
 	CollectionCount  int      `json:"collection_count"`
 	MakeCount        int      `json:"make_count"`
 	LikeCount        int      `json:"like_count"`
+	HasFavorite      bool     `json:"has_favorite"`
+	FavoriteCount    int      `json:"favorite_count"`
 	IsAdmin          bool     `json:"is_admin"`
 	IsModerator      bool     `json:"is_moderator"`
 	IsFeatured       bool     `json:"is_featured"`
@@ -83,8 +85,18 @@ func (u *UserSchema) Complete(a urls.Builder) {
 	u.Thumbnail, u.CoverImage = a.Picture("USER"), a.Picture("USER")
 	u.ThingsURL, u.CopiesURL, u.LikesURL = u.URL+"/things", u.URL+"/copies", u.URL+"/likes"
 	u.LastActive = u.Registered
+	u.Level = normalUser
+	u.HasFavorite, u.FavoriteCount = u.LikeCount > 0, u.LikeCount
 	u.Printers, u.Programs, u.Types, u.Groups = []any{}, []any{}, []any{}, []any{}
 	if u.Email == nil { // somebody else's record
 		u.DefaultLicense = nil
 	}
+}
+
+// normalUser is the level of a user without privileges.
+const normalUser = 10
+
+type twitter struct {
+	AccountName string `json:"account_name"`
+	AccountURL  string `json:"account_url"`
 }

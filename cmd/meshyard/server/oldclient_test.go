@@ -47,12 +47,12 @@ var oldShapes = map[string]string{
 	"ZipData":   `files:[ZipEntry] images:[ZipEntry]`,
 	"ZipEntry":  `name:text url:url`,
 	"UserSchema": `id:int name:text first_name:text last_name:text email~:text url:url public_url:url thumbnail:url bio:text bio_html:text
-		level:some location:text country:text registered:date last_active:date cover_image:link things_url:url copies_url:url likes_url:url
-		printers:list programs:list types:list groups:list skill_level:some accepts_tips:bool website:text twitter:text
-		count_of_followers:int count_of_following:int count_of_designs:int collection_count:int make_count:int like_count:int is_admin:bool
+		level:int location:text country:text registered:date last_active:date cover_image:link things_url:url copies_url:url likes_url:url
+		printers:list programs:list types:list groups:list skill_level:some accepts_tips:bool website:text twitter:object?
+		count_of_followers:int count_of_following:int count_of_designs:int collection_count:int make_count:int like_count:int has_favorite:bool favorite_count:int is_admin:bool
 		is_moderator:bool is_featured:bool is_verified:bool is_following:bool default_license~:text`,
 	"CopySchema": `id:int url:url public_url:text added:date like_count:int comment_count:int description:text description_html:text
-		is_liked:bool creator:UserSummary thing:object thumbnail:url preview_image:link images_url:url name:text needs_moderation:switch
+		is_liked:bool creator:UserSummary thing:object thumbnail:url preview_image:link images_url:url name:text needs_moderation:bool
 		type_name:text view_count:int category_name:text category_url:link details_parts:list details:text root_comment_count:int
 		is_watched:bool is_comments_disabled:bool`,
 	"CommentSchema": `id:int url:url target_type:text target_id:int public_url:text target_url:url body:text body_html:text user:UserSummary
@@ -60,8 +60,8 @@ var oldShapes = map[string]string{
 		can_comment:switch things:list`,
 	"Attachment":   `id:int name:text download_url:url`,
 	"Threads":      `comments:{[CommentSchema]} users:{UserSummary}`,
-	"Category":     `id:int name:text url:url count:int slug:text things_url:url`,
-	"CategoryTree": `id:int name:text url:url count:int slug:text things_url:url children:[Category]`,
+	"Category":     `id:int name:text url:url count:int slug:text things_url:url thumbnail:url preview_image:url`,
+	"CategoryTree": `id:int name:text url:url count:int slug:text things_url:url thumbnail:url preview_image:url children:[Category]`,
 	"Collection":   `id:int name:text`,
 	"ThingHits":    `total:int hits:[ShortThingSchema]`,
 	"Hits":         `total:int hits:[Hit]`,

@@ -3,6 +3,7 @@ package servertest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/rest"
+	"github.com/meshyard/meshyard/rest/published"
 )
 
 // described finds the operations of the REST face in the server's own OpenAPI description.
@@ -54,7 +56,45 @@ func checkAnswer(t testing.TB, asked *http.Request, answer *Response) {
 		Body:                   io.NopCloser(bytes.NewReader(answer.Bytes)),
 		Options:                &openapi3filter.Options{IncludeResponseStatus: true},
 	})
+	checkPublished(t, asked.Method, route.Path, answer)
 	if err != nil {
 		t.Errorf("%s %s answers %d, which is not as OpenAPI describes it: %v", asked.Method, asked.URL.Path, answer.StatusCode, err)
 	}
+}
+
+// responses are the types of the published interface's successful answers, by method and shape of path.
+var responses = sync.OnceValue(func() map[string][]string {
+	all := make(map[string][]string)
+	for _, op := range published.Operations() {
+		shape := published.Shape(op.Method, op.Path)
+		all[shape] = append(all[shape], op.Response)
+	}
+	return all
+})
+
+// checkPublished checks a successful answer against the fields of the published interface: one of the
+// types that the operation has there must fit.
+func checkPublished(t testing.TB, method, path string, answer *Response) {
+	t.Helper()
+	types := responses()[published.Shape(method, path)]
+	if answer.StatusCode != http.StatusOK || len(types) == 0 {
+		return
+	}
+	var faults []string
+	for _, of := range types {
+		var value any
+		if of == "" {
+			return
+		}
+		if err := json.Unmarshal(answer.Bytes, &value); err != nil {
+			t.Errorf("%s %s: %v", method, path, err)
+			return
+		}
+		found := published.Check(value, of)
+		if len(found) == 0 {
+			return
+		}
+		faults = append(faults, found...)
+	}
+	t.Errorf("%s %s breaks the published interface: %.600q", method, path, faults)
 }

@@ -1,0 +1,176 @@
+// Package published holds the published interface that the REST API is compatible with, as two tables,
+// and checks answers against it. It is for tests.
+package published
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+//go:embed paths.tsv
+var pathsTable string
+
+//go:embed fields.tsv
+var fieldsTable string
+
+// Operation is an operation of the published interface.
+type Operation struct {
+	Method, Path string   // the path without a query and without a slash at its end
+	Parameters   []string // such as path:thing_id!:integer
+	Response     string   // the type of the body of a 200, "" if there is none
+}
+
+var parameter = regexp.MustCompile(`\{\w+\}`)
+
+// Shape returns a method and a path in which the names of parameters do not matter.
+func Shape(method, path string) string {
+	return method + " " + parameter.ReplaceAllString(path, "{}")
+}
+
+// Operations returns all operations in the order of the table.
+func Operations() (all []Operation) {
+	for _, cells := range rows(pathsTable) {
+		path, _, _ := strings.Cut(cells[1], "?")
+		op := Operation{Method: cells[0], Path: strings.TrimSuffix(path, "/"), Parameters: strings.Fields(cells[4])}
+		if of, ok := strings.CutPrefix(cells[6], "200:"); ok {
+			op.Response = strings.TrimRight(statuses.ReplaceAllString(of, ""), " ")
+		}
+		all = append(all, op)
+	}
+	return all
+}
+
+// statuses are the statuses of errors at the end of the column of responses.
+var statuses = regexp.MustCompile(`( [45]\d\d)+$`)
+
+// rows returns the cells of a table without its first line.
+func rows(table string) (all [][]string) {
+	for line := range strings.Lines(table) {
+		all = append(all, strings.Split(strings.TrimRight(line, "\n"), "\t"))
+	}
+	return all[1:]
+}
+
+type field struct {
+	of                 string // its type
+	required, nullable bool
+}
+
+// schemas are the fields of each schema by name.
+var schemas = func() map[string]map[string]field {
+	all := make(map[string]map[string]field)
+	for _, cells := range rows(fieldsTable) {
+		if all[cells[0]] == nil {
+			all[cells[0]] = make(map[string]field)
+		}
+		all[cells[0]][cells[1]] = field{cells[2], cells[3] != "", cells[4] != ""}
+	}
+	return all
+}()
+
+// Check returns what is wrong with a decoded JSON value as one of the published type. Fields that the
+// type does not name are allowed.
+func Check(value any, of string) (faults []string) {
+	return check("", value, of)
+}
+
+func check(at string, value any, of string) (faults []string) {
+	if alternatives := split(of, '|'); len(alternatives) > 1 {
+		for _, a := range alternatives {
+			if faults = check(at, value, a); len(faults) == 0 {
+				return nil
+			}
+		}
+		return faults
+	}
+	ok := true
+	kind, rest, _ := strings.Cut(of, ":")
+	switch {
+	case of == "any" || of == "":
+	case strings.HasPrefix(of, "array<"):
+		var items []any
+		if items, ok = value.([]any); ok {
+			for i, item := range items {
+				faults = append(faults, check(fmt.Sprintf("%s[%d]", at, i), item, of[len("array<"):len(of)-1])...)
+			}
+		}
+	case strings.HasPrefix(of, "{"):
+		var object map[string]any
+		if object, ok = value.(map[string]any); ok {
+			for _, member := range split(of[1:len(of)-1], ',') {
+				name, memberOf, _ := strings.Cut(strings.TrimSpace(member), ":")
+				if v, has := object[name]; has {
+					faults = append(faults, check(at+"."+name, v, memberOf)...)
+				}
+			}
+		}
+	case schemas[of] != nil:
+		var object map[string]any
+		if object, ok = value.(map[string]any); ok {
+			faults = checkFields(at, object, of)
+		}
+	case of == "object" || of == "Ok":
+		_, ok = value.(map[string]any)
+	case of == "boolean":
+		_, ok = value.(bool)
+	case of == "integer":
+		var number float64
+		number, ok = value.(float64)
+		ok = ok && number == float64(int64(number))
+	case kind == "string" || strings.HasPrefix(of, "string("):
+		var text string
+		if text, ok = value.(string); ok && rest == "date-time" {
+			ok = dateTime.MatchString(text)
+		}
+		if words, limited := strings.CutPrefix(of, "string("); ok && limited {
+			ok = strings.Contains("|"+strings.TrimSuffix(words, ")")+"|", "|"+text+"|")
+		}
+	default:
+		return []string{fmt.Sprintf("%s: the published type %q is unknown", at, of)}
+	}
+	if !ok {
+		return []string{fmt.Sprintf("%s: %.80v is not of the type %s", at, fmt.Sprint(value), of)}
+	}
+	return faults
+}
+
+var dateTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)$`)
+
+func checkFields(at string, object map[string]any, schema string) (faults []string) {
+	for name, f := range schemas[schema] {
+		v, has := object[name]
+		// The thing of a make whose thing was deleted: generated clients cannot take null there.
+		if empty, is := v.(map[string]any); schema == "CopySchema" && name == "thing" && is && len(empty) == 0 {
+			continue
+		}
+		switch {
+		case !has && f.required:
+			faults = append(faults, fmt.Sprintf("%s.%s: is required by %s", at, name, schema))
+		case !has, v == nil && f.nullable:
+		case v == nil:
+			faults = append(faults, fmt.Sprintf("%s.%s: %s does not allow null", at, name, schema))
+		default:
+			faults = append(faults, check(at+"."+name, v, f.of)...)
+		}
+	}
+	return faults
+}
+
+// split cuts a type at a separator that is not within brackets.
+func split(of string, separator rune) (parts []string) {
+	depth, start := 0, 0
+	for i, c := range of {
+		switch {
+		case strings.ContainsRune("<({", c):
+			depth++
+		case strings.ContainsRune(">)}", c):
+			depth--
+		case c == separator && depth == 0:
+			parts = append(parts, of[start:i])
+			start = i + 1
+		}
+	}
+	return append(parts, of[start:])
+}
