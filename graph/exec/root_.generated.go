@@ -6519,7 +6519,7 @@ enum SearchType {
   MAKES
   "User accounts."
   USERS
-  "Collections."
+  "Collections of things."
   COLLECTIONS
 }
 
