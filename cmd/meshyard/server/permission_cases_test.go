@@ -19,6 +19,8 @@ var permissions = []struct {
 		{"Query.thing", things, `{ thing(id: $thing) { id } }`, "get_things_thing_id get_things_thing_id_tags get_things_thing_id_categories get_things_thing_id_likes", ""},
 		{"Thing.files", things, `{ thing(id: $thing) { files(kinds: [MODEL]) { is: name } } }`, "get_things_thing_id_files", ""},
 		{"Thing.files, one", things, `{ thing(id: $thing) { files(ids: [$file]) { id } } }`, "get_things_thing_id_files_file_id", ""},
+		{"MediaImage.file", things, `{ thing(id: $thing) { images { file { is: name } } } }`, "", ""},
+		{"MediaImage.thumbnail", things, `{ thing(id: $thing) { images { thumbnail { width } } } }`, "", ""},
 		{"Thing.images, one", things, `{ thing(id: $thing) { images(ids: [$image]) { id } } }`, "get_things_thing_id_images_image_id", ""},
 		{"Thing.takedown", "thing " + down, `{ thing(id: $thing) { takedown { is: reason } } }`, "", ""},
 		{"Thing.popularity", "thing " + published, `{ thing(id: $thing) { popularity { score } } }`, "", ""},
