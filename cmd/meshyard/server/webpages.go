@@ -64,12 +64,10 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 			if response == nil {
 				return nil, context.Cause(ctx)
 			}
-			for _, e := range response.Errors {
+			if len(response.Errors) > 0 {
+				e, _ := graphqlhttp.MostSevere(response.Errors)
 				if code := e.Extensions["code"]; code == string(models.NotFound) || code == string(models.Forbidden) {
 					return nil, webpage.ErrNotFound
-				}
-				if e.Err != nil {
-					return nil, e.Err
 				}
 				return nil, e
 			}
