@@ -47,6 +47,10 @@ func Of(err error) *apierror.Error {
 			return found
 		}
 	}
+	// The deadline of a transaction or of a statement: it waited for a lock or for a connection.
+	if errors.Is(err, context.DeadlineExceeded) {
+		return databaseDown
+	}
 	return nil
 }
 
@@ -77,7 +81,8 @@ func ofSQLite(err error) *apierror.Error {
 	switch lite.Code() & 0xff { // the primary result code
 	case sqlite3.SQLITE_FULL:
 		return full
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR:
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_PROTOCOL,
+		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR:
 		return databaseDown
 	}
 	return nil

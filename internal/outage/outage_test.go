@@ -2,6 +2,7 @@ package outage
 
 import (
 	"bytes"
+	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -34,6 +35,8 @@ func TestOf(t *testing.T) {
 		"PostgreSQL constraint":  {&pgconn.PgError{Code: "23505"}, nil},
 		"broken connection":      {driver.ErrBadConn, databaseDown},
 		"connection lost in use": {mark(syscall.ECONNRESET), databaseDown},
+		"transaction timed out":  {context.DeadlineExceeded, databaseDown},
+		"client went away":       {context.Canceled, nil},
 	} {
 		if got := Of(fmt.Errorf("operation: %w", c.err)); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)

@@ -128,7 +128,11 @@ func TestImportGoesOn(t *testing.T) {
 		}
 		soundCatalogue(t, cut)
 		findings, err := cut.Store.Diagnose(context.Background())
-		if due := slices.DeleteFunc(findings, func(f string) bool { return strings.HasPrefix(f, "autovacuum is off") }); len(due) > 0 || err != nil { // as it is in tests
+		// Tests run without autovacuum, and PostgreSQL may count rows as changed seconds after ANALYZE has read them.
+		late := func(f string) bool {
+			return strings.HasPrefix(f, "autovacuum is off") || strings.Contains(f, "rows changed since its statistics were made")
+		}
+		if due := slices.DeleteFunc(findings, late); len(due) > 0 || err != nil {
 			t.Errorf("the doctor finds %q, %v", findings, err)
 		}
 		c := cut.User("ada")

@@ -5,7 +5,7 @@ package meshtest
 import (
 	"os"
 	"path/filepath"
-	"runtime"
+	"sync"
 	"testing"
 )
 
@@ -24,7 +24,7 @@ func Folder(t testing.TB) (dir string, ok bool) {
 		}
 		return dir, true
 	}
-	dir = filepath.Join(root(), "..", "shared", "data")
+	dir = filepath.Join(Root(), "..", "shared", "data")
 	return dir, isSet(dir)
 }
 
@@ -33,8 +33,21 @@ func isSet(dir string) bool {
 	return err == nil
 }
 
-// root returns the folder of the module.
-func root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "..")
-}
+// Root returns the folder of the module. Tests run in the folder of their package, so it is the
+// nearest parent with a go.mod. The path that runtime.Caller reports is not one with -trimpath.
+var Root = sync.OnceValue(func() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			panic("meshtest: no go.mod above the working directory")
+		}
+		dir = parent
+	}
+})

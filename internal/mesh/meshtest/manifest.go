@@ -42,7 +42,7 @@ func Meshes(t testing.TB) []Row {
 	t.Helper()
 	dir, ok := Folder(t)
 	if !ok {
-		dir = filepath.Join(root(), "testdata")
+		dir = filepath.Join(Root(), "testdata")
 	}
 	return rows(t, filepath.Join(dir, "meshes"))
 }

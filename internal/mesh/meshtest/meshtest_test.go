@@ -9,7 +9,7 @@ import (
 
 // TestManifest checks that files and rows of a manifest correspond.
 func TestManifest(t *testing.T) {
-	dirs := []string{filepath.Join(root(), "testdata", "meshes")}
+	dirs := []string{filepath.Join(Root(), "testdata", "meshes")}
 	if dir, ok := Folder(t); ok {
 		dirs = append(dirs, filepath.Join(dir, "meshes"), filepath.Join(dir, "malformed"))
 	}

@@ -5,24 +5,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/dataset"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 	"github.com/meshyard/meshyard/models"
 )
-
-// root is the folder of the module.
-func root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "..", "..")
-}
 
 // Mesh reads one of the files in testdata/meshes.
 func Mesh(t testing.TB, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(root(), "testdata", "meshes", name))
+	b, err := os.ReadFile(filepath.Join(meshtest.Root(), "testdata", "meshes", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +33,7 @@ func Meshes(t testing.TB) []string {
 	}
 	var paths []string
 	for _, dir := range dirs {
-		err := filepath.WalkDir(filepath.Join(root(), dir), func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join(meshtest.Root(), dir), func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() && !strings.HasSuffix(path, ".csv") && !strings.HasSuffix(path, ".md") {
 				paths = append(paths, path)
 			}
@@ -58,7 +52,7 @@ func Meshes(t testing.TB) []string {
 // Catalogue brings the real things of testdata/catalogue in.
 func (s *Server) Catalogue() {
 	s.t.Helper()
-	tables, err := dataset.Open(filepath.Join(root(), "testdata", "catalogue"))
+	tables, err := dataset.Open(filepath.Join(meshtest.Root(), "testdata", "catalogue"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
