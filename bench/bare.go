@@ -58,8 +58,8 @@ func answer(w http.ResponseWriter, v any) {
 	_, _ = w.Write(body)
 }
 
-// bareUpload is the loop one would write first. It does not even look into the form: all of the body is hashed and
-// kept.
+// bareUpload is the loop one would write first. It does not even look into the form: all of the
+// body is hashed and kept.
 func bareUpload(folder string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := keep(folder, r.Body); err != nil {

@@ -50,8 +50,8 @@ type fileAnswer struct {
 	Rank          int32     `json:"rank"`
 }
 
-// bareFiles answers GET /files/{id} with one prepared select on what args name: the engine, the database, and the
-// address that answers begin with.
+// bareFiles answers GET /files/{id} with one prepared select on what args name: the engine, the
+// database, and the address that answers begin with.
 func bareFiles(ctx context.Context, args []string) (http.Handler, error) {
 	if len(args) != 3 {
 		return nil, fmt.Errorf("want engine, database and base, not %q", args)

@@ -14,14 +14,16 @@ import (
 
 const listedPage = 30
 
-// A row for each thing, with what hangs on it as one text, is what each engine gives the fastest, measured beside arrays, rows joined flat,
-// JSON of the tags and JSON of the whole answer. No name here holds these two.
+// A row for each thing, with what hangs on it as one text, is what each engine gives the fastest,
+// measured beside arrays, rows joined flat, JSON of the tags and JSON of the whole answer. No name
+// here holds these two.
 const (
 	field = "\x01" // ends a field of an entry
 	entry = "\x02" // ends an entry
 )
 
-// What the selects of lists have in common. Their arguments are the position after which the page begins.
+// What the selects of lists have in common. Their arguments are the position after which the page
+// begins.
 const (
 	pageOfThings = "FROM (SELECT id, owner_id, name, created_at, published_at, like_count, collect_count, make_count, comment_count FROM things " +
 		"WHERE state = 'published' AND (published_at, id) < ($1, $2) ORDER BY published_at DESC, id DESC LIMIT 30) AS t " +
@@ -31,8 +33,9 @@ const (
 	filesOfOne = "FROM files WHERE target_type = 'thing' AND target_id = t.id AND state = 'finalized'"
 )
 
-// bareListing answers GET /newest and POST /graphql, each with one prepared select on what args name: the engine, the database, and the
-// address that answers begin with. The answers are for the user whose id is 1.
+// bareListing answers GET /newest and POST /graphql, each with one prepared select on what args
+// name: the engine, the database, and the address that answers begin with. The answers are for the
+// user whose id is 1.
 func bareListing(ctx context.Context, args []string) (http.Handler, error) {
 	if len(args) != 3 {
 		return nil, fmt.Errorf("want engine, database and base, not %q", args)

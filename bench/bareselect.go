@@ -17,7 +17,8 @@ type selection func(ctx context.Context, each func(scanner) error, args ...any) 
 // scanner reads the columns of a row.
 type scanner func(columns ...any) error
 
-// forSQLite are the functions that the engines call differently; selects are written for PostgreSQL.
+// forSQLite are the functions that the engines call differently; selects are written for
+// PostgreSQL.
 var forSQLite = strings.NewReplacer("string_agg(", "group_concat(", "chr(", "char(")
 
 // prepare prepares a select in the least way that each engine's driver has.
@@ -33,7 +34,8 @@ func prepare(ctx context.Context, e engine, address, query string) (selection, e
 			return nil, err
 		}
 		return func(ctx context.Context, each func(scanner) error, args ...any) error {
-			rows, err := pool.Query(ctx, query, args...) // pgx prepares it on each connection when it first sees it
+			// pgx prepares it on each connection when it first sees it
+			rows, err := pool.Query(ctx, query, args...)
 			if err != nil {
 				return err
 			}

@@ -17,7 +17,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// Writes beside reads: what lists and searches take while things are published and files are downloaded, in what they take alone.
+// Writes beside reads: what lists and searches take while things are published and files are
+// downloaded, in what they take alone.
 
 const (
 	writesPerSecond = 200 // half of them publish, half download
@@ -93,7 +94,8 @@ func compareBeside(ctx context.Context, o options, e engine) (err error) {
 	return nil
 }
 
-// prepare makes as many drafts as are going to be published, each with a file, and publishes one to download from.
+// prepare makes as many drafts as are going to be published, each with a file, and publishes one to
+// download from.
 func (w *writers) prepare(ctx context.Context, o options) error {
 	user, err := w.app.Store.CreateUser(ctx, "writer", false)
 	if err != nil {

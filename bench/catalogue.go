@@ -34,11 +34,13 @@ const (
 	unfoldedEvery = 100
 )
 
-// description is as long as people write them. Things as short as a line would fit in so few pages that PostgreSQL
-// read all of them for each statement, which no catalogue beyond its first days sees.
+// description is as long as people write them. Things as short as a line would fit in so few pages
+// that PostgreSQL read all of them for each statement, which no catalogue beyond its first days
+// sees.
 var description = strings.Repeat("Print it flat, without supports, and sand the edges before you glue the halves. ", 8)
 
-// newCatalogue makes an empty catalogue in the run's folder, as a server finds it by default, and gives a token.
+// newCatalogue makes an empty catalogue in the run's folder, as a server finds it by default, and
+// gives a token.
 func newCatalogue(ctx context.Context, o options) (token string, err error) {
 	a, token, err := openCatalogue(ctx, o, "")
 	if err != nil {
@@ -47,7 +49,8 @@ func newCatalogue(ctx context.Context, o options) (token string, err error) {
 	return token, a.Close()
 }
 
-// openCatalogue opens an empty catalogue and makes a user with a token. An empty address is SQLite's in the folder.
+// openCatalogue opens an empty catalogue and makes a user with a token. An empty address is
+// SQLite's in the folder.
 func openCatalogue(ctx context.Context, o options, address string) (a *server.Server, token string, err error) {
 	s := config.Settings{Data: o.dir, DatabaseURL: address, Listen: "127.0.0.1:80", UploadLimit: 1 << 20, PendingTTL: time.Hour}
 	if err := s.Complete(); err != nil {
@@ -65,7 +68,8 @@ func openCatalogue(ctx context.Context, o options, address string) (a *server.Se
 	return a, token, nil
 }
 
-// newDatabase makes an empty database and gives its address as settings take it, and what removes it.
+// newDatabase makes an empty database and gives its address as settings take it, and what removes
+// it.
 func newDatabase(ctx context.Context, o options, e engine) (address string, drop func() error, err error) {
 	if e == sqlite {
 		return "sqlite:" + filepath.Join(o.dir, "meshyard.db"), func() error { return nil }, nil
@@ -109,8 +113,9 @@ func execute(ctx context.Context, e engine, address string, statements ...string
 	return nil
 }
 
-// fill puts so many finalized files, ids from 1 on, onto published things, and downloads into the log, one in a
-// hundred of them not folded yet. VACUUM and ANALYZE come last: a private server does neither by itself.
+// fill puts so many finalized files, ids from 1 on, onto published things, and downloads into the
+// log, one in a hundred of them not folded yet. VACUUM and ANALYZE come last: a private server does
+// neither by itself.
 func fill(ctx context.Context, e engine, address string, files int) error {
 	const at = "'2026-03-04 05:06:07.008009+00:00'"
 	var things, contents, rows, downloads []string

@@ -19,8 +19,9 @@ const (
 	maxAnswered  = float64(64 << 10) // bytes of one
 )
 
-// sufferHostile sends GraphQL requests that are made to be costly, by nobody, and tells what each costs the server: the time of its processors
-// from the request to the answer, with what the garbage collector has to do for it.
+// sufferHostile sends GraphQL requests that are made to be costly, by nobody, and tells what each
+// costs the server: the time of its processors from the request to the answer, with what the
+// garbage collector has to do for it.
 func sufferHostile(ctx context.Context, o options) (err error) {
 	server, err := startServer(ctx, o)
 	if err != nil {
@@ -68,7 +69,8 @@ func sufferHostile(ctx context.Context, o options) (err error) {
 
 var hostileNonce int
 
-// sendHostile sends a request that the server has not seen before and gives how many bytes it is answered with.
+// sendHostile sends a request that the server has not seen before and gives how many bytes it is
+// answered with.
 func sendHostile(ctx context.Context, server *process, r graphqltest.Request) (int64, error) {
 	hostileNonce++
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

@@ -34,7 +34,8 @@ type layer struct {
 	wall, cpu, allocs, bytes series
 }
 
-// showLayers reads files in this process, one after the other, through fewer or more of the server's layers.
+// showLayers reads files in this process, one after the other, through fewer or more of the
+// server's layers.
 func showLayers(ctx context.Context, o options, e engine, store *models.Store, token string) error {
 	caller, err := store.Authenticate(ctx, token)
 	if err != nil {

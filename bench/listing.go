@@ -47,15 +47,17 @@ func graphRequest(document, after string) request {
 	if after != "" {
 		variables["after"] = after
 	}
-	body, _ := json.Marshal(map[string]any{"query": document, "variables": variables}) // cannot fail for strings
+	// cannot fail for strings
+	body, _ := json.Marshal(map[string]any{"query": document, "variables": variables})
 	return request{http.MethodPost, "/graphql", string(body)}
 }
 
 // pagesOfConn is among how many pages of its own a connection chooses, where each has its own.
 const pagesOfConn = 4
 
-// compareListings asks in turns the server and a bare handler on the same database for the newest things, as the REST face lists
-// them and by a GraphQL document, and then shows what of the server's time the layers take.
+// compareListings asks in turns the server and a bare handler on the same database for the newest
+// things, as the REST face lists them and by a GraphQL document, and then shows what of the
+// server's time the layers take.
 func compareListings(ctx context.Context, o options, e engine) (err error) {
 	address, drop, err := newDatabase(ctx, o, e)
 	if err != nil {
@@ -76,9 +78,10 @@ func compareListings(ctx context.Context, o options, e engine) (err error) {
 	return showListingLayers(ctx, o, e, a, token)
 }
 
-// comparePages has two contests of each listing. The server lets requests of one token for the same at the same time share a run,
-// which the bare handler does not. Where all connections ask for the same page, it lists once for many answers, and the ratio tells
-// of that; where each asks for pages of its own, it lists for each answer, and the ratio tells what a listing costs.
+// comparePages has two contests of each listing. The server lets requests of one token for the same
+// at the same time share a run, which the bare handler does not. Where all connections ask for the
+// same page, it lists once for many answers, and the ratio tells of that; where each asks for pages
+// of its own, it lists for each answer, and the ratio tells what a listing costs.
 func comparePages(ctx context.Context, o options, e engine, address, token string) (err error) {
 	server, err := startServer(ctx, o, "--database-url", address)
 	if err != nil {

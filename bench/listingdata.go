@@ -19,8 +19,8 @@ const (
 	followedEvery = 3 // the caller follows one in so many users
 )
 
-// fillListing puts published things of many users into an empty catalogue, whose only user is the caller. Some users and
-// tags have most of the things, as everywhere. It is the same at each run.
+// fillListing puts published things of many users into an empty catalogue, whose only user is the
+// caller. Some users and tags have most of the things, as everywhere. It is the same at each run.
 func fillListing(ctx context.Context, e engine, address string) error {
 	r := rand.New(rand.NewPCG(1, 2))
 	owner := rand.NewZipf(r, 1.3, 20, listedUsers-1)
@@ -40,7 +40,8 @@ func fillListing(ctx context.Context, e engine, address string) error {
 	for thing := 1; thing <= listedThings; thing++ {
 		by := owner.Uint64() + 2
 		created := begin.Add(time.Duration(thing) * 150 * time.Minute)
-		published := created.Add(time.Duration(r.Int64N(int64(100 * time.Hour))).Truncate(time.Second)) // so their order is not quite that of ids
+		// so their order is not quite that of ids
+		published := created.Add(time.Duration(r.Int64N(int64(100 * time.Hour))).Truncate(time.Second))
 		things = append(things, fmt.Sprintf("(%d, %d, 'A box with a lid, number %[1]d', 'published', 'cc', %[3]d, '%[4]s', '', false, %[5]s, %[5]s, %[6]s, %[7]d, %[8]d, %[9]d, %[10]d, %[10]d, %[11]d)",
 			thing, by, 1+r.IntN(shelves), description, stamp(created), stamp(published), r.IntN(500), r.IntN(200), r.IntN(20), r.IntN(50), filesOfThing))
 		used := make(map[uint64]bool)

@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// showListingLayers reads the first page of the newest things in this process, through fewer or more of the server's layers, and tells how many
-// statements each layer sends.
+// showListingLayers reads the first page of the newest things in this process, through fewer or
+// more of the server's layers, and tells how many statements each layer sends.
 func showListingLayers(ctx context.Context, o options, e engine, a *server.Server, token string) error {
 	caller, err := a.Store.Authenticate(ctx, token)
 	if err != nil {

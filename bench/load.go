@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// asker sends requests over keep-alive connections that stay open between turns. It shares the processors with the
-// servers it asks, so it does the least that a client can: it writes a request that is ready, and reads of the answer the
-// status and the length.
+// asker sends requests over keep-alive connections that stay open between turns. It shares the
+// processors with the servers it asks, so it does the least that a client can: it writes a request
+// that is ready, and reads of the answer the status and the length.
 type asker struct {
 	conns []*asking
 	next  func(conn int) []byte

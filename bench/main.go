@@ -1,9 +1,10 @@
 // Command bench measures the server against the least program that could do the same, side by side.
 //
-// Each comparison runs A, the real server as a process of its own, and B, a bare handler as another, in turns, and
-// prints the ratio of the two: a number in megabytes or requests a second says more about the machine and its other
-// work than about the server. The bare handlers are opponents, not strawmen: they check no token, know no owner, log
-// nothing and speak to the database without any layer.
+// Each comparison runs A, the real server as a process of its own, and B, a bare handler as
+// another, in turns, and prints the ratio of the two: a number in megabytes or requests a second
+// says more about the machine and its other work than about the server. The bare handlers are
+// opponents, not strawmen: they check no token, know no owner, log nothing and speak to the
+// database without any layer.
 //
 // It needs Linux, for what /proc tells of a process, and a PostgreSQL as package pgtest finds it:
 //
@@ -59,7 +60,8 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	signal.Ignore(syscall.SIGPIPE) // a reader that has seen enough must not leave servers and folders behind
+	// a reader that has seen enough must not leave servers and folders behind
+	signal.Ignore(syscall.SIGPIPE)
 	var err error
 	switch {
 	case *bare != "":

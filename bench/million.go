@@ -24,7 +24,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// A catalogue of a million things must feel as one of ten thousand does. Both are made from the same tables, with the same spread, and asked in turns.
+// A catalogue of a million things must feel as one of ten thousand does. Both are made from the
+// same tables, with the same spread, and asked in turns.
 
 // sized is a catalogue of some size, and a server of it.
 type sized struct {
@@ -120,7 +121,8 @@ func loadRate(log string) float64 {
 	return rate
 }
 
-// latency asks for one thing after the other over one connection, and gives the median in milliseconds.
+// latency asks for one thing after the other over one connection, and gives the median in
+// milliseconds.
 func (c *sized) latency(ctx context.Context, o options, r request) (float64, error) {
 	text := r.text(c.server.address, c.token)
 	asker, err := newAsker(c.server.address, 1, func(int) []byte { return text })
@@ -228,7 +230,8 @@ type searches struct {
 	words      []string
 }
 
-// compareSearches has a contest for each kind of search: the server, against nothing but the statement that it runs to find the ids of the page.
+// compareSearches has a contest for each kind of search: the server, against nothing but the
+// statement that it runs to find the ids of the page.
 func compareSearches(ctx context.Context, o options, e engine, c *sized) error {
 	kinds, err := c.searches(ctx)
 	if err != nil {
@@ -308,13 +311,15 @@ func (c *sized) searches(ctx context.Context) ([]searches, error) {
 	}, nil
 }
 
-// searchRate lets all connections search. Each says its number in a comment, or those that ask for the same at the same time would share an answer.
+// searchRate lets all connections search. Each says its number in a comment, or those that ask for
+// the same at the same time would share an answer.
 func (c *sized) searchRate(ctx context.Context, o options, k searches, fields string) (turn, error) {
 	texts := make([][][]byte, o.conns)
 	for conn := range texts {
 		for _, words := range k.words {
 			document := fmt.Sprintf("query ($q: String!) { search(query: $q, first: 30, sort: %s, filter: {%s}) { %s } } # %d", k.sort, k.narrowed, fields, conn)
-			body, _ := json.Marshal(map[string]any{"query": document, "variables": map[string]string{"q": words}}) // cannot fail for strings
+			// cannot fail for strings
+			body, _ := json.Marshal(map[string]any{"query": document, "variables": map[string]string{"q": words}})
 			texts[conn] = append(texts[conn], request{http.MethodPost, "/graphql", string(body)}.text(c.server.address, c.token))
 		}
 	}
@@ -329,7 +334,8 @@ func (c *sized) searchRate(ctx context.Context, o options, k searches, fields st
 	return asker.ask(ctx, o.round)
 }
 
-// bareRate lets the database alone find the pages: by pgbench on PostgreSQL, by the same driver in this process on SQLite.
+// bareRate lets the database alone find the pages: by pgbench on PostgreSQL, by the same driver in
+// this process on SQLite.
 func (c *sized) bareRate(ctx context.Context, o options, e engine, k searches) (float64, error) {
 	var statements []string
 	for _, words := range k.words {

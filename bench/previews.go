@@ -25,8 +25,8 @@ const (
 	previewWaitMS    = 300
 )
 
-// comparePreviews measures how long after finalize's answer a preview is there, beside what deriving it takes alone, and then how much longer
-// requests take while two hundred are made.
+// comparePreviews measures how long after finalize's answer a preview is there, beside what
+// deriving it takes alone, and then how much longer requests take while two hundred are made.
 func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 	address, drop, err := newDatabase(ctx, o, e)
 	if err != nil {

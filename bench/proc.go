@@ -43,12 +43,12 @@ func (p *process) usage() (u usage, err error) {
 	}, nil
 }
 
-// resetPeak lets the peak begin at what is resident now. Where that is refused the peak is of the whole life, which
-// can only make a growth look larger.
+// resetPeak lets the peak begin at what is resident now. Where that is refused the peak is of the
+// whole life, which can only make a growth look larger.
 func (p *process) resetPeak() { _ = os.WriteFile(p.file("clear_refs"), []byte("5"), 0) }
 
-// watchAnonymous looks every few milliseconds how much of the process's memory no file backs. The func it gives ends
-// that and gives the most that was seen.
+// watchAnonymous looks every few milliseconds how much of the process's memory no file backs. The
+// func it gives ends that and gives the most that was seen.
 func (p *process) watchAnonymous() (most func() int64) {
 	end, answer := make(chan struct{}), make(chan int64)
 	go func() {

@@ -22,7 +22,8 @@ type process struct {
 	err     error // why it ended, once it has
 }
 
-// startServer starts the real server with the settings that args add. It logs to a file, as a server does.
+// startServer starts the real server with the settings that args add. It logs to a file, as a
+// server does.
 func startServer(ctx context.Context, o options, args ...string) (*process, error) {
 	address, err := freeAddress()
 	if err != nil {

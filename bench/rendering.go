@@ -22,8 +22,9 @@ const (
 	drawRatio = 0.35
 )
 
-// compareRendering draws a file of a million triangles in turns with f3d, each from its start to the written PNG on one processor, and then
-// meshes of other sizes, of which each triangle should cost about the same.
+// compareRendering draws a file of a million triangles in turns with f3d, each from its start to
+// the written PNG on one processor, and then meshes of other sizes, of which each triangle should
+// cost about the same.
 func compareRendering(ctx context.Context, o options) error {
 	for _, program := range []string{"f3d", "Xvfb", "taskset"} {
 		if _, err := exec.LookPath(program); err != nil {

@@ -15,7 +15,8 @@ type request struct{ method, path, body string }
 // String names the request in errors.
 func (r request) String() string { return strings.TrimSpace(r.method + " " + r.path + " " + r.body) }
 
-// text is the request as it is written to a connection. It does not accept compression: what that costs, B does not do.
+// text is the request as it is written to a connection. It does not accept compression: what that
+// costs, B does not do.
 func (r request) text(host, token string) []byte {
 	text := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: bench\r\nAccept: application/json\r\nAuthorization: Bearer %s\r\n", r.method, r.path, host, token)
 	if r.body != "" {
@@ -24,7 +25,8 @@ func (r request) text(host, token string) []byte {
 	return append(append(text, "\r\n"...), r.body...)
 }
 
-// send gives an answer: what its headers say of a list, and its body but for white space at the end.
+// send gives an answer: what its headers say of a list, and its body but for white space at the
+// end.
 func (r request) send(ctx context.Context, host, token string) (list string, body []byte, err error) {
 	sent, err := http.NewRequestWithContext(ctx, r.method, "http://"+host+r.path, strings.NewReader(r.body))
 	if err != nil {
@@ -46,7 +48,8 @@ func (r request) send(ctx context.Context, host, token string) (list string, bod
 	return answer.Header.Get("Total-Count") + " " + answer.Header.Get("Link"), bytes.TrimSpace(body), nil
 }
 
-// sameAnswers sees that two processes do the same work: what they say of a list, and their bodies, are equal to the byte.
+// sameAnswers sees that two processes do the same work: what they say of a list, and their bodies,
+// are equal to the byte.
 func sameAnswers(ctx context.Context, a, b *process, token string, requests []request) error {
 	for _, r := range requests {
 		listA, bodyA, err := r.send(ctx, a.address, token)

@@ -21,12 +21,15 @@ const (
 	uploadsAtOnce = 64
 	slowLatency   = 2.0   // times what others wait else
 	slowMemory    = 512.0 // MiB
-	// crowdLasts is how long the crowds are there before others are asked: as long as a server may wait for the head of a request, and some more.
+	// crowdLasts is how long the crowds are there before others are asked: as long as a server may
+	// wait for the head of a request, and some more.
 	crowdLasts = 15 * time.Second
 )
 
-// sufferSlow measures how long others wait while ten thousand clients send a byte a second, of heads, of queries and of uploads, and while many upload
-// much at once, and both; how much memory that takes; and that all is as before once they are gone. Requests are not limited: it is not that which protects.
+// sufferSlow measures how long others wait while ten thousand clients send a byte a second, of
+// heads, of queries and of uploads, and while many upload much at once, and both; how much memory
+// that takes; and that all is as before once they are gone. Requests are not limited: it is not
+// that which protects.
 func sufferSlow(ctx context.Context, o options) (err error) {
 	a, token, err := openCatalogue(ctx, o, "")
 	if err != nil {
@@ -118,7 +121,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// besideCrowds asks while crowds are there, and gives the most memory that the server had meanwhile.
+// besideCrowds asks while crowds are there, and gives the most memory that the server had
+// meanwhile.
 func besideCrowds(ctx context.Context, server *process, asker *asker, o options, crowds [][]string) (t turn, peak int64, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -154,7 +158,8 @@ func besideCrowds(ctx context.Context, server *process, asker *asker, o options,
 	return t, u.peak, err
 }
 
-// crowd is this program as a crowd of clients, until it is killed. It writes a byte once it is there.
+// crowd is this program as a crowd of clients, until it is killed. It writes a byte once it is
+// there.
 func crowd(ctx context.Context, kind string, arguments []string) error {
 	address, token := arguments[0], arguments[1]
 	var n int

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// source sends uploads that cost next to nothing to make: the same random block again and again, straight into the
-// connection.
+// source sends uploads that cost next to nothing to make: the same random block again and again,
+// straight into the connection.
 type source struct{ block []byte }
 
 const boundary = "the-boundary-of-the-one-part"
@@ -24,7 +24,8 @@ func newSource() *source {
 	return s
 }
 
-// upload posts a multipart form with one file of so many bytes and gives the time until the answer was read.
+// upload posts a multipart form with one file of so many bytes and gives the time until the answer
+// was read.
 func (s *source) upload(ctx context.Context, address, path, token string, size int64) (time.Duration, error) {
 	head := "--" + boundary + "\r\nContent-Disposition: form-data; name=\"file\"; filename=\"part.stl\"\r\n" +
 		"Content-Type: application/octet-stream\r\n\r\n"

@@ -16,8 +16,8 @@ import (
 // fileDocument asks for ten fields of a file.
 const fileDocument = `query($id: ID!) { file(id: $id) { id name size kind state contentType sha256 md5 rank createdAt } }`
 
-// BenchmarkStack measures whole handlers without the network: time, allocations and bytes of one request. It needs
-// MESHYARD_TEST_POSTGRES for PostgreSQL; without it SQLite alone is measured.
+// BenchmarkStack measures whole handlers without the network: time, allocations and bytes of one
+// request. It needs MESHYARD_TEST_POSTGRES for PostgreSQL; without it SQLite alone is measured.
 func BenchmarkStack(b *testing.B) {
 	for _, e := range []engine{postgres, sqlite} {
 		if e == postgres && os.Getenv("MESHYARD_TEST_POSTGRES") == "" {
@@ -79,7 +79,8 @@ func benchmarkStack(b *testing.B, e engine) {
 	}
 }
 
-// handlers returns the REST API, GraphQL over HTTP, and the same on the executor that gqlgen generates.
+// handlers returns the REST API, GraphQL over HTTP, and the same on the executor that gqlgen
+// generates.
 func handlers(b *testing.B, a *server.Server) (rest, overHTTP, generated http.Handler) {
 	stack, err := newStack(a.Store)
 	if err != nil {

@@ -21,8 +21,8 @@ func (s series) median() float64 {
 // String is the median.
 func (s series) String() string { return fmt.Sprintf("%.1f", s.median()) }
 
-// over divides figure by figure: the two of a pair were taken one after the other, and share what the machine's other
-// work did to them.
+// over divides figure by figure: the two of a pair were taken one after the other, and share what
+// the machine's other work did to them.
 func (s series) over(other series) series {
 	ratios := make(series, min(len(s), len(other)))
 	for i := range ratios {

@@ -27,8 +27,8 @@ type uploads struct {
 	rate, cpu, growth, anonymous, written series
 }
 
-// compareUploads sends the same body in turns to the server, with SQLite and a bucket in a folder, and to a handler
-// that copies it through both hashes into a file beside.
+// compareUploads sends the same body in turns to the server, with SQLite and a bucket in a folder,
+// and to a handler that copies it through both hashes into a file beside.
 func compareUploads(ctx context.Context, o options) (err error) {
 	token, err := newCatalogue(ctx, o)
 	if err != nil {

@@ -97,7 +97,8 @@ func TestCost(t *testing.T) {
 
 // The whole schema can be read once, in the ways that tools do.
 func TestCostOfIntrospection(t *testing.T) {
-	whole, err := os.ReadFile("../internal/graphqlhttp/testdata/introspection.graphql") // the longest getIntrospectionQuery of graphql-js 16
+	// the longest getIntrospectionQuery of graphql-js 16
+	whole, err := os.ReadFile("../internal/graphqlhttp/testdata/introspection.graphql")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,19 +35,21 @@ type sharedLoaders struct {
 	tokens            *batch.Loader[*models.Token]
 	applications      *batch.Loader[*models.Application]
 	moderationEntries *batch.Loader[*models.ModerationEntry]
-	actors            *batch.Loader[*models.User] // a moderation entry refers to two users, so it needs two loaders
-	tagsOf            *batch.Loader[[]*models.Tag]
-	fileCounts        *batch.Loader[int64]
-	popularity        *batch.Loader[[]models.PopularityDay]
-	html              map[models.MarkdownText]*batch.Loader[string]
-	filesOn           map[models.TargetType]*batch.Loader[[]*models.File]
-	images            map[models.TargetType]*batch.Loader[*models.File]
-	liked             map[models.TargetType]*batch.Loader[bool] // by the caller
-	collected         *batch.Loader[bool]                       // by the caller
-	followed          *batch.Loader[bool]                       // by the caller
-	watched           map[models.TargetType]*batch.Loader[bool] // by the caller
-	holding           *batch.Loader[[]*models.Collection]       // collections of the caller that hold a thing
-	notifications     *batch.Loader[*models.Notification]
+	// a moderation entry refers to two users, so it needs two loaders
+	actors     *batch.Loader[*models.User]
+	tagsOf     *batch.Loader[[]*models.Tag]
+	fileCounts *batch.Loader[int64]
+	popularity *batch.Loader[[]models.PopularityDay]
+	html       map[models.MarkdownText]*batch.Loader[string]
+	filesOn    map[models.TargetType]*batch.Loader[[]*models.File]
+	images     map[models.TargetType]*batch.Loader[*models.File]
+	liked      map[models.TargetType]*batch.Loader[bool] // by the caller
+	collected  *batch.Loader[bool]                       // by the caller
+	followed   *batch.Loader[bool]                       // by the caller
+	watched    map[models.TargetType]*batch.Loader[bool] // by the caller
+	// collections of the caller that hold a thing
+	holding       *batch.Loader[[]*models.Collection]
+	notifications *batch.Loader[*models.Notification]
 }
 
 func newLoaders(s *models.Store) *sharedLoaders {

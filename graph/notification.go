@@ -8,8 +8,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// notificationTargets returns what each notification is about, nil where the caller may no longer see it. It reads
-// one statement for each type of target.
+// notificationTargets returns what each notification is about, nil where the caller may no longer
+// see it. It reads one statement for each type of target.
 func notificationTargets(ctx context.Context, objs []*models.Notification) ([]model.NotificationTarget, error) {
 	l := loadersOf(ctx)
 	shown := make([]model.NotificationTarget, len(objs))
@@ -57,7 +57,8 @@ var phrases = map[models.NotificationKind]string{
 	models.NotifyProcessingFailed: "No preview could be made of a file",
 }
 
-// sentence writes a notification as one sentence of plain text. actor is nil where nobody caused it.
+// sentence writes a notification as one sentence of plain text. actor is nil where nobody caused
+// it.
 func sentence(n *models.Notification, actor *models.User) string {
 	who := "Somebody"
 	if actor != nil {

@@ -93,8 +93,8 @@ func (r *Resolver) renditionURL(f *models.File, kind, tag, name string) string {
 	return r.URLs.Signed(url, f.ID, renditionExpiry())
 }
 
-// renditionExpiry returns when a URL that is signed now expires. It stays the same for some minutes,
-// so that browsers can reuse cached images.
+// renditionExpiry returns when a URL that is signed now expires. It stays the same for some
+// minutes, so that browsers can reuse cached images.
 func renditionExpiry() time.Time {
 	const step = 15 * time.Minute
 	return time.Now().Truncate(step).Add(recordURLTTL + step)

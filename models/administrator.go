@@ -9,14 +9,15 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// administratorLock is the key of the advisory lock under which PostgreSQL creates the first administrator: several
-// nodes may start at once.
+// administratorLock is the key of the advisory lock under which PostgreSQL creates the first
+// administrator: several nodes may start at once.
 const administratorLock = 0x61646d69
 
-// FirstAdministrator creates an administrator with an access token when there is no administrator who is not
-// suspended. It returns the username and the token, which cannot be read again, or two empty strings when there is an
-// administrator. The username is admin, or admin-2, admin-3, … when that is taken: a user of that name who is not an
-// administrator never becomes one. It opens its own transaction.
+// FirstAdministrator creates an administrator with an access token when there is no administrator
+// who is not suspended. It returns the username and the token, which cannot be read again, or two
+// empty strings when there is an administrator. The username is admin, or admin-2, admin-3, … when
+// that is taken: a user of that name who is not an administrator never becomes one. It opens its
+// own transaction.
 func (s *Store) FirstAdministrator(ctx context.Context) (name, token string, err error) {
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		name, token = "", ""

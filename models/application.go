@@ -63,7 +63,8 @@ func administers(caller auth.Caller) error {
 	return nil
 }
 
-// RegisterApplication registers an application, for whoever runs the server, and gives its secret, the only time that it can be seen; a public client has none.
+// RegisterApplication registers an application, for whoever runs the server, and gives its secret,
+// the only time that it can be seen; a public client has none.
 func (s *Store) RegisterApplication(ctx context.Context, n NewApplication) (secret string, a *Application, err error) {
 	name := strings.TrimSpace(n.Name)
 	if err := text("name", name, maxName); err != nil {
@@ -124,7 +125,8 @@ func (s *Store) DeleteApplication(ctx context.Context, caller auth.Caller, clien
 	return s.ForgetApplication(ctx, clientID)
 }
 
-// ForgetApplication forgets an application with all tokens that it was given, for whoever runs the server.
+// ForgetApplication forgets an application with all tokens that it was given, for whoever runs the
+// server.
 func (s *Store) ForgetApplication(ctx context.Context, clientID string) error {
 	done, err := s.db.write.NewDelete().Model((*Application)(nil)).Where("client_id = ?", cleanText(clientID, maxName)).Exec(ctx)
 	if err != nil {
@@ -155,7 +157,8 @@ func (s *Store) application(ctx context.Context, clientID string) (*Application,
 	return a, err
 }
 
-// AuthenticateApplication gives the application whose client id and secret these are; a public client has no secret. In any other case it is Unauthenticated.
+// AuthenticateApplication gives the application whose client id and secret these are; a public
+// client has no secret. In any other case it is Unauthenticated.
 func (s *Store) AuthenticateApplication(ctx context.Context, clientID, secret string) (*oauth.Application, error) {
 	a, err := s.application(ctx, clientID)
 	if err != nil && CodeOf(err) != NotFound {

@@ -7,7 +7,8 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
-// Blob gives a file and the key of its bytes, to whoever holds a signed address or, without one, where everybody may have them.
+// Blob gives a file and the key of its bytes, to whoever holds a signed address or, without one,
+// where everybody may have them.
 func (s *Store) Blob(ctx context.Context, fileID int64, signed bool) (*File, string, error) {
 	f, ok, err := s.files.get(ctx, fileID)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// What one operation may make the server read and render, whatever its cost says: a cost counts objects, and an object
-// may hold long texts.
+// What one operation may make the server read and render, whatever its cost says: a cost counts
+// objects, and an object may hold long texts.
 const (
 	// maxTextRead is how many bytes of long texts and HTML one operation reads.
 	maxTextRead = 32 << 20
@@ -19,8 +19,8 @@ type budget struct{ text, render atomic.Int64 }
 
 type budgetKey struct{}
 
-// WithBudget returns a context whose reads together are bounded: an operation that reads more than 32 MiB of texts ends
-// with TooLarge. Without a budget nothing is bounded.
+// WithBudget returns a context whose reads together are bounded: an operation that reads more than
+// 32 MiB of texts ends with TooLarge. Without a budget nothing is bounded.
 func WithBudget(ctx context.Context) context.Context {
 	b := new(budget)
 	b.text.Store(maxTextRead)
@@ -38,7 +38,8 @@ func readText(ctx context.Context, n int) error {
 	return nil
 }
 
-// mayRender counts bytes of Markdown that are to be rendered on demand, and returns whether they are within the budget.
+// mayRender counts bytes of Markdown that are to be rendered on demand, and returns whether they
+// are within the budget.
 func mayRender(ctx context.Context, n int) bool {
 	b, ok := ctx.Value(budgetKey{}).(*budget)
 	return !ok || b.render.Add(-int64(n)) >= 0

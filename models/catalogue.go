@@ -50,8 +50,9 @@ type Sort string
 
 // The sorts of searches.
 const (
-	ByRelevance Sort = "relevance" // by text and popularity together; as popular where there is no text
-	ByText      Sort = "text"      // by text first
+	// by text and popularity together; as popular where there is no text
+	ByRelevance Sort = "relevance"
+	ByText      Sort = "text" // by text first
 	ByPopular   Sort = "popular"
 	ByNewest    Sort = "newest"
 	ByMakes     Sort = "makes"
@@ -105,7 +106,8 @@ func (s *Store) ThingsOfUsers(caller auth.Caller) List {
 	}}
 }
 
-// ThingsInCategories lists the published things on shelves and on those below them, the latest first.
+// ThingsInCategories lists the published things on shelves and on those below them, the latest
+// first.
 func (s *Store) ThingsInCategories() List {
 	return List{db: s.db, by: order{key: "t.published_at", time: true, id: "t.id"}, rows: func(id int64) *bun.SelectQuery {
 		return s.things(Filter{CategoryID: id})
@@ -126,7 +128,8 @@ func (s *Store) Remixes() List {
 	}}
 }
 
-// Ancestors lists the things that others were made from, as far as they show themselves to the caller, in the order in which they were named.
+// Ancestors lists the things that others were made from, as far as they show themselves to the
+// caller, in the order in which they were named.
 func (s *Store) Ancestors(caller auth.Caller) List {
 	return List{db: s.db, by: order{key: "ta.position", id: "ta.ancestor_id", ascending: true}, rows: func(id int64) *bun.SelectQuery {
 		return s.db.read.NewSelect().TableExpr("thing_ancestors AS ta").Join("JOIN things AS t ON t.id = ta.ancestor_id AND (t.state = 'published' OR t.owner_id = ?)", caller.UserID).Where("ta.thing_id = ?", id)

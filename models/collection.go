@@ -134,7 +134,8 @@ func (s *Store) lockOwnCollection(ctx context.Context, tx bun.Tx, caller auth.Ca
 	return c, err
 }
 
-// Collect puts a thing that the caller may see into a collection of the caller. One that is there already stays.
+// Collect puts a thing that the caller may see into a collection of the caller. One that is there
+// already stays.
 func (s *Store) Collect(ctx context.Context, caller auth.Caller, collectionID, thingID int64) (*Collection, error) {
 	return s.changeCollection(ctx, caller, collectionID, func(ctx context.Context, tx bun.Tx, c *Collection) error {
 		if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, thingID}); err != nil {
@@ -236,7 +237,8 @@ func (s *Store) CollectionsOf() List {
 	}}
 }
 
-// CollectedThings lists the published things in collections, the latest put in first. Drafts show themselves to nobody there.
+// CollectedThings lists the published things in collections, the latest put in first. Drafts show
+// themselves to nobody there.
 func (s *Store) CollectedThings() List {
 	return List{db: s.db, by: order{id: "ct.id", node: "ct.thing_id"}, rows: func(id int64) *bun.SelectQuery {
 		return s.db.read.NewSelect().TableExpr("collection_things AS ct").Join("JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published'").

@@ -21,13 +21,14 @@ type MoveThings struct {
 	FromOthers       bool   // take them out of all other collections of the caller
 }
 
-// MoveThings puts things that the caller may see into a collection, and takes them out of others where that is
-// asked for. All of it happens or none. Things that are there already stay.
+// MoveThings puts things that the caller may see into a collection, and takes them out of others
+// where that is asked for. All of it happens or none. Things that are there already stay.
 func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings) (*Collection, error) {
 	if err := checkThingIDs(m.ThingIDs); err != nil {
 		return nil, err
 	}
-	ids := slices.Sorted(slices.Values(m.ThingIDs)) // in one order, so that two calls do not wait for each other
+	// in one order, so that two calls do not wait for each other
+	ids := slices.Sorted(slices.Values(m.ThingIDs))
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		for _, id := range ids {
 			if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, id}); err != nil {
@@ -69,8 +70,8 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 	return s.Collection(ctx, m.CollectionID)
 }
 
-// RemoveThings takes things out of a collection of the caller, or out of all of them where collectionID is nil.
-// A thing that is not there is not an error.
+// RemoveThings takes things out of a collection of the caller, or out of all of them where
+// collectionID is nil. A thing that is not there is not an error.
 func (s *Store) RemoveThings(ctx context.Context, caller auth.Caller, thingIDs []int64, collectionID *int64) error {
 	if err := checkThingIDs(thingIDs); err != nil {
 		return err
@@ -130,7 +131,8 @@ func touchCollection(ctx context.Context, tx bun.Tx, ids ...int64) error {
 // maxIDs bounds lists of bare ids.
 const maxIDs = 10_000
 
-// CollectedThingIDs returns the ids of the published things in a user's collections, none twice, at most 10,000.
+// CollectedThingIDs returns the ids of the published things in a user's collections, none twice, at
+// most 10,000.
 func (s *Store) CollectedThingIDs(ctx context.Context, userID int64) (ids []int64, err error) {
 	err = s.db.read.NewSelect().TableExpr("collection_things AS ct").ColumnExpr("DISTINCT ct.thing_id").
 		Join("JOIN collections AS co ON co.id = ct.collection_id AND co.owner_id = ?", userID).
@@ -139,7 +141,8 @@ func (s *Store) CollectedThingIDs(ctx context.Context, userID int64) (ids []int6
 	return ids, err
 }
 
-// LikedThingIDs returns the ids of the published things that a user likes, the latest liked first, at most 10,000.
+// LikedThingIDs returns the ids of the published things that a user likes, the latest liked first,
+// at most 10,000.
 func (s *Store) LikedThingIDs(ctx context.Context, userID int64) (ids []int64, err error) {
 	err = s.db.read.NewSelect().TableExpr("likes AS l").Column("l.target_id").
 		Join("JOIN things AS t ON t.id = l.target_id AND t.state = ?", Published).
@@ -147,7 +150,8 @@ func (s *Store) LikedThingIDs(ctx context.Context, userID int64) (ids []int64, e
 	return ids, err
 }
 
-// CollectionsHolding returns, for each of some things, the collections of a user that hold it, the latest first.
+// CollectionsHolding returns, for each of some things, the collections of a user that hold it, the
+// latest first.
 func (s *Store) CollectionsHolding(ctx context.Context, userID int64, thingIDs []int64) (map[int64][]*Collection, error) {
 	var rows []*collectionThing
 	err := s.db.forIDs(ctx, "collections holding", thingIDs, &rows, func(among, user schema.QueryAppender) *bun.SelectQuery {

@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// Comment is what somebody says about a thing or a make, or in reply to another comment. A deleted one keeps its place in the thread, and
-// nothing else.
+// Comment is what somebody says about a thing or a make, or in reply to another comment. A deleted
+// one keeps its place in the thread, and nothing else.
 type Comment struct {
 	bun.BaseModel `bun:"table:comments,alias:cm"`
 
@@ -21,7 +21,8 @@ type Comment struct {
 	OwnerID    int64
 	TargetType TargetType
 	TargetID   int64
-	ThingID    int64 `bun:",nullzero"` // the thing at the root of the target; 0: it was deleted, and its make was not
+	// the thing at the root of the target; 0: it was deleted, and its make was not
+	ThingID    int64 `bun:",nullzero"`
 	ParentID   int64 `bun:",nullzero"` // 0: no reply
 	Body       string
 	CreatedAt  time.Time
@@ -114,8 +115,8 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 	return c, nil
 }
 
-// notify reports a new comment to the author of the comment that it replies to, to the owner of its target and to
-// those who watch the target, to each once.
+// notify reports a new comment to the author of the comment that it replies to, to the owner of its
+// target and to those who watch the target, to each once.
 func (c *Comment) notify(ctx context.Context, tx bun.Tx, owner, repliedTo int64) error {
 	about, on := Target{OnComment, c.ID}, Target{c.TargetType, c.TargetID}
 	if err := notify(ctx, tx, NotifyReply, c.OwnerID, about, repliedTo); err != nil {
@@ -189,8 +190,9 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 	return s.Comment(ctx, caller, id)
 }
 
-// DeleteComment takes back a comment of the caller on what he may see, or any for the staff: its text and its files are gone, and its place stays, for the
-// replies to it. One that is deleted already stays so.
+// DeleteComment takes back a comment of the caller on what he may see, or any for the staff: its
+// text and its files are gone, and its place stays, for the replies to it. One that is deleted
+// already stays so.
 func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
 	if _, err := s.Comment(ctx, caller, id); err != nil {
 		return nil, err
@@ -277,7 +279,8 @@ func (s *Store) Comments() List {
 	}}
 }
 
-// CommentsOn lists the comments on things, or makes, the latest first; deleted ones keep their places. With rootsOnly it leaves out replies.
+// CommentsOn lists the comments on things, or makes, the latest first; deleted ones keep their
+// places. With rootsOnly it leaves out replies.
 func (s *Store) CommentsOn(on TargetType, rootsOnly bool) List {
 	return List{db: s.db, by: order{id: "cm.id"}, rows: func(id int64) *bun.SelectQuery {
 		q := s.db.read.NewSelect().TableExpr("comments AS cm").Where("cm.target_type = ? AND cm.target_id = ?", on, id)

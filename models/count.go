@@ -12,9 +12,10 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// A count is a column of what is counted for. Changes are appended, each in the transaction of what causes it, and folded into the column
-// later: so nothing is lost or counted twice, and no row is waited for because it is popular. A reader adds what is not folded
-// yet in the statement that reads the row.
+// A count is a column of what is counted for. Changes are appended, each in the transaction of what
+// causes it, and folded into the column later: so nothing is lost or counted twice, and no row is
+// waited for because it is popular. A reader adds what is not folded yet in the statement that
+// reads the row.
 
 // Count names a count by table and column.
 type Count struct{ table, column string }
@@ -28,20 +29,22 @@ var (
 	thingRootComments = Count{"things", "root_comment_count"} // those that are no replies
 	thingRemixes      = Count{"things", "remix_count"}        // published ones
 	userThings        = Count{"users", "thing_count"}         // published ones
-	userMakes         = Count{"users", "make_count"}          // published ones, less those of things that are drafts
-	userLikes         = Count{"users", "like_count"}          // things that the user likes
-	userCollections   = Count{"users", "collection_count"}
-	userFollowers     = Count{"users", "follower_count"}
-	userFollowing     = Count{"users", "following_count"}
-	userBytes         = Count{"users", "held_bytes"} // of files with bytes; appended by triggers
-	makeLikes         = Count{"makes", "like_count"}
-	makeComments      = Count{"makes", "comment_count"}
-	makeRootComments  = Count{"makes", "root_comment_count"}
-	commentReplies    = Count{"comments", "reply_count"}    // direct ones, deleted ones among them
-	categoryThings    = Count{"categories", "thing_count"}  // published ones, on that very shelf
-	tagThings         = Count{"tags", "thing_count"}        // published ones
-	collectionThings  = Count{"collections", "thing_count"} // published or not
-	thingDownloads    = Count{"things", "download_count"}   // of its files and those of its makes and comments; folded from the log
+	// published ones, less those of things that are drafts
+	userMakes        = Count{"users", "make_count"}
+	userLikes        = Count{"users", "like_count"} // things that the user likes
+	userCollections  = Count{"users", "collection_count"}
+	userFollowers    = Count{"users", "follower_count"}
+	userFollowing    = Count{"users", "following_count"}
+	userBytes        = Count{"users", "held_bytes"} // of files with bytes; appended by triggers
+	makeLikes        = Count{"makes", "like_count"}
+	makeComments     = Count{"makes", "comment_count"}
+	makeRootComments = Count{"makes", "root_comment_count"}
+	commentReplies   = Count{"comments", "reply_count"}    // direct ones, deleted ones among them
+	categoryThings   = Count{"categories", "thing_count"}  // published ones, on that very shelf
+	tagThings        = Count{"tags", "thing_count"}        // published ones
+	collectionThings = Count{"collections", "thing_count"} // published or not
+	// of its files and those of its makes and comments; folded from the log
+	thingDownloads = Count{"things", "download_count"}
 )
 
 // countChange is what is to be added to a count.
@@ -73,7 +76,8 @@ func count(ctx context.Context, tx bun.Tx, changes ...[]countChange) error {
 	return err
 }
 
-// Changes are the changes of a row's counts that are not folded yet, as pendingCounts selects them: column:delta, separated by commas.
+// Changes are the changes of a row's counts that are not folded yet, as pendingCounts selects them:
+// column:delta, separated by commas.
 type Changes string
 
 // pendingCounts selects Changes of the rows of a table under its alias.
@@ -98,14 +102,15 @@ func (c Changes) addTo(counts map[string]*int64) error {
 	return nil
 }
 
-// lockOrder is the order in which transactions lock rows of tables, the last first; those of others come after.
+// lockOrder is the order in which transactions lock rows of tables, the last first; those of others
+// come after.
 var lockOrder = []string{"comments", "makes", "things"}
 
 // foldBatch bounds one transaction that folds.
 const foldBatch = 5_000
 
-// FoldCounts adds appended changes to their counts, in transactions of some thousands, and finds the popularity of the things that they
-// touch anew. It gives how many it folded.
+// FoldCounts adds appended changes to their counts, in transactions of some thousands, and finds
+// the popularity of the things that they touch anew. It gives how many it folded.
 func (s *Store) FoldCounts(ctx context.Context) (folded int, err error) {
 	for {
 		n, err := s.foldSomeCounts(ctx)
@@ -120,7 +125,8 @@ func (s *Store) foldSomeCounts(ctx context.Context) (n int, err error) {
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		var changes []countChange
 		oldest := tx.NewSelect().Model((*countChange)(nil)).Column("cc.id").Order("cc.id").Limit(foldBatch)
-		// Of two nodes that fold at once, the second finds the rows gone once it has waited for the first.
+		// Of two nodes that fold at once, the second finds the rows gone once it has waited for the
+		// first.
 		err := tx.NewDelete().Model((*countChange)(nil)).Where("cc.id IN (?)", oldest).
 			Returning("of_table, of_column, object_id, delta").Scan(ctx, &changes)
 		if err != nil || len(changes) == 0 {
@@ -140,7 +146,8 @@ func (s *Store) foldSomeCounts(ctx context.Context) (n int, err error) {
 				touched = append(touched, c.ObjectID)
 			}
 		}
-		cells := slices.SortedFunc(maps.Keys(sums), func(a, b cell) int { // in one order, or two nodes could wait for each other
+		// in one order, or two nodes could wait for each other
+		cells := slices.SortedFunc(maps.Keys(sums), func(a, b cell) int {
 			return cmp.Or(cmp.Compare(slices.Index(lockOrder, b.table), slices.Index(lockOrder, a.table)), strings.Compare(a.table, b.table), cmp.Compare(a.id, b.id), strings.Compare(a.column, b.column))
 		})
 		for _, at := range cells {

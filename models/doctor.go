@@ -7,8 +7,9 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Diagnose tells what the database is in need of, each with what helps: statistics that are missing or old, space that deleted rows hold, and work that
-// was left undone. Nothing is wrong where it tells nothing.
+// Diagnose tells what the database is in need of, each with what helps: statistics that are missing
+// or old, space that deleted rows hold, and work that was left undone. Nothing is wrong where it
+// tells nothing.
 func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 	var imports []importRow
 	if err := s.db.read.NewSelect().Model(&imports).Scan(ctx); err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
-// A document is what search knows of an object that everybody may find: the words of its texts. It is written in the transaction that changes
-// them, so what is committed is found. PostgreSQL keeps it as a tsvector, SQLite in an FTS5 table; both get the same words from package words.
+// A document is what search knows of an object that everybody may find: the words of its texts. It
+// is written in the transaction that changes them, so what is committed is found. PostgreSQL keeps
+// it as a tsvector, SQLite in an FTS5 table; both get the same words from package words.
 
 // index is the documents of one kind of object.
 type index struct {
@@ -54,8 +55,9 @@ func (d document) fields() [4][]string {
 	return [4][]string{tokenize.Of(d.Name), tokenize.Of(d.Tags), tokenize.Of(d.Creator), tokenize.Of(d.Body)}
 }
 
-// vector writes the fields of a document as PostgreSQL reads a tsvector. Words hold nothing but letters, digits and marks, so none needs an escape. A place stands for a
-// field: more would only be kept to measure distances, which nobody asks for.
+// vector writes the fields of a document as PostgreSQL reads a tsvector. Words hold nothing but
+// letters, digits and marks, so none needs an escape. A place stands for a field: more would only
+// be kept to measure distances, which nobody asks for.
 func vector(fields [4][]string) string {
 	places := make(map[string]string)
 	var order []string
@@ -76,7 +78,8 @@ func vector(fields [4][]string) string {
 	return text.String()
 }
 
-// index writes anew what search knows of some objects; of those that are gone or hidden it forgets everything.
+// index writes anew what search knows of some objects; of those that are gone or hidden it forgets
+// everything.
 func (db *DB) index(ctx context.Context, tx bun.IDB, ix *index, ids ...int64) error {
 	if len(ids) == 0 {
 		return nil
@@ -122,7 +125,8 @@ func (db *DB) insertDocuments(tx bun.IDB, ix *index, documents []document, vocab
 	return tx.NewRaw("INSERT INTO ? (?) VALUES ?", bun.Safe(ix.documents), columns, bun.List(rows))
 }
 
-// learn adds words to the vocabulary. In one order, or two transactions could wait for each other's new words.
+// learn adds words to the vocabulary. In one order, or two transactions could wait for each other's
+// new words.
 func learn(ctx context.Context, tx bun.IDB, ix *index, all []string) error {
 	slices.Sort(all)
 	for some := range slices.Chunk(slices.Compact(all), 1_000) {

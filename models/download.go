@@ -24,8 +24,9 @@ type Download struct {
 	Folded    bool // whether the counts of file and thing hold it
 }
 
-// RecordDownload appends to the caller's history and gives the entry with the file. It is committed when this returns. The entry is nil
-// for a file of a make that outlived its thing, for histories tell of things, and for an application that calls for nobody.
+// RecordDownload appends to the caller's history and gives the entry with the file. It is committed
+// when this returns. The entry is nil for a file of a make that outlived its thing, for histories
+// tell of things, and for an application that calls for nobody.
 func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID int64) (*Download, *File, error) {
 	f, err := s.File(ctx, caller, fileID)
 	if err != nil {
@@ -52,10 +53,12 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 	return d, f, nil
 }
 
-// stillShown keeps the downloads of things that show themselves to a user: others' may have been taken down since, or were drafts that he saw as one of the staff.
+// stillShown keeps the downloads of things that show themselves to a user: others' may have been
+// taken down since, or were drafts that he saw as one of the staff.
 const stillShown = "EXISTS (SELECT 1 FROM things AS t WHERE t.id = d.thing_id AND (t.state = 'published' OR t.owner_id = ?))"
 
-// Downloads lists a user's history, the most recent first. It is the user's own business. An entry stands for a download.
+// Downloads lists a user's history, the most recent first. It is the user's own business. An entry
+// stands for a download.
 func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
 	if err := ownHistory(caller, userID); err != nil {
 		return List{}, err
@@ -88,8 +91,9 @@ func ownHistory(caller auth.Caller, userID int64) error {
 	return nil
 }
 
-// FoldDownloads adds logged downloads to the counts of their files and things and marks them as counted, in one transaction,
-// so a count is never lost and never taken twice; until then the log itself is counted. It gives how many it folded.
+// FoldDownloads adds logged downloads to the counts of their files and things and marks them as
+// counted, in one transaction, so a count is never lost and never taken twice; until then the log
+// itself is counted. It gives how many it folded.
 func (s *Store) FoldDownloads(ctx context.Context) (folded int, err error) {
 	for {
 		n, err := s.foldSomeDownloads(ctx)
@@ -104,7 +108,8 @@ func (s *Store) foldSomeDownloads(ctx context.Context) (int, error) {
 	var rows []Download
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		some := tx.NewSelect().Model((*Download)(nil)).Column("d.id").Where("NOT d.folded").Order("d.id").Limit(foldBatch)
-		// "NOT folded" a second time: PostgreSQL looks at it again after waiting for another node that folds.
+		// "NOT folded" a second time: PostgreSQL looks at it again after waiting for another node
+		// that folds.
 		err := tx.NewUpdate().Model((*Download)(nil)).Set("folded = ?", true).Where("id IN (?) AND NOT folded", some).
 			Returning("file_id, thing_id").Scan(ctx, &rows)
 		if err != nil || len(rows) == 0 {

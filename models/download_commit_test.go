@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Downloads that come while one commits share the next commit, each is kept once, and one that cannot be kept, or whose
-// caller leaves, takes nothing from the others.
+// Downloads that come while one commits share the next commit, each is kept once, and one that
+// cannot be kept, or whose caller leaves, takes nothing from the others.
 func TestDownloadsShareCommits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var statements [][]int64
@@ -58,7 +58,8 @@ func TestDownloadsShareCommits(t *testing.T) {
 		leave()
 		wg.Wait()
 		synctest.Wait()
-		// The first alone, then all others together, in vain because of the deleted one, and then each by itself.
+		// The first alone, then all others together, in vain because of the deleted one, and then
+		// each by itself.
 		if len(statements) != 2+18 || len(statements[0]) != 1 || len(statements[1]) != 18 || len(kept) != 18 || kept[deleted] != 0 || kept[7] != 0 || log.committing {
 			t.Errorf("%d kept by the statements %v", len(kept), statements)
 		}

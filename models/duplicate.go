@@ -12,8 +12,9 @@ import (
 // maxAlike is how many contents of the same shape are compared and listed.
 const maxAlike = 1000
 
-// Duplicates lists, for files that are meshes, the other files on things that show the same shape, as far as the caller may
-// see them, the newest first. It considers the latest 1,000 contents of a shape.
+// Duplicates lists, for files that are meshes, the other files on things that show the same shape,
+// as far as the caller may see them, the newest first. It considers the latest 1,000 contents of a
+// shape.
 func (s *Store) Duplicates(caller auth.Caller) List {
 	return List{db: s.db, by: order{id: "f.id"}, rows: func(fileID int64) *bun.SelectQuery {
 		shape := s.db.read.NewSelect().TableExpr("files AS o").Join("JOIN previews AS op ON op.id = o.preview_id").ColumnExpr("op.shape_id").Where("o.id = ?", fileID)
@@ -23,8 +24,8 @@ func (s *Store) Duplicates(caller auth.Caller) List {
 	}}.Bounded()
 }
 
-// shapeLock is the key of the advisory lock under which PostgreSQL assigns shapes: two previews of one new shape that are
-// finished at the same time would else get two.
+// shapeLock is the key of the advisory lock under which PostgreSQL assigns shapes: two previews of
+// one new shape that are finished at the same time would else get two.
 const shapeLock = 0x6d657369
 
 // lockShapes takes that lock until tx ends; it must come before any lock of a preview.
@@ -36,7 +37,8 @@ func (db *DB) lockShapes(ctx context.Context, tx bun.Tx) error {
 	return err
 }
 
-// assignShape gives a preview with a mesh the shape of the first preview that shows the same, or one of its own.
+// assignShape gives a preview with a mesh the shape of the first preview that shows the same, or
+// one of its own.
 func assignShape(ctx context.Context, tx bun.Tx, p *Preview) error {
 	shape := p.ID
 	if len(p.Mesh.Keys) > 0 {
@@ -64,8 +66,9 @@ func assignShape(ctx context.Context, tx bun.Tx, p *Preview) error {
 // shapeBatch is how many previews one transaction of AssignShapes updates.
 const shapeBatch = 20
 
-// AssignShapes assigns shapes to previews that were made before there were shapes, in batches, each in a transaction of its
-// own. It returns how many it assigned, and goes on where it ended when it is called again.
+// AssignShapes assigns shapes to previews that were made before there were shapes, in batches, each
+// in a transaction of its own. It returns how many it assigned, and goes on where it ended when it
+// is called again.
 func (s *Store) AssignShapes(ctx context.Context) (assigned int, err error) {
 	for {
 		var rows []*Preview

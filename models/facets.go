@@ -21,8 +21,8 @@ type Facets struct {
 	Creators   []Facet[int64] // ids of users
 }
 
-// Facets counts what the things have in common that were found, up to MaxFound of them, in one statement. Of each facet it gives at most first values.
-// What is not things has none.
+// Facets counts what the things have in common that were found, up to MaxFound of them, in one
+// statement. Of each facet it gives at most first values. What is not things has none.
 func (f *Found) Facets(ctx context.Context, first int) (*Facets, error) {
 	facets := new(Facets)
 	if f.kind != Things {

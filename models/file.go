@@ -14,7 +14,8 @@ import (
 // FileState is where a file stands in its life.
 type FileState string
 
-// The states of a file. A staged one has an id and a target but no bytes yet, and shows itself to nobody.
+// The states of a file. A staged one has an id and a target but no bytes yet, and shows itself to
+// nobody.
 const (
 	Staged    FileState = "staged"
 	Pending   FileState = "pending"
@@ -79,17 +80,18 @@ func (f *File) Target() (t Target, ok bool) {
 	return Target{f.TargetType, f.TargetID}, f.State == Finalized
 }
 
-// held tells whether the bytes of a finalized file are here: of one that was imported there may be no more than its name.
+// held tells whether the bytes of a finalized file are here: of one that was imported there may be
+// no more than its name.
 func (f *File) held() bool { return f.SHA256 != "" }
 
-// live tells whether the file is there at all at the time: an upload that nobody finalized ends with its time,
-// whether or not its row has been cleared away.
+// live tells whether the file is there at all at the time: an upload that nobody finalized ends
+// with its time, whether or not its row has been cleared away.
 func (f *File) live(at time.Time) bool {
 	return f.State == Finalized || f.State == Pending && at.Before(*f.ExpiresAt)
 }
 
-// ownedBy tells whether the file is a user's own, or hangs on what is hidden and his. The owner of a thing does not see
-// the drafts of others' makes of it.
+// ownedBy tells whether the file is a user's own, or hangs on what is hidden and his. The owner of
+// a thing does not see the drafts of others' makes of it.
 func (f *File) ownedBy(user int64) bool {
 	return f.OwnerID == user || f.MakeOwner == user || f.ThingOwner == user && f.MakeState != Draft
 }
@@ -127,13 +129,13 @@ func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, 
 	return f, nil
 }
 
-// fileColumns are named one by one: a prepared statement that selected them all would break on running servers when a
-// migration adds one.
+// fileColumns are named one by one: a prepared statement that selected them all would break on
+// running servers when a migration adds one.
 const fileColumns = "f.id, f.owner_id, f.name, f.kind, f.state, f.size, f.content_type, f.sha256, f.md5, f.object_key, f.target_type, " +
 	"f.target_id, f.thing_id, f.rank, f.preview_id, f.rendering_id, f.rendering_rank, f.download_count, f.created_at, f.finalized_at, f.expires_at"
 
-// selectFiles reads files with what decides who may see them. The count of unfolded downloads makes the sum exact
-// at any time; its index holds nothing but those few rows.
+// selectFiles reads files with what decides who may see them. The count of unfolded downloads makes
+// the sum exact at any time; its index holds nothing but those few rows.
 func selectFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
 	return db.NewSelect().Model(files).ColumnExpr(fileColumns).
 		ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.thing_id = f.thing_id AND d.file_id = f.id AND NOT d.folded) AS new_downloads").
@@ -148,7 +150,8 @@ func (s *Store) FilesByID(ctx context.Context, ids []int64) (map[int64]*File, er
 	return byID(ctx, s.db, ids, func(rows *[]*File) *bun.SelectQuery { return selectFiles(s.db.read, rows) }, "f.id", func(f *File) int64 { return f.ID })
 }
 
-// FilesOn gives the finalized files on targets of one type, by rank and id, for a caller who may see the targets.
+// FilesOn gives the finalized files on targets of one type, by rank and id, for a caller who may
+// see the targets.
 func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[int64][]*File, error) {
 	files := make(map[int64][]*File, len(ids))
 	var rows []*File
@@ -178,10 +181,10 @@ func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (ma
 	return images, err
 }
 
-// DeleteFile removes a finalized file from its target, for the owner of the target or the staff. The
-// target must be on unless that is nil, and the file of one of kinds unless there are none. Downloads
-// of the file stay in the histories of users. The next garbage collection removes the bytes if no
-// other file has them. It opens a transaction.
+// DeleteFile removes a finalized file from its target, for the owner of the target or the staff.
+// The target must be on unless that is nil, and the file of one of kinds unless there are none.
+// Downloads of the file stay in the histories of users. The next garbage collection removes the
+// bytes if no other file has them. It opens a transaction.
 func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, id int64, on *Target, kinds ...FileKind) error {
 	return s.changeFile(ctx, caller, id, on, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
 		if len(kinds) > 0 && !slices.Contains(kinds, f.Kind) {
@@ -195,7 +198,8 @@ func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, id int64, on
 	})
 }
 
-// MoveFile gives a finalized file another place in the list of what it hangs on, which must be on unless that is nil.
+// MoveFile gives a finalized file another place in the list of what it hangs on, which must be on
+// unless that is nil.
 func (s *Store) MoveFile(ctx context.Context, caller auth.Caller, id int64, on *Target, rank int32) (*File, error) {
 	err := s.changeFile(ctx, caller, id, on, false, func(ctx context.Context, tx bun.Tx, f *File, _ int64) error {
 		f.Rank = rank
@@ -208,7 +212,8 @@ func (s *Store) MoveFile(ctx context.Context, caller auth.Caller, id int64, on *
 	return s.File(ctx, caller, id)
 }
 
-// changeFile locks a finalized file with what it hangs on, which is the caller's or, where the staff may, anybody's.
+// changeFile locks a finalized file with what it hangs on, which is the caller's or, where the
+// staff may, anybody's.
 func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, staffMay bool, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) error {
 	if _, err := s.File(ctx, caller, id); err != nil {
 		return err

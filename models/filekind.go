@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// What the endings of models mean where the bytes alone do not say it, for the types that sniffing gives them.
+// What the endings of models mean where the bytes alone do not say it, for the types that sniffing
+// gives them.
 var modelTypes = map[string]struct{ contentType, sniffed string }{
 	".stl": {"model/stl", "application/octet-stream text/plain"}, ".obj": {"model/obj", "text/plain"},
 	".mtl": {"model/mtl", "text/plain"}, ".3mf": {"model/3mf", "application/zip"},
@@ -19,8 +20,8 @@ var modelTypes = map[string]struct{ contentType, sniffed string }{
 	".x3d": {"model/x3d+xml", "text/xml"}, ".wrl": {"model/vrml", "text/plain"}, ".f3d": {"application/zip", ""},
 }
 
-// classify tells what a file is from the type that its bytes show, its name, and what its owner says. Bytes win:
-// a picture is a picture under any name, and nothing else is one.
+// classify tells what a file is from the type that its bytes show, its name, and what its owner
+// says. Bytes win: a picture is a picture under any name, and nothing else is one.
 func classify(sniffed, name string, declared FileKind) (FileKind, string) {
 	base, _, _ := strings.Cut(sniffed, ";")
 	if isPicture(base) {
@@ -32,7 +33,8 @@ func classify(sniffed, name string, declared FileKind) (FileKind, string) {
 		contentType = model.contentType
 	}
 	switch {
-	case declared == Model, declared != Attachment && known: // an "image" that is none is as undeclared
+	// an "image" that is none is as undeclared
+	case declared == Model, declared != Attachment && known:
 		return Model, contentType
 	default:
 		return Attachment, contentType

@@ -10,9 +10,10 @@ import (
 // maxFilename is in bytes, which is what file systems count.
 const maxFilename = 255
 
-// cleanFilename keeps a name as it was given, less what could do harm: folders before it, control characters, and
-// the marks that turn the direction of writing and so disguise an ending. A name too long loses its middle and
-// keeps its ending. NUL, invalid UTF-8 and a name of which nothing is left are refused.
+// cleanFilename keeps a name as it was given, less what could do harm: folders before it, control
+// characters, and the marks that turn the direction of writing and so disguise an ending. A name
+// too long loses its middle and keeps its ending. NUL, invalid UTF-8 and a name of which nothing is
+// left are refused.
 func cleanFilename(name string) (string, error) {
 	if !utf8.ValidString(name) {
 		return "", badInput("name", "file name: not valid UTF-8")

@@ -29,9 +29,10 @@ type content struct {
 	CreatedAt time.Time
 }
 
-// Finalize hangs pending uploads of the caller on a target of the caller, all or none of them. Files that hang there already are
-// left as they are, so a call that is repeated, or made by many at once, ends the same. The order is: bytes durable
-// below files/, then the rows committed, then the pending objects removed.
+// Finalize hangs pending uploads of the caller on a target of the caller, all or none of them.
+// Files that hang there already are left as they are, so a call that is repeated, or made by many
+// at once, ends the same. The order is: bytes durable below files/, then the rows committed, then
+// the pending objects removed.
 func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []FinalizeFile, target Target) ([]*File, error) {
 	keys, err := s.promote(ctx, caller, files)
 	if err != nil {
@@ -61,8 +62,8 @@ func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []Finali
 	return done, nil
 }
 
-// FinalizeOne finalizes a staged upload of the caller onto the target that it was staged for. A file that is
-// finalized already is given as it is.
+// FinalizeOne finalizes a staged upload of the caller onto the target that it was staged for. A
+// file that is finalized already is given as it is.
 func (s *Store) FinalizeOne(ctx context.Context, caller auth.Caller, id int64) (*File, error) {
 	var rows []*File
 	if err := s.db.write.NewSelect().Model(&rows).Where("f.id = ? AND f.owner_id = ?", id, caller.UserID).Scan(ctx); err != nil {
@@ -103,8 +104,9 @@ func checkBatch(files []FinalizeFile) ([]int64, error) {
 	return ids, nil
 }
 
-// promote makes the bytes of the caller's pending uploads durable as contents, ahead of the transaction that will
-// refer to them, and gives the keys of the pending objects. Where that transaction fails, gc collects them.
+// promote makes the bytes of the caller's pending uploads durable as contents, ahead of the
+// transaction that will refer to them, and gives the keys of the pending objects. Where that
+// transaction fails, gc collects them.
 func (s *Store) promote(ctx context.Context, caller auth.Caller, files []FinalizeFile) (keys []string, err error) {
 	ids, err := checkBatch(files)
 	if err != nil {
@@ -133,8 +135,8 @@ func (s *Store) sweep(ctx context.Context, keys []string) {
 	}
 }
 
-// finalize does the rows' part. Locks are taken in one order, target, files by id, contents by hash, so that no
-// two finalizations wait for each other in a circle.
+// finalize does the rows' part. Locks are taken in one order, target, files by id, contents by
+// hash, so that no two finalizations wait for each other in a circle.
 func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, files []FinalizeFile, target Target) error {
 	ids, err := checkBatch(files)
 	if err != nil {

@@ -12,9 +12,10 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
-// Check compares rows and objects and hands each disagreement to report, in words. Objects that no row names count
-// only when they are older than grace, since an upload under way has bytes before it has a row. With rehash it reads
-// every content and compares its hash, which takes as long as reading the bucket.
+// Check compares rows and objects and hands each disagreement to report, in words. Objects that no
+// row names count only when they are older than grace, since an upload under way has bytes before
+// it has a row. With rehash it reads every content and compares its hash, which takes as long as
+// reading the bucket.
 func (s *Store) Check(ctx context.Context, grace time.Duration, rehash bool, report func(problem string)) error {
 	if err := s.checkFiles(ctx, rehash, report); err != nil {
 		return fmt.Errorf("check files: %w", err)
@@ -58,7 +59,8 @@ func (s *Store) Check(ctx context.Context, grace time.Duration, rehash bool, rep
 	return nil
 }
 
-// checkFiles sees that each file's bytes are there. Many files share a content: it is looked at once in a page of rows.
+// checkFiles sees that each file's bytes are there. Many files share a content: it is looked at
+// once in a page of rows.
 func (s *Store) checkFiles(ctx context.Context, rehash bool, report func(string)) error {
 	for last := int64(0); ; {
 		var rows []*File

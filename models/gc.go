@@ -17,7 +17,8 @@ type Sweep struct {
 	ExpiredUploads int
 	PendingObjects []string // objects and leftovers of cut writes that no upload names
 	ContentObjects []string // objects that no file names
-	DerivedObjects []string // objects that were made of contents that no file names, or by a pipeline that is no more
+	// objects that were made of contents that no file names, or by a pipeline that is no more
+	DerivedObjects []string
 	Bytes          int64
 }
 
@@ -29,9 +30,10 @@ func (s *Sweep) Objects() []string {
 // objectsAtOnce is how many objects are compared with rows in one statement.
 const objectsAtOnce = 500
 
-// CollectGarbage removes what a process that died, or a clean-up that failed, left behind: uploads past their time,
-// and objects that no row names and that are older than grace, which must be longer than an upload takes from its
-// last byte to its commit. It may run beside a busy server. With dryRun it only tells.
+// CollectGarbage removes what a process that died, or a clean-up that failed, left behind: uploads
+// past their time, and objects that no row names and that are older than grace, which must be
+// longer than an upload takes from its last byte to its commit. It may run beside a busy server.
+// With dryRun it only tells.
 func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun bool) (*Sweep, error) {
 	sweep := new(Sweep)
 	if err := s.expireAll(ctx, sweep, dryRun); err != nil {
@@ -198,8 +200,9 @@ func (s *Store) named(ctx context.Context, objects []bucket.Object, name func(bu
 	return found, nil
 }
 
-// collectContent removes an object below files/ unless a file has come to name it. The content's row is locked
-// meanwhile, so a finalization of the same bytes either came first, and is seen here, or waits, and puts the object back.
+// collectContent removes an object below files/ unless a file has come to name it. The content's
+// row is locked meanwhile, so a finalization of the same bytes either came first, and is seen here,
+// or waits, and puts the object back.
 func (s *Store) collectContent(ctx context.Context, o bucket.Object) (gone bool, err error) {
 	if o.Partial {
 		return true, s.bucket.Remove(ctx, o.Key)

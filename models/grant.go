@@ -12,7 +12,8 @@ import (
 	"github.com/meshyard/meshyard/internal/oauth"
 )
 
-// grant is what is kept of an authorization code: what a user allowed an application, until that turns the code into a token.
+// grant is what is kept of an authorization code: what a user allowed an application, until that
+// turns the code into a token.
 type grant struct {
 	bun.BaseModel `bun:"table:grants,alias:gr"`
 
@@ -27,7 +28,8 @@ type grant struct {
 	TokenID       int64 `bun:",nullzero"` // of the token that was made from it; 0: none yet
 }
 
-// grantsKept is how long a code is remembered: one that comes again within that tells that it leaked.
+// grantsKept is how long a code is remembered: one that comes again within that tells that it
+// leaked.
 const grantsKept = 24 * time.Hour
 
 // Authorize keeps what a user allowed, and gives the code for it.
@@ -66,8 +68,9 @@ func (s *Store) issueNow(ctx context.Context, row *Token) (token *oauth.Token, e
 	return token, nil
 }
 
-// issue makes a token of an application. The application keeps the last maxApplicationTokens of a user,
-// or of its own; those before are revoked. Once tx is committed, cached verdicts must be forgotten.
+// issue makes a token of an application. The application keeps the last maxApplicationTokens of a
+// user, or of its own; those before are revoked. Once tx is committed, cached verdicts must be
+// forgotten.
 func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token, error) {
 	table, holder := "users", row.UserID
 	if row.UserID == 0 {
@@ -91,8 +94,10 @@ func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token,
 	return &oauth.Token{Text: token, Scopes: row.ScopeList(), ExpiresAt: row.ExpiresAt}, nil
 }
 
-// Redeem turns a code into a token, once, for the application that it was made for. redirect is the address that the code went to; an application that keeps
-// a secret may leave it out. verifier is the key behind the challenge. A code that comes a second time has leaked: the token that was made from it ends.
+// Redeem turns a code into a token, once, for the application that it was made for. redirect is the
+// address that the code went to; an application that keeps a secret may leave it out. verifier is
+// the key behind the challenge. A code that comes a second time has leaked: the token that was made
+// from it ends.
 func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect, verifier string) (token *oauth.Token, err error) {
 	refused := fail(BadInput, "the code is unknown, expired or used, or it is not for this client_id, redirect_uri and code_verifier")
 	leaked := false
@@ -132,7 +137,8 @@ func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect
 	return token, nil
 }
 
-// TokenInfo tells which application a token that works was given to, "" for none, and whose it is, 0 for nobody's.
+// TokenInfo tells which application a token that works was given to, "" for none, and whose it is,
+// 0 for nobody's.
 func (s *Store) TokenInfo(ctx context.Context, token string) (clientID string, userID int64, err error) {
 	caller, err := s.Authenticate(ctx, token)
 	if err != nil || caller.ApplicationID == 0 {

@@ -12,10 +12,12 @@ import (
 	"github.com/meshyard/meshyard/internal/markdown"
 )
 
-// The HTML of a Markdown text is rendered once, when the text is saved, and stored beside it with the version of the
-// renderer. Rows of an older version are rendered again by a job (see RenderStale), and on demand until then.
+// The HTML of a Markdown text is rendered once, when the text is saved, and stored beside it with
+// the version of the renderer. Rows of an older version are rendered again by a job (see
+// RenderStale), and on demand until then.
 
-// MarkdownText names a column that holds Markdown. Its HTML is in the column of the same name with the suffix _html.
+// MarkdownText names a column that holds Markdown. Its HTML is in the column of the same name with
+// the suffix _html.
 type MarkdownText struct{ table, column string }
 
 // The Markdown texts whose HTML is stored.
@@ -37,7 +39,8 @@ func textsOf(table string) []MarkdownText {
 
 func (t MarkdownText) html() bun.Ident { return bun.Ident(t.column + "_html") }
 
-// renderersAtOnce bounds how many texts the process renders at the same time: one takes up to some 100 ms and 10 MiB.
+// renderersAtOnce bounds how many texts the process renders at the same time: one takes up to some
+// 100 ms and 10 MiB.
 const renderersAtOnce = 2
 
 // renderer renders Markdown, a few texts at the same time.
@@ -75,8 +78,8 @@ type renderedHTML []struct {
 	html string
 }
 
-// renderTo renders a text that is about to be saved; nil is left out. It is called before the transaction that saves the
-// text, which must not wait for it.
+// renderTo renders a text that is about to be saved; nil is left out. It is called before the
+// transaction that saves the text, which must not wait for it.
 func (s *Store) renderTo(ctx context.Context, all *renderedHTML, of MarkdownText, text *string) error {
 	if text == nil {
 		return nil
@@ -97,8 +100,8 @@ func (all renderedHTML) insert(q *bun.InsertQuery) *bun.InsertQuery {
 	return q.Value("html_version", "?", markdown.Version)
 }
 
-// update stores the HTML with a row of which some texts change. A row of an older version stays stale where it has another
-// text, whose HTML is still old.
+// update stores the HTML with a row of which some texts change. A row of an older version stays
+// stale where it has another text, whose HTML is still old.
 func (all renderedHTML) update(q *bun.UpdateQuery) *bun.UpdateQuery {
 	for _, r := range all {
 		q = q.Set("? = ?", r.MarkdownText.html(), r.html)
@@ -109,8 +112,9 @@ func (all renderedHTML) update(q *bun.UpdateQuery) *bun.UpdateQuery {
 	return q.Set("html_version = CASE WHEN html_version < ?0 THEN html_version ELSE ?0 END", markdown.Version)
 }
 
-// HTML returns the HTML of a text of the rows of those ids, in one statement. Texts that have none of this version are
-// rendered, up to maxRendered of them in one operation; beyond it they are shown as they were written.
+// HTML returns the HTML of a text of the rows of those ids, in one statement. Texts that have none
+// of this version are rendered, up to maxRendered of them in one operation; beyond it they are
+// shown as they were written.
 func (s *Store) HTML(ctx context.Context, of MarkdownText, ids []int64) (map[int64]string, error) {
 	var rows []htmlRow
 	err := s.db.forIDs(ctx, "HTML of "+of.table+"."+of.column, ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
@@ -148,8 +152,9 @@ func (r *htmlRow) AfterScanRow(ctx context.Context) error { return readText(ctx,
 // staleBatch is how many rows one transaction of RenderStale updates.
 const staleBatch = 50
 
-// RenderStale renders the texts of rows whose HTML is of an older version, in batches, each in a transaction of its own.
-// It returns how many rows it updated, and goes on where it ended when it is called again.
+// RenderStale renders the texts of rows whose HTML is of an older version, in batches, each in a
+// transaction of its own. It returns how many rows it updated, and goes on where it ended when it
+// is called again.
 func (s *Store) RenderStale(ctx context.Context) (updated int, err error) {
 	for _, table := range []string{"things", "makes", "comments", "users"} {
 		n, err := s.renderTable(ctx, table, textsOf(table))

@@ -14,10 +14,11 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// An image is either an image file, whose id is that of the file, or the rendering of a model, which
-// has an id of its own (File.RenderingID) from the same sequence. A model gets the id of its rendering
-// when it is finalized, and keeps it however often the rendering is made. Removing the rendering sets
-// the id to 0, so that making it again does not bring it back, and leaves the model as it is.
+// An image is either an image file, whose id is that of the file, or the rendering of a model,
+// which has an id of its own (File.RenderingID) from the same sequence. A model gets the id of its
+// rendering when it is finalized, and keeps it however often the rendering is made. Removing the
+// rendering sets the id to 0, so that making it again does not bring it back, and leaves the model
+// as it is.
 
 // ImageID returns the id under which the file is an image, or 0 if it is none.
 func (f *File) ImageID() int64 {
@@ -63,8 +64,8 @@ type ImageChange struct {
 	IsDefault *bool // true moves the image before all others, after Rank
 }
 
-// UpdateImage changes the place of an image among the images of its target, which the caller must own.
-// It opens a transaction and returns the file that the image shows.
+// UpdateImage changes the place of an image among the images of its target, which the caller must
+// own. It opens a transaction and returns the file that the image shows.
 func (s *Store) UpdateImage(ctx context.Context, caller auth.Caller, c ImageChange) (*File, error) {
 	fileID, err := s.changeImage(ctx, caller, c.ID, c.Target, false, func(ctx context.Context, tx bun.Tx, f *File, _ int64) error {
 		rank := f.ImageRank()

@@ -23,22 +23,26 @@ type Import struct {
 	Total  int    // how many things there are
 	// Things gives them, from the one at an index on, the same ones in the same order each time.
 	Things func(first int) iter.Seq[dataset.Thing]
-	// Progress is told after each batch how many things are in, of which some may have been there before.
+	// Progress is told after each batch how many things are in, of which some may have been there
+	// before.
 	Progress func(done int)
 	// Skipped is told what is left out, and why.
 	Skipped func(why string)
-	// Whole brings in all or nothing, in one transaction: where anything would be left out, nothing is brought in.
+	// Whole brings in all or nothing, in one transaction: where anything would be left out, nothing
+	// is brought in.
 	Whole bool
 }
 
 // importBatch is how many things one transaction brings in.
 const importBatch = 1_000
 
-// Import loads things with what is known of their files, as published things of their authors, who become users. Ids stay; a thing whose
-// id is taken is left out, so what is in already is not brought in twice. Each batch is in wholly or not at all, with the note of how far the import came: cut short, it
-// goes on from there. It gives how many things are new.
+// Import loads things with what is known of their files, as published things of their authors, who
+// become users. Ids stay; a thing whose id is taken is left out, so what is in already is not
+// brought in twice. Each batch is in wholly or not at all, with the note of how far the import
+// came: cut short, it goes on from there. It gives how many things are new.
 //
-// On PostgreSQL an import that is much larger than the catalogue does without indexes until its end, and so nobody should use the catalogue meanwhile.
+// On PostgreSQL an import that is much larger than the catalogue does without indexes until its
+// end, and so nobody should use the catalogue meanwhile.
 func (s *Store) Import(ctx context.Context, im Import) (added int, err error) {
 	l := &loader{db: s.db, Import: im, started: now().Truncate(24 * time.Hour), tags: make(map[string]int64), words: make(map[string]bool)}
 	if im.Whole {
@@ -115,7 +119,8 @@ type loader struct {
 	words   map[string]bool  // that the vocabulary of things is known to have
 }
 
-// inTx runs a transaction, and knows its connection, which COPY needs. Others have the connection in between: SQLite has but one that writes.
+// inTx runs a transaction, and knows its connection, which COPY needs. Others have the connection
+// in between: SQLite has but one that writes.
 func (l *loader) inTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) (err error) {
 	if l.conn, err = l.db.write.Conn(ctx); err != nil {
 		return err
@@ -179,7 +184,8 @@ func shelvesByName(ctx context.Context, db bun.IDB) (map[string]int64, error) {
 // shelfOf names the lowest shelf that is known of a thing.
 func shelfOf(th dataset.Thing) string { return strings.ToLower(cmp.Or(th.Subcategory, th.Category)) }
 
-// ImportCheck gives a function that tells all that an import would have to leave out, or change, of a thing.
+// ImportCheck gives a function that tells all that an import would have to leave out, or change, of
+// a thing.
 func (s *Store) ImportCheck(ctx context.Context) (func(dataset.Thing) error, error) {
 	shelves, err := shelvesByName(ctx, s.db.read)
 	return func(th dataset.Thing) error {
@@ -274,7 +280,8 @@ func (l *loader) load(ctx context.Context, batch []incoming) error {
 	return nil
 }
 
-// bring writes what is new of a batch, and tells how much that is and which words the vocabulary learned.
+// bring writes what is new of a batch, and tells how much that is and which words the vocabulary
+// learned.
 func (l *loader) bring(ctx context.Context, tx bun.Tx, batch []incoming) (added int, learned []string, err error) {
 	fresh, err := l.fresh(ctx, tx, batch)
 	if err != nil || len(fresh) == 0 {
@@ -468,7 +475,8 @@ func author(th dataset.Thing) string {
 	return name
 }
 
-// owners gives the authors' ids by their names in small letters, and makes users of those who are none.
+// owners gives the authors' ids by their names in small letters, and makes users of those who are
+// none.
 func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[string]int64, error) {
 	first := make(map[string]dataset.Thing)
 	var folded []string
@@ -541,7 +549,8 @@ func (l *loader) findTags(ctx context.Context, tx bun.Tx, things []incoming) err
 	return err
 }
 
-// importedCounts are what people did with a thing before it was imported. They count for one day, that of the import.
+// importedCounts are what people did with a thing before it was imported. They count for one day,
+// that of the import.
 type importedCounts struct {
 	bun.BaseModel `bun:"table:imported_counts,alias:ic"`
 

@@ -10,8 +10,9 @@ import (
 // What an import fills.
 var importedTables = bun.List([]string{"users", "things", "thing_tags", "files", "imported_counts", "thing_documents", "user_documents", "vocabulary"})
 
-// strip takes away the indexes and references of the tables that a large import fills, where they hold little yet, and gives the statements that build
-// them again: once over all rows that costs a fraction of keeping them up row by row. What keeps ids and names unique stays.
+// strip takes away the indexes and references of the tables that a large import fills, where they
+// hold little yet, and gives the statements that build them again: once over all rows that costs a
+// fraction of keeping them up row by row. What keeps ids and names unique stays.
 func (l *loader) strip(ctx context.Context, tx bun.Tx) ([]string, error) {
 	if l.db.Engine != Postgres || l.Total < 10*importBatch {
 		return nil, nil
@@ -41,7 +42,8 @@ func (l *loader) strip(ctx context.Context, tx bun.Tx) ([]string, error) {
 	return later, nil
 }
 
-// finish builds what strip took away, counts what is new and forgets that there was an import, in one transaction.
+// finish builds what strip took away, counts what is new and forgets that there was an import, in
+// one transaction.
 func (l *loader) finish(ctx context.Context) error {
 	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		row := &importRow{Source: l.Source}
@@ -90,7 +92,8 @@ func (l *loader) settle(ctx context.Context, tx bun.Tx) error {
 	return l.db.countThings(ctx, tx)
 }
 
-// countThings finds anew how many published things users have, stand on shelves and are filed under tags.
+// countThings finds anew how many published things users have, stand on shelves and are filed under
+// tags.
 func (db *DB) countThings(ctx context.Context, tx bun.Tx) error {
 	if err := db.lockCounts(ctx, tx); err != nil {
 		return err

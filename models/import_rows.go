@@ -12,7 +12,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// rows are rows of several tables that are written together: by COPY on PostgreSQL, by inserts of many rows on SQLite.
+// rows are rows of several tables that are written together: by COPY on PostgreSQL, by inserts of
+// many rows on SQLite.
 type rows struct {
 	db     *DB
 	conn   bun.Conn

@@ -20,7 +20,8 @@ type like struct {
 	CreatedAt  time.Time
 }
 
-// Like records that the caller likes a thing, a make or a collection of another user. Liking it again changes nothing.
+// Like records that the caller likes a thing, a make or a collection of another user. Liking it
+// again changes nothing.
 func (s *Store) Like(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		owner, err := s.holdLikeable(ctx, tx, caller, target)
@@ -32,8 +33,8 @@ func (s *Store) Like(ctx context.Context, caller auth.Caller, target Target) err
 	})
 }
 
-// ToggleLike takes the caller's like back where there is one and adds one where there is none. It returns whether
-// the caller likes the target now.
+// ToggleLike takes the caller's like back where there is one and adds one where there is none. It
+// returns whether the caller likes the target now.
 func (s *Store) ToggleLike(ctx context.Context, caller auth.Caller, target Target) (liked bool, err error) {
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		owner, err := s.holdLikeable(ctx, tx, caller, target)

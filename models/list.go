@@ -10,10 +10,12 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Every list is read in two steps: the ids of its part, which an index alone gives, and then the rows of those ids. So a part
-// deep in a long list costs little more than its start, and lists of one kind that hang on many objects are read together.
+// Every list is read in two steps: the ids of its part, which an index alone gives, and then the
+// rows of those ids. So a part deep in a long list costs little more than its start, and lists of
+// one kind that hang on many objects are read together.
 
-// Position is where an entry stands in a list: by the list's key, and by id among those of the same key.
+// Position is where an entry stands in a list: by the list's key, and by id among those of the same
+// key.
 type Position struct {
 	Key int64 // a number, or a time in microseconds since 1970; 0 where the id alone is the order
 	ID  int64
@@ -25,8 +27,8 @@ type Entry struct {
 	NodeID int64 // of what the entry stands for: the thing that was liked, the user who follows
 }
 
-// Slice says which part of a list is wanted: the First entries after a position, or the Last before one, or, for numbered pages,
-// the First past an offset.
+// Slice says which part of a list is wanted: the First entries after a position, or the Last before
+// one, or, for numbered pages, the First past an offset.
 type Slice struct {
 	First, Last   int // one of them is 0
 	After, Before *Position
@@ -39,14 +41,16 @@ type Page struct {
 	More    bool
 }
 
-// List is a list that each of some parents has, such as the makes of things. One that hangs on nothing is the same whatever the parent.
+// List is a list that each of some parents has, such as the makes of things. One that hangs on
+// nothing is the same whatever the parent.
 type List struct {
 	db   *DB
 	rows func(parent int64) *bun.SelectQuery // FROM and WHERE
 	by   order
 	// bound is how many entries are counted and can be reached; 0: all.
 	bound int64
-	// total gives the length of a list that is the same for all parents, where it is known without counting.
+	// total gives the length of a list that is the same for all parents, where it is known without
+	// counting.
 	total func(ctx context.Context) (int64, error)
 	// best is how the list begins where its first entries have an order of their own; else nil.
 	best *best
@@ -117,7 +121,8 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 	return pages, nil
 }
 
-// checkPositions refuses positions that no entry of the list can have, which only a cursor that was changed holds.
+// checkPositions refuses positions that no entry of the list can have, which only a cursor that was
+// changed holds.
 func (l List) checkPositions(part Slice) error {
 	for field, p := range map[string]*Position{"after": part.After, "before": part.Before} {
 		if p == nil || !l.by.time {
@@ -130,7 +135,8 @@ func (l List) checkPositions(part Slice) error {
 	return nil
 }
 
-// Statement is the statement that reads a part of a list that hangs on nothing, for those who measure it.
+// Statement is the statement that reads a part of a list that hangs on nothing, for those who
+// measure it.
 func (l List) Statement(part Slice) (string, error) {
 	if l.best != nil {
 		l = l.best.first
@@ -170,7 +176,8 @@ func (l List) Count(ctx context.Context, parents []int64) (map[int64]int64, erro
 	return counts, nil
 }
 
-// union makes one statement of a query for each parent. Each is wrapped, since it is sorted and limited for itself.
+// union makes one statement of a query for each parent. Each is wrapped, since it is sorted and
+// limited for itself.
 func (l List) union(parents []int64, query func(parent int64) *bun.SelectQuery) (string, error) {
 	texts := make([]string, len(parents))
 	for i, parent := range parents {
@@ -197,7 +204,8 @@ func (l List) part(parent int64, part Slice) *bun.SelectQuery {
 	case l.by.key != "":
 		q = q.ColumnExpr("? AS number", key)
 	}
-	ascending := l.by.ascending != (part.Last > 0) // as it is read, which for a last part is from the end
+	// as it is read, which for a last part is from the end
+	ascending := l.by.ascending != (part.Last > 0)
 	direction := bun.Safe("DESC")
 	if ascending {
 		direction = "ASC"

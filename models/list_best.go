@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// best begins a list: its first entries in an order of their own. Where there are more than the first holds, the rest follows, in the order of the
-// list. Positions among the first lie above all others.
+// best begins a list: its first entries in an order of their own. Where there are more than the
+// first holds, the rest follows, in the order of the list. Positions among the first lie above all
+// others.
 type best struct{ first, rest List }
 
 // bestKey is added to the keys of the first entries.

@@ -24,7 +24,9 @@ type Make struct {
 	State       PublicationState
 	CreatedAt   time.Time
 	PublishedAt *time.Time
-	TakenDownAt *time.Time // when a thing that was taken down was deleted and the make stayed, hidden; nil: it is not hidden
+	// when a thing that was taken down was deleted and the make stayed, hidden; nil: it is not
+	// hidden
+	TakenDownAt *time.Time
 
 	LikeCount        int64
 	CommentCount     int64
@@ -45,10 +47,12 @@ type NewMake struct {
 	ThingID     int64
 	Name        string // empty: the thing's
 	Description string
-	PictureName *string // the file name of a picture to come; the make stays a draft until its first file is finalized
+	// the file name of a picture to come; the make stays a draft until its first file is finalized
+	PictureName *string
 }
 
-// CreateMake records that the caller made a thing that he may see, and stages the upload of its picture where it has one.
+// CreateMake records that the caller made a thing that he may see, and stages the upload of its
+// picture where it has one.
 func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (*Make, *StagedUpload, error) {
 	if err := errors.Join(text("name", n.Name, maxName), text("description", n.Description, MaxText)); err != nil {
 		return nil, nil, err
@@ -114,7 +118,8 @@ func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 	return s.db.index(ctx, tx, makeIndex, m.ID)
 }
 
-// countMakesOf counts the published makes of a locked thing among those of their creators, or takes them out.
+// countMakesOf counts the published makes of a locked thing among those of their creators, or takes
+// them out.
 func (s *Store) countMakesOf(ctx context.Context, tx bun.Tx, thingID, by int64) error {
 	var makes []Make
 	err := s.db.forUpdate(tx.NewSelect().Model(&makes).Column("m.id", "m.owner_id", "m.state").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx)
@@ -138,7 +143,8 @@ func (m *Make) countPublished(ctx context.Context, tx bun.Tx, by int64) error {
 	if m.ThingID == 0 {
 		return count(ctx, tx, userMakes.by(by, m.OwnerID))
 	}
-	// Who publishes the thing, or takes it down, locks its makes, and so sees this one afterwards or is seen here.
+	// Who publishes the thing, or takes it down, locks its makes, and so sees this one afterwards
+	// or is seen here.
 	shown, err := tx.NewSelect().Model((*Thing)(nil)).Where("t.id = ? AND t.state = ?", m.ThingID, Published).Exists(ctx)
 	if err != nil || !shown {
 		return errors.Join(err, count(ctx, tx, thingMakes.by(by, m.ThingID)))
@@ -198,8 +204,8 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 	return s.Make(ctx, caller, c.ID)
 }
 
-// DeleteMake removes a make of the caller, or any for the staff, with its files, likes and comments. The bytes go with the next collection of
-// garbage, where nothing else names them.
+// DeleteMake removes a make of the caller, or any for the staff, with its files, likes and
+// comments. The bytes go with the next collection of garbage, where nothing else names them.
 func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64) error {
 	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		m, err := s.lockMake(ctx, tx, id)
@@ -250,7 +256,8 @@ func (s *Store) Make(ctx context.Context, caller auth.Caller, id int64) (*Make, 
 	return m, err
 }
 
-// Allows tells the caller's verdict on reading the make, as far as its thing shows itself: nil or Forbidden.
+// Allows tells the caller's verdict on reading the make, as far as its thing shows itself: nil or
+// Forbidden.
 func (m *Make) Allows(caller auth.Caller) error {
 	if m.State == Published || m.OwnerID == caller.UserID || caller.Staff() {
 		return nil

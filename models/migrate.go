@@ -15,11 +15,12 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// migrationLock is the key of the advisory lock under which PostgreSQL migrates: several nodes may start at once.
+// migrationLock is the key of the advisory lock under which PostgreSQL migrates: several nodes may
+// start at once.
 const migrationLock = 0x6d657368
 
-// Pending returns the names of the migrations that have not run, all of them on an empty database. It changes
-// nothing.
+// Pending returns the names of the migrations that have not run, all of them on an empty database.
+// It changes nothing.
 func (db *DB) Pending(ctx context.Context) (names []string, err error) {
 	files, err := fs.ReadDir(migrations, path.Join("migrations", string(db.Engine)))
 	if err != nil {
@@ -61,9 +62,10 @@ func migrationOf(file string) (number int, name string, err error) {
 	return number, name, nil
 }
 
-// Migrate brings the schema up to date and gives the names of the migrations that it ran, none where there was
-// nothing to do. All of them run in one transaction together with the record that they ran, so a process that
-// dies in the middle, or a second one that starts beside it, leaves either the old schema or the new one.
+// Migrate brings the schema up to date and gives the names of the migrations that it ran, none
+// where there was nothing to do. All of them run in one transaction together with the record that
+// they ran, so a process that dies in the middle, or a second one that starts beside it, leaves
+// either the old schema or the new one.
 func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 	dir := path.Join("migrations", string(db.Engine))
 	files, err := fs.ReadDir(migrations, dir)
@@ -130,8 +132,8 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 	return applied, nil
 }
 
-// checkNotNewer returns an error if the last migration that ran is one that this version does not know.
-// A version that went on would write rows that leave out what the newer schema needs.
+// checkNotNewer returns an error if the last migration that ran is one that this version does not
+// know. A version that went on would write rows that leave out what the newer schema needs.
 func checkNotNewer(ctx context.Context, tx bun.Tx, files []fs.DirEntry, last int) error {
 	newest := strings.TrimSuffix(files[len(files)-1].Name(), ".sql") // ReadDir sorts by name
 	digits, _, _ := strings.Cut(newest, "_")

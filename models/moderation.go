@@ -51,8 +51,8 @@ func record(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntr
 	return err
 }
 
-// recordDeletion keeps that one of the staff deleted what belongs to somebody else. What owners delete
-// themselves is not recorded.
+// recordDeletion keeps that one of the staff deleted what belongs to somebody else. What owners
+// delete themselves is not recorded.
 func recordDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
 	if e.UserID == caller.UserID {
 		return nil
@@ -84,7 +84,8 @@ func checkDecision(caller auth.Caller, reason string) error {
 	return text("reason", reason, maxReason)
 }
 
-// decideOnUser locks another user, changes the columns, and records why. Moderators decide on members alone.
+// decideOnUser locks another user, changes the columns, and records why. Moderators decide on
+// members alone.
 func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reason string, action Action, change func(u *User), columns ...string) (*User, error) {
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err
@@ -129,7 +130,8 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 	return s.User(ctx, caller, found.Username)
 }
 
-// SuspendUser lets a user only read from now on, and signs him out. Administrators and moderators are suspended by administrators alone.
+// SuspendUser lets a user only read from now on, and signs him out. Administrators and moderators
+// are suspended by administrators alone.
 func (s *Store) SuspendUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
 	return s.decideOnUser(ctx, caller, name, reason, SuspendedUser, func(u *User) {
 		at := now()

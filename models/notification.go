@@ -25,7 +25,8 @@ const (
 )
 
 const (
-	// maxNotifications is how many notifications a user keeps: older ones are removed by the garbage collector.
+	// maxNotifications is how many notifications a user keeps: older ones are removed by the
+	// garbage collector.
 	maxNotifications = 1000
 	// notificationTTL is how long a notification is kept, read or not.
 	notificationTTL = 90 * 24 * time.Hour
@@ -69,8 +70,9 @@ func notify(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, 
 	return err
 }
 
-// notifyWatchers writes a notification for each user who watches a target, except those listed. Nothing is
-// reported about what is on a thing that is not published; thingID is 0 where there is none.
+// notifyWatchers writes a notification for each user who watches a target, except those listed.
+// Nothing is reported about what is on a thing that is not published; thingID is 0 where there is
+// none.
 func notifyWatchers(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, about, watched Target, thingID int64, except ...int64) error {
 	watchers := tx.NewSelect().Model((*watch)(nil)).
 		ColumnExpr("w.user_id, ?, ?, ?, CAST(? AS bigint), ?", kind, actor, about.Type, about.ID, now()).
@@ -82,8 +84,8 @@ func notifyWatchers(ctx context.Context, tx bun.Tx, kind NotificationKind, actor
 	return err
 }
 
-// forgetNotification removes the notification of an event that its actor took back, so that repeating the event
-// reports it once.
+// forgetNotification removes the notification of an event that its actor took back, so that
+// repeating the event reports it once.
 func forgetNotification(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, about Target) error {
 	_, err := tx.NewDelete().Model((*Notification)(nil)).
 		Where("target_type = ? AND target_id = ? AND kind = ? AND actor_id = ?", about.Type, about.ID, kind, actor).Exec(ctx)
@@ -122,7 +124,8 @@ func (s *Store) Notifications(caller auth.Caller, userID int64, filter Notificat
 	}}, nil
 }
 
-// NotificationsByID returns the notifications of those ids, for a caller who may see what refers to them.
+// NotificationsByID returns the notifications of those ids, for a caller who may see what refers to
+// them.
 func (s *Store) NotificationsByID(ctx context.Context, ids []int64) (map[int64]*Notification, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Notification) *bun.SelectQuery { return s.db.read.NewSelect().Model(rows) },
 		"n.id", func(n *Notification) int64 { return n.ID })
@@ -145,8 +148,8 @@ func (s *Store) UnreadNotifications(ctx context.Context, caller auth.Caller) (in
 	return s.db.write.NewSelect().Model((*Notification)(nil)).Where("n.user_id = ? AND n.read_at IS NULL", caller.UserID).Count(ctx)
 }
 
-// MarkNotificationsRead marks notifications of the caller as read, all of them where ids is nil. One that does not
-// exist, or is read already, is not an error.
+// MarkNotificationsRead marks notifications of the caller as read, all of them where ids is nil.
+// One that does not exist, or is read already, is not an error.
 func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, ids []int64) error {
 	if len(ids) > maxNotifications {
 		e := badInput("ids", "ids: at most %d are taken (got %d)", maxNotifications, len(ids))
@@ -173,7 +176,8 @@ func (s *Store) DeleteNotification(ctx context.Context, caller auth.Caller, id i
 	return missing("notification", id)
 }
 
-// expireNotifications removes notifications past their time, and the oldest of users who have too many.
+// expireNotifications removes notifications past their time, and the oldest of users who have too
+// many.
 func (s *Store) expireNotifications(ctx context.Context) error {
 	if _, err := s.db.write.NewDelete().Model((*Notification)(nil)).Where("created_at < ?", now().Add(-notificationTTL)).Exec(ctx); err != nil {
 		return err

@@ -21,7 +21,8 @@ type password struct {
 	ChangedAt time.Time
 }
 
-// SetPassword gives the user of that name a password, for whoever runs the server, and signs him out everywhere. His tokens go on working.
+// SetPassword gives the user of that name a password, for whoever runs the server, and signs him
+// out everywhere. His tokens go on working.
 func (s *Store) SetPassword(ctx context.Context, username, text string) error {
 	if len(text) < auth.MinPassword || len(text) > auth.MaxPassword || !utf8.ValidString(text) {
 		return badInput("password", "password: want %d to %d bytes of UTF-8", auth.MinPassword, auth.MaxPassword)

@@ -11,14 +11,16 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// The popularity of a thing is the sum of what people did with it, each worth half as much after every half-life:
+// The popularity of a thing is the sum of what people did with it, each worth half as much after
+// every half-life:
 //
 //	popularity = Σ weight · 2^(−age / 14 days)
 //
-// over the people and days of the 90 days up to the last day on which anybody did anything. A person counts once a day for a thing, with the heaviest of what
-// he or she did that day: download 1, collect 2, like 3, make 8. The thing's creator does not count. All ages grow alike, so the order of things
-// does not change by itself, and what is kept is log2 of the sum as it would have been at a fixed time: it is found anew only when something
-// happened, from the rows alone.
+// over the people and days of the 90 days up to the last day on which anybody did anything. A
+// person counts once a day for a thing, with the heaviest of what he or she did that day: download
+// 1, collect 2, like 3, make 8. The thing's creator does not count. All ages grow alike, so the
+// order of things does not change by itself, and what is kept is log2 of the sum as it would have
+// been at a fixed time: it is found anew only when something happened, from the rows alone.
 
 const (
 	halfLife         = 14.0 // days

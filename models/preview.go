@@ -22,7 +22,8 @@ const (
 	PreviewFailed  PreviewState = "failed"
 )
 
-// Preview is what was, or is to be, derived of a content that is taken for something: once, however many files hold it.
+// Preview is what was, or is to be, derived of a content that is taken for something: once, however
+// many files hold it.
 type Preview struct {
 	bun.BaseModel `bun:"table:previews,alias:p"`
 
@@ -45,7 +46,8 @@ type Preview struct {
 	Threejs  bool
 	GLB      bool          `bun:"glb"`
 	Mesh     *preview.Mesh `bun:"type:jsonb"`
-	ShapeID  int64         `bun:",nullzero"` // shared by meshes of the same shape; 0: no mesh, or not assigned yet
+	// shared by meshes of the same shape; 0: no mesh, or not assigned yet
+	ShapeID int64 `bun:",nullzero"`
 }
 
 // Key is the key of a part in the bucket.
@@ -61,8 +63,8 @@ func (s *Store) PreviewsByID(ctx context.Context, ids []int64) (map[int64]*Previ
 	return byID(ctx, s.db, ids, func(rows *[]*Preview) *bun.SelectQuery { return s.db.read.NewSelect().Model(rows) }, "p.id", func(p *Preview) int64 { return p.ID })
 }
 
-// wantPreview makes sure, in tx, that there is or will be a preview of a file's content, whose row tx
-// has locked, and returns its id; 0 if no preview is made of such files.
+// wantPreview makes sure, in tx, that there is or will be a preview of a file's content, whose row
+// tx has locked, and returns its id; 0 if no preview is made of such files.
 func (s *Store) wantPreview(ctx context.Context, tx bun.Tx, f *File) (int64, error) {
 	subject := preview.SubjectOf(f.Name, f.ContentType)
 	if subject == "" {

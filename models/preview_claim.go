@@ -54,13 +54,14 @@ func (t *previewTurns) end(owner int64) {
 	}
 }
 
-// claimable is the condition on previews that wait, and on those whose worker is dead. Its first part
-// lets both engines use the partial index.
+// claimable is the condition on previews that wait, and on those whose worker is dead. Its first
+// part lets both engines use the partial index.
 const claimable = "state IN ('waiting', 'running') AND (state = 'waiting' AND beat_at <= ? OR state = 'running' AND beat_at <= ?)"
 
-// claimPreview makes the caller the one who works on the next preview; nil where there is nothing to
-// do. Next is the oldest of the owner whose previews took the least time lately. The number of the
-// attempt tells the caller from those before, who may not be dead. end must be called after the work.
+// claimPreview makes the caller the one who works on the next preview; nil where there is nothing
+// to do. Next is the oldest of the owner whose previews took the least time lately. The number of
+// the attempt tells the caller from those before, who may not be dead. end must be called after the
+// work.
 func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err error) {
 	s.making.mu.Lock()
 	defer s.making.mu.Unlock()
@@ -91,7 +92,8 @@ func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err e
 	return p, func() { s.making.end(p.OwnerID) }, nil
 }
 
-// beat keeps with the preview, every second until stop, how far the work is, which it is told by at.
+// beat keeps with the preview, every second until stop, how far the work is, which it is told by
+// at.
 func (s *Store) beat(ctx context.Context, p *Preview) (at func(stage string, progress float64), stop func()) {
 	var mu sync.Mutex
 	var stage string
@@ -111,7 +113,8 @@ func (s *Store) beat(ctx context.Context, p *Preview) (at func(stage string, pro
 			q := s.db.write.NewUpdate().Model(p).Set("stage = ?", stage).Set("progress = ?", progress)
 			mu.Unlock()
 			at := now()
-			_, _ = attempt(q, p).Set("beat_at = ?", at).Set("took_ms = ?", p.took(at)).Exec(ctx) // the next one tells more
+			// the next one tells more
+			_, _ = attempt(q, p).Set("beat_at = ?", at).Set("took_ms = ?", p.took(at)).Exec(ctx)
 		}
 	}()
 	return func(s string, p float64) {
@@ -132,8 +135,8 @@ func attempt(q *bun.UpdateQuery, p *Preview) *bun.UpdateQuery {
 // took is how many milliseconds the attempt has taken at a time.
 func (p *Preview) took(at time.Time) int64 { return max(1, at.Sub(*p.BegunAt).Milliseconds()) }
 
-// failPreview ends an attempt that made nothing and would make nothing again. why is for the owner of
-// the file.
+// failPreview ends an attempt that made nothing and would make nothing again. why is for the owner
+// of the file.
 func (s *Store) failPreview(ctx context.Context, p *Preview, why string) error {
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
 		q.Set("state = ?", PreviewFailed).Set("error = ?", why).Set("beat_at = ?", at)
@@ -151,8 +154,8 @@ func (s *Store) retryPreview(ctx context.Context, p *Preview, why string) error 
 	})
 }
 
-// releasePreview puts back a preview because the server ends, or the machine is too busy. The attempt
-// does not count.
+// releasePreview puts back a preview because the server ends, or the machine is too busy. The
+// attempt does not count.
 func (s *Store) releasePreview(ctx context.Context, p *Preview) error {
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
 		q.Set("state = ?", PreviewWaiting).Set("attempts = attempts - 1").Set("beat_at = ?", at)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestPreviewTurns sees that one owner cannot occupy all workers of a process, where it has several.
+// TestPreviewTurns sees that one owner cannot occupy all workers of a process, where it has
+// several.
 func TestPreviewTurns(t *testing.T) {
 	var turns previewTurns
 	full := func(workers int, want ...int64) {

@@ -13,8 +13,9 @@ import (
 	"github.com/meshyard/meshyard/internal/thumbnail"
 )
 
-// collectPreviews removes previews that no file has any more. The content's row is locked meanwhile, so a finalization of the same bytes either came first, and
-// is seen here, or waits, and wants the preview anew.
+// collectPreviews removes previews that no file has any more. The content's row is locked
+// meanwhile, so a finalization of the same bytes either came first, and is seen here, or waits, and
+// wants the preview anew.
 func (s *Store) collectPreviews(ctx context.Context, cutoff time.Time, dryRun bool) error {
 	unused := func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("p.beat_at <= ? AND NOT EXISTS (SELECT 1 FROM files AS f WHERE f.preview_id = p.id)", cutoff)

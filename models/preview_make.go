@@ -18,8 +18,8 @@ import (
 // one. Owners take turns; see claimPreview. Any number of goroutines and of nodes may call it.
 //
 // What is wrong with the file is kept with the preview, and is no error. An attempt that ends for
-// other reasons, such as a child that is killed or a bucket that does not answer, is made again up to
-// three times in all, those counted that ended with their server.
+// other reasons, such as a child that is killed or a bucket that does not answer, is made again up
+// to three times in all, those counted that ended with their server.
 func (s *Store) MakePreview(ctx context.Context) (made bool, err error) {
 	p, end, err := s.claimPreview(ctx)
 	if p == nil || err != nil {

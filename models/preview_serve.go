@@ -11,10 +11,10 @@ import (
 	"github.com/meshyard/meshyard/internal/thumbnail"
 )
 
-// Derived returns the key of something that was derived from a file (an image in some size, three.js
-// JSON or GLB) to whoever holds a signed URL or, without one, where everybody may have the bytes. tag
-// and name are those of a URL. What no URL that was handed out names is NotFound; what is being made
-// is ErrBeingMade. The object may be gone all the same; see [Store.RemakeDerived].
+// Derived returns the key of something that was derived from a file (an image in some size,
+// three.js JSON or GLB) to whoever holds a signed URL or, without one, where everybody may have the
+// bytes. tag and name are those of a URL. What no URL that was handed out names is NotFound; what
+// is being made is ErrBeingMade. The object may be gone all the same; see [Store.RemakeDerived].
 func (s *Store) Derived(ctx context.Context, fileID int64, signed bool, tag, name string) (part preview.Part, key string, err error) {
 	f, _, err := s.Blob(ctx, fileID, signed)
 	if err != nil {
@@ -45,8 +45,8 @@ func (s *Store) Derived(ctx context.Context, fileID int64, signed bool, tag, nam
 	return part, "", absent
 }
 
-// part returns the part of a name, and the size that it is cut to, if it is. There is none if the part
-// has no name.
+// part returns the part of a name, and the size that it is cut to, if it is. There is none if the
+// part has no name.
 func (p *Preview) part(name string) (preview.Part, *thumbnail.Size) {
 	for _, part := range p.parts() {
 		if part.Name == name {

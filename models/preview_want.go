@@ -72,8 +72,8 @@ func (s *Store) remake(ctx context.Context, p *Preview) (bool, error) {
 // ErrBeingMade says that a part of a preview is not there because it is being made.
 var ErrBeingMade = errors.New("the preview is being made")
 
-// RemakeDerived asks for the preview of a file once more, because an object that tag names is gone. It
-// returns ErrBeingMade if that helps.
+// RemakeDerived asks for the preview of a file once more, because an object that tag names is gone.
+// It returns ErrBeingMade if that helps.
 func (s *Store) RemakeDerived(ctx context.Context, fileID int64, tag string) error {
 	files, err := s.FilesByID(ctx, []int64{fileID})
 	if err != nil || files[fileID] == nil {
@@ -95,8 +95,8 @@ func (s *Store) RemakeDerived(ctx context.Context, fileID int64, tag string) err
 	return ErrBeingMade
 }
 
-// wantFirstPreviews asks for the previews that finalized files lack, as files do that are older than
-// previews are.
+// wantFirstPreviews asks for the previews that finalized files lack, as files do that are older
+// than previews are.
 func (s *Store) wantFirstPreviews(ctx context.Context) (wanted int, err error) {
 	for last := int64(0); ; {
 		var rows []*File

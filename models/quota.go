@@ -12,14 +12,16 @@ import (
 
 // Quotas bound what one user takes who is not of the staff. 0 is no bound.
 type Quotas struct {
-	Bytes   int64 // of files with bytes, pending and finalized; a content counts for each file that holds it
+	// of files with bytes, pending and finalized; a content counts for each file that holds it
+	Bytes   int64
 	Pending int64 // uploads that are not finalized, those among them that still wait for their bytes
 	Things  int64 // made within a quotaDay, and not deleted
 }
 
 const quotaDay = 24 * time.Hour
 
-// quotaLock is the key, with a user's id, of the advisory lock under which PostgreSQL counts what the user takes and adds to it.
+// quotaLock is the key, with a user's id, of the advisory lock under which PostgreSQL counts what
+// the user takes and adds to it.
 const quotaLock = 0x71756f74 << 32
 
 // Usage is what a user takes, and may.
@@ -82,8 +84,9 @@ type claim struct {
 	things  int64
 }
 
-// claim sees, in the transaction that takes it and before all else there, that a user may take something. Until tx ends nobody else can take for him, so a quota
-// is never passed, however many try at once.
+// claim sees, in the transaction that takes it and before all else there, that a user may take
+// something. Until tx ends nobody else can take for him, so a quota is never passed, however many
+// try at once.
 func (s *Store) claim(ctx context.Context, tx bun.Tx, userID int64, c claim) error {
 	wanted := Quotas{s.options.Quotas.Bytes * min(max(c.bytes, 0), 1), s.options.Quotas.Pending * c.pending, s.options.Quotas.Things * c.things}
 	if wanted == (Quotas{}) {
@@ -106,7 +109,8 @@ func (s *Store) claim(ctx context.Context, tx bun.Tx, userID int64, c claim) err
 	return nil
 }
 
-// lockUsage keeps others from taking for a user until tx ends. It comes before all other locks, so that nobody who holds it waits for one who waits for it.
+// lockUsage keeps others from taking for a user until tx ends. It comes before all other locks, so
+// that nobody who holds it waits for one who waits for it.
 func (s *Store) lockUsage(ctx context.Context, tx bun.Tx, userID int64) error {
 	if s.db.Engine != Postgres || s.options.Quotas == (Quotas{}) {
 		return nil
@@ -115,7 +119,8 @@ func (s *Store) lockUsage(ctx context.Context, tx bun.Tx, userID int64) error {
 	return err
 }
 
-// room tells how many bytes a user may still store, before they come: what is decided is decided by claim.
+// room tells how many bytes a user may still store, before they come: what is decided is decided by
+// claim.
 func (s *Store) room(ctx context.Context, userID int64, pending int64) (*room, error) {
 	wanted := Quotas{Bytes: s.options.Quotas.Bytes, Pending: s.options.Quotas.Pending * pending}
 	if wanted == (Quotas{}) {
@@ -151,7 +156,8 @@ func (u *Usage) tooManyPending() error {
 	return e
 }
 
-// tooManyThings says so, and when there is room for one more: when the oldest of those that fill the quota was made a day ago.
+// tooManyThings says so, and when there is room for one more: when the oldest of those that fill
+// the quota was made a day ago.
 func (s *Store) tooManyThings(ctx context.Context, tx bun.Tx, userID int64) error {
 	limit := s.options.Quotas.Things
 	var made time.Time

@@ -13,15 +13,17 @@ import (
 // recommendingTags is how many tags of a user decide what is recommended to them.
 const recommendingTags = 20
 
-// tagsOfInterest selects the tags of the things that a user likes or made themselves, the most frequent first.
+// tagsOfInterest selects the tags of the things that a user likes or made themselves, the most
+// frequent first.
 func (s *Store) tagsOfInterest(userID int64) *bun.SelectQuery {
 	return s.db.read.NewSelect().TableExpr("thing_tags AS tt").Column("tt.tag_id").
 		Where("tt.thing_id IN (SELECT target_id FROM likes WHERE user_id = ?0 AND target_type = 'thing') OR tt.thing_id IN (SELECT id FROM things WHERE owner_id = ?0)", userID).
 		Group("tt.tag_id").OrderExpr("count(*) DESC, tt.tag_id").Limit(recommendingTags)
 }
 
-// RecommendedThings lists published things for the caller, the most popular first: those of other users under the
-// tags that the caller likes most and that the caller does not like yet. Where the caller has no tags, all of others are listed.
+// RecommendedThings lists published things for the caller, the most popular first: those of other
+// users under the tags that the caller likes most and that the caller does not like yet. Where the
+// caller has no tags, all of others are listed.
 func (s *Store) RecommendedThings(caller auth.Caller, userID int64) (List, error) {
 	if userID != caller.UserID {
 		return List{}, fail(Forbidden, "recommendations are shown to their user alone")
@@ -33,7 +35,8 @@ func (s *Store) RecommendedThings(caller auth.Caller, userID int64) (List, error
 	}}, nil
 }
 
-// RecommendedTags returns the tags of the things that the caller likes or made themselves, the most frequent first.
+// RecommendedTags returns the tags of the things that the caller likes or made themselves, the most
+// frequent first.
 func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, userID int64) ([]*Tag, error) {
 	if userID != caller.UserID {
 		return nil, fail(Forbidden, "recommendations are shown to their user alone")
@@ -52,8 +55,8 @@ func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, userID 
 	return tags, err
 }
 
-// RandomThings returns up to n published things, none twice, chosen at random. Each choice starts at a random id, so
-// a thing after a gap of deleted ids is chosen more often.
+// RandomThings returns up to n published things, none twice, chosen at random. Each choice starts
+// at a random id, so a thing after a gap of deleted ids is chosen more often.
 func (s *Store) RandomThings(ctx context.Context, n int) ([]*Thing, error) {
 	var bounds struct{ Least, Most int64 }
 	err := s.db.read.NewSelect().TableExpr("things").ColumnExpr("coalesce(min(id), 0) AS least, coalesce(max(id), 0) AS most").

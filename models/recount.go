@@ -40,8 +40,9 @@ func imported(column string) string {
 	return "SELECT coalesce((SELECT ic." + column + " FROM imported_counts AS ic WHERE ic.thing_id = o.id), 0)"
 }
 
-// Recount finds all counts and the popularity of all things anew from the rows, and tells what it changed. Nobody writes meanwhile: it
-// is for the care of a catalogue, and after rows were written by other means.
+// Recount finds all counts and the popularity of all things anew from the rows, and tells what it
+// changed. Nobody writes meanwhile: it is for the care of a catalogue, and after rows were written
+// by other means.
 func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		changed, err = s.db.recount(ctx, tx)
@@ -53,7 +54,8 @@ func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
 	return changed, nil
 }
 
-// recount finds the counts and the popularity of all things anew. No change of a count can be appended meanwhile.
+// recount finds the counts and the popularity of all things anew. No change of a count can be
+// appended meanwhile.
 func (db *DB) recount(ctx context.Context, tx bun.Tx) (changed int64, err error) {
 	if err := db.lockCounts(ctx, tx); err != nil {
 		return 0, err

@@ -10,9 +10,10 @@ import (
 	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
-// What a search finds holds all words of the query, each as the beginning of a word in the name, the tags, the creator's name or the description.
-// A word that begins none that is known is taken for a misspelling of the nearest that are. Where nothing holds all words, what holds
-// some of them is found, that with the most first.
+// What a search finds holds all words of the query, each as the beginning of a word in the name,
+// the tags, the creator's name or the description. A word that begins none that is known is taken
+// for a misspelling of the nearest that are. Where nothing holds all words, what holds some of them
+// is found, that with the most first.
 
 // Kind is what a search is for.
 type Kind string
@@ -32,7 +33,8 @@ type Found struct {
 	kind  Kind
 }
 
-// Search finds objects of a kind by the words of a query and by a filter; a query without any text finds all that pass the filter.
+// Search finds objects of a kind by the words of a query and by a filter; a query without any text
+// finds all that pass the filter.
 func (s *Store) Search(ctx context.Context, kind Kind, query string, f Filter, sort Sort) (*Found, error) {
 	if err := text("query", query, maxName); err != nil {
 		return nil, err
@@ -96,7 +98,8 @@ type level struct {
 	worth int // steps
 }
 
-// How far the words of a query are from being the name. In steps, of which the best that holds counts.
+// How far the words of a query are from being the name. In steps, of which the best that holds
+// counts.
 const (
 	inName       = 3 // begins words of the name
 	isName       = 4 // whole words of the name
@@ -154,7 +157,8 @@ func (db *DB) or() string {
 	return " OR "
 }
 
-// any writes that one of some words, or of those that begin so, stands in the first of the four fields of a document, or all the parts do.
+// any writes that one of some words, or of those that begin so, stands in the first of the four
+// fields of a document, or all the parts do.
 func (db *DB) any(alternatives, parts []string, beginning bool, fields int) string {
 	var written []string
 	for _, word := range alternatives {
@@ -177,7 +181,8 @@ func (db *DB) any(alternatives, parts []string, beginning bool, fields int) stri
 	return text
 }
 
-// word writes a word, or the beginning of one; a single letter is always a whole word. It holds nothing but letters, digits and marks.
+// word writes a word, or the beginning of one; a single letter is always a whole word. It holds
+// nothing but letters, digits and marks.
 func (db *DB) word(word string, beginning bool, fields int) string {
 	beginning = beginning && !tokenize.WholeOnly(word)
 	if db.Engine == SQLite {
@@ -222,15 +227,17 @@ func (db *DB) matching(ix *index, match string) *bun.SelectQuery {
 	return q.TableExpr(ix.documents).ColumnExpr("rowid AS id").Where("? MATCH ?", bun.Safe(ix.documents), match)
 }
 
-// maxBest is how many of what is found are put into order by their texts: the most popular ones. Who asks for a word that more objects hold is best served by
-// what is popular, and a page never costs more than this.
+// maxBest is how many of what is found are put into order by their texts: the most popular ones.
+// Who asks for a word that more objects hold is best served by what is popular, and a page never
+// costs more than this.
 const maxBest = 300
 
 // maxMatched is how many documents that match SQLite looks at: the latest ones.
 const maxMatched = 50_000
 
-// step is what a level is worth beside the numbers by which lists are sorted: for things, whose popularity is a logarithm, two doublings. Beside
-// other counts, and where the text alone is asked for, the level decides.
+// step is what a level is worth beside the numbers by which lists are sorted: for things, whose
+// popularity is a logarithm, two doublings. Beside other counts, and where the text alone is asked
+// for, the level decides.
 func step(ix *index, sort Sort) int64 {
 	if ix == thingIndex && sort == ByRelevance {
 		return 2 * popularityUnit
@@ -238,7 +245,8 @@ func step(ix *index, sort Sort) int64 {
 	return 1e15
 }
 
-// best is the first entries of a list of what is found: those that a list begins with, sorted by level and key together.
+// best is the first entries of a list of what is found: those that a list begins with, sorted by
+// level and key together.
 func (s *Store) best(list List, ix *index, e expression, sort Sort) *best {
 	key, id := bun.Safe(list.by.key), bun.Safe(list.by.id)
 	first := func(parent int64) *bun.SelectQuery {
@@ -269,7 +277,8 @@ func (s *Store) score(ix *index, e expression, sort Sort) bun.Safe {
 		return "b.id IN (" + s.db.matching(ix, match).String() + ")"
 	}
 	points := func(l level) string { return s.db.read.NewRaw("THEN ?", int64(l.worth)*step).String() }
-	// What nobody cared for within a year is as good as what nobody ever did. By days: positions must stay while somebody walks through what is found.
+	// What nobody cared for within a year is as good as what nobody ever did. By days: positions
+	// must stay while somebody walks through what is found.
 	floor := int64(0)
 	if ix == thingIndex {
 		floor = popularityAt(now().Truncate(24*time.Hour).AddDate(-1, 0, 0))
@@ -288,7 +297,8 @@ func (s *Store) score(ix *index, e expression, sort Sort) bun.Safe {
 	return bun.Safe(score + " ELSE 0 END")
 }
 
-// popularityAt is what is kept of the popularity of a thing with which one thing was done at a time.
+// popularityAt is what is kept of the popularity of a thing with which one thing was done at a
+// time.
 func popularityAt(at time.Time) int64 {
 	return int64(popularityUnit * at.Sub(popularityEpoch).Hours() / 24 / halfLife)
 }

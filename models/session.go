@@ -11,7 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// session is what is kept of somebody's being signed in in a browser: never the secret that the browser holds.
+// session is what is kept of somebody's being signed in in a browser: never the secret that the
+// browser holds.
 type session struct {
 	bun.BaseModel `bun:"table:sessions,alias:se"`
 
@@ -25,7 +26,8 @@ type session struct {
 // SessionLifetime is how long somebody stays signed in.
 const SessionLifetime = 14 * 24 * time.Hour
 
-// SignIn begins a session of a user and gives the secret for the browser. Who is suspended is Forbidden.
+// SignIn begins a session of a user and gives the secret for the browser. Who is suspended is
+// Forbidden.
 func (s *Store) SignIn(ctx context.Context, userID int64) (secret string, err error) {
 	secret = auth.NewSecret()
 	at := now()

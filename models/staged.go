@@ -19,7 +19,8 @@ type StagedUpload struct {
 	ExpiresAt time.Time
 }
 
-// StageUpload gives an id for a file that is to hang on a target of the caller, before its bytes are there.
+// StageUpload gives an id for a file that is to hang on a target of the caller, before its bytes
+// are there.
 func (s *Store) StageUpload(ctx context.Context, caller auth.Caller, name string, target Target) (staged *StagedUpload, err error) {
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{pending: 1}); err != nil {
@@ -54,9 +55,10 @@ func (s *Store) stage(ctx context.Context, tx bun.Tx, caller auth.Caller, name s
 		s.enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: expires})
 }
 
-// StoreStaged takes the bytes of a staged upload, at most limit of them. Whoever calls it holds the signed policy of that upload, so there is no
-// caller. Bytes that come again, because an answer was lost, take the place of the first until the file is finalized.
-// At least so many bytes are sure to come.
+// StoreStaged takes the bytes of a staged upload, at most limit of them. Whoever calls it holds the
+// signed policy of that upload, so there is no caller. Bytes that come again, because an answer was
+// lost, take the place of the first until the file is finalized. At least so many bytes are sure to
+// come.
 func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes io.Reader) error {
 	staged, err := s.openStaged(ctx, s.db.write, id)
 	if err != nil {

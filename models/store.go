@@ -1,5 +1,6 @@
-// Package models holds the nouns of Meshyard, their rules and their queries. Every exported method that writes
-// opens its own transaction; every one that a caller may use takes that caller and applies the rules of ownership.
+// Package models holds the nouns of Meshyard, their rules and their queries. Every exported method
+// that writes opens its own transaction; every one that a caller may use takes that caller and
+// applies the rules of ownership.
 package models
 
 import (
@@ -49,7 +50,8 @@ type Store struct {
 	making    previewTurns
 }
 
-// NewStore makes a store of a migrated database and a bucket. enqueue keeps work in the transaction it is given.
+// NewStore makes a store of a migrated database and a bucket. enqueue keeps work in the transaction
+// it is given.
 func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work Work) error) *Store {
 	s := &Store{db: db, bucket: b, options: options, enqueue: enqueue, tokens: newTokenCache(), cutters: make(chan struct{}, cuttersAtOnce), renderer: newRenderer()}
 	s.files = newBatcher(s.FilesByID)

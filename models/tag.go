@@ -41,7 +41,8 @@ func tagSlug(name string) string {
 	return strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(name, "_", " "))), "_")
 }
 
-// slugTags gives all tags their slugs, and makes one of those that are spellings of one. A thing filed under several of them keeps the first.
+// slugTags gives all tags their slugs, and makes one of those that are spellings of one. A thing
+// filed under several of them keeps the first.
 func slugTags(ctx context.Context, tx bun.Tx) error {
 	var tags []*Tag
 	if err := tx.NewSelect().Model(&tags).Column("g.id", "g.name").Order("g.id").Scan(ctx); err != nil {
@@ -183,7 +184,8 @@ func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag,
 	return tags, err
 }
 
-// Tags lists the tags that begin with a prefix, those with the most things first. A count takes a moment to move a tag in the list.
+// Tags lists the tags that begin with a prefix, those with the most things first. A count takes a
+// moment to move a tag in the list.
 func (s *Store) Tags(prefix string) (List, error) {
 	if err := text("prefix", prefix, maxTag); err != nil {
 		return List{}, err

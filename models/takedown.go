@@ -8,14 +8,15 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// A thing that is taken down is a draft that cannot be published, so whatever hides drafts hides it: lists, search, counts. Its owner and the staff see it, with
-// the reason; its bytes nobody gets, by no address.
+// A thing that is taken down is a draft that cannot be published, so whatever hides drafts hides
+// it: lists, search, counts. Its owner and the staff see it, with the reason; its bytes nobody
+// gets, by no address.
 
 // IsTakenDown tells whether a moderator took the thing down.
 func (t *Thing) IsTakenDown() bool { return t.TakenDownAt != nil }
 
-// checkNotTakenDown returns Forbidden if the thing is taken down: until a moderator restores it, its
-// owner neither changes nor deletes it, nor what is attached to it.
+// checkNotTakenDown returns Forbidden if the thing is taken down: until a moderator restores it,
+// its owner neither changes nor deletes it, nor what is attached to it.
 func (t *Thing) checkNotTakenDown(caller auth.Caller) error {
 	if !t.IsTakenDown() || caller.Staff() {
 		return nil
@@ -23,7 +24,8 @@ func (t *Thing) checkNotTakenDown(caller auth.Caller) error {
 	return fail(Forbidden, "thing %d was taken down by a moderator, and cannot be changed until it is restored: %s", t.ID, t.TakedownReason)
 }
 
-// checkNotTakenDown returns Forbidden if the make is hidden because its thing was taken down and deleted.
+// checkNotTakenDown returns Forbidden if the make is hidden because its thing was taken down and
+// deleted.
 func (m *Make) checkNotTakenDown(caller auth.Caller) error {
 	if m.TakenDownAt == nil || caller.Staff() {
 		return nil
@@ -32,7 +34,8 @@ func (m *Make) checkNotTakenDown(caller auth.Caller) error {
 }
 
 // takeDownMakes hides the makes of a locked thing that is taken down and about to be deleted: they
-// would be public again without it. The makes are locked, and have not been counted since the takedown.
+// would be public again without it. The makes are locked, and have not been counted since the
+// takedown.
 func (s *Store) takeDownMakes(ctx context.Context, tx bun.Tx, thingID int64) error {
 	var makes []*Make
 	if err := tx.NewSelect().Model(&makes).Where("m.thing_id = ?", thingID).Order("m.id").Scan(ctx); err != nil {
@@ -51,7 +54,8 @@ func (s *Store) takeDownMakes(ctx context.Context, tx bun.Tx, thingID int64) err
 	return nil
 }
 
-// TakeDownThing hides a thing of anybody, for the staff. One that is down already stays so, for the new reason.
+// TakeDownThing hides a thing of anybody, for the staff. One that is down already stays so, for the
+// new reason.
 func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
 	return s.decideOnThing(ctx, caller, id, reason, TookDownThing, func(ctx context.Context, tx bun.Tx, t *Thing) error {
 		at := now()
@@ -64,7 +68,8 @@ func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64,
 	})
 }
 
-// RestoreThing shows a thing again that was taken down, as it was before, for the staff. One that is not down stays as it is.
+// RestoreThing shows a thing again that was taken down, as it was before, for the staff. One that
+// is not down stays as it is.
 func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
 	return s.decideOnThing(ctx, caller, id, reason, RestoredThing, func(ctx context.Context, tx bun.Tx, t *Thing) error {
 		if !t.IsTakenDown() {

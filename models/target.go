@@ -39,7 +39,8 @@ type owned struct {
 	make    *Make // where the target is one
 }
 
-// lockOwned locks a target that the caller owns until tx ends, a comment on what he may see, so that two finalizations onto it go one after the other.
+// lockOwned locks a target that the caller owns until tx ends, a comment on what he may see, so
+// that two finalizations onto it go one after the other.
 func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owned, error) {
 	o := owned{Target: target}
 	var down error // why the target must not be changed though it is the caller's
@@ -82,7 +83,8 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 	return o, down
 }
 
-// holdTarget sees that a thing or a make is there and shows itself to the caller, keeps it from being deleted until tx ends, and gives its owner.
+// holdTarget sees that a thing or a make is there and shows itself to the caller, keeps it from
+// being deleted until tx ends, and gives its owner.
 func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
 	switch target.Type {
 	case OnThing:
@@ -99,7 +101,8 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 			return 0, gone(err, "make", target.ID)
 		}
 		if m.ThingID != 0 {
-			if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, m.ThingID}); err != nil && CodeOf(err) != NotFound { // it may be gone since, and the make not
+			// it may be gone since, and the make not
+			if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, m.ThingID}); err != nil && CodeOf(err) != NotFound {
 				return 0, err
 			}
 		}

@@ -19,7 +19,8 @@ const (
 // MaxFiles is how many files one thing, make or comment may hold.
 const MaxFiles = 1_000
 
-// text checks one text of a user: valid UTF-8, no NUL (PostgreSQL cannot keep it), and at most limit characters.
+// text checks one text of a user: valid UTF-8, no NUL (PostgreSQL cannot keep it), and at most
+// limit characters.
 func text(field, s string, limit int) error {
 	if !utf8.ValidString(s) {
 		return badInput(field, "%s: not valid UTF-8", field)
@@ -43,7 +44,8 @@ func optional(field string, s *string, limit int) error {
 	return text(field, *s, limit)
 }
 
-// cleanText makes a text of any bytes: valid, without control characters, and at most so many characters long.
+// cleanText makes a text of any bytes: valid, without control characters, and at most so many
+// characters long.
 func cleanText(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -12,7 +12,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// PublicationState tells who may see a thing or a make: a draft its owner alone, a published one everybody.
+// PublicationState tells who may see a thing or a make: a draft its owner alone, a published one
+// everybody.
 type PublicationState string
 
 // The states of publication.
@@ -66,7 +67,8 @@ func (t *Thing) AfterScanRow(ctx context.Context) error {
 	})
 }
 
-// DownloadCount says how often the thing's files, and those of its makes and comments, were downloaded.
+// DownloadCount says how often the thing's files, and those of its makes and comments, were
+// downloaded.
 func (t *Thing) DownloadCount() int64 { return t.FoldedDownloads + t.NewDownloads }
 
 // IsFeatured tells whether the staff shows it to everybody.

@@ -60,7 +60,8 @@ func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64) 
 	return s.Thing(ctx, caller, id)
 }
 
-// notifyRemix reports a published thing to the owners of things that it was made from, and to those who watch them.
+// notifyRemix reports a published thing to the owners of things that it was made from, and to those
+// who watch them.
 func notifyRemix(ctx context.Context, tx bun.Tx, t *Thing, ancestorIDs []int64) error {
 	about := Target{OnThing, t.ID}
 	for _, id := range ancestorIDs {
@@ -77,7 +78,8 @@ func notifyRemix(ctx context.Context, tx bun.Tx, t *Thing, ancestorIDs []int64) 
 	return nil
 }
 
-// countPublished counts a published thing and its makes where published ones are counted, or takes them out of those counts.
+// countPublished counts a published thing and its makes where published ones are counted, or takes
+// them out of those counts.
 func (s *Store) countPublished(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
 	if err := countThing(ctx, tx, t, by); err != nil {
 		return err
@@ -98,7 +100,8 @@ func countThing(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
 	return count(ctx, tx, userThings.by(by, t.OwnerID), categoryThings.by(by, t.CategoryID), thingRemixes.by(by, ancestors...), tagThings.by(by, tags...))
 }
 
-// FeatureThing shows a published thing among the featured ones, or takes it out. It is for the staff.
+// FeatureThing shows a published thing among the featured ones, or takes it out. It is for the
+// staff.
 func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, featured bool) (*Thing, error) {
 	if !caller.Staff() {
 		return nil, fail(Forbidden, "only the staff features things")
@@ -125,8 +128,8 @@ func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, 
 	return s.Thing(ctx, caller, id)
 }
 
-// lockBelow locks what files may hang on below a locked thing, so that no finalization is under way there: makes first, as whoever comments locks
-// them, each by id.
+// lockBelow locks what files may hang on below a locked thing, so that no finalization is under way
+// there: makes first, as whoever comments locks them, each by id.
 func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
 	var makes, comments []int64
 	err := s.db.forUpdate(tx.NewSelect().Model((*Make)(nil)).Column("m.id").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx, &makes)
@@ -136,9 +139,10 @@ func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
 	return s.db.forUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.thing_id = ?", thingID).Order("cm.id")).Scan(ctx, &comments)
 }
 
-// DeleteThing removes a thing of the caller with all that is its own: files, comments on it, likes, its places in collections
-// and in download histories. Makes of it are others' work and stay, as do things that were made from it; they lose what they
-// refer to. The bytes go with the next collection of garbage, where nothing else names them.
+// DeleteThing removes a thing of the caller with all that is its own: files, comments on it, likes,
+// its places in collections and in download histories. Makes of it are others' work and stay, as do
+// things that were made from it; they lose what they refer to. The bytes go with the next
+// collection of garbage, where nothing else names them.
 func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64) error {
 	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockThing(ctx, tx, id)
@@ -163,7 +167,8 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64) e
 			if err := countThing(ctx, tx, t, -1); err != nil {
 				return err
 			}
-		} else if err := s.countMakesOf(ctx, tx, id, 1); err != nil { // hidden with the draft, and shown without it
+			// hidden with the draft, and shown without it
+		} else if err := s.countMakesOf(ctx, tx, id, 1); err != nil {
 			return err
 		}
 		if err := uncollect(ctx, tx, id); err != nil {

@@ -44,8 +44,9 @@ func insertToken(ctx context.Context, db bun.IDB, row *Token) (token string, err
 	return token, err
 }
 
-// Authenticate gives the caller that an access token stands for. One that is unknown, expired or revoked is Unauthenticated. A good verdict is remembered for
-// a second: a token that is revoked by another process dies within that, one that is revoked here at once.
+// Authenticate gives the caller that an access token stands for. One that is unknown, expired or
+// revoked is Unauthenticated. A good verdict is remembered for a second: a token that is revoked by
+// another process dies within that, one that is revoked here at once.
 func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, error) {
 	hash, ok := auth.Hash(token)
 	if !ok {
@@ -110,7 +111,8 @@ const (
 	tokenMemorySize = 10_000
 )
 
-// tokenCache remembers good verdicts: without it every request would begin with a statement about the same token.
+// tokenCache remembers good verdicts: without it every request would begin with a statement about
+// the same token.
 type tokenCache struct {
 	mu   sync.Mutex
 	good map[string]verdict
@@ -132,7 +134,8 @@ func (c *tokenCache) get(hash string) (caller auth.Caller, ok bool, age int64) {
 	return v.caller, ok && time.Now().Before(v.until), c.age
 }
 
-// put remembers a verdict, until it expires at the latest, unless all was forgotten since it was looked for.
+// put remembers a verdict, until it expires at the latest, unless all was forgotten since it was
+// looked for.
 func (c *tokenCache) put(hash string, caller auth.Caller, expires time.Time, age int64) {
 	until := time.Now().Add(tokenMemory)
 	if !expires.IsZero() && expires.Before(until) {

@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// CreateToken makes an access token of the user of that name, for whoever runs the server, and gives it, the only time that it can be seen.
-// lifetime 0 is for ever.
+// CreateToken makes an access token of the user of that name, for whoever runs the server, and
+// gives it, the only time that it can be seen. lifetime 0 is for ever.
 func (s *Store) CreateToken(ctx context.Context, username, name string, scopes auth.Scopes, lifetime time.Duration) (string, error) {
 	if err := text("name", name, maxName); err != nil {
 		return "", err
@@ -38,8 +38,9 @@ type NewToken struct {
 	ExpiresAt *time.Time // nil: when the token that makes it expires
 }
 
-// MakeToken makes an access token of the caller's user and gives it, the only time that it can be seen. It allows no more, and lives no longer, than
-// the token that makes it. Tokens of applications make none: their users could not take back what such a one makes.
+// MakeToken makes an access token of the caller's user and gives it, the only time that it can be
+// seen. It allows no more, and lives no longer, than the token that makes it. Tokens of
+// applications make none: their users could not take back what such a one makes.
 func (s *Store) MakeToken(ctx context.Context, caller auth.Caller, n NewToken) (string, *Token, error) {
 	if err := text("name", n.Name, maxName); err != nil {
 		return "", nil, err
@@ -93,8 +94,8 @@ const (
 	maxApplicationTokens = 50  // of one user for one application, and of an application itself
 )
 
-// checkTokenCount returns a Conflict if the user has as many working tokens of their own as they may.
-// Until tx ends nobody else makes one for them.
+// checkTokenCount returns a Conflict if the user has as many working tokens of their own as they
+// may. Until tx ends nobody else makes one for them.
 func (s *Store) checkTokenCount(ctx context.Context, tx bun.Tx, userID int64) error {
 	if err := s.lockRow(ctx, tx, "users", userID); err != nil {
 		return err
@@ -134,7 +135,8 @@ func (s *Store) TokensByID(ctx context.Context, ids []int64) (map[int64]*Token, 
 	}, "tk.id", func(t *Token) int64 { return t.ID })
 }
 
-// TokensOf gives the access tokens of the user of that name that are not revoked, the latest first, for whoever runs the server.
+// TokensOf gives the access tokens of the user of that name that are not revoked, the latest first,
+// for whoever runs the server.
 func (s *Store) TokensOf(ctx context.Context, username string) (tokens []*Token, err error) {
 	u, err := s.User(ctx, auth.Caller{}, username)
 	if err != nil {
@@ -144,7 +146,8 @@ func (s *Store) TokensOf(ctx context.Context, username string) (tokens []*Token,
 	return tokens, err
 }
 
-// RevokeToken ends an access token of the caller's user. One that is somebody else's is missing; an application ends its own alone.
+// RevokeToken ends an access token of the caller's user. One that is somebody else's is missing; an
+// application ends its own alone.
 func (s *Store) RevokeToken(ctx context.Context, caller auth.Caller, id int64) (*Token, error) {
 	if caller.ApplicationID != 0 && caller.TokenID != id {
 		return nil, fail(Forbidden, "an application revokes no token but its own")

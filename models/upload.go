@@ -23,7 +23,8 @@ type NewUpload struct {
 	AtLeast int64 // how many bytes are sure to come, as far as that is known before
 }
 
-// MayUpload tells, before anything is read, whether a file of at least so many bytes can be taken from the caller.
+// MayUpload tells, before anything is read, whether a file of at least so many bytes can be taken
+// from the caller.
 func (s *Store) MayUpload(ctx context.Context, caller auth.Caller, atLeast int64) error {
 	room, err := s.room(ctx, caller.UserID, 1)
 	if err != nil {
@@ -32,8 +33,8 @@ func (s *Store) MayUpload(ctx context.Context, caller auth.Caller, atLeast int64
 	return fits(atLeast, s.options.UploadLimit, room)
 }
 
-// Upload streams a file once into the bucket and keeps it as a pending upload of the caller. When it fails,
-// however it fails, there is neither row nor object.
+// Upload streams a file once into the bucket and keeps it as a pending upload of the caller. When
+// it fails, however it fails, there is neither row nor object.
 func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*File, error) {
 	name, err := cleanFilename(n.Name)
 	if err != nil {
@@ -73,7 +74,8 @@ func (f *File) hold(up bucket.Upload, declared FileKind) {
 	f.Kind, f.ContentType = classify(up.ContentType, f.Name, declared)
 }
 
-// receive streams bytes into the bucket, at most limit of them and no more than there is room for. Where it is sure before that they are more, none is read.
+// receive streams bytes into the bucket, at most limit of them and no more than there is room for.
+// Where it is sure before that they are more, none is read.
 func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int64, room *room) (bucket.Upload, error) {
 	if bytes == nil {
 		return bucket.Upload{}, badInput("file", "file: is missing")
@@ -107,7 +109,8 @@ func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int
 	return up, err
 }
 
-// fits tells whether a file of at least so many bytes is within its limit and the room that is left.
+// fits tells whether a file of at least so many bytes is within its limit and the room that is
+// left.
 func fits(atLeast, limit int64, room *room) error {
 	switch {
 	case atLeast > limit:
@@ -151,7 +154,8 @@ func formatLimit(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// discard removes an object that no row names any more. What it cannot remove, the garbage collector will.
+// discard removes an object that no row names any more. What it cannot remove, the garbage
+// collector will.
 func (s *Store) discard(ctx context.Context, key string) {
 	if key == "" {
 		return
@@ -161,8 +165,9 @@ func (s *Store) discard(ctx context.Context, key string) {
 	_ = s.bucket.Remove(ctx, key)
 }
 
-// discardUnnamed removes the object of an upload whose transaction failed, unless a row names it: where the connection broke
-// during COMMIT, the upload may be there. Where that cannot be told, the garbage collector will tell.
+// discardUnnamed removes the object of an upload whose transaction failed, unless a row names it:
+// where the connection broke during COMMIT, the upload may be there. Where that cannot be told, the
+// garbage collector will tell.
 func (s *Store) discardUnnamed(ctx context.Context, key string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
@@ -201,8 +206,9 @@ func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id 
 	return nil
 }
 
-// ExpireUpload removes an upload whose time has passed without it being finalized. It does nothing where the file
-// is gone, finalized, or still has time. A finalization under way holds the row, so one of the two wins and the other sees it.
+// ExpireUpload removes an upload whose time has passed without it being finalized. It does nothing
+// where the file is gone, finalized, or still has time. A finalization under way holds the row, so
+// one of the two wins and the other sees it.
 func (s *Store) ExpireUpload(ctx context.Context, id int64) error {
 	var keys []string
 	err := s.db.write.NewDelete().Model((*File)(nil)).

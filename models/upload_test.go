@@ -15,7 +15,8 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// eachStore runs a test on a store of each engine, with a user in it. during is called in each transaction that keeps work.
+// eachStore runs a test on a store of each engine, with a user in it. during is called in each
+// transaction that keeps work.
 func eachStore(t *testing.T, during func(), test func(t *testing.T, s *Store, ada auth.Caller)) {
 	for _, engine := range []Engine{SQLite, Postgres} {
 		t.Run(string(engine), func(t *testing.T) {
@@ -53,7 +54,8 @@ func eachStore(t *testing.T, during func(), test func(t *testing.T, s *Store, ad
 	}
 }
 
-// A client that goes away while the row of its upload is being written does not part the row from its bytes: both are there.
+// A client that goes away while the row of its upload is being written does not part the row from
+// its bytes: both are there.
 func TestUploadOutlivesItsRequest(t *testing.T) {
 	var leave func()
 	eachStore(t, func() { leave() }, func(t *testing.T, s *Store, ada auth.Caller) {
@@ -73,7 +75,8 @@ func TestUploadOutlivesItsRequest(t *testing.T) {
 	})
 }
 
-// The collector may take a content away between its promotion and the transaction that refers to it: the transaction puts it back.
+// The collector may take a content away between its promotion and the transaction that refers to
+// it: the transaction puts it back.
 func TestFinalizePutsContentBack(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		thing, err := s.CreateThing(t.Context(), ada, NewThing{Name: "a", License: CC, Category: "Art"})
@@ -106,7 +109,8 @@ func TestFinalizePutsContentBack(t *testing.T) {
 	})
 }
 
-// An upload whose transaction fails leaves no object; but where a row names the object after all, it stays.
+// An upload whose transaction fails leaves no object; but where a row names the object after all,
+// it stays.
 func TestFailedUploadKeepsWhatIsNamed(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		f, err := s.Upload(t.Context(), ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})

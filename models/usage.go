@@ -33,7 +33,8 @@ type DeprecatedCall struct {
 const (
 	maxUserAgent = 200
 	maxCallers   = 1_000 // remembered between two savings; beyond it user agents go together
-	// maxAgents is how many user agents of one token are kept; calls of further ones are counted together as otherAgents.
+	// maxAgents is how many user agents of one token are kept; calls of further ones are counted
+	// together as otherAgents.
 	maxAgents   = 20
 	otherAgents = "others"
 	// callsKept is how long calls are kept after the last one.
@@ -43,7 +44,8 @@ const (
 // usedEvery is how often at the most the last use of a token is written.
 const usedEvery = 5 * time.Minute
 
-// usage gathers calls of what is deprecated, and uses of tokens, until they are saved: a statement for each would cost more than the call.
+// usage gathers calls of what is deprecated, and uses of tokens, until they are saved: a statement
+// for each would cost more than the call.
 type usage struct {
 	mu     sync.Mutex
 	calls  map[callKey]*DeprecatedCall
@@ -87,7 +89,8 @@ func (s *Store) NoteDeprecated(caller auth.Caller, operation, userAgent string) 
 	u.calls[key].LastAt = at
 }
 
-// SaveUsage keeps what was gathered on this node. A node that is killed loses what it has not saved.
+// SaveUsage keeps what was gathered on this node. A node that is killed loses what it has not
+// saved.
 func (s *Store) SaveUsage(ctx context.Context) error {
 	s.usage.mu.Lock()
 	calls, tokens := s.usage.calls, s.usage.tokens
@@ -131,7 +134,8 @@ func (s *Store) saveCalls(ctx context.Context, calls map[callKey]*DeprecatedCall
 	})
 }
 
-// boundAgents returns the calls with the user agents that are kept of each token: those that are stored already come first.
+// boundAgents returns the calls with the user agents that are kept of each token: those that are
+// stored already come first.
 func (s *Store) boundAgents(ctx context.Context, tx bun.Tx, calls map[callKey]*DeprecatedCall) ([]*DeprecatedCall, error) {
 	keys := slices.SortedFunc(maps.Keys(calls), func(a, b callKey) int {
 		return cmp.Or(cmp.Compare(a.tokenID, b.tokenID), strings.Compare(a.userAgent, b.userAgent), strings.Compare(a.operation, b.operation))

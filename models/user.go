@@ -95,7 +95,8 @@ func (s *Store) reserved(name string) bool {
 }
 
 func (s *Store) insertUser(ctx context.Context, tx bun.Tx, u *User) error {
-	if _, err := new(renderedHTML).insert(tx.NewInsert().Model(u)).Exec(ctx); err != nil { // an empty biography
+	// an empty biography
+	if _, err := new(renderedHTML).insert(tx.NewInsert().Model(u)).Exec(ctx); err != nil {
 		return err
 	}
 	return s.db.index(ctx, tx, userIndex, u.ID)

@@ -11,7 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
-// term is a word of a query as the documents spell it: any of some words, or of those that begin so.
+// term is a word of a query as the documents spell it: any of some words, or of those that begin
+// so.
 type term struct {
 	prefixes []string // what words may begin with
 	whole    []string // words that are all of what was asked for, and no more
@@ -21,11 +22,13 @@ type term struct {
 const (
 	// maxMeant is how many words a misspelled one may stand for.
 	maxMeant = 8
-	// maxMisspelled is how many words of a query are looked up as misspellings: each reads a part of the vocabulary.
+	// maxMisspelled is how many words of a query are looked up as misspellings: each reads a part
+	// of the vocabulary.
 	maxMisspelled = 3
 )
 
-// terms looks the words of a query up in the vocabulary. One that begins no word there is taken for a misspelling of the nearest ones.
+// terms looks the words of a query up in the vocabulary. One that begins no word there is taken for
+// a misspelling of the nearest ones.
 func (db *DB) terms(ctx context.Context, ix *index, query []tokenize.Word) ([]term, error) {
 	var beginnings []string
 	for _, w := range query {

@@ -21,7 +21,8 @@ type watch struct {
 	CreatedAt  time.Time
 }
 
-// Watch lets the caller watch a thing, a make or a collection that they may see. Watching again changes nothing.
+// Watch lets the caller watch a thing, a make or a collection that they may see. Watching again
+// changes nothing.
 func (s *Store) Watch(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := s.holdLikeable(ctx, tx, caller, target); err != nil {
@@ -31,8 +32,8 @@ func (s *Store) Watch(ctx context.Context, caller auth.Caller, target Target) er
 	})
 }
 
-// Unwatch ends a watch of the caller, also on something that they may no longer see. It changes nothing
-// where there was no watch.
+// Unwatch ends a watch of the caller, also on something that they may no longer see. It changes
+// nothing where there was no watch.
 func (s *Store) Unwatch(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		_, err := removeWatch(ctx, tx, caller.UserID, target)
@@ -82,7 +83,8 @@ func (s *Store) WatchedBy(ctx context.Context, userID int64, on TargetType, ids 
 	return setOf(watched), err
 }
 
-// WatchedThings lists the published things that the caller watches, the latest watched first. The list is private.
+// WatchedThings lists the published things that the caller watches, the latest watched first. The
+// list is private.
 func (s *Store) WatchedThings(caller auth.Caller, userID int64) (List, error) {
 	if userID != caller.UserID {
 		return List{}, fail(Forbidden, "watched things are shown to their user alone")

@@ -41,7 +41,8 @@ func bareList[T any]() answer {
 	})
 }
 
-// emptyList answers with an empty array, for nouns that this server lacks and that clients read at start.
+// emptyList answers with an empty array, for nouns that this server lacks and that clients read at
+// start.
 var emptyList = body(func(*server, *http.Request, []byte) ([]any, error) { return []any{}, nil })
 
 // noPrograms answers with an empty list of slicing programs.

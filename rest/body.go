@@ -20,8 +20,8 @@ const (
 	maxFields = 64 << 10 // of the fields that stand before a file, all together
 )
 
-// readBody reads the fields of a body by what it holds, since clients send JSON under any content type and under none: an object, a
-// form, or nothing, for which some write null.
+// readBody reads the fields of a body by what it holds, since clients send JSON under any content
+// type and under none: an object, a form, or nothing, for which some write null.
 func readBody(r *http.Request) (map[string]any, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
@@ -99,8 +99,8 @@ func (f *filePart) Read(p []byte) (int, error) {
 // maxPartsAfterFile bounds what a form may hold after its file.
 const maxPartsAfterFile = 100
 
-// checkRest returns io.EOF, or what is wrong with the parts after the file. Fields other than type are
-// ignored there.
+// checkRest returns io.EOF, or what is wrong with the parts after the file. Fields other than type
+// are ignored there.
 func (f *filePart) checkRest() error {
 	for range maxPartsAfterFile {
 		part, err := f.form.NextPart()

@@ -6,8 +6,8 @@ import (
 	"github.com/meshyard/meshyard/rest/published"
 )
 
-// TestEveryPublishedOperation checks that each operation of the published interface is either served
-// or refused with a reason.
+// TestEveryPublishedOperation checks that each operation of the published interface is either
+// served or refused with a reason.
 func TestEveryPublishedOperation(t *testing.T) {
 	served, refused := make(map[string]bool), make(map[string]bool)
 	for _, r := range routes {

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// deprecation says since when an operation is deprecated and what takes its place. What is said of it elsewhere follows from this row: the
-// headers, OpenAPI and the guide. Its words are the reason that the schema gives for the field that it runs, where that is deprecated too.
+// deprecation says since when an operation is deprecated and what takes its place. What is said of
+// it elsewhere follows from this row: the headers, OpenAPI and the guide. Its words are the reason
+// that the schema gives for the field that it runs, where that is deprecated too.
 type deprecation struct {
 	since     time.Time
 	successor string // a path of this server
@@ -24,10 +25,10 @@ var (
 	toGraphQL = &deprecation{since, "/graphql", "Programs that use REST call this operation to finalize: it stays served. New programs use the GraphQL mutation finalizeFiles."}
 )
 
-// announce sends the headers Deprecation (RFC 9745), Sunset (RFC 8594) if the operator set a date, and
-// Link with rel="deprecation". Every rel consists of letters only: a widely copied client makes an
-// identifier of each and fails on the hyphen of successor-version. OpenAPI and the guide name the
-// successor. A nil deprecation sends nothing.
+// announce sends the headers Deprecation (RFC 9745), Sunset (RFC 8594) if the operator set a date,
+// and Link with rel="deprecation". Every rel consists of letters only: a widely copied client makes
+// an identifier of each and fails on the hyphen of successor-version. OpenAPI and the guide name
+// the successor. A nil deprecation sends nothing.
 func (d *deprecation) announce(h http.Header, base, operation string, sunset time.Time) {
 	if d == nil {
 		return

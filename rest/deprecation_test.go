@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/graph"
 )
 
-// All that is said of a deprecation says the same: the schema's reason, OpenAPI, the guide and the headers. What the old documentation calls
-// deprecated is, and nothing else.
+// All that is said of a deprecation says the same: the schema's reason, OpenAPI, the guide and the
+// headers. What the old documentation calls deprecated is, and nothing else.
 func TestDeprecationSignals(t *testing.T) {
 	g := graph.New(nil)
 	openAPI, err := OpenAPI(g, "")

@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// WriteError answers with an error in the documented shape: the words of the status as `error` and in X-Error, and the
-// explanation as `message`.
+// WriteError answers with an error in the documented shape: the words of the status as `error` and
+// in X-Error, and the explanation as `message`.
 func WriteError(w http.ResponseWriter, status int, message string, reasons ...string) {
 	words := http.StatusText(status)
 	h := w.Header()

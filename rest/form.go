@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// storeForm takes the bytes of a staged upload. It is the one operation with no document: no token comes with the
-// form, the signed policy among its fields stands for one, and the file must not be held in memory. It answers 200 with the address to
-// finalize at in Location, since some clients take nothing else for success and others read nothing but Location.
+// storeForm takes the bytes of a staged upload. It is the one operation with no document: no token
+// comes with the form, the signed policy among its fields stands for one, and the file must not be
+// held in memory. It answers 200 with the address to finalize at in Location, since some clients
+// take nothing else for success and others read nothing but Location.
 func (s *server) storeForm(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	values, file, err := readForm(r)

@@ -79,7 +79,8 @@ func Guide(g *graph.Graph) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// Stored gives the document of each operation as a client sends it that moves to GraphQL: as the guide shows it, with its fragments after it.
+// Stored gives the document of each operation as a client sends it that moves to GraphQL: as the
+// guide shows it, with its fragments after it.
 func Stored(g *graph.Graph) ([]graphqlhttp.Document, error) {
 	document, err := loadDocument(g.Schema())
 	if err != nil {
@@ -98,7 +99,8 @@ func Stored(g *graph.Graph) ([]graphqlhttp.Document, error) {
 	return stored, nil
 }
 
-// replacement is the operation that a deprecated one gives way to: the one at its successor's path, or itself where GraphQL is the successor.
+// replacement is the operation that a deprecated one gives way to: the one at its successor's path,
+// or itself where GraphQL is the successor.
 func (r route) replacement() string {
 	path, _, _ := strings.Cut(r.deprecated.successor, "?")
 	for _, other := range routes {

@@ -12,7 +12,8 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// describer turns wire structs and input types of GraphQL into JSON Schema. Structs become components, each once.
+// describer turns wire structs and input types of GraphQL into JSON Schema. Structs become
+// components, each once.
 type describer struct {
 	schema     *ast.Schema
 	components object

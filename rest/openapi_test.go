@@ -12,7 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "write the goldens anew")
 
-// The description, the schema and the guide change only when somebody means it: go test ./rest -update.
+// The description, the schema and the guide change only when somebody means it: go test ./rest
+// -update.
 func TestGoldens(t *testing.T) {
 	g := graph.New(nil)
 	openAPI, err := rest.OpenAPI(g, "http://127.0.0.1:8080")

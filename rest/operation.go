@@ -56,8 +56,9 @@ func loadDocument(schema *ast.Schema) (*ast.QueryDocument, error) {
 
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// matchOperations gives each route its operation. Every route needs one and every operation a route, each path
-// parameter a variable, and each operation one field, which says what scope it needs.
+// matchOperations gives each route its operation. Every route needs one and every operation a
+// route, each path parameter a variable, and each operation one field, which says what scope it
+// needs.
 func matchOperations(document *ast.QueryDocument, schema *ast.Schema) (map[string]*operation, error) {
 	found := make(map[string]*operation)
 	var errs []error
@@ -92,7 +93,8 @@ func matchOperations(document *ast.QueryDocument, schema *ast.Schema) (map[strin
 	return found, errors.Join(errs...)
 }
 
-// scopeOf gives the field that an operation is about, and the scope that it needs. Beside it there may be a list that tells more of the one that it answers.
+// scopeOf gives the field that an operation is about, and the scope that it needs. Beside it there
+// may be a list that tells more of the one that it answers.
 func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error) {
 	var answer *ast.Field
 	others := 0
@@ -114,7 +116,8 @@ func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error
 	return nil, "", fmt.Errorf("rest: operation %s: want one field, with @auth, under the alias answer, and no other but list", definition.Name)
 }
 
-// checkDeprecation sees that a route and the field that it runs agree on whether they are deprecated.
+// checkDeprecation sees that a route and the field that it runs agree on whether they are
+// deprecated.
 func (r route) checkDeprecation(field *ast.Field) error {
 	reason := deprecationReason(field.Definition)
 	if (reason != "") != (r.deprecated != nil && r.deprecated.reason == "") {
@@ -143,8 +146,8 @@ func (op *operation) reason(d *deprecation) string {
 // mutates tells whether running it changes anything.
 func (op *operation) mutates() bool { return op.Operation == ast.Mutation }
 
-// nameFields rewrites an error that names a field of a GraphQL input to name the parameter of the REST
-// operation that fills the field.
+// nameFields rewrites an error that names a field of a GraphQL input to name the parameter of the
+// REST operation that fills the field.
 func (op *operation) nameFields(e *gqlerror.Error) {
 	field, _ := e.Extensions["field"].(string)
 	rest, ok := strings.CutPrefix(e.Message, field+":")

@@ -16,8 +16,8 @@ const (
 	maxPage        = 1_000_000
 )
 
-// pageNumbers reads page and per_page as the old service did: what is missing, or no number, is the default, and what
-// is out of bounds is the nearest bound, so no value is an error.
+// pageNumbers reads page and per_page as the old service did: what is missing, or no number, is the
+// default, and what is out of bounds is the nearest bound, so no value is an error.
 func pageNumbers(query url.Values) (page, perPage int) {
 	return number(query.Get("page"), 1, maxPage, 1), number(query.Get("per_page"), 1, maxPerPage, defaultPerPage)
 }
@@ -30,9 +30,10 @@ func number(text string, least, most, otherwise int) int {
 	return min(max(n, least), most)
 }
 
-// linkPages sends Total-Count, and RFC 8288 Link with first, prev, next and last. The addresses keep the whole query that came, the
-// access token included, since some clients follow them as they are. Next carries the cursor at which the page ends beside the number of the
-// page that follows, so that whoever walks along it meets each entry once, though others come and go meanwhile.
+// linkPages sends Total-Count, and RFC 8288 Link with first, prev, next and last. The addresses
+// keep the whole query that came, the access token included, since some clients follow them as they
+// are. Next carries the cursor at which the page ends beside the number of the page that follows,
+// so that whoever walks along it meets each entry once, though others come and go meanwhile.
 func linkPages(h http.Header, base string, u *url.URL, list wire.Extent) {
 	h.Set("Total-Count", strconv.Itoa(list.Total))
 	query := u.Query()

@@ -18,9 +18,9 @@ const (
 	notYet          = "Not served yet."
 )
 
-// unserved lists every operation of the published interface that routes lacks. Each answers 404 with
-// its reason. A row is removed when its route is added: the conformance test refuses an operation that
-// is in both tables or in neither.
+// unserved lists every operation of the published interface that routes lacks. Each answers 404
+// with its reason. A row is removed when its route is added: the conformance test refuses an
+// operation that is in both tables or in neither.
 var unserved = []refusal{
 
 	{del, "/users/{username}", notYet},

@@ -15,8 +15,9 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// variables gives the variables of an operation from the path, the query and the body, by name: the path wins over the body, the body
-// over the query. Each becomes what its declared type wants. What is absent, or null, is left out; what is unknown is not looked at.
+// variables gives the variables of an operation from the path, the query and the body, by name: the
+// path wins over the body, the body over the query. Each becomes what its declared type wants. What
+// is absent, or null, is left out; what is unknown is not looked at.
 func (s *server) variables(op *operation, r *http.Request) (map[string]any, error) {
 	query := r.URL.Query()
 	given := fromQuery(query)
@@ -28,7 +29,8 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 		given[name] = value
 	}
 	variables := make(map[string]any, len(op.variables))
-	for _, v := range op.VariableDefinitions { // in their order, so that the first that is wrong is always the same
+	// in their order, so that the first that is wrong is always the same
+	for _, v := range op.VariableDefinitions {
 		name := v.Variable
 		if value := r.PathValue(name); value != "" {
 			if variables[name], err = s.fromPath(v, value); err != nil {
@@ -150,7 +152,8 @@ func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 	return nil, fmt.Errorf("rest: %s: no conversion to %s", name, t.NamedType)
 }
 
-// named gives the id, or the name, of an object that stands where one of these is wanted: clients send back whole what they got.
+// named gives the id, or the name, of an object that stands where one of these is wanted: clients
+// send back whole what they got.
 func named(value any, wanted string) any {
 	if object, ok := value.(map[string]any); ok {
 		switch wanted {

@@ -1,6 +1,7 @@
-// Command threejs measures how an STL file becomes three.js JSON, side by side with three.js itself: its STLLoader, toJSON and
-// JSON.stringify, under node. Each runs as a process of its own, in turns, on the same file; printed are the ratios of the medians of
-// time, without the start of the process, and of peak memory. It needs Linux, node, and what make bench-threejs installs.
+// Command threejs measures how an STL file becomes three.js JSON, side by side with three.js
+// itself: its STLLoader, toJSON and JSON.stringify, under node. Each runs as a process of its own,
+// in turns, on the same file; printed are the ratios of the medians of time, without the start of
+// the process, and of peak memory. It needs Linux, node, and what make bench-threejs installs.
 package main
 
 import (

@@ -217,8 +217,8 @@ func TestOnlySomeCommandsCreate(t *testing.T) {
 	}
 }
 
-// A server without an administrator creates one, also after an import and where the name is taken; the next start
-// says how to get a token.
+// A server without an administrator creates one, also after an import and where the name is taken;
+// the next start says how to get a token.
 func TestFirstAdministrator(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)

@@ -9,8 +9,8 @@ type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// completions are shell scripts that call the binary with the line typed so far in COMP_LINE, which is the protocol of
-// bash's complete -C. %[1]q is the path of the binary.
+// completions are shell scripts that call the binary with the line typed so far in COMP_LINE, which
+// is the protocol of bash's complete -C. %[1]q is the path of the binary.
 var completions = map[string]string{
 	"bash": "complete -C %[1]q meshyard\n",
 	"zsh":  "autoload -U +X bashcompinit && bashcompinit\ncomplete -C %[1]q meshyard\n",

@@ -29,7 +29,8 @@ type importCatalogueCmd struct {
 	Seed   uint64 `help:"With --scale: the same seed generates the same things. Default: ${default}." default:"1"`
 }
 
-// importMemory is how much the process shall take: the garbage of a million things may wait for less time than that of a server.
+// importMemory is how much the process shall take: the garbage of a million things may wait for
+// less time than that of a server.
 const importMemory = 160 << 20
 
 // Run loads the tables. Killed, it goes on where it was when it is run again.
@@ -177,8 +178,8 @@ func (c *importThingsCmd) check(ctx context.Context, store *models.Store) (total
 	return total, nil
 }
 
-// attach uploads each model file of a folder onto a thing, as its owner: the first file onto the first thing, and so on. What is there already
-// under its name stays.
+// attach uploads each model file of a folder onto a thing, as its owner: the first file onto the
+// first thing, and so on. What is there already under its name stays.
 func attach(ctx context.Context, store *models.Store, dir string, things iter.Seq[dataset.Thing]) error {
 	var paths []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -32,7 +32,8 @@ func buildBinary(t *testing.T) string {
 	return path
 }
 
-// catalogue is what survives a kill: a database and a bucket. Processes of the real binary work on it.
+// catalogue is what survives a kill: a database and a bucket. Processes of the real binary work on
+// it.
 type catalogue struct {
 	t        testing.TB
 	binary   string
@@ -62,7 +63,8 @@ func (c *catalogue) logged() string {
 	return string(log)
 }
 
-// command is a command on the catalogue. What the environment sets for a catalogue of the developer's is not for it.
+// command is a command on the catalogue. What the environment sets for a catalogue of the
+// developer's is not for it.
 func (c *catalogue) command(args ...string) *exec.Cmd {
 	args = append(append(args, "--data", c.data), c.settings...)
 	if c.database != "" {
@@ -74,7 +76,8 @@ func (c *catalogue) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command to its end, which must be exit status 0, and gives what it said on standard output.
+// run runs a command to its end, which must be exit status 0, and gives what it said on standard
+// output.
 func (c *catalogue) run(args ...string) string {
 	c.t.Helper()
 	out, stderr, err := c.try(args...)
@@ -100,7 +103,8 @@ func (c *catalogue) try(args ...string) (stdout, stderr string, err error) {
 // process is a process of the binary, which ends with the test at the latest.
 type process struct {
 	*exec.Cmd
-	stdout, stderr bytes.Buffer // to be read when it has ended; a server writes its log to a file instead of stderr
+	// to be read when it has ended; a server writes its log to a file instead of stderr
+	stdout, stderr bytes.Buffer
 	ended          chan struct{}
 	err            error // of Wait, once ended
 }
@@ -127,8 +131,8 @@ func (c *catalogue) launch(p *process) error {
 	return nil
 }
 
-// launcher runs what starts processes on a thread that never ends: on Linux a child that is to die with its parent dies with the thread
-// that started it.
+// launcher runs what starts processes on a thread that never ends: on Linux a child that is to die
+// with its parent dies with the thread that started it.
 var launcher = sync.OnceValue(func() chan<- func() {
 	work := make(chan func())
 	go func() {
@@ -179,7 +183,8 @@ func (c *catalogue) serve() *server {
 	return nil
 }
 
-// tryServe starts a server. The log tells, from the offset on, that it is this one that has the address and not another process.
+// tryServe starts a server. The log tells, from the offset on, that it is this one that has the
+// address and not another process.
 func (c *catalogue) tryServe(offset int) (*server, error) {
 	c.t.Helper()
 	address, err := freeAddress()
@@ -192,7 +197,8 @@ func (c *catalogue) tryServe(offset int) (*server, error) {
 	}
 	defer log.Close()
 	s := &server{&process{Cmd: c.command("serve", "--listen", address, "--rate-limit", "0")}, "http://" + address}
-	s.Stdout, s.Stderr = &s.stdout, log // a first token is printed on standard output and stays out of the log
+	// a first token is printed on standard output and stays out of the log
+	s.Stdout, s.Stderr = &s.stdout, log
 	if err := c.launch(s.process); err != nil {
 		return nil, err
 	}

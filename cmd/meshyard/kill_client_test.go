@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// client calls one server until that is killed. It follows no redirects and gives errors back, for a server that is gone is no failure
-// here.
+// client calls one server until that is killed. It follows no redirects and gives errors back, for
+// a server that is gone is no failure here.
 type client struct {
 	url  string
 	http *http.Client

@@ -16,7 +16,8 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
-// fsck must find that all is well or, unless it was collected before, objects alone that gc can remove.
+// fsck must find that all is well or, unless it was collected before, objects alone that gc can
+// remove.
 func (k *killing) fsck(collected bool) {
 	k.t.Helper()
 	out, stderr, err := k.try("fsck", "--rehash", "--grace", "0s")
@@ -81,8 +82,8 @@ func (k *killing) killCollector() {
 	k.fsck(false)
 }
 
-// plantUploads makes all uploads two hours old, and adds what kills leave among them: cut writes, and uploads without a row. The server is
-// down.
+// plantUploads makes all uploads two hours old, and adds what kills leave among them: cut writes,
+// and uploads without a row. The server is down.
 func (k *killing) plantUploads() {
 	k.t.Helper()
 	for i := range 60 {
@@ -102,8 +103,8 @@ func (k *killing) plantUploads() {
 	}
 }
 
-// plantContents adds contents that were promoted long ago and whose finalization a kill kept from its commit. gc then removes them while
-// clients finalize the same.
+// plantContents adds contents that were promoted long ago and whose finalization a kill kept from
+// its commit. gc then removes them while clients finalize the same.
 func (k *killing) plantContents(contents [][]byte) {
 	for _, b := range contents {
 		k.plant(bucket.ContentKey(contentOf(b).sha256), b)
@@ -130,8 +131,8 @@ func (k *killing) object(key string) string {
 	return filepath.Join(k.data, "bucket", filepath.FromSlash(key))
 }
 
-// settle waits until PostgreSQL has noticed that a killed process is gone: a commit that was on its way when it died may still be
-// carried out, and no grace allows for it.
+// settle waits until PostgreSQL has noticed that a killed process is gone: a commit that was on its
+// way when it died may still be carried out, and no grace allows for it.
 func (k *killing) settle() {
 	k.t.Helper()
 	if k.database == "" {

@@ -12,7 +12,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// An import that is killed, by kill -9, a few times and started again ends with the rows of one that nobody killed.
+// An import that is killed, by kill -9, a few times and started again ends with the rows of one
+// that nobody killed.
 func TestKillImport(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)
@@ -36,7 +37,8 @@ func TestKillImport(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// Killed once some more is in; the end, where indexes are built and counts made, is reached by who is faster than that.
+				// Killed once some more is in; the end, where indexes are built and counts made, is
+				// reached by who is faster than that.
 				for before := done; done <= before+1_000 && !p.ends(5*time.Millisecond); {
 					done = killed.imported()
 				}
@@ -86,7 +88,8 @@ func (c *catalogue) open() *models.DB {
 func (c *catalogue) imported() (done int) {
 	db := c.open()
 	defer db.Close()
-	_ = db.SQL().QueryRow("SELECT done FROM imports").Scan(&done) // there is none before it begins, and when it is over
+	// there is none before it begins, and when it is over
+	_ = db.SQL().QueryRow("SELECT done FROM imports").Scan(&done)
 	return done
 }
 

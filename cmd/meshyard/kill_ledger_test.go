@@ -67,8 +67,10 @@ type figures struct {
 	kills, gcKills, gcsBeside                   int
 	uploads, forms, finalizes, files, downloads int // answered
 	unanswered                                  int // calls that a kill cut off
-	tookEffect                                  int // uploads, finalizations and downloads of those that had happened all the same
-	planted, collected                          int // objects that the test left as a kill would, and that gc removed
+	// uploads, finalizations and downloads of those that had happened all the same
+	tookEffect int
+	// objects that the test left as a kill would, and that gc removed
+	planted, collected int
 }
 
 // ledger is what the clients were answered: what must be there after any number of kills.
@@ -101,7 +103,8 @@ func (l *ledger) claim(rng *rand.Rand, u *user, n int) (b *batch) {
 			return
 		}
 		rng.Shuffle(len(u.pending), func(i, j int) { u.pending[i], u.pending[j] = u.pending[j], u.pending[i] })
-		// Of the things to come and those that are rather full already, the latest are taken: a thing holds 1,000 files.
+		// Of the things to come and those that are rather full already, the latest are taken: a
+		// thing holds 1,000 files.
 		latest := u.things[max(0, len(u.things)-3):]
 		b = &batch{files: slices.Clone(u.pending[:n]), thing: latest[rng.IntN(len(latest))]}
 		u.pending = u.pending[n:]
@@ -137,8 +140,9 @@ type info struct {
 	DirectURL     *string `json:"direct_url"`
 }
 
-// verify asks a server for all that is in the ledger, while no client is at work, and settles what was left open: what was not
-// answered has happened by now or never will. It reads the bytes of what clients were last at, and of a sample of the rest.
+// verify asks a server for all that is in the ledger, while no client is at work, and settles what
+// was left open: what was not answered has happened by now or never will. It reads the bytes of
+// what clients were last at, and of a sample of the rest.
 func (l *ledger) verify(c *client, rng *rand.Rand, sample int) error {
 	listed := make(map[int64]map[int64]info) // by thing and file
 	for _, u := range l.users {
@@ -283,7 +287,8 @@ func (l *ledger) checkBytes(c *client, f *file, at info) error {
 	return nil
 }
 
-// collectLoose gives files that were in the hands of a client that was cut off back to whoever comes next.
+// collectLoose gives files that were in the hands of a client that was cut off back to whoever
+// comes next.
 func (l *ledger) collectLoose() {
 	for _, u := range l.users {
 		u.pending, u.forms = nil, nil

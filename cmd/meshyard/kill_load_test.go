@@ -107,7 +107,8 @@ func (l *load) met(m moment) {
 	}
 }
 
-// answered tells whether an answer with the wanted status came. None is right once the server was killed, and at no other time.
+// answered tells whether an answer with the wanted status came. None is right once the server was
+// killed, and at no other time.
 func (l *load) answered(what string, a *answer, err error, want int) bool {
 	killed := l.killed.Load()
 	switch {
@@ -304,7 +305,8 @@ func (l *load) done(b *batch) {
 	l.met(gotFinalize)
 }
 
-// download makes a tracked download and, now and then, reads the bytes. Some clients put the token into the address.
+// download makes a tracked download and, now and then, reads the bytes. Some clients put the token
+// into the address.
 func (l *load) download(rng *rand.Rand, u *user) {
 	var f *file
 	l.book.do(func() {

@@ -51,7 +51,8 @@ func TestShutdown(t *testing.T) {
 
 	c.begin(s, ada, sent)
 	c.terminate(s)
-	time.Sleep(50 * time.Millisecond) // the default of the second signal is back a moment after the first
+	// the default of the second signal is back a moment after the first
+	time.Sleep(50 * time.Millisecond)
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

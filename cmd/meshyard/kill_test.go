@@ -17,10 +17,12 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// The server is killed, by kill -9, in the middle of uploads and finalizations, again and again on the same data. After every restart all
-// that was answered is there, and in the end gc leaves nothing that fsck could find fault with.
+// The server is killed, by kill -9, in the middle of uploads and finalizations, again and again on
+// the same data. After every restart all that was answered is there, and in the end gc leaves
+// nothing that fsck could find fault with.
 //
-// MESHYARD_KILLS is how many times, on each engine; MESHYARD_KILL_SEED repeats the choices of a run, though not its timing.
+// MESHYARD_KILLS is how many times, on each engine; MESHYARD_KILL_SEED repeats the choices of a
+// run, though not its timing.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	kills, seed := numberFrom(t, "MESHYARD_KILLS", 6), numberFrom(t, "MESHYARD_KILL_SEED", randomSeed())
@@ -85,8 +87,8 @@ func (k *killing) populate() {
 	}
 }
 
-// round starts the server, looks at all that was answered before, lets clients work and kills it. What an operator may do with a catalogue
-// whose server is down, or runs, comes in turns.
+// round starts the server, looks at all that was answered before, lets clients work and kills it.
+// What an operator may do with a catalogue whose server is down, or runs, comes in turns.
 func (k *killing) round(round int) {
 	contents := pool(k.rng)
 	beside := round%5 == 1 || round%5 == 2 // gc, while the server is at work
@@ -145,7 +147,8 @@ func (k *killing) round(round int) {
 	k.faults(fmt.Sprintf("round %d, killed %s, before the restart", round, why))
 }
 
-// choose says when to kill: after a while, or close to something that the clients have just sent or been answered.
+// choose says when to kill: after a while, or close to something that the clients have just sent or
+// been answered.
 func (k *killing) choose(l *load) (delay time.Duration, why string) {
 	if k.rng.IntN(3) == 0 {
 		delay = time.Duration(30+k.rng.IntN(600)) * time.Millisecond

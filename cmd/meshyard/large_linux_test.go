@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// maxGrowth is how much memory the server may take more while a file comes, however large: the buffers of one upload, and what the garbage
-// collector lets lie about.
+// maxGrowth is how much memory the server may take more while a file comes, however large: the
+// buffers of one upload, and what the garbage collector lets lie about.
 const maxGrowth = 32 << 20
 
-// A file of any size comes by GraphQL in the same few buffers as by REST, whether its length is told or not.
+// A file of any size comes by GraphQL in the same few buffers as by REST, whether its length is
+// told or not.
 //
 // MESHYARD_UPLOAD_MIB is how large it is.
 func TestLargeUpload(t *testing.T) {
@@ -56,7 +57,8 @@ func TestLargeUpload(t *testing.T) {
 	}
 	for _, by := range [][2]string{rest, graphQL} {
 		for _, chunked := range []bool{false, true} {
-			// Where the peak cannot be reset it is of the whole life, which can only make a growth look larger.
+			// Where the peak cannot be reset it is of the whole life, which can only make a growth
+			// look larger.
 			_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.Process.Pid), []byte("5"), 0)
 			before, began := s.memory(t, "VmRSS"), time.Now()
 			upload(by, size, chunked)

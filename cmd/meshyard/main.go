@@ -64,7 +64,8 @@ Exit status: 0 success; 1 failure, or a check found something; 2 wrong command l
 func main() {
 	child.RunIfAsked(child.Idle)
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400) // a live heap of a few MB would be collected some 25 times a second under load
+		// a live heap of a few MB would be collected some 25 times a second under load
+		debug.SetGCPercent(400)
 	}
 	if os.Getenv("AWS_EC2_METADATA_DISABLED") == "" {
 		// Otherwise the AWS SDK asks 169.254.169.254 for credentials, and waits, on machines that
@@ -75,8 +76,8 @@ func main() {
 	slog.SetDefault(logger)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// The first signal asks for a graceful shutdown. Afterwards the default handling is back, so a second one ends the
-	// process at once.
+	// The first signal asks for a graceful shutdown. Afterwards the default handling is back, so a
+	// second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 
 	var c cli
@@ -105,8 +106,8 @@ func main() {
 	}
 }
 
-// printHelp prints the help of a command with the flags of its own. Every command takes the settings too, but only
-// serve lists them.
+// printHelp prints the help of a command with the flags of its own. Every command takes the
+// settings too, but only serve lists them.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	selected := ctx.Selected()
 	if selected != nil && selected.Name == "serve" {

@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// withStore runs fn on the catalogue of the settings, which must exist: a command that only looks, or changes what is
-// there, creates no database in a wrong folder.
+// withStore runs fn on the catalogue of the settings, which must exist: a command that only looks,
+// or changes what is there, creates no database in a wrong folder.
 func withStore(ctx context.Context, s config.Settings, logger *slog.Logger, fn func(*models.Store) error) (err error) {
 	a, err := server.OpenExisting(ctx, s, logger)
 	if err != nil {

@@ -12,9 +12,10 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// Every shell block of the README works as it is printed, one after the other in one shell, on a new server. Only the
-// address and the token of the server are put in, and make is asked what it would do. A line fails when its command
-// does, which for curl includes every status that is not a success, or when it prints GraphQL errors.
+// Every shell block of the README works as it is printed, one after the other in one shell, on a
+// new server. Only the address and the token of the server are put in, and make is asked what it
+// would do. A line fails when its command does, which for curl includes every status that is not a
+// success, or when it prints GraphQL errors.
 func TestREADME(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

@@ -24,7 +24,8 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	listener, err := a.Listen() // first: when another server has the address, nothing is created or printed
+	// first: when another server has the address, nothing is created or printed
+	listener, err := a.Listen()
 	if err != nil {
 		return err
 	}
@@ -36,8 +37,8 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 	return a.Serve(ctx, listener, c.Drain)
 }
 
-// greeting says where the server is and how to get a token. name and token are those of the administrator that was
-// just created, or empty.
+// greeting says where the server is and how to get a token. name and token are those of the
+// administrator that was just created, or empty.
 func greeting(s config.Settings, name, token string) string {
 	var b strings.Builder
 	if token != "" {

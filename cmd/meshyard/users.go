@@ -39,7 +39,8 @@ type userPasswordCmd struct {
 }
 
 func (c *userPasswordCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	// One byte more than a password and its line end may have, so that a longer one is refused and not cut.
+	// One byte more than a password and its line end may have, so that a longer one is refused and
+	// not cut.
 	text, err := io.ReadAll(io.LimitReader(os.Stdin, auth.MaxPassword+3))
 	if err != nil {
 		return fmt.Errorf("read the password: %w", err)

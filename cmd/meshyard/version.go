@@ -10,7 +10,8 @@ import (
 // version is what git describe printed for the source; make build sets it by -ldflags.
 var version string
 
-// about describes the binary: its version, its commit where the Go tool recorded one, and the Go release that built it.
+// about describes the binary: its version, its commit where the Go tool recorded one, and the Go
+// release that built it.
 func about() string {
 	named, commit := version, ""
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -62,8 +62,8 @@ type CommentTarget any
 // LikeTarget is a *models.Thing, a *models.Make or a *models.Collection.
 type LikeTarget any
 
-// NotificationTarget is a *models.Thing, a *models.Make, a *models.Comment, a *models.Collection, a *models.User or
-// a *models.File.
+// NotificationTarget is a *models.Thing, a *models.Make, a *models.Comment, a *models.Collection, a
+// *models.User or a *models.File.
 type NotificationTarget any
 
 // SearchHit is a *models.Thing, a *models.Make, a *models.User or a *models.Collection.

@@ -16,7 +16,8 @@ type Code string
 
 // The codes that clients can receive.
 const (
-	Unauthenticated     Code = "UNAUTHENTICATED"      // no token, or one that is unknown, expired or revoked
+	// no token, or one that is unknown, expired or revoked
+	Unauthenticated     Code = "UNAUTHENTICATED"
 	Forbidden           Code = "FORBIDDEN"            // the caller is known but not permitted
 	NotFound            Code = "NOT_FOUND"            // missing, deleted, or hidden from the caller
 	BadInput            Code = "BAD_USER_INPUT"       // the input is invalid; Error.Field names it

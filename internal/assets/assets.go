@@ -1,4 +1,5 @@
-// Package assets serves files that lie inside the binary, each under an address that names its content.
+// Package assets serves files that lie inside the binary, each under an address that names its
+// content.
 package assets
 
 import (
@@ -45,7 +46,8 @@ func New(name string, content []byte) *Asset {
 	}
 }
 
-// Load gives the files of a folder by name. It panics where there is none: the folder is part of the binary.
+// Load gives the files of a folder by name. It panics where there is none: the folder is part of
+// the binary.
 func Load(files embed.FS, folder string) map[string]*Asset {
 	entries, err := files.ReadDir(folder)
 	if err != nil {
@@ -62,8 +64,9 @@ func Load(files embed.FS, folder string) map[string]*Asset {
 	return loaded
 }
 
-// Serve answers for good where the asset's own version is asked for, and only after revalidation where another is, or none: while releases change
-// behind a proxy, the page of one may ask the other for its files, and neither may be kept in place of the other.
+// Serve answers for good where the asset's own version is asked for, and only after revalidation
+// where another is, or none: while releases change behind a proxy, the page of one may ask the
+// other for its files, and neither may be kept in place of the other.
 func (a *Asset) Serve(w http.ResponseWriter, r *http.Request, version string) {
 	if version == a.Version {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -73,7 +76,8 @@ func (a *Asset) Serve(w http.ResponseWriter, r *http.Request, version string) {
 	w.Header().Set("Content-Type", a.ContentType)
 	w.Header().Set("ETag", `"`+a.Version+`"`)
 	if len(a.Content) >= minCompressed && precompressed.Accepted(r.Header) {
-		_ = precompressed.Serve(w, r, bytes.NewReader(a.compressed())) // nothing to decompress, which could fail
+		// nothing to decompress, which could fail
+		_ = precompressed.Serve(w, r, bytes.NewReader(a.compressed()))
 		return
 	}
 	w.Header().Add("Vary", "Accept-Encoding")

@@ -9,7 +9,8 @@ import (
 	"github.com/alexedwards/argon2id"
 )
 
-// How passwords are hashed: OWASP's parameters for argon2id (Password Storage Cheat Sheet, 2025). Each hash carries its own, so they may change.
+// How passwords are hashed: OWASP's parameters for argon2id (Password Storage Cheat Sheet, 2025).
+// Each hash carries its own, so they may change.
 var argon2 = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
 // The shortest and the longest password that is taken, in bytes.
@@ -33,7 +34,8 @@ func HashPassword(ctx context.Context, password string) (hash string, err error)
 // nobodys is the hash of a password that nobody knows.
 var nobodys = sync.OnceValues(func() (string, error) { return argon2id.CreateHash(NewSecret(), argon2) })
 
-// CheckPassword tells whether a password is the one of a hash. An empty hash, of a user who has no password or is not there, takes as long as any.
+// CheckPassword tells whether a password is the one of a hash. An empty hash, of a user who has no
+// password or is not there, takes as long as any.
 func CheckPassword(ctx context.Context, password, hash string) (good bool, err error) {
 	known := hash != ""
 	if !known {

@@ -47,8 +47,8 @@ func NewSecret() string {
 	return string(secret)
 }
 
-// checksum returns the CRC-32 (IEEE) of a token's random part in base62. It lets a typo, or a string
-// that only looks like a token, be told from a token without a database.
+// checksum returns the CRC-32 (IEEE) of a token's random part in base62. It lets a typo, or a
+// string that only looks like a token, be told from a token without a database.
 func checksum(secret string) string {
 	sum := crc32.ChecksumIEEE([]byte(secret))
 	var text [checksumLength]byte

@@ -11,8 +11,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// Executable is an executable schema that runs queries and mutations breadth first, and leaves subscriptions to the one
-// that gqlgen generates. It runs no interceptors of fields.
+// Executable is an executable schema that runs queries and mutations breadth first, and leaves
+// subscriptions to the one that gqlgen generates. It runs no interceptors of fields.
 type Executable[E any] struct {
 	graphql.ExecutableSchema
 
@@ -28,8 +28,9 @@ type Limit struct {
 	Error error // what is answered instead
 }
 
-// New returns an executable schema. generated runs subscriptions, context makes the generated execution context of an
-// operation. It panics if the table does not fit the schema: then one was generated without the other.
+// New returns an executable schema. generated runs subscriptions, context makes the generated
+// execution context of an operation. It panics if the table does not fit the schema: then one was
+// generated without the other.
 func New[E any](generated graphql.ExecutableSchema, schema Schema[E], context func(*graphql.OperationContext) E, limit Limit) *Executable[E] {
 	if missing := schema.missing(generated.Schema()); len(missing) > 0 {
 		panic(fmt.Sprintf("breadthfirst: the generated table lacks %s: run make generate", strings.Join(missing, ", ")))

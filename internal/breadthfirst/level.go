@@ -18,7 +18,8 @@ type group[E any] struct {
 	ctx   context.Context // of the first object
 }
 
-// column is what was resolved of a field: either scalars or objects. The zero value is null for all objects.
+// column is what was resolved of a field: either scalars or objects. The zero value is null for all
+// objects.
 type column[E any] struct {
 	json []byte  // of the scalars
 	ends []int32 // where the JSON of each object's scalar ends; null is empty
@@ -57,8 +58,8 @@ func (l *level[E]) slot(item int32) slot {
 	return l.slots[item]
 }
 
-// place returns ctx with the field context of an object, as the generated executor has it while the object is resolved.
-// Only errors need it for other objects than the first.
+// place returns ctx with the field context of an object, as the generated executor has it while the
+// object is resolved. Only errors need it for other objects than the first.
 func (g *group[E]) place(ctx context.Context, i int) context.Context {
 	if g.under == nil {
 		return graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: g.plan.of.Name})

@@ -28,8 +28,8 @@ type planned[E any] struct {
 	elementNonNull bool
 	waits          bool // the field or one below it
 
-	// What is asked of the objects that are the values of the field. Either is set for an object type, or the other two for
-	// an abstract type.
+	// What is asked of the objects that are the values of the field. Either is set for an object
+	// type, or the other two for an abstract type.
 	only     *selection[E]
 	abstract func(value any) (typeName string, object any)
 	below    map[string]*selection[E] // by the name of the object type
@@ -115,7 +115,8 @@ func (x *Executable[E]) selection(oc *graphql.OperationContext, of *Type[E], set
 func (x *Executable[E]) planField(oc *graphql.OperationContext, of *Type[E], f *planned[E]) {
 	f.Field = of.Fields[f.collected.Name]
 	if f.Field == nil {
-		panic(fmt.Sprintf("%s has no field %s", of.Name, f.collected.Name)) // the validator lets none through
+		// the validator lets none through
+		panic(fmt.Sprintf("%s has no field %s", of.Name, f.collected.Name))
 	}
 	t := f.collected.Definition.Type
 	f.nonNull, f.list, f.waits = t.NonNull, f.Each != nil, f.Waits

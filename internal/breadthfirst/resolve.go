@@ -13,8 +13,8 @@ import (
 
 var errNull = errors.New("must not be null")
 
-// group resolves the fields of a group, and all that is below them. Fields that wait are resolved at the same time, except
-// those of a mutation's root.
+// group resolves the fields of a group, and all that is below them. Fields that wait are resolved
+// at the same time, except those of a mutation's root.
 func (r *run[E]) group(g *group[E]) {
 	g.columns = make([]column[E], len(g.plan.fields))
 	g.ctx = g.place(r.ctx, 0)
@@ -65,7 +65,8 @@ func (r *run[E]) panicked(g *group[E], f *planned[E], cause any) {
 	}
 }
 
-// values resolves a field to a value for each object; nil is null. It returns the context and the arguments of the field.
+// values resolves a field to a value for each object; nil is null. It returns the context and the
+// arguments of the field.
 func (r *run[E]) values(g *group[E], f *planned[E]) (values []any, ctx context.Context, args map[string]any) {
 	values = make([]any, len(g.objects))
 	if f.Get != nil && f.Directives == nil {
@@ -159,7 +160,8 @@ func (r *run[E]) batchError(g *group[E], f *planned[E], args map[string]any, i i
 	graphql.AddBatchError(at, int(index), err)
 }
 
-// mustNotBeNull adds the error of a null that the schema does not allow, unless the place has one already.
+// mustNotBeNull adds the error of a null that the schema does not allow, unless the place has one
+// already.
 func (r *run[E]) mustNotBeNull(at context.Context) {
 	if !graphql.HasFieldError(at, graphql.GetFieldContext(at)) {
 		r.operation.Error(at, errNull)

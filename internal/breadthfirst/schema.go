@@ -1,9 +1,10 @@
 // Package breadthfirst executes GraphQL queries and mutations level by level.
 //
-// The executor that gqlgen generates walks an answer depth first, with a goroutine, a field context and a tree of
-// marshalers for each object. This one resolves a field once for all objects at the same place of the answer, keeps
-// what it resolved in columns, and then writes the JSON in one pass into one buffer. Resolvers, arguments, directives,
-// scalars and errors are those of the generated code; package graphqlgen generates the table that names them.
+// The executor that gqlgen generates walks an answer depth first, with a goroutine, a field context
+// and a tree of marshalers for each object. This one resolves a field once for all objects at the
+// same place of the answer, keeps what it resolved in columns, and then writes the JSON in one pass
+// into one buffer. Resolvers, arguments, directives, scalars and errors are those of the generated
+// code; package graphqlgen generates the table that names them.
 package breadthfirst
 
 import (
@@ -15,10 +16,12 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// Schema says how the fields of all object types are resolved and written. E is the generated execution context.
+// Schema says how the fields of all object types are resolved and written. E is the generated
+// execution context.
 type Schema[E any] struct {
 	Types map[string]*Type[E]
-	// Abstract gives, for a value of an interface or a union, the name of its object type and the object.
+	// Abstract gives, for a value of an interface or a union, the name of its object type and the
+	// object.
 	Abstract map[string]func(value any) (typeName string, object any)
 }
 
@@ -44,23 +47,27 @@ type Field[E any] struct {
 	Args func(ec E, ctx context.Context, raw map[string]any) (map[string]any, error)
 	// Directives runs the directives of the field around next; nil if it has none.
 	Directives func(ctx context.Context, ec E, object any, next graphql.Resolver) (any, error)
-	// Waits is set for a field that may wait for the database, and is therefore resolved beside others.
+	// Waits is set for a field that may wait for the database, and is therefore resolved beside
+	// others.
 	Waits bool
 
-	// Append appends the JSON of a value that was resolved; nil for objects and for what Marshal writes.
+	// Append appends the JSON of a value that was resolved; nil for objects and for what Marshal
+	// writes.
 	Append func(b []byte, value any) []byte
 	// Marshal writes scalars that have no Append, and lists of scalars.
 	Marshal func(ctx context.Context, ec E, value any) graphql.Marshaler
 	// Each passes the elements of a list of objects to add.
 	Each func(value any, add func(object any))
-	// Nil reports whether a value is null although it has a type; nil if values of that type never are.
+	// Nil reports whether a value is null although it has a type; nil if values of that type never
+	// are.
 	Nil func(value any) bool
 }
 
 // null reports whether a value is null.
 func (f *Field[E]) null(value any) bool { return value == nil || f.Nil != nil && f.Nil(value) }
 
-// missing names the fields and the abstract types of a schema that the table lacks, or has without their arguments.
+// missing names the fields and the abstract types of a schema that the table lacks, or has without
+// their arguments.
 func (s Schema[E]) missing(schema *ast.Schema) (names []string) {
 	for _, definition := range schema.Types {
 		if definition.IsAbstractType() && s.Abstract[definition.Name] == nil {

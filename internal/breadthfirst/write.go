@@ -1,7 +1,7 @@
 package breadthfirst
 
-// writer writes the JSON of what was resolved. Null spreads as it writes: an object that holds a null which must not be is
-// cut off again.
+// writer writes the JSON of what was resolved. Null spreads as it writes: an object that holds a
+// null which must not be is cut off again.
 type writer[E any] struct {
 	*run[E]
 	b    []byte

@@ -106,7 +106,8 @@ func (d *directory) close() error {
 }
 
 // ready also detects that the path refers to another directory than at start: the disk was
-// unmounted, or another one was mounted over it. It also returns an error if the disk is nearly full.
+// unmounted, or another one was mounted over it. It also returns an error if the disk is nearly
+// full.
 func (d *directory) ready(context.Context) error {
 	opened, err := d.root.Stat(".")
 	if err != nil {

@@ -25,7 +25,8 @@ type directoryUpload struct {
 func (d *directory) create(_ context.Context, key, _ string) (upload, error) {
 	partial := key + partialSuffix
 	if strings.HasPrefix(key, DerivedPrefix) {
-		partial = DerivedPrefix + randomName() + partialSuffix // several writers may create the same object at once
+		// several writers may create the same object at once
+		partial = DerivedPrefix + randomName() + partialSuffix
 	}
 	f, err := d.root.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {

@@ -22,7 +22,8 @@ with commas.
 
 `
 
-// docs/configuration.md lists exactly the settings of the struct, with their help. -update writes it.
+// docs/configuration.md lists exactly the settings of the struct, with their help. -update writes
+// it.
 func TestDocument(t *testing.T) {
 	const path = "../../docs/configuration.md"
 	var b strings.Builder

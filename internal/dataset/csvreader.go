@@ -106,11 +106,13 @@ func (r *csvReader) field(i int) string {
 type place int
 
 const (
-	atStart  place = iota
-	bare           // in an unquoted field
-	quoted         // in a quoted field
-	atQuote        // after a quote in a quoted field, which ends the field or is the first half of an escaped quote
-	skipping       // after an error; the rest of the line is skipped
+	atStart place = iota
+	bare          // in an unquoted field
+	quoted        // in a quoted field
+	// after a quote in a quoted field, which ends the field or is the first half of an escaped
+	// quote
+	atQuote
+	skipping // after an error; the rest of the line is skipped
 )
 
 // read reads the next row that is not empty. It returns the line on which the row starts, and

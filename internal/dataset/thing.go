@@ -24,7 +24,9 @@ type Thing struct {
 type File struct {
 	ID   int64
 	Name string
-	Size int64 // in bytes; if only the number of triangles is known, the size as binary STL; if nothing is known, 84
+	// in bytes; if only the number of triangles is known, the size as binary STL; if nothing is
+	// known, 84
+	Size int64
 }
 
 // Counts are the counters of a thing at the time of the import.

@@ -7,7 +7,8 @@ import (
 	"github.com/meshyard/meshyard/internal/assets"
 )
 
-// The files under assets that README.md there lists are copies from npm packages; renew.sh fetches them and assets/SHA256SUMS pins them.
+// The files under assets that README.md there lists are copies from npm packages; renew.sh fetches
+// them and assets/SHA256SUMS pins them.
 //
 //go:generate sh renew.sh
 

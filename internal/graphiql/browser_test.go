@@ -104,7 +104,8 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// The upload is a request after the GraphQL multipart request specification: operations, map and the file, in this order.
+// The upload is a request after the GraphQL multipart request specification: operations, map and
+// the file, in this order.
 func TestUpload(t *testing.T) {
 	type part struct{ name, file, content string }
 	sent := make(chan []part, 1)
@@ -179,7 +180,8 @@ func TestExamplesMenu(t *testing.T) {
 	tab.Await(t, "see no second tab of it", tabs+` === 9`)
 }
 
-// An example stays in its tab also when it is opened while GraphiQL still notes, some 100 ms late, what was closed.
+// An example stays in its tab also when it is opened while GraphiQL still notes, some 100 ms late,
+// what was closed.
 func TestExamplesInHaste(t *testing.T) {
 	base := serve(t, closed)
 	tab := graphiqltest.Open(t, base)

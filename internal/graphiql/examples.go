@@ -15,15 +15,17 @@ type Example struct {
 	Title string `json:"title"`
 	// Query is a GraphQL document of one named operation; comments in it explain it to the reader.
 	Query string `json:"query"`
-	// Variables is a JSON object, or empty. A null at file or input.file is where the page puts the chosen file.
+	// Variables is a JSON object, or empty. A null at file or input.file is where the page puts the
+	// chosen file.
 	Variables string `json:"variables"`
 }
 
 //go:embed examples/*.graphql examples/*.json
 var exampleFiles embed.FS
 
-// Examples returns the built-in examples in the order of their file names: together they upload a model, publish it and download it. The
-// first line of a .graphql file is a comment with the title, and the .json file beside it, if there is one, holds the variables.
+// Examples returns the built-in examples in the order of their file names: together they upload a
+// model, publish it and download it. The first line of a .graphql file is a comment with the title,
+// and the .json file beside it, if there is one, holds the variables.
 //
 // It panics when an embedded file lacks its title, which the package's tests rule out.
 func Examples() []Example {

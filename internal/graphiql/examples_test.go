@@ -13,7 +13,8 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// The examples work as they stand: each document fits the schema, and its variables fit the document.
+// The examples work as they stand: each document fits the schema, and its variables fit the
+// document.
 func TestExamplesFitSchema(t *testing.T) {
 	t.Parallel()
 	schema := loadSchema(t)
@@ -46,7 +47,8 @@ func TestExamplesFitSchema(t *testing.T) {
 	}
 }
 
-// loadSchema reads the schema of the server. No schema is a failure: the examples would be checked against nothing.
+// loadSchema reads the schema of the server. No schema is a failure: the examples would be checked
+// against nothing.
 func loadSchema(t *testing.T) *ast.Schema {
 	t.Helper()
 	names, err := filepath.Glob("../../graph/*.graphqls")

@@ -1,5 +1,6 @@
-// Package graphiql serves GraphiQL, the GraphQL workbench, from assets inside the binary: the page and all it needs work with no network but
-// the server itself. Over plain GraphiQL it adds a bar for the access token, a file chooser for Upload variables and example operations.
+// Package graphiql serves GraphiQL, the GraphQL workbench, from assets inside the binary: the page
+// and all it needs work with no network but the server itself. Over plain GraphiQL it adds a bar
+// for the access token, a file chooser for Upload variables and example operations.
 package graphiql
 
 import (
@@ -17,7 +18,8 @@ import (
 
 // Options says what the page shows. The zero value is ready to use.
 type Options struct {
-	// Examples are opened as tabs on the first visit and listed in the page's Examples menu, in this order. Nil stands for [Examples].
+	// Examples are opened as tabs on the first visit and listed in the page's Examples menu, in
+	// this order. Nil stands for [Examples].
 	Examples []Example
 }
 
@@ -26,14 +28,16 @@ var pageHTML string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// Handler answers /graphiql and everything below /graphiql/. Mount it at both patterns, without StripPrefix:
+// Handler answers /graphiql and everything below /graphiql/. Mount it at both patterns, without
+// StripPrefix:
 //
 //	h := graphiql.Handler(graphiql.Options{})
 //	mux.Handle("/graphiql", h)
 //	mux.Handle("/graphiql/", h)
 //
-// The page sends its operations to the path /graphql beside it. All addresses in the page are relative, so it also works behind a proxy that
-// adds a path in front. It needs no session and holds no secret: mount it without authentication.
+// The page sends its operations to the path /graphql beside it. All addresses in the page are
+// relative, so it also works behind a proxy that adds a path in front. It needs no session and
+// holds no secret: mount it without authentication.
 //
 // Handler panics when an example cannot be encoded, which no [Example] can cause.
 func Handler(opts Options) http.Handler {
@@ -74,9 +78,10 @@ func setHeaders(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// pagePolicy is the page's Content-Security-Policy. The nonce is for one thing: GraphiQL's menus and dialogs lock scrolling through a style
-// element of their own. CodeMirror and React style through the CSSOM, which the policy does not reach. Fonts and icons in GraphiQL's style
-// sheet are data: addresses.
+// pagePolicy is the page's Content-Security-Policy. The nonce is for one thing: GraphiQL's menus
+// and dialogs lock scrolling through a style element of their own. CodeMirror and React style
+// through the CSSOM, which the policy does not reach. Fonts and icons in GraphiQL's style sheet are
+// data: addresses.
 func pagePolicy(nonce string) string {
 	return "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce + "'; font-src data:; img-src 'self' data:; " +
 		"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -42,7 +42,8 @@ func describe(data *codegen.Data) ([]object, error) {
 	return all, nil
 }
 
-// check refuses what the table cannot say. Nothing in the schema is of that kind; who wants it extends the table.
+// check refuses what the table cannot say. Nothing in the schema is of that kind; who wants it
+// extends the table.
 func (r row) check() error {
 	t := r.TypeReference
 	switch {
@@ -102,11 +103,12 @@ func (r row) Waits() bool {
 	return r.Batched() || r.MethodHasContext || r.IsResolver && (r.composite() || r.Object.Root)
 }
 
-// Append is the Go expression that appends a scalar v of the field's type, without its pointer, to b. It is empty where there
-// is none, and the generated marshaler writes it.
+// Append is the Go expression that appends a scalar v of the field's type, without its pointer, to
+// b. It is empty where there is none, and the generated marshaler writes it.
 func (r row) Append() string { return appendOf(r.TypeReference) }
 
-// appenders are for the marshalers of gqlgen. A marshaler MarshalX of the project's own has an AppendX beside it.
+// appenders are for the marshalers of gqlgen. A marshaler MarshalX of the project's own has an
+// AppendX beside it.
 var appenders = map[string]string{
 	"MarshalString":  "breadthfirst.AppendString(b, %s)",
 	"MarshalBoolean": "strconv.AppendBool(b, %s)",
@@ -176,7 +178,8 @@ func (r row) Nil() string {
 	return ""
 }
 
-// Each is the Go expression of a function that passes the elements of a list of objects, empty where the field is none.
+// Each is the Go expression of a function that passes the elements of a list of objects, empty
+// where the field is none.
 func (r row) Each() string {
 	if !r.composite() || !r.TypeReference.IsSlice() {
 		return ""

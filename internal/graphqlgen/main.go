@@ -1,5 +1,5 @@
-// Command graphqlgen generates the Go code of the GraphQL schema: all that gqlgen generates, and the table by which package
-// breadthfirst executes operations.
+// Command graphqlgen generates the Go code of the GraphQL schema: all that gqlgen generates, and
+// the table by which package breadthfirst executes operations.
 package main
 
 import (

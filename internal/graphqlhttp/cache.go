@@ -36,7 +36,8 @@ func (c *cache[V]) get(key string) (value V, ok bool) {
 	return at.Value.(*cached[V]).value, true
 }
 
-// add stores a value unless the key is present. weight estimates the bytes of the key and the value.
+// add stores a value unless the key is present. weight estimates the bytes of the key and the
+// value.
 func (c *cache[V]) add(key string, value V, weight int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -27,7 +27,8 @@ const (
 // Document is a registered GraphQL document. Name appears in error messages.
 type Document struct{ Name, Text string }
 
-// ID returns the SHA-256 hash of the text in hexadecimal, by which clients may request the document.
+// ID returns the SHA-256 hash of the text in hexadecimal, by which clients may request the
+// document.
 func (d Document) ID() string { return documentID(d.Text) }
 
 func documentID(text string) string {
@@ -120,8 +121,8 @@ func persistedHash(params *graphql.RawParams) (string, error) {
 	return hash, nil
 }
 
-// withoutSuggestions are the validation rules without "Did you mean" suggestions, which would reveal
-// names of the schema where introspection is disabled and are slow to compute.
+// withoutSuggestions are the validation rules without "Did you mean" suggestions, which would
+// reveal names of the schema where introspection is disabled and are slow to compute.
 var withoutSuggestions = func() *rules.Rules {
 	r := rules.NewDefaultRules()
 	for _, rule := range []validator.Rule{

@@ -90,7 +90,8 @@ func PresentError(ctx context.Context, err error) *gqlerror.Error {
 		return withCode(presented, &apierror.Error{Code: apierror.Canceled, Message: "the client closed the connection"})
 	case len(presented.Path) > 0 && (presented.Path[0] == ast.PathName("__schema") || presented.Path[0] == ast.PathName("__type")):
 		return withCode(presented, &apierror.Error{Code: apierror.Forbidden, Message: "introspection is disabled on this server"})
-	case presented.Extensions["code"] != nil || presented.Rule != "": // an invalid document or variable
+	// an invalid document or variable
+	case presented.Extensions["code"] != nil || presented.Rule != "":
 		return withCode(presented, &apierror.Error{Code: apierror.BadInput, Message: presented.Message})
 	}
 	if found := outage.Of(err); found != nil {

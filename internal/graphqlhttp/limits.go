@@ -9,8 +9,8 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 )
 
-// The limits of one GraphQL document. Validation takes quadratic time, and the cost calculation takes
-// exponential time in nested fragments, so documents are bounded before either runs.
+// The limits of one GraphQL document. Validation takes quadratic time, and the cost calculation
+// takes exponential time in nested fragments, so documents are bounded before either runs.
 const (
 	maxDocumentBytes       = 128 << 10
 	maxTokens              = 2_000
@@ -60,8 +60,8 @@ func (s *documentStats) scan(text string) *apierror.Error {
 	}
 }
 
-// check counts the parts of a parsed document with all fragments expanded. It runs in time linear in
-// the length of the document and in maxFields.
+// check counts the parts of a parsed document with all fragments expanded. It runs in time linear
+// in the length of the document and in maxFields.
 func (s *documentStats) check(document *ast.QueryDocument) *apierror.Error {
 	c := &documentCounter{
 		documentStats: s,

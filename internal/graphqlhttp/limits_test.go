@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/graphqltest"
 )
 
-// However much a hostile document would cost, no more of it is stats at than the limits allow before it is let through or refused.
-// (The time follows from that; the benchmark shows it.)
+// However much a hostile document would cost, no more of it is stats at than the limits allow
+// before it is let through or refused. (The time follows from that; the benchmark shows it.)
 func TestEffortIsBounded(t *testing.T) {
 	d, err := newDocuments(testSchema(t).Schema(), false, nil)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 
 const maxMapBytes = 1 << 12 // of the part named "map"
 
-// readMultipart reads a GraphQL multipart request up to its file, which the resolver then reads from
-// the connection. A request carries at most one file, as its last part.
+// readMultipart reads a GraphQL multipart request up to its file, which the resolver then reads
+// from the connection. A request carries at most one file, as its last part.
 func readMultipart(r *http.Request) (*graphql.RawParams, error) {
 	parts, err := httpbody.NewForm(r)
 	if err != nil {

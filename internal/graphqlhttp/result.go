@@ -16,9 +16,9 @@ type result struct {
 	retryAfter int // seconds; 0 if unknown
 }
 
-// newResult encodes a response. Its status is 200 even if it has errors, for any media type, because
-// their codes are in the body. The exception is an operation that returns no data because of an
-// outage: proxies and clients then see 503 or 507, and try again or use another server.
+// newResult encodes a response. Its status is 200 even if it has errors, for any media type,
+// because their codes are in the body. The exception is an operation that returns no data because
+// of an outage: proxies and clients then see 503 or 507, and try again or use another server.
 func newResult(response *graphql.Response) result {
 	done := result{body: encode(response), status: http.StatusOK}
 	for _, e := range response.Errors {

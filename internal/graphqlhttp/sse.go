@@ -20,10 +20,10 @@ const pingInterval = 15 * time.Second
 const eventStreamType = "text/event-stream"
 
 // wantsEvents reports whether to answer an operation by server-sent events, as in the "distinct
-// connections mode" of the GraphQL over SSE protocol. A subscription is, wherever the client accepts
-// events at all: browsers' EventSource, which sends GET, included. A query or mutation is only when
-// the client accepts no JSON type at least as much (RFC 9110 section 12.5.1): clients list
-// text/event-stream after the JSON types for operations of any kind.
+// connections mode" of the GraphQL over SSE protocol. A subscription is, wherever the client
+// accepts events at all: browsers' EventSource, which sends GET, included. A query or mutation is
+// only when the client accepts no JSON type at least as much (RFC 9110 section 12.5.1): clients
+// list text/event-stream after the JSON types for operations of any kind.
 func wantsEvents(r *http.Request, operation ast.Operation) bool {
 	var events, json float64
 	for mediaType, q := range acceptedTypes(r.Header.Values("Accept")) {

@@ -1,5 +1,5 @@
-// Package jobs runs the work that changes cause, by River: kept in the change's own transaction, tried again when it
-// fails or the process dies, and calling back into what it is given.
+// Package jobs runs the work that changes cause, by River: kept in the change's own transaction,
+// tried again when it fails or the process dies, and calling back into what it is given.
 package jobs
 
 import (
@@ -21,7 +21,8 @@ type Handlers struct {
 	ExpireUpload   func(ctx context.Context, fileID int64) error
 	FoldCounts     func(ctx context.Context) error
 	CollectGarbage func(ctx context.Context) error
-	Backfill       func(ctx context.Context) error // brings stored values up to what this version of the program stores
+	// brings stored values up to what this version of the program stores
+	Backfill func(ctx context.Context) error
 }
 
 // Queue holds work and runs it.
@@ -43,8 +44,8 @@ func driver(db *sql.DB, engine string) riverdriver.Driver[*sql.Tx] {
 	return riverdatabasesql.New(db)
 }
 
-// Migrate makes River's own tables, where they are not there yet. Two processes may do it at once: each version is a transaction,
-// and whoever comes second in one looks again.
+// Migrate makes River's own tables, where they are not there yet. Two processes may do it at once:
+// each version is a transaction, and whoever comes second in one looks again.
 func Migrate(ctx context.Context, db *sql.DB, engine string) error {
 	migrator, err := rivermigrate.New(driver(db, engine), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -103,7 +104,8 @@ func reindexerSchedule(engine string) river.PeriodicSchedule {
 	return nil
 }
 
-// every runs a job at an interval and once at the start, and leaves one out while one of its kind still waits.
+// every runs a job at an interval and once at the start, and leaves one out while one of its kind
+// still waits.
 func every(interval time.Duration, args river.JobArgs) *river.PeriodicJob {
 	return river.NewPeriodicJob(river.PeriodicInterval(interval), func() (river.JobArgs, *river.InsertOpts) {
 		return args, &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByPeriod: interval}, MaxAttempts: 1}

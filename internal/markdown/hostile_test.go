@@ -7,7 +7,8 @@ import (
 
 const longest = 65_535
 
-// hostile is a set of texts as long as a text may be, each made of something that costs a parser more than it is long.
+// hostile is a set of texts as long as a text may be, each made of something that costs a parser
+// more than it is long.
 func hostile() map[string]string {
 	texts := map[string]string{}
 	add := func(name, text string) { texts[name] = text[:min(len(text), longest)] }

@@ -18,18 +18,21 @@ var (
 	policy   = sync.OnceValue(bluemonday.UGCPolicy)
 )
 
-// Version is the version of the renderer. It goes up with each change that makes other HTML of a text, so that stored
-// HTML is rendered again.
+// Version is the version of the renderer. It goes up with each change that makes other HTML of a
+// text, so that stored HTML is rendered again.
 const Version = 1
 
-// HTML renders Markdown (CommonMark with GitHub's tables, strikethrough and links) and leaves nothing in it that runs,
-// loads from elsewhere by itself save pictures, or leaves the page's frame. Empty text gives empty HTML.
+// HTML renders Markdown (CommonMark with GitHub's tables, strikethrough and links) and leaves
+// nothing in it that runs, loads from elsewhere by itself save pictures, or leaves the page's
+// frame. Empty text gives empty HTML.
 //
-// A text that would cost a parser far more than its length, such as thousands of brackets that never close or lists
-// hundreds deep, or whose HTML would pass four times its length and 64 KiB, is shown as it was written: escaped, in one
-// paragraph, with a line break for each of its own. That is at most five times its length.
+// A text that would cost a parser far more than its length, such as thousands of brackets that
+// never close or lists hundreds deep, or whose HTML would pass four times its length and 64 KiB, is
+// shown as it was written: escaped, in one paragraph, with a line break for each of its own. That
+// is at most five times its length.
 //
-// HTML is safe for concurrent use. It cannot be cancelled, so callers bound how many run at the same time.
+// HTML is safe for concurrent use. It cannot be cancelled, so callers bound how many run at the
+// same time.
 func HTML(text string) string {
 	if text == "" {
 		return ""
@@ -63,7 +66,8 @@ func render(source []byte) (string, bool) {
 	return html.String(), html.Len() <= longestHTML(len(source))
 }
 
-// addresses is the length of the addresses and titles of all links: one definition may be used thousands of times.
+// addresses is the length of the addresses and titles of all links: one definition may be used
+// thousands of times.
 func addresses(document ast.Node) int {
 	total := 0
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// unsafe finds what may not stand in HTML that is shown: escaped text holds no "<", so that all tags are real ones.
+// unsafe finds what may not stand in HTML that is shown: escaped text holds no "<", so that all
+// tags are real ones.
 var unsafe = regexp.MustCompile(`(?i)<(script|style|iframe|object|embed|form|svg)|<[^>]*\s(on[a-z]+\s*=|style\s*=|(href|src)\s*=\s*"?\s*(javascript|vbscript|data):)`)
 
 // check tells what is wrong with the HTML of a text, and "" if nothing.
@@ -161,7 +162,8 @@ func FuzzHTML(f *testing.F) {
 	})
 }
 
-// BenchmarkHostileTexts renders every hostile text at full length, and tells of the one that took longest.
+// BenchmarkHostileTexts renders every hostile text at full length, and tells of the one that took
+// longest.
 func BenchmarkHostileTexts(b *testing.B) {
 	texts := hostile()
 	for b.Loop() {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// budget is how many steps a parse may take besides reading the text once; a step is a few nanoseconds. Ordinary
-// documents of the longest length stay below a tenth of it.
+// budget is how many steps a parse may take besides reading the text once; a step is a few
+// nanoseconds. Ordinary documents of the longest length stay below a tenth of it.
 const budget = 3_000_000
 
 // What the steps of some constructs weigh, as measured, against looking at one byte.
@@ -17,8 +17,9 @@ const (
 	labelWeight = 8   // a byte of a name that is looked up among the definitions
 )
 
-// look counts what goldmark would do for a text beyond reading it, and stops when that passes the budget: so it is
-// itself bounded, whatever the text. Where the exact count would need a parser it counts too much.
+// look counts what goldmark would do for a text beyond reading it, and stops when that passes the
+// budget: so it is itself bounded, whatever the text. Where the exact count would need a parser it
+// counts too much.
 type look struct {
 	left    int
 	pipes   int  // escaped ones, of which tables keep a list over the whole document
@@ -42,8 +43,8 @@ func affordable(source []byte) bool {
 	return l.left >= 0
 }
 
-// paragraphEnd gives where the paragraph ends, at the latest, that holds the line at start: behind the next blank line, or
-// before a line that always begins another block.
+// paragraphEnd gives where the paragraph ends, at the latest, that holds the line at start: behind
+// the next blank line, or before a line that always begins another block.
 func paragraphEnd(source []byte, start int) int {
 	for at := start; at < len(source); {
 		next := lineEnd(source, at)
@@ -81,8 +82,8 @@ func interrupts(line []byte) bool {
 	return hashes >= 1 && hashes <= 6 && hashes < len(rest) && rest[hashes] == ' '
 }
 
-// fenced gives how long the fence is that a line begins with that opens a block of code outside lists and quotations,
-// and 0 for any other line.
+// fenced gives how long the fence is that a line begins with that opens a block of code outside
+// lists and quotations, and 0 for any other line.
 func fenced(line []byte) int {
 	if len(line) < 3 || line[0] != '`' && line[0] != '~' {
 		return 0
@@ -128,7 +129,8 @@ func (l *look) blocks(paragraph []byte) {
 			l.unsure = true
 		}
 		indent, markers := nesting(line)
-		// A list goes on only under an indentation of two columns at least, and a quotation only behind its mark.
+		// A list goes on only under an indentation of two columns at least, and a quotation only
+		// behind its mark.
 		l.deepest = indent/2 + markers
 		l.left -= l.deepest*(levelWeight+indent/4) + markers*len(line)/4
 		if columns := delimiterRow(line); columns > 0 {
@@ -137,7 +139,8 @@ func (l *look) blocks(paragraph []byte) {
 	}
 }
 
-// nesting gives the columns of white space and the marks of quotations and lists before the text of a line.
+// nesting gives the columns of white space and the marks of quotations and lists before the text of
+// a line.
 func nesting(line []byte) (indent, markers int) {
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
@@ -209,7 +212,8 @@ func (l *look) inlines(p []byte) {
 	}
 }
 
-// target counts the search for what stands behind the name of a link: an address and its title, or another name.
+// target counts the search for what stands behind the name of a link: an address and its title, or
+// another name.
 func (l *look) target(p []byte, at int) {
 	if at >= len(p) {
 		return
@@ -234,7 +238,8 @@ func (l *look) target(p []byte, at int) {
 		}
 		l.left -= end
 		if p[at] == ':' {
-			l.left -= labelWeight + bytes.Count(p, []byte{'\n'})/2 // the lines of a definition are cut out of its paragraph
+			// the lines of a definition are cut out of its paragraph
+			l.left -= labelWeight + bytes.Count(p, []byte{'\n'})/2
 		}
 		rest = bytes.TrimLeft(rest[end:], " \t\r\n")
 		if len(rest) == 0 {

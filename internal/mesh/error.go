@@ -18,8 +18,10 @@ const (
 // Error explains to the user who uploaded a file why it has no mesh. It is permanent: decoding the
 // file again gives the same error.
 type Error struct {
-	Reason  Reason
-	Message string // one sentence that names the format, the position (line, byte or element) and the problem; safe to show to the user
+	Reason Reason
+	// one sentence that names the format, the position (line, byte or element) and the problem;
+	// safe to show to the user
+	Message string
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -3,9 +3,11 @@ package mesh
 // Limits bound the cost of decoding one file. The context bounds the time; decoders check it often.
 // No limit may be zero.
 type Limits struct {
-	Bytes     int64 // of the file
-	Inflated  int64 // decompressed size of all files in a container (3MF, AMF) together
-	Triangles int64 // in the mesh, counting each instance of a shared part; also limits vertices (3 for each triangle) and points of a cloud
+	Bytes    int64 // of the file
+	Inflated int64 // decompressed size of all files in a container (3MF, AMF) together
+	// in the mesh, counting each instance of a shared part; also limits vertices (3 for each
+	// triangle) and points of a cloud
+	Triangles int64
 	Depth     int   // nesting of components, nodes and XML elements
 	Elements  int64 // number of nodes, groups, materials, properties and other elements
 }

@@ -20,7 +20,8 @@ func (m *Mesh) Weld() *Mesh {
 	out.Indices = make([]uint32, corners)
 	guess := m.Vertices() + 16
 	if m.Indices == nil {
-		guess = corners/5 + 16 // in a closed surface about six corners meet at a vertex; more vertices grow the table
+		// in a closed surface about six corners meet at a vertex; more vertices grow the table
+		guess = corners/5 + 16
 	}
 	out.Positions = make([]float32, 0, 3*guess)
 	if m.Colors != nil {

@@ -22,8 +22,9 @@ func (p *Provider) client() *http.Client {
 	return &http.Client{Timeout: 10 * time.Second, Transport: &p.documents}
 }
 
-// documents fetches what the provider publishes for all, its configuration and its keys, at most once
-// in refreshEvery each, and repeats the last answer until then, failures included. Other requests pass.
+// documents fetches what the provider publishes for all, its configuration and its keys, at most
+// once in refreshEvery each, and repeats the last answer until then, failures included. Other
+// requests pass.
 type documents struct {
 	mu    sync.Mutex
 	known map[string]document

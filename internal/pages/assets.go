@@ -8,7 +8,8 @@ import (
 	"github.com/meshyard/meshyard/internal/assets"
 )
 
-// The files under assets that README.md there lists are copies from an npm package; renew.sh fetches them and assets/SHA256SUMS pins them.
+// The files under assets that README.md there lists are copies from an npm package; renew.sh
+// fetches them and assets/SHA256SUMS pins them.
 //
 //go:generate sh renew.sh
 
@@ -18,7 +19,8 @@ var assetFiles embed.FS
 // files are the assets by name.
 var files = assets.Load(assetFiles, "assets")
 
-// AssetAddress gives the address of an asset of the pages, with its version, below the server's base.
+// AssetAddress gives the address of an asset of the pages, with its version, below the server's
+// base.
 func AssetAddress(base, name string) (string, error) {
 	a, ok := files[name]
 	if !ok {

@@ -65,7 +65,8 @@ func serve(t *testing.T, prefix string) string {
 	return server.URL + prefix
 }
 
-// The reference shows an operation and tries it, with the token of the tab, and reaches no other host.
+// The reference shows an operation and tries it, with the token of the tab, and reaches no other
+// host.
 func TestReference(t *testing.T) {
 	for _, prefix := range []string{"", "/models"} {
 		t.Run("prefix "+prefix, func(t *testing.T) {
@@ -115,7 +116,8 @@ func TestWho(t *testing.T) {
 	if got := graphiqltest.Read[int](t, tab, "read session storage", `sessionStorage.length`); got != 0 {
 		t.Errorf("after Forget: session storage holds %d entries", got)
 	}
-	others := slices.DeleteFunc(tab.Problems(), func(p string) bool { return strings.Contains(p, "/graphql") }) // the refusal
+	// the refusal
+	others := slices.DeleteFunc(tab.Problems(), func(p string) bool { return strings.Contains(p, "/graphql") })
 	if len(others) != 0 {
 		t.Errorf("problems: %q", others)
 	}

@@ -28,14 +28,16 @@ type heading struct {
 	Level    int
 }
 
-// HTML in the text is left out, as goldmark does unless told otherwise: the guide has no need of it.
+// HTML in the text is left out, as goldmark does unless told otherwise: the guide has no need of
+// it.
 var guideMarkdown = goldmark.New(
 	goldmark.WithExtensions(extension.Table),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(scrollers{}, 100))),
 )
 
-// renderGuide turns the guide into HTML: each heading gets an anchor, and links to paths of this server begin with its base.
+// renderGuide turns the guide into HTML: each heading gets an anchor, and links to paths of this
+// server begin with its base.
 func renderGuide(source []byte, base string) (guide, error) {
 	context := parser.NewContext(parser.WithIDs(&ids{IDs: parser.NewContext().IDs()}))
 	document := guideMarkdown.Parser().Parse(text.NewReader(source), parser.WithContext(context))
@@ -100,7 +102,8 @@ func plain(n ast.Node, source []byte) string {
 	return b.String()
 }
 
-// ids names headings. One that is the id of an operation, such as get_newest, keeps it: answers and the OpenAPI document link to it.
+// ids names headings. One that is the id of an operation, such as get_newest, keeps it: answers and
+// the OpenAPI document link to it.
 type ids struct {
 	parser.IDs
 	taken map[string]bool
@@ -121,7 +124,8 @@ func (s *ids) Generate(value []byte, kind ast.NodeKind) []byte {
 	return []byte(id)
 }
 
-// scrollers lets what is wide, a table or code, scroll by itself on a narrow screen, by keyboard too.
+// scrollers lets what is wide, a table or code, scroll by itself on a narrow screen, by keyboard
+// too.
 type scrollers struct{}
 
 // RegisterFuncs is called by goldmark.

@@ -1,5 +1,6 @@
-// Package pages serves the pages that people see who open the server in a browser: what it is, the reference of the REST face, and the guide
-// for those who come from the old service. Everything the pages load comes from inside the binary.
+// Package pages serves the pages that people see who open the server in a browser: what it is, the
+// reference of the REST face, and the guide for those who come from the old service. Everything the
+// pages load comes from inside the binary.
 package pages
 
 import (
@@ -16,16 +17,18 @@ import (
 
 // Options says what the pages tell.
 type Options struct {
-	// BaseURL is the address that clients see, with no slash at the end. A path in it is put before every link.
+	// BaseURL is the address that clients see, with no slash at the end. A path in it is put before
+	// every link.
 	BaseURL string
 	// Hardened leaves GraphiQL and the schema out.
 	Hardened bool
-	// Guide returns the migration guide in Markdown, written by us and not by users. It is asked once, by the first visitor. Nil leaves the
-	// guide out.
+	// Guide returns the migration guide in Markdown, written by us and not by users. It is asked
+	// once, by the first visitor. Nil leaves the guide out.
 	Guide func() string
 }
 
-// Asked is the GraphQL document by which the front page asks whose token it has, and shows how to ask.
+// Asked is the GraphQL document by which the front page asks whose token it has, and shows how to
+// ask.
 const Asked = "{ me { username isAdmin } }"
 
 //go:embed pages/*.html
@@ -42,7 +45,8 @@ func parsePage(name string) *template.Template {
 	return template.Must(template.ParseFS(pageFiles, "pages/layout.html", "pages/"+name+".html"))
 }
 
-// Handler answers GET and HEAD of /, of /reference and what is below it, and of /migration. Mount it without StripPrefix:
+// Handler answers GET and HEAD of /, of /reference and what is below it, and of /migration. Mount
+// it without StripPrefix:
 //
 //	h := home.Handler(home.Options{BaseURL: …})
 //	mux.Handle("GET /{$}", h)
@@ -50,8 +54,8 @@ func parsePage(name string) *template.Template {
 //	mux.Handle("GET /reference/", h)
 //	mux.Handle("GET /migration", h)
 //
-// The pages read /openapi.json and ask /graphql, both below BaseURL's path. They hold no secret and need no session: mount them without
-// authentication.
+// The pages read /openapi.json and ask /graphql, both below BaseURL's path. They hold no secret and
+// need no session: mount them without authentication.
 func Handler(o Options) http.Handler {
 	s := site{Options: o, base: BasePath(o.BaseURL)}
 	mux := http.NewServeMux()
@@ -79,18 +83,21 @@ func setHeaders(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// The pages run and wear what has their nonce and nothing else, not even other files of this server: some of those are uploads.
+// The pages run and wear what has their nonce and nothing else, not even other files of this
+// server: some of those are uploads.
 func homePolicy(nonce string) string {
 	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'nonce-" + nonce + "'; img-src 'self'; " +
 		"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
-// referencePolicy lets in the icons that are data: addresses in Swagger UI's style sheet, and answers that are pictures, which it shows as blobs.
+// referencePolicy lets in the icons that are data: addresses in Swagger UI's style sheet, and
+// answers that are pictures, which it shows as blobs.
 func referencePolicy(nonce string) string {
 	return strings.Replace(homePolicy(nonce), "img-src 'self'", "img-src 'self' data: blob:", 1)
 }
 
-// BasePath returns the path of an address, escaped and with no slash at the end; what is no address has none.
+// BasePath returns the path of an address, escaped and with no slash at the end; what is no address
+// has none.
 func BasePath(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

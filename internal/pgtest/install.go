@@ -38,8 +38,8 @@ func binaries(ctx context.Context) (string, error) {
 	return "", missing
 }
 
-// rootCommand returns what to put before a command so that it runs as root: nothing for root itself,
-// sudo for a user who needs no password for it.
+// rootCommand returns what to put before a command so that it runs as root: nothing for root
+// itself, sudo for a user who needs no password for it.
 func rootCommand(ctx context.Context, uid int) ([]string, error) {
 	if uid == 0 {
 		return nil, nil
@@ -81,9 +81,9 @@ func runs(ctx context.Context, folder, program string) bool {
 	return err == nil && strings.Contains(string(out), "(PostgreSQL)")
 }
 
-// install installs the distribution's PostgreSQL without the server it would create and start. root is
-// put before commands that need root. Test processes that need it at the same time install one after
-// the other.
+// install installs the distribution's PostgreSQL without the server it would create and start. root
+// is put before commands that need root. Test processes that need it at the same time install one
+// after the other.
 func install(ctx context.Context, root []string) error {
 	const packages = "/var/lib/apt" // locked as a whole here; apt's own locks are other files
 	lock, err := os.Open(packages)

@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// session is the process's own connection to the server, on which all databases of its tests are created and dropped
-// one after the other. While it is open, its application name tells other processes that databases whose names begin
-// so are in use.
+// session is the process's own connection to the server, on which all databases of its tests are
+// created and dropped one after the other. While it is open, its application name tells other
+// processes that databases whose names begin so are in use.
 type session struct {
 	address url.URL
 	name    string
@@ -23,16 +23,16 @@ type session struct {
 	mu   sync.Mutex // guards conn
 	conn *pgx.Conn
 
-	// stop is never called, but it holds the lock on the private server's folder: were it collected, the lock would go with
-	// it, and another process would sweep the folder away.
+	// stop is never called, but it holds the lock on the private server's folder: were it
+	// collected, the lock would go with it, and another process would sweep the folder away.
 	stop func()
 }
 
 // A statement that takes longer than this has met a stuck server.
 const statementTimeout = time.Minute
 
-// shared is the one session of the process. Nobody closes it or stops the private server behind it: both end with
-// the process.
+// shared is the one session of the process. Nobody closes it or stops the private server behind it:
+// both end with the process.
 var shared = sync.OnceValues(func() (*session, error) {
 	// Long enough to install PostgreSQL, short enough to end before go test's own ten minutes.
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
@@ -98,8 +98,9 @@ func (s *session) exec(sql string) error {
 	return err
 }
 
-// seal keeps everybody out of a template: PostgreSQL refuses to copy a database somebody is connected to. Sessions
-// end a moment after they are told to, which CREATE DATABASE itself waits for, up to five seconds.
+// seal keeps everybody out of a template: PostgreSQL refuses to copy a database somebody is
+// connected to. Sessions end a moment after they are told to, which CREATE DATABASE itself waits
+// for, up to five seconds.
 func (s *session) seal(template string) error {
 	if err := s.exec(fmt.Sprintf("ALTER DATABASE %s ALLOW_CONNECTIONS false", template)); err != nil {
 		return fmt.Errorf("seal template: %w", err)
@@ -125,7 +126,8 @@ func (s *session) sweep(ctx context.Context) error {
 		return fmt.Errorf("list left databases: %w", err)
 	}
 	for _, name := range names {
-		// An error is no reason to fail: another process may be dropping the same database, or another role own it.
+		// An error is no reason to fail: another process may be dropping the same database, or
+		// another role own it.
 		_ = s.exec(fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE)", name))
 	}
 	return nil

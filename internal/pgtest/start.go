@@ -49,13 +49,13 @@ func Start(ctx context.Context) (address string, stop func(), err error) {
 	return address, stop, nil
 }
 
-// supervise runs the server, its remaining arguments, and removes the folder, its first, when the server has ended.
-// It ends the server when its standard input does, that is when the process that holds the other end of the pipe
-// stops it or dies, kill -9 included. A parent-death signal would need a thread that lives as long as the server,
-// exists on Linux only, and leaves the folder.
+// supervise runs the server, its remaining arguments, and removes the folder, its first, when the
+// server has ended. It ends the server when its standard input does, that is when the process that
+// holds the other end of the pipe stops it or dies, kill -9 included. A parent-death signal would
+// need a thread that lives as long as the server, exists on Linux only, and leaves the folder.
 //
-// SIGQUIT is PostgreSQL's immediate shutdown. It is repeated because sh starts the server with the signal ignored,
-// and the server may not have come to handle it yet.
+// SIGQUIT is PostgreSQL's immediate shutdown. It is repeated because sh starts the server with the
+// signal ignored, and the server may not have come to handle it yet.
 const supervise = `
 folder=$1; shift
 exec 3<&0 </dev/null
@@ -98,7 +98,8 @@ func runServer(ctx context.Context, bin, folder string, who *syscall.Credential)
 	if err != nil {
 		return "", nil, err
 	}
-	// The log is read through this handle when the start fails: its name is gone with the folder by then.
+	// The log is read through this handle when the start fails: its name is gone with the folder by
+	// then.
 	log, err := os.OpenFile(filepath.Join(folder, "log"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return "", nil, err
@@ -112,7 +113,8 @@ func runServer(ctx context.Context, bin, folder string, who *syscall.Credential)
 		args = append(args, "-c", setting)
 	}
 	server := command(context.WithoutCancel(ctx), who, "/bin/sh", args...)
-	server.SysProcAttr.Setpgid = true // a Ctrl-C in the terminal is for the tests; the server ends after them
+	// a Ctrl-C in the terminal is for the tests; the server ends after them
+	server.SysProcAttr.Setpgid = true
 	server.Stdout, server.Stderr = log, log
 	leash, err := server.StdinPipe()
 	if err != nil {
@@ -155,8 +157,8 @@ var settings = []string{
 	"log_min_messages=log", // the server's own troubles, not the errors that tests provoke
 }
 
-// await returns when the server at the address accepts connections and is the one of the cluster name: after a race
-// for the port it might be somebody else's.
+// await returns when the server at the address accepts connections and is the one of the cluster
+// name: after a race for the port it might be somebody else's.
 func await(ctx context.Context, address, name string, exited <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -195,9 +197,9 @@ func freePort() (string, error) {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
 }
 
-// command runs a program of PostgreSQL as the account, nil for our own, and with nothing of our environment:
-// variables such as PGDATA or PGOPTIONS would change what it does. The working directory is one every account can
-// read.
+// command runs a program of PostgreSQL as the account, nil for our own, and with nothing of our
+// environment: variables such as PGDATA or PGOPTIONS would change what it does. The working
+// directory is one every account can read.
 func command(ctx context.Context, who *syscall.Credential, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = "/"

@@ -77,7 +77,8 @@ func TestSweepDatabases(t *testing.T) {
 		t.Errorf("%d databases of a live session after the sweep, want 1", n)
 	}
 	_ = other.conn.Close(t.Context())
-	for start := time.Now(); count() != 0; time.Sleep(20 * time.Millisecond) { // the server notices the end a moment later
+	// the server notices the end a moment later
+	for start := time.Now(); count() != 0; time.Sleep(20 * time.Millisecond) {
 		if time.Since(start) > 10*time.Second {
 			t.Fatal("a closed session's database outlives the sweep")
 		}

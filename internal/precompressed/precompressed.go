@@ -27,10 +27,10 @@ func Compress(content []byte) []byte {
 	return b.Bytes()
 }
 
-// Serve answers a GET or a HEAD with content, which is compressed with gzip: as it is to clients that
-// accept that, and decompressed to others. The headers that describe the content, a strong ETag among
-// them, must be set on w before; the compressed form gets an ETag of its own (RFC 9110 section 8.8.3).
-// Range requests are answered for the compressed form only.
+// Serve answers a GET or a HEAD with content, which is compressed with gzip: as it is to clients
+// that accept that, and decompressed to others. The headers that describe the content, a strong
+// ETag among them, must be set on w before; the compressed form gets an ETag of its own (RFC 9110
+// section 8.8.3). Range requests are answered for the compressed form only.
 func Serve(w http.ResponseWriter, r *http.Request, content io.ReadSeeker) error {
 	h := w.Header()
 	h.Add("Vary", "Accept-Encoding")

@@ -47,10 +47,10 @@ func LimitsFor(memory int64) mesh.Limits {
 	return limits
 }
 
-// Derive makes what there is to make of a content that is taken for a subject, and hands each part to
-// put, which calls write at most once. It reports the progress of each stage, from 0 to 1. What is
-// wrong with the bytes, or beyond the limits, is a *mesh.Error; other errors come from put, from the
-// source, or from ctx.
+// Derive makes what there is to make of a content that is taken for a subject, and hands each part
+// to put, which calls write at most once. It reports the progress of each stage, from 0 to 1. What
+// is wrong with the bytes, or beyond the limits, is a *mesh.Error; other errors come from put, from
+// the source, or from ctx.
 func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits, put Put, progress func(stage string, done float64)) (Result, error) {
 	switch subject {
 	case Image:

@@ -1,5 +1,6 @@
-// Package preview derives from the bytes of a file what people look at before they download it: a picture, three.js JSON, GLB, and facts of the
-// mesh. What is derived is a function of the bytes, of what they are taken for, and of the version of this pipeline, to the byte.
+// Package preview derives from the bytes of a file what people look at before they download it: a
+// picture, three.js JSON, GLB, and facts of the mesh. What is derived is a function of the bytes,
+// of what they are taken for, and of the version of this pipeline, to the byte.
 package preview
 
 import (
@@ -10,10 +11,12 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// Version is that of the pipeline. A change that makes other bytes of the same input makes it one more.
+// Version is that of the pipeline. A change that makes other bytes of the same input makes it one
+// more.
 const Version = 2
 
-// Subject is what a file is taken for: a format of meshes, Image or GCode. Nothing is derived of a file of no subject.
+// Subject is what a file is taken for: a format of meshes, Image or GCode. Nothing is derived of a
+// file of no subject.
 type Subject string
 
 // The subjects that are no formats of meshes.
@@ -91,7 +94,8 @@ type Mesh struct {
 	Watertight bool        `json:"watertight"`
 	Manifold   bool        `json:"manifold"`
 	Decimated  bool        `json:"decimated"` // the three.js JSON has fewer triangles
-	// Fingerprint is the same for the same shape, wherever it stands, however it is turned and scaled, and in whatever format.
+	// Fingerprint is the same for the same shape, wherever it stands, however it is turned and
+	// scaled, and in whatever format.
 	Fingerprint string    `json:"fingerprint"`
 	Keys        []string  `json:"keys"`       // of which meshes of the same shape share one
 	Descriptor  []float64 `json:"descriptor"` // by which it is told whether they are

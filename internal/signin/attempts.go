@@ -12,8 +12,8 @@ import (
 //
 // A network that tries too often is refused, for one account or for many. An account that is tried
 // too often from many networks is not locked, because then anyone could lock anyone out: further
-// attempts on it are slowed down instead. A browser in which the user signed in before has a limit of
-// its own, so that others' guesses neither slow it down nor lock it out.
+// attempts on it are slowed down instead. A browser in which the user signed in before has a limit
+// of its own, so that others' guesses neither slow it down nor lock it out.
 type attempts struct {
 	pair, account, network, device *ratelimit.Limiter
 	slowdown                       time.Duration
@@ -37,9 +37,9 @@ func newAttempts() attempts {
 	}
 }
 
-// take counts an attempt on an account, "" for a text that is no user name. device is the browser's id
-// if it is known as the user's, else "". If the attempt is one too many, ok is false and wait says how
-// long to wait.
+// take counts an attempt on an account, "" for a text that is no user name. device is the browser's
+// id if it is known as the user's, else "". If the attempt is one too many, ok is false and wait
+// says how long to wait.
 func (a attempts) take(ctx context.Context, account, network, device string) (wait time.Duration, ok bool) {
 	now := time.Now()
 	if device != "" {

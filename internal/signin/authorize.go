@@ -12,13 +12,14 @@ import (
 // question is what an application asks a user for, checked: RFC 6749 sections 4.1.1 and 4.2.1.
 type question struct {
 	Application *oauth.Application
-	Given       url.Values // as it was asked, to be asked again after signing in and sent along with the decision
-	Redirect    string     // where the answer goes
-	OutOfBand   bool       // the answer is shown on a page, for the user to copy
-	Implicit    bool       // the answer is a token, and not a code
-	Scopes      auth.Scopes
-	State       string
-	Challenge   string
+	// as it was asked, to be asked again after signing in and sent along with the decision
+	Given     url.Values
+	Redirect  string // where the answer goes
+	OutOfBand bool   // the answer is shown on a page, for the user to copy
+	Implicit  bool   // the answer is a token, and not a code
+	Scopes    auth.Scopes
+	State     string
+	Challenge string
 }
 
 // asked are the parameters of a question.
@@ -27,7 +28,8 @@ var asked = []string{"client_id", "redirect_uri", "response_type", "scope", "sta
 // Place is where the answer goes, as the page names it.
 func (q *question) Place() string { return oauth.Origin(q.Redirect) }
 
-// formsTo is what the content security policy must allow, since browsers hold the redirect that follows a form against it. It cannot name IPv6 addresses.
+// formsTo is what the content security policy must allow, since browsers hold the redirect that
+// follows a form against it. It cannot name IPv6 addresses.
 func (q *question) formsTo() string {
 	if q.OutOfBand {
 		return ""
@@ -49,8 +51,8 @@ func (q *question) Fields() [][2]string {
 	return fields
 }
 
-// read reads a question. Where it is not known whom to answer, the user is told; any other fault is answered to the application (section 4.1.2.1). ok is
-// false where it was answered.
+// read reads a question. Where it is not known whom to answer, the user is told; any other fault is
+// answered to the application (section 4.1.2.1). ok is false where it was answered.
 func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q *question, ok bool) {
 	q = &question{Given: url.Values{}}
 	twice := ""
@@ -92,7 +94,8 @@ func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q
 	return q, true
 }
 
-// check reads what is left of a question and gives an error of section 4.1.2.1 and why, "" where all is well.
+// check reads what is left of a question and gives an error of section 4.1.2.1 and why, "" where
+// all is well.
 func (q *question) check(given url.Values, twice string) (code, description string) {
 	scopes, err := oauth.ParseScopes(given.Get("scope"))
 	method, challenge := given.Get("code_challenge_method"), given.Get("code_challenge")
@@ -105,7 +108,8 @@ func (q *question) check(given url.Values, twice string) (code, description stri
 		return "unsupported_response_type", "only a code can be shown on a page: want response_type=code"
 	case q.Implicit && !q.Application.Implicit:
 		return "unauthorized_client", "this application may not have tokens in an address: want response_type=code"
-	case given.Get("response_type") != "code" && given.Get("response_type") != "" && !q.Implicit: // old programs leave it out
+	// old programs leave it out
+	case given.Get("response_type") != "code" && given.Get("response_type") != "" && !q.Implicit:
 		return "unsupported_response_type", "want response_type=code"
 	case err != nil:
 		return "invalid_scope", "want read, write or both"
@@ -124,8 +128,9 @@ func (q *question) check(given url.Values, twice string) (code, description stri
 
 const maxState = 2_000
 
-// answer sends the browser back to the application: with the state as it came, and the issuer, so that it cannot be mistaken for another (RFC 9207). A
-// program that has tokens in an address knows nothing of that.
+// answer sends the browser back to the application: with the state as it came, and the issuer, so
+// that it cannot be mistaken for another (RFC 9207). A program that has tokens in an address knows
+// nothing of that.
 func (s *site) answer(w http.ResponseWriter, r *http.Request, q *question, parameters ...[2]string) {
 	if q.OutOfBand {
 		s.showAnswer(w, q, parameters)
@@ -172,7 +177,8 @@ func (s *site) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// decisionToken binds a decision to the session that it is made in and to the very question that was shown.
+// decisionToken binds a decision to the session that it is made in and to the very question that
+// was shown.
 func (s *site) decisionToken(secret string, q *question) string {
 	return s.Key.Sign("oauth decision", secret, q.Given.Encode())
 }

@@ -47,7 +47,8 @@ func (v view) Asset(name string) (string, error) { return pages.AssetAddress(v.B
 func (s *site) show(w http.ResponseWriter, name string, status int, v view, forms string) {
 	v.Base, v.Nonce, v.Provider = s.base, rand.Text(), s.Provider != nil
 	var page bytes.Buffer
-	if err := templates[name].ExecuteTemplate(&page, "layout.html", v); err != nil { // only a name misspelt in a template, which a test would find
+	// only a name misspelt in a template, which a test would find
+	if err := templates[name].ExecuteTemplate(&page, "layout.html", v); err != nil {
 		http.Error(w, "The page could not be written.", http.StatusInternalServerError)
 		return
 	}

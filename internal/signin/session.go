@@ -13,7 +13,8 @@ const (
 	deviceCookie  = "meshyard_device"
 )
 
-// cookieName makes browsers refuse a cookie of that name from anybody but this host, where they can.
+// cookieName makes browsers refuse a cookie of that name from anybody but this host, where they
+// can.
 func (s *site) cookieName(name string) string {
 	if s.secure && s.base == "" {
 		return "__Host-" + name
@@ -21,7 +22,8 @@ func (s *site) cookieName(name string) string {
 	return name
 }
 
-// setCookie gives the browser a cookie that no script reads and no other site sends along, but for links that people follow. An age of 0 ends with the browser.
+// setCookie gives the browser a cookie that no script reads and no other site sends along, but for
+// links that people follow. An age of 0 ends with the browser.
 func (s *site) setCookie(w http.ResponseWriter, name, value string, age time.Duration) {
 	http.SetCookie(w, &http.Cookie{
 		Name: s.cookieName(name), Value: value, Path: s.base + "/", MaxAge: int(age.Seconds()), Secure: s.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
@@ -36,7 +38,8 @@ func (s *site) cookie(r *http.Request, name string) string {
 	return c.Value
 }
 
-// session tells who is signed in; ok is false where nobody is, or where it cannot be told, which is answered.
+// session tells who is signed in; ok is false where nobody is, or where it cannot be told, which is
+// answered.
 func (s *site) session(w http.ResponseWriter, r *http.Request) (who auth.SignedIn, secret string, ok, answered bool) {
 	if secret = s.cookie(r, sessionCookie); secret == "" {
 		return who, "", false, false
@@ -49,8 +52,8 @@ func (s *site) session(w http.ResponseWriter, r *http.Request) (who auth.SignedI
 	return who, secret, ok, false
 }
 
-// signIn starts a session of a user in this browser and ends the one that was there before. ok is false
-// if that failed and was answered.
+// signIn starts a session of a user in this browser and ends the one that was there before. ok is
+// false if that failed and was answered.
 func (s *site) signIn(w http.ResponseWriter, r *http.Request, userID int64) (ok bool) {
 	secret, err := s.Store.SignIn(r.Context(), userID)
 	if err == nil {

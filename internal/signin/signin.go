@@ -1,5 +1,6 @@
-// Package signin is where people sign in, by password or through the operator's OpenID provider, and let applications in by OAuth 2: RFC 6749 with RFC 7636,
-// 8252, 8414, 9207 and 9700, and the implicit form for old programs. Its pages run no script and are shown in no frame.
+// Package signin is where people sign in, by password or through the operator's OpenID provider,
+// and let applications in by OAuth 2: RFC 6749 with RFC 7636, 8252, 8414, 9207 and 9700, and the
+// implicit form for old programs. Its pages run no script and are shown in no frame.
 package signin
 
 import (
@@ -15,7 +16,8 @@ import (
 	"github.com/meshyard/meshyard/internal/signing"
 )
 
-// Store is what is kept of users, sessions, applications and tokens. models keeps it, which imports from here would have to look up to.
+// Store is what is kept of users, sessions, applications and tokens. models keeps it, which imports
+// from here would have to look up to.
 type Store interface {
 	CheckPassword(ctx context.Context, username, password string) (userID int64, err error)
 	Identify(ctx context.Context, id auth.Identity) (userID int64, err error)
@@ -70,7 +72,8 @@ func Handler(o Options) http.Handler {
 	s := &site{Options: o, base: pages.BasePath(o.BaseURL), origin: http.NewCrossOriginProtection(), attempts: newAttempts()}
 	if u, err := url.Parse(o.BaseURL); err == nil {
 		s.secure = u.Scheme == "https"
-		_ = s.origin.AddTrustedOrigin(u.Scheme + "://" + u.Host) // a proxy in front may change the host; the settings saw to it that this is one
+		// a proxy in front may change the host; the settings saw to it that this is one
+		_ = s.origin.AddTrustedOrigin(u.Scheme + "://" + u.Host)
 	}
 	s.origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusForbidden, "This form was sent from a page of another site.")
@@ -112,7 +115,8 @@ func Handler(o Options) http.Handler {
 // maxForm bounds what is sent here, in bytes.
 const maxForm = 64 << 10
 
-// onward gives the address to go on to after signing in: that of a question of an application, and nothing else that a link could name.
+// onward gives the address to go on to after signing in: that of a question of an application, and
+// nothing else that a link could name.
 func (s *site) onward(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || strings.TrimSuffix(u.Path, "/") != authorizePath {

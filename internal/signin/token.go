@@ -14,8 +14,9 @@ import (
 	"github.com/meshyard/meshyard/internal/oauth"
 )
 
-// giveToken turns a code, or an application's own secret, into a token: RFC 6749 sections 4.1.3 and 4.4.2. Parameters come in the query, urlencoded or
-// multipart, as old programs send them; the answer is text unless JSON is asked for.
+// giveToken turns a code, or an application's own secret, into a token: RFC 6749 sections 4.1.3 and
+// 4.4.2. Parameters come in the query, urlencoded or multipart, as old programs send them; the
+// answer is text unless JSON is asked for.
 func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
 	given, ok := parameters(w, r)
 	if !ok {
@@ -72,7 +73,8 @@ func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
 	}
 	if !wantsJSON(r) {
 		w.Header().Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
-		_, _ = w.Write([]byte("access_token=" + token.Text + "&token_type=Bearer")) // nothing in it needs an escape
+		// nothing in it needs an escape
+		_, _ = w.Write([]byte("access_token=" + token.Text + "&token_type=Bearer"))
 		return
 	}
 	answer := map[string]any{"access_token": token.Text, "token_type": "Bearer", "scope": token.Scopes.String()}
@@ -173,7 +175,8 @@ func (s *site) failToken(w http.ResponseWriter, r *http.Request, err error, stat
 	refuseToken(w, http.StatusInternalServerError, "server_error", "something went wrong on the server; it has been logged")
 }
 
-// refuseToken answers with an error as RFC 6749 section 5.2 has it, which old programs find in X-Error too.
+// refuseToken answers with an error as RFC 6749 section 5.2 has it, which old programs find in
+// X-Error too.
 func refuseToken(w http.ResponseWriter, status int, code, description string) {
 	w.Header().Set("X-Error", code)
 	writeJSON(w, status, map[string]string{"error": code, "error_description": description})

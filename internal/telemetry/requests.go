@@ -11,7 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/clientip"
 )
 
-// Requests logs one line a request: never its query, its headers or its body, for these may hold tokens.
+// Requests logs one line a request: never its query, its headers or its body, for these may hold
+// tokens.
 func Requests(next http.Handler, logger *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -64,7 +65,8 @@ func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return http.NewResponseController(r.ResponseWriter).Hijack()
 }
 
-// Flush sends what was written: streams of events go through writers that ask for this method by its name.
+// Flush sends what was written: streams of events go through writers that ask for this method by
+// its name.
 func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() }
 
 // Unwrap lets http.ResponseController find the connection.

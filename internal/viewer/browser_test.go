@@ -135,7 +135,8 @@ func TestPoints(t *testing.T) {
 	m.ThreejsURL, m.Triangles = "/points.json", 0
 	tab := open(t, serve(t, m))
 	awaitPhase(t, tab, "shown")
-	if s := stains(picture(t, tab, "points")); s[2].pixels < 50 { // points of the top, which are drawn over others
+	// points of the top, which are drawn over others
+	if s := stains(picture(t, tab, "points")); s[2].pixels < 50 {
 		t.Errorf("got %d blue pixels, want 50 or more", s[2].pixels)
 	}
 	if got := graphiqltest.Read[string](t, tab, "read the detail", `document.querySelector('#detail').innerText`); got != "16 points" {

@@ -96,7 +96,8 @@ func TestPathsAndMethods(t *testing.T) {
 	}
 }
 
-// People who open the page of a model that is not theirs, or does not exist, see a page that says why.
+// People who open the page of a model that is not theirs, or does not exist, see a page that says
+// why.
 func TestErrorPage(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]string{

@@ -16,7 +16,8 @@ import (
 	"github.com/meshyard/meshyard/internal/zipstream"
 )
 
-// checksums remembers the CRC-32 of contents that were read, so that a resumed download need not read them again.
+// checksums remembers the CRC-32 of contents that were read, so that a resumed download need not
+// read them again.
 type checksums struct {
 	mu   sync.Mutex
 	sums map[string]uint32 // by SHA-256
@@ -40,8 +41,8 @@ func (c *checksums) put(sha256 string, sum uint32) {
 	c.sums[sha256] = sum
 }
 
-// serveZip streams the files of a thing as a ZIP archive. The archive depends on the thing and its files alone, so
-// a client can resume it with Range and If-Range.
+// serveZip streams the files of a thing as a ZIP archive. The archive depends on the thing and its
+// files alone, so a client can resume it with Range and If-Range.
 func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *object) {
 	var files []zipstream.File
 	tag := sha256.New()
@@ -85,8 +86,8 @@ func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *object)
 	http.ServeContent(w, r, "", time.Time{}, archive)
 }
 
-// unique returns a name in a folder that no other file of the archive has, whatever the case: some file systems make
-// one file of two names.
+// unique returns a name in a folder that no other file of the archive has, whatever the case: some
+// file systems make one file of two names.
 func unique(taken map[string]bool, folder, name string) string {
 	name = fileName(name)
 	extension := path.Ext(name)

@@ -1,6 +1,7 @@
-// Package webpage serves the pages behind the web addresses that answers carry: a thing, a make, a user, a tag and a
-// collection, and the ZIP archive of a thing's files. The pages are plain HTML and need no JavaScript. All of their data
-// comes from stored GraphQL documents, so a visitor sees what the schema shows them.
+// Package webpage serves the pages behind the web addresses that answers carry: a thing, a make, a
+// user, a tag and a collection, and the ZIP archive of a thing's files. The pages are plain HTML
+// and need no JavaScript. All of their data comes from stored GraphQL documents, so a visitor sees
+// what the schema shows them.
 package webpage
 
 import (
@@ -35,8 +36,8 @@ var ErrNotFound = errors.New("not found")
 type Options struct {
 	// BaseURL is the address that clients see, with no slash at the end.
 	BaseURL string
-	// Run runs an operation of [Documents] for the visitor in ctx and returns its data. It returns [ErrNotFound] for
-	// what does not exist and for what the visitor may not see.
+	// Run runs an operation of [Documents] for the visitor in ctx and returns its data. It returns
+	// [ErrNotFound] for what does not exist and for what the visitor may not see.
 	Run func(ctx context.Context, operation string, variables map[string]any) ([]byte, error)
 	// LicenseName returns the name of a license for people.
 	LicenseName func(license string) string
@@ -224,7 +225,8 @@ func (o Options) view(kind string, of *object, page int) *view {
 	return v
 }
 
-// write answers with a page. Its policy allows one style sheet, pictures and links, and nothing that runs.
+// write answers with a page. Its policy allows one style sheet, pictures and links, and nothing
+// that runs.
 func (o Options) write(w http.ResponseWriter, r *http.Request, status int, v *view) {
 	v.Nonce = rand.Text()
 	var b bytes.Buffer

@@ -1,9 +1,11 @@
-// Package zipstream makes ZIP archives that are served while they are made. Entries are stored, not compressed, so the
-// size of an archive is known before a byte of its files is read, and a download can be resumed at any byte.
+// Package zipstream makes ZIP archives that are served while they are made. Entries are stored, not
+// compressed, so the size of an archive is known before a byte of its files is read, and a download
+// can be resumed at any byte.
 //
-// The standard library's archive/zip writes an archive from its start only. The layout is that of PKWARE's APPNOTE.TXT
-// 6.3.10: a local header, the data and a data descriptor for each entry (sections 4.3.7 and 4.3.9), then the central
-// directory (4.3.12). Archives and files of 4 GiB or more use the ZIP64 records of 4.3.14, 4.3.15 and 4.5.3.
+// The standard library's archive/zip writes an archive from its start only. The layout is that of
+// PKWARE's APPNOTE.TXT 6.3.10: a local header, the data and a data descriptor for each entry
+// (sections 4.3.7 and 4.3.9), then the central directory (4.3.12). Archives and files of 4 GiB or
+// more use the ZIP64 records of 4.3.14, 4.3.15 and 4.5.3.
 package zipstream
 
 import (
@@ -20,7 +22,8 @@ type File struct {
 	Name string // with slashes; unique in the archive
 	Size int64  // bytes that Open yields
 	Open func() (io.ReadSeekCloser, error)
-	// CRC32 returns the IEEE checksum where it is known; nil, or a false, makes the archive read the file for it.
+	// CRC32 returns the IEEE checksum where it is known; nil, or a false, makes the archive read
+	// the file for it.
 	CRC32 func() (sum uint32, ok bool)
 	// Checked is called with the checksum once it was computed; it may be nil.
 	Checked func(sum uint32)
@@ -129,7 +132,8 @@ func (a *Archive) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readFile reads data of a file, and computes its checksum on the way where it is read from its start.
+// readFile reads data of a file, and computes its checksum on the way where it is read from its
+// start.
 func (a *Archive) readFile(p []byte, s segment) (int, error) {
 	at := a.at - s.start
 	if a.openFor != s.file || a.openAt != at {

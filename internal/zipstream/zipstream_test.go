@@ -16,7 +16,8 @@ func (closer) Close() error { return nil }
 
 var modified = time.Date(2026, 11, 22, 2, 30, 4, 0, time.UTC)
 
-// fixture returns the files of an archive, some of them empty, and counts how often they are opened.
+// fixture returns the files of an archive, some of them empty, and counts how often they are
+// opened.
 func fixture(opened *int) (files []File, contents [][]byte) {
 	for i, size := range []int{0, 1, 70_000, 0, 333} {
 		content := bytes.Repeat([]byte{byte(i), 'x', 7}, size/3+1)[:size]
@@ -29,7 +30,8 @@ func fixture(opened *int) (files []File, contents [][]byte) {
 	return files, contents
 }
 
-// The standard library reads an archive back with the same bytes, and its size is the announced one.
+// The standard library reads an archive back with the same bytes, and its size is the announced
+// one.
 func TestArchive(t *testing.T) {
 	var opened int
 	files, contents := fixture(&opened)

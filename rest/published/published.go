@@ -1,5 +1,5 @@
-// Package published holds the published interface that the REST API is compatible with, as two tables,
-// and checks answers against it. It is for tests.
+// Package published holds the published interface that the REST API is compatible with, as two
+// tables, and checks answers against it. It is for tests.
 package published
 
 import (
@@ -70,8 +70,8 @@ var schemas = func() map[string]map[string]field {
 	return all
 }()
 
-// Check returns what is wrong with a decoded JSON value as one of the published type. Fields that the
-// type does not name are allowed.
+// Check returns what is wrong with a decoded JSON value as one of the published type. Fields that
+// the type does not name are allowed.
 func Check(value any, of string) (faults []string) {
 	return check("", value, of)
 }

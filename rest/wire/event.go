@@ -21,8 +21,9 @@ type EventSchema struct {
 	Target *eventTarget `json:"target,omitempty"`
 }
 
-// eventTypes are the kinds of notifications by their number on the wire, from 1. The published interface
-// does not say which number means what. New kinds are added at the end; 0 is a kind without a number.
+// eventTypes are the kinds of notifications by their number on the wire, from 1. The published
+// interface does not say which number means what. New kinds are added at the end; 0 is a kind
+// without a number.
 var eventTypes = []string{"COMMENT", "REPLY", "LIKE", "MAKE", "FOLLOW", "REMIX", "MODERATION", "PROCESSING_FAILED"}
 
 // EventObject is what a notification is about, or who caused it.

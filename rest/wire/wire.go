@@ -53,8 +53,8 @@ type TargetID struct {
 	ID   ID     `json:"id"`
 }
 
-// Time is RFC 3339 in GraphQL. The wire has no fractions and a numeric offset, because clients parse
-// it with fixed patterns.
+// Time is RFC 3339 in GraphQL. The wire has no fractions and a numeric offset, because clients
+// parse it with fixed patterns.
 type Time struct{ time.Time }
 
 // MarshalJSON writes 2015-04-09T12:55:22+00:00.

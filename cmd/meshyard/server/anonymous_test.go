@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// Without a token, queries read what is published and nothing else, if the operator permits it. REST
-// always needs a token.
+// Without a token, queries read what is published and nothing else, if the operator permits it.
+// REST always needs a token.
 func TestAnonymousRead(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada", auth.Read, auth.Write)

@@ -13,7 +13,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// A cursor that was changed is refused as bad input, also where it holds a time that no database takes.
+// A cursor that was changed is refused as bad input, also where it holds a time that no database
+// takes.
 func TestChangedCursors(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.Catalogue()
@@ -126,7 +127,8 @@ func TestDeprecatedCallsAreBounded(t *testing.T) {
 	})
 }
 
-// A single letter finds whole words only, and the words of one query that may be misspelled are few.
+// A single letter finds whole words only, and the words of one query that may be misspelled are
+// few.
 func TestSearchIsBounded(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

@@ -31,7 +31,8 @@ func (b *buffer) String() string {
 	return b.kept.String()
 }
 
-// No token, password, code, cookie or secret is in any log, whichever way it went, nor repeated in any refusal. Not beside other tests: it listens to all logs.
+// No token, password, code, cookie or secret is in any log, whichever way it went, nor repeated in
+// any refusal. Not beside other tests: it listens to all logs.
 func TestNoSecretIsLogged(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {

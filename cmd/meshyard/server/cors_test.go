@@ -12,7 +12,8 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// Pages may call as the setting says, by requests and by WebSockets, and never with what the browser keeps.
+// Pages may call as the setting says, by requests and by WebSockets, and never with what the
+// browser keeps.
 func TestPagesOfOtherSites(t *testing.T) {
 	t.Parallel()
 	const friend, stranger = "https://app.example.org", "https://app.example.org.evil.example"

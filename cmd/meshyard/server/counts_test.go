@@ -66,11 +66,13 @@ type crowd struct {
 	names                                       []string
 	things, files, makes, comments, collections pool
 	deeds                                       []deed
-	done                                        sync.Map // how often each deed was done and not refused: *atomic.Int64
+	// how often each deed was done and not refused: *atomic.Int64
+	done sync.Map
 }
 
-// deed is a mutation. Its variables are those of its document that vars gives; what it answers as newId goes into the pool made. Where
-// it is for the owner of what is in a pool, the owner does it mostly.
+// deed is a mutation. Its variables are those of its document that vars gives; what it answers as
+// newId goes into the pool made. Where it is for the owner of what is in a pool, the owner does it
+// mostly.
 type deed struct {
 	name, document string
 	vars           func(r *rand.Rand, who int) object
@@ -158,7 +160,8 @@ func newCrowd(t *testing.T, s *servertest.Server) *crowd {
 
 var newID = regexp.MustCompile(`"newId":"(\d+)"`)
 
-// act does n deeds in each of eight goroutines, each with a seed of its own. None may fail by a fault of ours.
+// act does n deeds in each of eight goroutines, each with a seed of its own. None may fail by a
+// fault of ours.
 func (c *crowd) act(t *testing.T, seed uint64, n int) {
 	t.Helper()
 	together(8, func(i int) int {
@@ -166,7 +169,8 @@ func (c *crowd) act(t *testing.T, seed uint64, n int) {
 		for range n {
 			who, d := r.IntN(len(c.users)), c.deeds[r.IntN(len(c.deeds))]
 			if d.name == "delete thing" && r.IntN(8) > 0 {
-				d = c.deeds[slices.IndexFunc(c.deeds, func(d deed) bool { return d.name == "set ancestors" })] // or little would be left
+				// or little would be left
+				d = c.deeds[slices.IndexFunc(c.deeds, func(d deed) bool { return d.name == "set ancestors" })]
 			}
 			vars := d.vars(r, who)
 			if d.own != nil && r.IntN(4) > 0 {
@@ -287,7 +291,8 @@ func differ(t *testing.T, when string, got, want map[string]int64) {
 	}
 }
 
-// Whatever many users do at once while counts are folded, each count is what the rows say, folded or not.
+// Whatever many users do at once while counts are folded, each count is what the rows say, folded
+// or not.
 func TestCountsNeitherLoseNorDouble(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		c, staff := newCrowd(t, s), s.Staff()
@@ -348,8 +353,8 @@ func soundRows(t *testing.T, s *servertest.Server) {
 	}
 }
 
-// A like that is repeated counts once, and one that is taken back twice is gone once, at whatever moment counts are folded; and so do
-// follows and places in collections.
+// A like that is repeated counts once, and one that is taken back twice is gone once, at whatever
+// moment counts are folded; and so do follows and places in collections.
 func TestRepeatedCountsOnce(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)

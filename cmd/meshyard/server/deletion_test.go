@@ -13,7 +13,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// hangar is a catalogue with a thing to delete, and all that can hang on it. Whatever is to go with it says zeppelin.
+// hangar is a catalogue with a thing to delete, and all that can hang on it. Whatever is to go with
+// it says zeppelin.
 type hangar struct {
 	s                                  *servertest.Server
 	ada, bob, cyd                      *servertest.Client
@@ -86,7 +87,8 @@ func newHangar(t *testing.T, s *servertest.Server) *hangar {
 	return h
 }
 
-// addresses gives all addresses of the bytes of a file: public, direct, and signed as a download leads to.
+// addresses gives all addresses of the bytes of a file: public, direct, and signed as a download
+// leads to.
 func (h *hangar) addresses(t *testing.T, file int64) []string {
 	t.Helper()
 	f := read(t, h.ada.Get(fmt.Sprintf("/files/%d", file)))
@@ -106,7 +108,8 @@ func (h *hangar) bytes(t *testing.T, addresses []string, status int) {
 	}
 }
 
-// absent sees that what stands at a path, and for GraphQL at a field, is not there: for its owner, and for another.
+// absent sees that what stands at a path, and for GraphQL at a field, is not there: for its owner,
+// and for another.
 func (h *hangar) absent(t *testing.T, path, field string, id int64) {
 	t.Helper()
 	for name, c := range map[string]*servertest.Client{"ada": h.ada, "bob": h.bob, "cyd": h.cyd} {
@@ -150,7 +153,8 @@ func (h *hangar) meets(t *testing.T) (met []string) {
 	return met
 }
 
-// collected sees that the next collection of garbage removes so many contents, and that nothing is wrong then.
+// collected sees that the next collection of garbage removes so many contents, and that nothing is
+// wrong then.
 func (h *hangar) collected(t *testing.T, contents int) {
 	t.Helper()
 	sweep, err := h.s.Store.CollectGarbage(context.Background(), 0, false)
@@ -165,7 +169,8 @@ func (h *hangar) collected(t *testing.T, contents int) {
 	}
 }
 
-// remains sees that bob's make is there without its thing, with its pictures, comments and all that counts them.
+// remains sees that bob's make is there without its thing, with its pictures, comments and all that
+// counts them.
 func (h *hangar) remains(t *testing.T) {
 	t.Helper()
 	var got struct {
@@ -202,8 +207,8 @@ func (h *hangar) remains(t *testing.T) {
 	h.s.Client("").Get(fmt.Sprintf("/download:%d", more)).Want(t, 200)
 }
 
-// A thing that is deleted is gone with all that is its own: at every path, in every list, count and history, to the last byte. What others
-// made of it stays.
+// A thing that is deleted is gone with all that is its own: at every path, in every list, count and
+// history, to the last byte. What others made of it stays.
 func TestDeletedThingIsGone(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		h := newHangar(t, s)
@@ -263,7 +268,8 @@ func TestDeletedThingIsGone(t *testing.T) {
 	})
 }
 
-// What outlived its thing can be downloaded as before, also by a tracked download, which leaves nothing in a history.
+// What outlived its thing can be downloaded as before, also by a tracked download, which leaves
+// nothing in a history.
 func TestDownloadOfWhatOutlivedItsThing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		h := newHangar(t, s)
@@ -285,7 +291,8 @@ func TestDownloadOfWhatOutlivedItsThing(t *testing.T) {
 	})
 }
 
-// A make, a comment, a file and a collection that are deleted are gone, with what is their own and nothing else.
+// A make, a comment, a file and a collection that are deleted are gone, with what is their own and
+// nothing else.
 func TestDeletedPartIsGone(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		h := newHangar(t, s)
@@ -299,7 +306,8 @@ func TestDeletedPartIsGone(t *testing.T) {
 		// A file.
 		own := addresses(h.stl)
 		h.bob.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.thing, h.stl), nil).Want(t, 403)
-		h.ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.bystander, h.stl), nil).Want(t, 404) // it is not there
+		// it is not there
+		h.ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.bystander, h.stl), nil).Want(t, 404)
 		h.ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.thing, h.stl), nil).Want(t, 200)
 		h.ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.thing, h.stl), nil).Want(t, 404)
 		h.absent(t, "/files/%d", "file", h.stl)
@@ -435,7 +443,8 @@ func TestTagsAreThoseInUse(t *testing.T) {
 	})
 }
 
-// Whatever others do with a thing, its makes and comments while it is deleted, they are never told of a fault of ours, and nothing is left over.
+// Whatever others do with a thing, its makes and comments while it is deleted, they are never told
+// of a fault of ours, and nothing is left over.
 func TestDeleteBesideAll(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, cyd := s.User("ada"), s.User("bob"), s.User("cyd")
@@ -531,7 +540,8 @@ func TestDeleteBesideAll(t *testing.T) {
 	})
 }
 
-// Whoever looks at lists while what stands in them is deleted is told what is there, and never of a fault of ours.
+// Whoever looks at lists while what stands in them is deleted is told what is there, and never of a
+// fault of ours.
 func TestLookBesideDelete(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -580,8 +590,9 @@ func TestLookBesideDelete(t *testing.T) {
 	})
 }
 
-// An act that waits for a row when a delete comes to wait for it, too, ends well, and leaves nothing over. On SQLite, whose writers go one after the
-// other from their first statement on, there is nothing to wait for.
+// An act that waits for a row when a delete comes to wait for it, too, ends well, and leaves
+// nothing over. On SQLite, whose writers go one after the other from their first statement on,
+// there is nothing to wait for.
 func TestDeleteWaitsWithOthers(t *testing.T) {
 	t.Parallel()
 	deleteThing := func(h *hangar) int {

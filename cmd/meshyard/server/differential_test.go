@@ -23,8 +23,9 @@ import (
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
-// TestExecutorsAgree runs random queries on the executor that gqlgen generates and on ours: the data are the same to the
-// byte, and so are the errors, whose order is free. MESHYARD_DIFFERENTIAL says how many queries each engine runs.
+// TestExecutorsAgree runs random queries on the executor that gqlgen generates and on ours: the
+// data are the same to the byte, and so are the errors, whose order is free. MESHYARD_DIFFERENTIAL
+// says how many queries each engine runs.
 func TestExecutorsAgree(t *testing.T) {
 	count := 1_000
 	if n, err := strconv.Atoi(os.Getenv("MESHYARD_DIFFERENTIAL")); err == nil {
@@ -194,8 +195,8 @@ func (q *randomQuery) field(f *ast.FieldDefinition, depth int) string {
 	return text
 }
 
-// alias gives a field a name of its own: the arguments of two fields must not differ under one name. Fields without
-// arguments may share one, and are merged.
+// alias gives a field a name of its own: the arguments of two fields must not differ under one
+// name. Fields without arguments may share one, and are merged.
 func (q *randomQuery) alias() string {
 	q.aliases++
 	return "a" + strconv.Itoa(q.aliases) + ": "

@@ -13,7 +13,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// Each GET of a tracked download counts once and each HEAD not at all, while the counts are folded all the time.
+// Each GET of a tracked download counts once and each HEAD not at all, while the counts are folded
+// all the time.
 func TestDownloadsCountExactly(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)

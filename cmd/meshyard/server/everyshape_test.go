@@ -11,7 +11,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// lookups are the paths that are looked up, and the shape that the wire document gives each. {thing}, {copy} and the like are ids of either world.
+// lookups are the paths that are looked up, and the shape that the wire document gives each.
+// {thing}, {copy} and the like are ids of either world.
 var lookups = []struct{ path, kind string }{
 	{"/featured", "[FeaturedSchema]"}, {"/newest", "[ShortThingSchema]"}, {"/popular", "[ShortThingSchema]"},
 	{"/search", "ThingHits"}, {"/search/{term}", "ThingHits"}, {"/search/{tag}/tag", "ThingHits"}, {"/search/{term}/autocomplete", "ThingHits"},
@@ -49,12 +50,13 @@ var publishedOnly = []string{
 	"/programs/0/all",
 }
 
-// Nothing is null, or missing, that the wire document says is there: neither where everything is filled nor where all is empty. The shapes are
-// those of the old client, not ours.
+// Nothing is null, or missing, that the wire document says is there: neither where everything is
+// filled nor where all is empty. The shapes are those of the old client, not ours.
 func TestEveryShape(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve := s.User("ada"), s.User("bob"), s.User("eve")
-		// eve has nothing: a bare draft, a make of a thing that is gone, a comment that she took back, an empty collection.
+		// eve has nothing: a bare draft, a make of a thing that is gone, a comment that she took
+		// back, an empty collection.
 		gone, bare := ada.Thing("Gone"), eve.Thing("Bare")
 		ada.Finalize("thing", gone, ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))).Want(t, 200)
 		ada.Publish(gone).Want(t, 200)
@@ -108,7 +110,8 @@ func TestEveryShape(t *testing.T) {
 	})
 }
 
-// fullThing makes a featured thing of ada's that has all that a thing can have, and gives the ids of it all.
+// fullThing makes a featured thing of ada's that has all that a thing can have, and gives the ids
+// of it all.
 func fullThing(t *testing.T, s *servertest.Server, ada, bob *servertest.Client) map[string]any {
 	t.Helper()
 	publish := func(c *servertest.Client, fields object) (id, file int64) {

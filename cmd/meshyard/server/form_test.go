@@ -139,7 +139,8 @@ func TestFormExpires(t *testing.T) {
 	}, func(c *config.Settings) { c.PendingTTL = time.Second })
 }
 
-// A policy that was signed before its user was suspended stores no bytes, until the user is restored.
+// A policy that was signed before its user was suspended stores no bytes, until the user is
+// restored.
 func TestFormOfASuspendedUser(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, staff := s.User("ada"), s.Staff()
@@ -155,8 +156,8 @@ func TestFormOfASuspendedUser(t *testing.T) {
 	})
 }
 
-// Only the part named file is the file. Another part with a filename, a second file or a type after the
-// file is refused, and nothing is stored.
+// Only the part named file is the file. Another part with a filename, a second file or a type after
+// the file is refused, and nothing is stored.
 func TestFormTakesTheFilePartOnly(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

@@ -11,7 +11,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// No text in any parameter of signing in makes a 5xx, and none sends a browser elsewhere than to a page of the server or to what the application registered.
+// No text in any parameter of signing in makes a 5xx, and none sends a browser elsewhere than to a
+// page of the server or to what the application registered.
 func FuzzOAuth(f *testing.F) {
 	s := servertest.Start(unlogged{f}, "sqlite")
 	s.User("ada")

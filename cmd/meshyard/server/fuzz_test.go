@@ -10,7 +10,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// unlogged is a fuzz test as the server sees it: it may not write to the log of one while an input is tried.
+// unlogged is a fuzz test as the server sees it: it may not write to the log of one while an input
+// is tried.
 type unlogged struct{ testing.TB }
 
 func (unlogged) Logf(string, ...any) {}

@@ -32,8 +32,8 @@ var varying = []struct {
 // seen are the goldens that a run has come by, on either engine.
 var seen sync.Map
 
-// golden holds the first success of an operation against the one that is kept: it must be the same on both engines, and stay the same
-// until somebody means it to change.
+// golden holds the first success of an operation against the one that is kept: it must be the same
+// on both engines, and stay the same until somebody means it to change.
 func golden(t *testing.T, operation string, answer *servertest.Response, base string) {
 	t.Helper()
 	if answer.StatusCode >= 400 {

@@ -14,7 +14,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// handlerAt opens a catalogue under a base address and gives all that it answers, without a connection.
+// handlerAt opens a catalogue under a base address and gives all that it answers, without a
+// connection.
 func handlerAt(t *testing.T, settings config.Settings, base string) (http.Handler, *models.Store) {
 	t.Helper()
 	settings.BaseURL = base
@@ -40,7 +41,8 @@ func get(h http.Handler, path string) *httptest.ResponseRecorder {
 	return w
 }
 
-// post sends a form as a browser does from a page of the server, which a proxy leads to from the address that browsers see.
+// post sends a form as a browser does from a page of the server, which a proxy leads to from the
+// address that browsers see.
 func post(h http.Handler, address string, form url.Values) *httptest.ResponseRecorder {
 	u, _ := url.Parse(address)
 	r := httptest.NewRequest("POST", "/"+u.Path[strings.LastIndex(u.Path, "/")+1:], strings.NewReader(form.Encode()))

@@ -20,8 +20,8 @@ var hostileTexts = []string{
 // Values that somebody may put into a JSON body, besides these texts.
 var hostileValues = []any{nil, true, 0, -1, 1e300, 0.5, []any{}, []any{nil}, []any{[]any{}}, []any{object{}}, object{}, object{"id": object{}}, object{"name": []any{1}}, slices.Repeat([]any{"a"}, 2_000)}
 
-// No value in any place of any operation makes a 500, or an answer that OpenAPI does not describe (which Send sees to). An error is in the
-// documented shape.
+// No value in any place of any operation makes a 500, or an answer that OpenAPI does not describe
+// (which Send sees to). An error is in the documented shape.
 func TestNoInputIsOurFault(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -67,7 +67,8 @@ func TestNoInputIsOurFault(t *testing.T) {
 						switch {
 						case p.In == "query":
 							send(method, at(path, "", "")+"?"+url.Values{p.Name: {text}}.Encode(), nil)
-						case method == http.MethodGet || method == http.MethodPost: // a path that is cleaned would be another's
+						// a path that is cleaned would be another's
+						case method == http.MethodGet || method == http.MethodPost:
 							if text != "" && !strings.Contains(text, "..") {
 								send(method, at(path, p.Name, text), nil)
 							}

@@ -71,8 +71,8 @@ func TestHTMLIsStored(t *testing.T) {
 	})
 }
 
-// Texts without HTML of this version are rendered on demand, within a bound, until RenderStale has stored it. The server
-// does not run, so that its own job does not come between.
+// Texts without HTML of this version are rendered on demand, within a bound, until RenderStale has
+// stored it. The server does not run, so that its own job does not come between.
 func TestStaleHTML(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {

@@ -16,7 +16,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// imported is what an import brings, less what may differ from run to run: the ids of users and tags.
+// imported is what an import brings, less what may differ from run to run: the ids of users and
+// tags.
 var imported = []string{
 	"SELECT t.id, t.name, u.username, t.license, t.category_id, t.description, t.like_count, t.popularity, t.download_count FROM things AS t JOIN users AS u ON u.id = t.owner_id ORDER BY t.id",
 	"SELECT f.id, f.name, f.size, f.kind, f.thing_id, f.rank, u.username FROM files AS f JOIN users AS u ON u.id = f.owner_id ORDER BY f.id",
@@ -63,7 +64,8 @@ func rowsOf(t *testing.T, s *servertest.Server, query string) (all []string) {
 	return all
 }
 
-// An import that is cut short goes on where it was, one that is whole changes nothing when it is run again, and both end with the same rows.
+// An import that is cut short goes on where it was, one that is whole changes nothing when it is
+// run again, and both end with the same rows.
 func TestImportGoesOn(t *testing.T) {
 	tables, err := dataset.Open(filepath.Join("..", "..", "..", "testdata", "catalogue"))
 	if err != nil {
@@ -128,7 +130,8 @@ func TestImportGoesOn(t *testing.T) {
 		}
 		soundCatalogue(t, cut)
 		findings, err := cut.Store.Diagnose(context.Background())
-		// Tests run without autovacuum, and PostgreSQL may count rows as changed seconds after ANALYZE has read them.
+		// Tests run without autovacuum, and PostgreSQL may count rows as changed seconds after
+		// ANALYZE has read them.
 		late := func(f string) bool {
 			return strings.HasPrefix(f, "autovacuum is off") || strings.Contains(f, "rows changed since its statistics were made")
 		}

@@ -14,7 +14,8 @@ import (
 // anyThing is what lists of things hold where the documents do not say which of the two it is.
 const anyThing = "ThingSchema|ShortThingSchema"
 
-// A maker and a visitor do all that old clients do, by a client that knows the documents and nothing of the server.
+// A maker and a visitor do all that old clients do, by a client that knows the documents and
+// nothing of the server.
 func TestJourneyOfOldClient(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := &oldClient{base: s.URL, token: s.User("ada").Token}

@@ -21,8 +21,8 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// Documents that would cost far more than they weigh are refused before they are validated, and the answers stay small. None of
-// these ends in time where the limits are missing.
+// Documents that would cost far more than they weigh are refused before they are validated, and the
+// answers stay small. None of these ends in time where the limits are missing.
 func TestHostileDocuments(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	ada, nobody := s.User("ada"), s.Client("")
@@ -176,7 +176,8 @@ func TestRateLimit(t *testing.T) {
 	s.Client("").Get("/healthz").Want(t, 200)
 }
 
-// The cost of an operation is told to who asks for it, and what he may still run; what is over that is refused, and told when to come back.
+// The cost of an operation is told to who asks for it, and what he may still run; what is over that
+// is refused, and told when to come back.
 func TestCostIsTold(t *testing.T) {
 	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 10 })
 	ada, bob := s.User("ada"), s.User("bob")

@@ -15,8 +15,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// walked is a list that a test walks: a field of the schema with its own arguments, on an object that open leads to, and the
-// statement that gives the keys of its entries in their order.
+// walked is a list that a test walks: a field of the schema with its own arguments, on an object
+// that open leads to, and the statement that gives the keys of its entries in their order.
 type walked struct {
 	field, args, open, key, sql string
 }
@@ -73,7 +73,8 @@ func below(v any, name string) any {
 	return nil
 }
 
-// keys gives the keys of the entries of a part, and sees that nodes, edges and cursors fit each other.
+// keys gives the keys of the entries of a part, and sees that nodes, edges and cursors fit each
+// other.
 func (p part) keys(t *testing.T, what string) []string {
 	t.Helper()
 	keys := []string{}
@@ -94,7 +95,8 @@ func (p part) keys(t *testing.T, what string) []string {
 	return keys
 }
 
-// walk walks the list in all three ways in steps of two. Each must give all entries once, in their order.
+// walk walks the list in all three ways in steps of two. Each must give all entries once, in their
+// order.
 func (l walked) walk(t *testing.T, c *servertest.Client, want []string) {
 	t.Helper()
 	const step = 2
@@ -160,7 +162,8 @@ func (l walked) refuses(t *testing.T, c *servertest.Client, alien string) {
 	}
 }
 
-// gallery is a catalogue in which each list has some entries, and the lists that hang on its objects.
+// gallery is a catalogue in which each list has some entries, and the lists that hang on its
+// objects.
 type gallery struct {
 	s          *servertest.Server
 	db         *models.DB
@@ -209,7 +212,8 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 	for _, thing := range things[1:] {
 		staff.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": thing}, new(any))
 	}
-	for _, role := range []string{"MODERATOR", "MEMBER", "ADMINISTRATOR", "MODERATOR"} { // bob sees what is for the staff
+	// bob sees what is for the staff
+	for _, role := range []string{"MODERATOR", "MEMBER", "ADMINISTRATOR", "MODERATOR"} {
 		staff.Query(`mutation ($role: Role!) { setUserRole(input: {username: "bob", role: $role, reason: "To test."}) { user { id } } }`, object{"role": role}, new(any))
 		s.Token("bob", "read")
 	}
@@ -221,7 +225,8 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 		g.collection = id(users[0], `mutation { createCollection(input: {name: "Things"}) { collection { newId: id } } }`, nil)
 		users[0].Query(`mutation ($c: ID!, $id: ID!) { addToCollection(input: {collectionId: $c, thingId: $id}) { collection { id } } }`, object{"c": g.collection, "id": things[i]}, new(any))
 	}
-	id(g.ada, `mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { newId: id } } }`, object{"id": draft}) // which shows itself to ada alone
+	// which shows itself to ada alone
+	id(g.ada, `mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { newId: id } } }`, object{"id": draft})
 	id(g.ada, comment, on("THING", draft))
 	for i, thing := range things {
 		users[0].Query(like, on("THING", thing), new(any))
@@ -351,7 +356,8 @@ func (g *gallery) lists() []walked {
 	return lists
 }
 
-// Each list, walked forward, backward and by page, gives all its entries once, also where many share what it is sorted by.
+// Each list, walked forward, backward and by page, gives all its entries once, also where many
+// share what it is sorted by.
 func TestListsAreWalkedWhole(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -391,8 +397,8 @@ func TestListsAreWalkedWhole(t *testing.T) {
 	})
 }
 
-// Recommendations are the things that a user does not like yet, the most popular first. Those of bob are empty, because
-// bob likes everything.
+// Recommendations are the things that a user does not like yet, the most popular first. Those of
+// bob are empty, because bob likes everything.
 func TestRecommendations(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGallery(t, s)
@@ -475,7 +481,8 @@ func TestEveryListIsWalked(t *testing.T) {
 	}
 }
 
-// A walk by cursor meets each thing that was there when it began once, and nothing twice, while others are published, made and featured.
+// A walk by cursor meets each thing that was there when it began once, and nothing twice, while
+// others are published, made and featured.
 func TestWalkWhilePublishing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, staff := s.User("ada"), s.Staff()
@@ -546,7 +553,8 @@ const nested = `{ things(first: 30) { nodes { name creator { username } tags { n
 	makes(first: 3) { nodes { name creator { username } image { name } } } comments(first: 3) { nodes { body author { username } files { name } replies(first: 2) { nodes { id } } } }
 	likers(first: 2) { totalCount nodes { id } } ancestors { nodes { id } } remixes { nodes { id creator { username } } } category { name parent { name } } isLiked isCollected } } }`
 
-// costs are the requests whose statements are counted: those that begin with / are of REST, with %[1]s for a user and %[2]s for a thing.
+// costs are the requests whose statements are counted: those that begin with / are of REST, with
+// %[1]s for a user and %[2]s for a thing.
 var costs = []struct{ name, request string }{
 	{"things, nested", nested},
 	{"things of the shelves of things", `{ things(first: 30) { nodes { category { name things(first: 3) { nodes { id } } parent { things(first: 3) { totalCount } } } } } }`},
@@ -585,7 +593,8 @@ var costs = []struct{ name, request string }{
 	{"REST downloads of a user", "/users/%[1]s/downloads"},
 }
 
-// cost counts the statements of a request: the least of some, since jobs send statements of their own.
+// cost counts the statements of a request: the least of some, since jobs send statements of their
+// own.
 func cost(t *testing.T, s *servertest.Server, c *servertest.Client, request, user, thing string) int64 {
 	t.Helper()
 	least := int64(1 << 62)
@@ -605,7 +614,8 @@ func cost(t *testing.T, s *servertest.Server, c *servertest.Client, request, use
 	return least
 }
 
-// mall fills a catalogue: n things of each of n users on n shelves, and n of whatever hangs on them.
+// mall fills a catalogue: n things of each of n users on n shelves, and n of whatever hangs on
+// them.
 type mall struct {
 	s       *servertest.Server
 	users   []*servertest.Client
@@ -673,7 +683,8 @@ func atoi(t *testing.T, s string) (n int64) {
 // costOf is what the engine that was counted first needed, by request.
 var costOf sync.Map
 
-// What a request costs is known and kept, is the same however much there is to show, and the same on both engines.
+// What a request costs is known and kept, is the same however much there is to show, and the same
+// on both engines.
 func TestStatementsAreFew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector makes reads late that would else share a statement")

@@ -16,7 +16,8 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// fileSchema is what the tests read of FileSchema, written down anew and not taken from the code under test.
+// fileSchema is what the tests read of FileSchema, written down anew and not taken from the code
+// under test.
 type fileSchema struct {
 	ID            int64   `json:"id"`
 	Name          string  `json:"name"`

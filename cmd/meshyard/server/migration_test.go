@@ -19,8 +19,9 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// firstSchema gives the settings of a catalogue as the first release left it, filled with some of everything, and in each table with a last row
-// that was deleted. Values that both engines read are written in.
+// firstSchema gives the settings of a catalogue as the first release left it, filled with some of
+// everything, and in each table with a last row that was deleted. Values that both engines read are
+// written in.
 func firstSchema(t *testing.T, engine string) config.Settings {
 	t.Helper()
 	settings := servertest.Settings(t, engine)
@@ -104,7 +105,8 @@ func firstSchema(t *testing.T, engine string) config.Settings {
 	return settings
 }
 
-// What the first release kept is all there in the schema of today, counted, and no id is given out again.
+// What the first release kept is all there in the schema of today, counted, and no id is given out
+// again.
 func TestMigrationOfTheFirstSchema(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -150,7 +152,8 @@ func TestMigrationOfTheFirstSchema(t *testing.T) {
 						`{a:{likeCount:0,collectCount:0,makeCount:1,commentCount:1,rootCommentCount:1,remixCount:0,downloadCount:5,fileCount:1},b:{likeCount:0,collectCount:0,makeCount:0,commentCount:0,rootCommentCount:0,remixCount:0,downloadCount:1,fileCount:1},ada:{thingCount:1,makeCount:0,likeCount:0,followerCount:0},bob:{thingCount:1,makeCount:1,likeCount:0,followerCount:0},cyd:{thingCount:0,makeCount:0,likeCount:0,followerCount:0},make:{commentCount:1,rootCommentCount:1,likeCount:0},tools:{thingCount:1},art:{thingCount:1},file:{downloadCount:3},made:{downloadCount:1},things:{totalCount:2}}`)
 					s.Fold()
 				}
-				const popular = `{ things(sort: POPULAR) { nodes { name } } }` // a make and some downloads are more than one download that was not folded
+				// a make and some downloads are more than one download that was not folded
+				const popular = `{ things(sort: POPULAR) { nodes { name } } }`
 				check(t, bob, popular, "{things:{nodes:[{name:Bracket},{name:Gear}]}}")
 				if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
 					t.Errorf("a recount changed %d counts (%v), want 0", changed, err)

@@ -19,7 +19,8 @@ func moderator(t *testing.T, s *servertest.Server, staff *servertest.Client, nam
 	return s.Client(s.Token(name, auth.Read, auth.Write, auth.Admin))
 }
 
-// Who is suspended reads and changes nothing, by any token and at once, and signs in no more; until he is restored.
+// Who is suspended reads and changes nothing, by any token and at once, and signs in no more; until
+// he is restored.
 func TestSuspension(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		staff := s.Staff()
@@ -133,7 +134,8 @@ func TestRoles(t *testing.T) {
 	})
 }
 
-// A thing that is taken down is gone from every list and search, its bytes are given to nobody by any address, its owner and the staff see why; restored it is as before.
+// A thing that is taken down is gone from every list and search, its bytes are given to nobody by
+// any address, its owner and the staff see why; restored it is as before.
 func TestTakedown(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve := s.User("ada"), s.User("bob"), s.User("eve")

@@ -128,7 +128,8 @@ func (p *pour) Read(b []byte) (int, error) {
 	return int(n), nil
 }
 
-// A file over the limit, sent in chunks, is refused on both faces while it comes, and is held nowhere meanwhile.
+// A file over the limit, sent in chunks, is refused on both faces while it comes, and is held
+// nowhere meanwhile.
 func TestChunkedUploadIsNotHeld(t *testing.T) {
 	const size = 256 << 20
 	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.UploadLimit = size - 1 })

@@ -8,7 +8,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// TestNotifications follows events from their cause to the recipient, over both APIs, until they are read or deleted.
+// TestNotifications follows events from their cause to the recipient, over both APIs, until they
+// are read or deleted.
 func TestNotifications(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve := s.User("ada"), s.User("bob"), s.User("eve")

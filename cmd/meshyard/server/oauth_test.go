@@ -12,7 +12,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// The whole way of a program with proof key: sign-in on the way, consent, code, token, JSON; each code once, and a second use ends the token.
+// The whole way of a program with proof key: sign-in on the way, consent, code, token, JSON; each
+// code once, and a second use ends the token.
 func TestCodeFlow(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -139,7 +140,8 @@ func TestCodeFlowOfOldPrograms(t *testing.T) {
 	})
 }
 
-// A program that cannot be redirected to registers urn:ietf:wg:oauth:2.0:oob: its user copies the code from a page.
+// A program that cannot be redirected to registers urn:ietf:wg:oauth:2.0:oob: its user copies the
+// code from a page.
 func TestOutOfBandFlow(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
@@ -199,7 +201,8 @@ func TestImplicitFlow(t *testing.T) {
 	})
 }
 
-// What is wrong with a question is told to the user where it is not known whom to answer, else to the application.
+// What is wrong with a question is told to the user where it is not known whom to answer, else to
+// the application.
 func TestWrongQuestions(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
@@ -237,7 +240,8 @@ func TestWrongQuestions(t *testing.T) {
 	})
 }
 
-// A decision is taken from the page that was shown, in the session that it was shown in, for the question that was shown, and from no other site.
+// A decision is taken from the page that was shown, in the session that it was shown in, for the
+// question that was shown, and from no other site.
 func TestConsentIsNobodyElses(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")

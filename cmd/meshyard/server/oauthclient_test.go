@@ -47,7 +47,8 @@ func (c *client) challenge() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// question is where the application sends a browser; more replaces parameters, and an empty one is left out.
+// question is where the application sends a browser; more replaces parameters, and an empty one is
+// left out.
 func (c *client) question(more ...string) string {
 	q := url.Values{
 		"client_id": {c.id}, "redirect_uri": {redirect}, "response_type": {"code"}, "state": {"a&b =#c"}, "scope": {"read"}, "code_challenge": {c.challenge()}, "code_challenge_method": {"S256"},

@@ -37,7 +37,8 @@ func signInElsewhere(t *testing.T, b *servertest.Browser, next string) *serverte
 	return b.Follow(there)
 }
 
-// Who comes from the provider is the same user each time, called as he would like unless somebody is called so.
+// Who comes from the provider is the same user each time, called as he would like unless somebody
+// is called so.
 func TestOpenIDSignIn(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
 		s.User("ada") // has nothing to do with the provider's ada
@@ -87,7 +88,8 @@ func TestOpenIDSignIn(t *testing.T) {
 	})
 }
 
-// What does not come from this browser's own sign-in, or is not what the provider was asked for, signs nobody in.
+// What does not come from this browser's own sign-in, or is not what the provider was asked for,
+// signs nobody in.
 func TestOpenIDTricks(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
 		issuer.SignsIn(oidctest.Claims{"sub": "1"})
@@ -139,7 +141,8 @@ func TestOpenIDTricks(t *testing.T) {
 	})
 }
 
-// An ID token of the provider, meant for this server, is taken as a bearer token, and makes its user at first sight.
+// An ID token of the provider, meant for this server, is taken as a bearer token, and makes its
+// user at first sight.
 func TestBearerOfTheProvider(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
 		token := issuer.Sign(oidctest.Claims{"sub": "1", "preferred_username": "ada"})

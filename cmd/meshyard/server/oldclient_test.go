@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// oldShapes are the schemas that the old client was generated from, as field:kind. A field ending in ~ may be missing, a kind ending in ?
-// may be null; [kind] is an array, {kind} an object with any keys, a|b one or the other.
+// oldShapes are the schemas that the old client was generated from, as field:kind. A field ending
+// in ~ may be missing, a kind ending in ? may be null; [kind] is an array, {kind} an object with
+// any keys, a|b one or the other.
 var oldShapes = map[string]string{
 	"FileSchema": `id:int name:text size:int url:url public_url:url download_url:url threejs_url:link thumbnail:url
 		default_image:ImageSummary? date:filedate formatted_size:text meta_data:list download_count:int direct_url:url? hash:text rank:int`,
@@ -150,7 +151,8 @@ var oldLicenses = []string{
 	"Creative Commons - Attribution - Non-Commercial - No Derivatives", "Creative Commons - Public Domain Dedication", "GNU - GPL", "GNU - LGPL", "BSD License",
 }
 
-// oldClient is a program that was written for another server and has only its base address switched.
+// oldClient is a program that was written for another server and has only its base address
+// switched.
 type oldClient struct {
 	*testing.T
 	base, token string
@@ -165,8 +167,8 @@ var (
 	oldBrowser   = &http.Client{}
 )
 
-// do sends a request as old clients do: by turns with another content type than its body has, with the token in the query, and with a slash
-// at the end. An absolute address is taken as it is.
+// do sends a request as old clients do: by turns with another content type than its body has, with
+// the token in the query, and with a slash at the end. An absolute address is taken as it is.
 func (c *oldClient) do(method, path string, body any, contentType string) (int, []byte) {
 	c.Helper()
 	text, isText := body.(string)
@@ -216,7 +218,8 @@ func (c *oldClient) do(method, path string, body any, contentType string) (int, 
 	return answer.StatusCode, read
 }
 
-// call wants an answer of a status and a kind. It goes on with what came, to find all that is wrong.
+// call wants an answer of a status and a kind. It goes on with what came, to find all that is
+// wrong.
 func (c *oldClient) call(status int, method, path string, body any, kind string) any {
 	c.Helper()
 	got, text := c.do(method, path, body, "")
@@ -345,7 +348,8 @@ func (c *oldClient) upload(name, file, kind string) any {
 	return o["id"]
 }
 
-// uploadByForm uploads a file in three requests: the form, the storage with no token, and the address where the storage sends on to.
+// uploadByForm uploads a file in three requests: the form, the storage with no token, and the
+// address where the storage sends on to.
 func (c *oldClient) uploadByForm(path, name, file, kind string) oldObject {
 	c.Helper()
 	form := c.one("POST", path, oldObject{"filename": name}, "StorageForm")

@@ -71,7 +71,8 @@ var paritySteps = []step{
 	{operation: "post_copies_copy_id_images", method: "POST", path: "/copies/1/images", body: map[string]any{"filename": "again.jpg"}, variables: map[string]any{"copy_id": "1", "filename": "again.jpg"}, bob: true},
 	{operation: "post_copies_copy_id_images", method: "POST", path: "/copies/1/images", body: map[string]any{"filename": "again.jpg"}, variables: map[string]any{"copy_id": "1", "filename": "again.jpg"}},
 
-	look("get_things_0_random", "/things/0/random", o{"per_page": 30}), // the one thing that is published
+	// the one thing that is published
+	look("get_things_0_random", "/things/0/random", o{"per_page": 30}),
 
 	// The catalogue, on what the steps before have left: thing 1 is published, and bob has made it.
 	{operation: "post_things", method: "POST", path: "/things", body: o{"name": "Bracket, longer", "license": "cc", "category": "Hobby", "description": "Longer.", "ancestors": l{1}, "is_remix": true, "tags": l{"holder"}}, variables: o{"name": "Bracket, longer", "license": "CC", "category": "Hobby", "description": "Longer.", "ancestors": l{"1"}, "is_remix": true, "tags": l{"holder"}}, bob: true},
@@ -203,7 +204,8 @@ type (
 	l = []any
 )
 
-// constants are the operations about nouns that the server lacks: they answer the same whatever their document does.
+// constants are the operations about nouns that the server lacks: they answer the same whatever
+// their document does.
 var constants = strings.Fields("get_groups get_users_username_groups get_printers_0_brands get_printers_0_models get_programs_0_all")
 
 // look is a step that ada takes and that changes nothing.
@@ -233,7 +235,8 @@ func finalize(targetType string, targetID int64, bob bool, ids ...int64) step {
 	return step{operation: "post_files_0_finalize_files", method: "POST", path: "/files/0/FinalizeFiles", body: servertest.FinalizeBody(targetType, targetID, ids...), variables: variables, bob: bob}
 }
 
-// Each REST operation and its GraphQL document do the same: the same data, the same verdict, the same side effects.
+// Each REST operation and its GraphQL document do the same: the same data, the same verdict, the
+// same side effects.
 func TestParity(t *testing.T) {
 	servertest.Sequential(t)
 	for _, name := range rest.Operations() {
@@ -378,7 +381,8 @@ func unwrap(v any) any {
 	}
 }
 
-// differences tells where an answer of REST and one of GraphQL say different things under the same key.
+// differences tells where an answer of REST and one of GraphQL say different things under the same
+// key.
 func differences(key string, wire, graph any, compared *int) []string {
 	wire, graph = alike(wire, graph)
 	switch g := graph.(type) {
@@ -416,8 +420,8 @@ var longLicense = map[string]string{
 	"CC": "Creative Commons - Attribution", "CC_SA": "Creative Commons - Attribution - Share Alike", "PD0": "Creative Commons - Public Domain Dedication",
 }
 
-// alike undoes what the wire does with lists: one object of a list that has but one, an array around one object, comments by parent, and an
-// empty object for none.
+// alike undoes what the wire does with lists: one object of a list that has but one, an array
+// around one object, comments by parent, and an empty object for none.
 func alike(wire, graph any) (any, any) {
 	list, isList := wire.([]any)
 	nodes, hasNodes := graph.([]any)

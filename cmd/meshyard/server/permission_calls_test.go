@@ -15,7 +15,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// filled puts into a text what stands for its placeholders, and makes what is to be the caller's own.
+// filled puts into a text what stands for its placeholders, and makes what is to be the caller's
+// own.
 func (m *matrix) filled(text string, sc scene, caller int) string {
 	m.t.Helper()
 	own := map[string]func(user string) int64{

@@ -1,7 +1,8 @@
 package server_test
 
-// permission is a row of the matrix for each of its scenes: an operation, or a field, and how it is called on both faces. What stands as $name in the texts
-// is taken from the scene, or is the caller's own: $mine a draft, $upload a pending upload, $shelf a collection.
+// permission is a row of the matrix for each of its scenes: an operation, or a field, and how it is
+// called on both faces. What stands as $name in the texts is taken from the scene, or is the
+// caller's own: $mine a draft, $upload a pending upload, $shelf a collection.
 type permission struct {
 	field  string
 	scenes string // separated by ", "; none: it is about nothing in particular

@@ -18,7 +18,8 @@ import (
 
 const permissionsDocument = "../../../docs/permissions.md"
 
-// Whoever calls gets the verdict that docs/permissions.md tells, on both faces and on both engines, and what is refused changes nothing.
+// Whoever calls gets the verdict that docs/permissions.md tells, on both faces and on both engines,
+// and what is refused changes nothing.
 func TestPermissions(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -73,7 +74,8 @@ func (m *matrix) check(p permission, in string, caller int, v verdictOf) {
 	}
 }
 
-// preview waits until what all scenes' files hold has its previews: whether work is done yet is no matter of permissions.
+// preview waits until what all scenes' files hold has its previews: whether work is done yet is no
+// matter of permissions.
 func (m *matrix) preview() {
 	m.t.Helper()
 	_, model, image := m.thing("zoe", "zoe's "+published, published)
@@ -125,7 +127,8 @@ func about(p permission, in string) string {
 	return words
 }
 
-// addressTable tells who gets the bytes of a file, and what is derived of it, by which address. No token is sent along, and none would help.
+// addressTable tells who gets the bytes of a file, and what is derived of it, by which address. No
+// token is sent along, and none would help.
 func (m *matrix) addressTable() string {
 	m.t.Helper()
 	nobody, ada := m.clients[anonymous][auth.Read], m.clients[owner][auth.Read]
@@ -198,7 +201,8 @@ func routeTable(m *matrix) string {
 	return table
 }
 
-// Each operation of either face, and each field that leads to what may be hidden, has a row; and each row is of one that is there.
+// Each operation of either face, and each field that leads to what may be hidden, has a row; and
+// each row is of one that is there.
 func TestPermissionsAreWhole(t *testing.T) {
 	schema := graph.New(nil).Schema()
 	rows, routes := make(map[string]bool), make(map[string]bool)
@@ -229,7 +233,8 @@ func TestPermissionsAreWhole(t *testing.T) {
 		}
 	}
 	for _, operation := range rest.Operations() {
-		// It answers the first of Thing.collections, and 404 where there is none, which no row can tell from a verdict.
+		// It answers the first of Thing.collections, and 404 where there is none, which no row can
+		// tell from a verdict.
 		if !routes[operation] && operation != "get_collections_thing_id_by_thing_id" {
 			t.Errorf("%s is of no row among the permissions", operation)
 		}

@@ -14,13 +14,15 @@ import (
 // What is private, by its scene, and the placeholders that name it.
 var private = map[string][]string{"upload pending": {"file", "image"}, "upload staged": {"file", "image"}, "token": {"token"}}
 
-// amongOthers are rows that show something private among what is not, so that the faces differ: GraphQL gives an empty list where REST has nothing to show.
+// amongOthers are rows that show something private among what is not, so that the faces differ:
+// GraphQL gives an empty list where REST has nothing to show.
 var amongOthers = []permission{
 	{"Thing.files", "upload pending, upload staged", `{ thing(id: $thing) { files(ids: [$file]) { id } } }`, "get_things_thing_id_files_file_id get_things_thing_id_images_image_id", ""},
 }
 
-// Whether another's upload, or access token, is there is nobody's business: each operation answers about it in the words, digits aside, in which it answers about
-// what is not there, and asks the database as much for it.
+// Whether another's upload, or access token, is there is nobody's business: each operation answers
+// about it in the words, digits aside, in which it answers about what is not there, and asks the
+// database as much for it.
 func TestPrivateExistence(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		m := newMatrix(t, s)
@@ -101,7 +103,8 @@ func told(r *servertest.Response) string {
 	return fmt.Sprint(r.StatusCode, r.Header.Get("X-Error"), r.Header.Get("Content-Type"), r.Header.Get("Location"), body)
 }
 
-// compare makes two calls, which must answer the same with as many statements. What the server does beside them now and then comes on top: the least counts.
+// compare makes two calls, which must answer the same with as many statements. What the server does
+// beside them now and then comes on top: the least counts.
 func (m *matrix) compare(name string, there, missing func() string) {
 	m.t.Helper()
 	measured := func(call func() string) (words string, least int64) {

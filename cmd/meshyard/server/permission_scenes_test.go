@@ -16,7 +16,8 @@ import (
 // scene is what a call is about: ids and names, by the placeholders that stand for them.
 type scene map[string]string
 
-// theatre makes scenes: each belongs to one user, and what is called zoe's in it to a third one, who calls nobody. Names tell what is hidden.
+// theatre makes scenes: each belongs to one user, and what is called zoe's in it to a third one,
+// who calls nobody. Names tell what is hidden.
 type theatre struct {
 	t        *testing.T
 	s        *servertest.Server
@@ -55,7 +56,8 @@ func (p *theatre) upload(user, name string, content []byte) int64 {
 	return must(p.s.Store.Upload(context.Background(), p.as(user), models.NewUpload{Name: name, Bytes: bytes.NewReader(content)}))(p.t).ID
 }
 
-// thing makes a thing of a user with a model and a picture, named as it is: published, a draft or taken down.
+// thing makes a thing of a user with a model and a picture, named as it is: published, a draft or
+// taken down.
 func (p *theatre) thing(user, name, state string, ancestors ...int64) (id, file, image int64) {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
@@ -171,7 +173,8 @@ func (p *theatre) set(user, name string) scene {
 	case "upload staged":
 		thing, _, _ := p.thing(user, published, published)
 		up := must(p.s.Store.StageUpload(ctx, caller, "staged.stl", models.Target{Type: models.OnThing, ID: thing}))(p.t)
-		if u := must(p.s.Store.User(ctx, caller, user))(p.t); u.SuspendedAt != nil { // the bytes come before the suspension
+		// the bytes come before the suspension
+		if u := must(p.s.Store.User(ctx, caller, user))(p.t); u.SuspendedAt != nil {
 			must(p.s.Store.RestoreUser(ctx, p.as("zoe"), user, "a pause"))(p.t)
 			defer func() { must(p.s.Store.SuspendUser(ctx, p.as("zoe"), user, "the reason"))(p.t) }()
 		}
@@ -209,7 +212,8 @@ func (p *theatre) decide(name, user string) {
 	}
 }
 
-// catalogue is all that a user can have, some of it hidden: what is the user's own is called by its state, what is zoe's by that and by her name.
+// catalogue is all that a user can have, some of it hidden: what is the user's own is called by its
+// state, what is zoe's by that and by her name.
 func (p *theatre) catalogue(user string) scene {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
@@ -260,7 +264,8 @@ func (p *theatre) catalogue(user string) scene {
 	}
 }
 
-// makeOfZoes is a make of a user of zoe's thing, and where that is published a draft of one besides.
+// makeOfZoes is a make of a user of zoe's thing, and where that is published a draft of one
+// besides.
 func (p *theatre) makeOfZoes(user, state string, thing int64) {
 	p.t.Helper()
 	p.make(user, "of zoe's "+state, published, thing)

@@ -34,7 +34,8 @@ const (
 
 var columns = [callers]string{"anonymous", "other", "owner", "moderator", "administrator", "suspended", "wrong scope", "expired", "application"}
 
-// calling is the order in which they call: those first who are to be refused, for an object that nobody changed serves the next one, too.
+// calling is the order in which they call: those first who are to be refused, for an object that
+// nobody changed serves the next one, too.
 var calling = []int{anonymous, overdue, wrongScope, application, other, suspended, moderates, administers, owner}
 
 // matrix runs the rows of the permissions on one engine.
@@ -106,11 +107,13 @@ func newMatrix(t *testing.T, s *servertest.Server) *matrix {
 			m.addresses[o.OperationID] = address{strings.ToUpper(method), path}
 		}
 	}
-	m.addresses["head_files_file_id_download"] = address{http.MethodHead, m.addresses["get_files_file_id_download"].path} // which no description tells
+	// which no description tells
+	m.addresses["head_files_file_id_download"] = address{http.MethodHead, m.addresses["get_files_file_id_download"].path}
 	return m
 }
 
-// setting gives the scene of a caller's row: his own where he owns what it is about. It stays until somebody changes it.
+// setting gives the scene of a caller's row: his own where he owns what it is about. It stays until
+// somebody changes it.
 func (m *matrix) setting(caller int, name string) scene {
 	m.t.Helper()
 	user := m.user(caller)
@@ -128,7 +131,8 @@ func (m *matrix) user(caller int) string {
 	return "ada"
 }
 
-// scopeOf is the scope that a row's operation needs by the schema: that of its root field, or of the field that it is about.
+// scopeOf is the scope that a row's operation needs by the schema: that of its root field, or of
+// the field that it is about.
 func (m *matrix) scopeOf(p permission) auth.Scope {
 	m.t.Helper()
 	name, _, _ := strings.Cut(p.field, ",")
@@ -163,7 +167,8 @@ func (m *matrix) cell(p permission, in string, caller int) verdictOf {
 	return want
 }
 
-// attempt makes a call. One that is refused must change nothing, and what another one changed serves no more.
+// attempt makes a call. One that is refused must change nothing, and what another one changed
+// serves no more.
 func (m *matrix) attempt(p permission, in string, caller int, call func() verdictOf) verdictOf {
 	m.t.Helper()
 	if !strings.HasPrefix(p.ask, "mutation") {
@@ -188,7 +193,8 @@ func (m *matrix) attempt(p permission, in string, caller int, call func() verdic
 	return v
 }
 
-// rows gives what calls change of the latest rows of each table, and how many there are, in one statement.
+// rows gives what calls change of the latest rows of each table, and how many there are, in one
+// statement.
 func (m *matrix) rows() []string {
 	m.t.Helper()
 	rows := must(m.latest.Query())(m.t)

@@ -92,7 +92,8 @@ func (w *town) do(t *testing.T, e event) {
 	}
 }
 
-// touch lets something happen to all things that leaves nothing behind, and folds: what was put into the past since a fold is seen now.
+// touch lets something happen to all things that leaves nothing behind, and folds: what was put
+// into the past since a fold is seen now.
 func (w *town) touch(t *testing.T, who string) {
 	t.Helper()
 	for _, thing := range w.things {
@@ -109,8 +110,8 @@ type popularityDay struct {
 	Points        float64
 }
 
-// expected is the documented formula: a user counts once a day with the heaviest event, the creator not at all, and half after 14 days; in the
-// 90 days up to the last on which anybody did anything.
+// expected is the documented formula: a user counts once a day with the heaviest event, the creator
+// not at all, and half after 14 days; in the 90 days up to the last on which anybody did anything.
 func (w *town) expected(thing int64, at time.Time) (score float64, days []popularityDay) {
 	type key struct{ day, who string }
 	heaviest, last := make(map[key]string), ""
@@ -215,14 +216,20 @@ func TestPopularityFormula(t *testing.T) {
 		staff := s.Staff()
 		for thing, events := range [][]event{
 			{{"bob", "like", 0, 0}, {"cyd", "like", 0, 0}}, // 6
-			{{"bob", "download", 0, 0}, {"bob", "download", 0, 0}, {"bob", "like", 0, 0}, {"bob", "collect", 0, 0}, {"bob", "download", 0, 0}}, // 3: the heaviest alone
+			// 3: the heaviest alone
+			{{"bob", "download", 0, 0}, {"bob", "download", 0, 0}, {"bob", "like", 0, 0}, {"bob", "collect", 0, 0}, {"bob", "download", 0, 0}},
 			{{"bob", "make", 0, 14}}, // 4: half of it
-			{{"bob", "make", 0, 28}, {"cyd", "make", 0, 28}, {"cyd", "download", 0, 28}, {"dan", "collect", 0, 14}}, // 5: a quarter of 16, half of 2
-			{{"ada", "make", 0, 0}, {"ada", "download", 0, 0}, {"ada", "collect", 0, 0}, {"bob", "collect", 0, 0}},  // 2: the creator does not count
-			{{"bob", "download", 0, 0}, {"bob", "download", 0, 1}, {"bob", "download", 0, 2}},                       // each day again
-			{{"bob", "make", 0, 3}, {"cyd", "make", 0, 93}, {"dan", "make", 0, 94}},                                 // 90 days from the last, and no more
+			// 5: a quarter of 16, half of 2
+			{{"bob", "make", 0, 28}, {"cyd", "make", 0, 28}, {"cyd", "download", 0, 28}, {"dan", "collect", 0, 14}},
+			// 2: the creator does not count
+			{{"ada", "make", 0, 0}, {"ada", "download", 0, 0}, {"ada", "collect", 0, 0}, {"bob", "collect", 0, 0}},
+			// each day again
+			{{"bob", "download", 0, 0}, {"bob", "download", 0, 1}, {"bob", "download", 0, 2}},
+			// 90 days from the last, and no more
+			{{"bob", "make", 0, 3}, {"cyd", "make", 0, 93}, {"dan", "make", 0, 94}},
 			{{"ada", "download", 0, 0}}, // nothing
-			{{"bob", "make", 0, 200}, {"bob", "collect", 0, 200}, {"cyd", "collect", 0, 210}, {"dan", "download", 0, 200}, {"eve", "like", 0, 289}}, // long ago: least of all, but more than nothing
+			// long ago: least of all, but more than nothing
+			{{"bob", "make", 0, 200}, {"bob", "collect", 0, 200}, {"cyd", "collect", 0, 210}, {"dan", "download", 0, 200}, {"eve", "like", 0, 289}},
 		} {
 			for _, e := range events {
 				e.thing = w.things[thing]
@@ -301,7 +308,8 @@ func TestPopularityFollowsEvents(t *testing.T) {
 	})
 }
 
-// What folds bit by bit ends as what is counted anew, and as the formula says, whatever happened in whatever order.
+// What folds bit by bit ends as what is counted anew, and as the formula says, whatever happened in
+// whatever order.
 func TestPopularityRandomly(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		users := []string{"bob", "cyd", "dan", "eve"}
@@ -309,7 +317,8 @@ func TestPopularityRandomly(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 7))
 		liked := make(map[event]bool)
 		for range 120 {
-			e := event{append(users, "ada")[r.IntN(5)], []string{"download", "download", "collect", "like", "make"}[r.IntN(5)], w.things[r.IntN(6)], r.IntN(130)} // two things are left alone
+			// two things are left alone
+			e := event{append(users, "ada")[r.IntN(5)], []string{"download", "download", "collect", "like", "make"}[r.IntN(5)], w.things[r.IntN(6)], r.IntN(130)}
 			once := event{e.who, e.what, e.thing, 0}
 			if e.what == "like" && (e.who == "ada" || liked[once]) {
 				continue

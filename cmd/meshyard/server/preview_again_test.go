@@ -44,8 +44,8 @@ func removeAll(t *testing.T, objects map[string]string) {
 	}
 }
 
-// A rendition whose object is gone is made again: meanwhile the default image stands for images, and
-// nothing is a 500.
+// A rendition whose object is gone is made again: meanwhile the default image stands for images,
+// and nothing is a 500.
 func TestLostRenditionsAreMadeAgain(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, nobody := s.User("ada"), s.Client("")
@@ -106,8 +106,8 @@ func TestLostRenditionsAreMadeAgain(t *testing.T) {
 	})
 }
 
-// Caches ask again within an hour, and are refused once a thing is taken down. Three.js JSON is stored
-// compressed, and served to clients that do not take that, too.
+// Caches ask again within an hour, and are refused once a thing is taken down. Three.js JSON is
+// stored compressed, and served to clients that do not take that, too.
 func TestRenditionsInCaches(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, nobody, staff := s.User("ada"), s.Client(""), s.Staff()
@@ -155,8 +155,8 @@ func TestRenditionsInCaches(t *testing.T) {
 	})
 }
 
-// Owners take turns: whoever has taken much time lately comes after those who have not, however many
-// files wait.
+// Owners take turns: whoever has taken much time lately comes after those who have not, however
+// many files wait.
 func TestOwnersTakeTurns(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		upload := func(c *servertest.Client, n int) (ids []int64) {

@@ -15,8 +15,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
-// killChildren kills the first n processes that make previews of contents in the bucket of a server,
-// each as soon as it is seen. It stops with ctx.
+// killChildren kills the first n processes that make previews of contents in the bucket of a
+// server, each as soon as it is seen. It stops with ctx.
 func killChildren(ctx context.Context, s *servertest.Server, n int) {
 	dir := strings.TrimPrefix(s.Settings.BucketURL, "file://")
 	killed := make(map[int]bool)
@@ -34,8 +34,8 @@ func killChildren(ctx context.Context, s *servertest.Server, n int) {
 	}
 }
 
-// A preview whose process is killed is made again, and fails with a clear error when that happens each
-// time. The server and the other previews go on.
+// A preview whose process is killed is made again, and fails with a clear error when that happens
+// each time. The server and the other previews go on.
 func TestPreviewProcessIsKilled(t *testing.T) {
 	servertest.Sequential(t)
 	for _, c := range []struct {

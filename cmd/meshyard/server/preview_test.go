@@ -73,7 +73,8 @@ func settled(t *testing.T, c *servertest.Client, id int64) previewed {
 	}
 }
 
-// A model that is finalized gets a rendering, three.js JSON, GLB and facts, which both faces show; before that the default picture stands for it.
+// A model that is finalized gets a rendering, three.js JSON, GLB and facts, which both faces show;
+// before that the default picture stands for it.
 func TestPreviewOfModel(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, nobody := s.User("ada"), s.Client("")
@@ -179,8 +180,8 @@ func TestPreviewThatFails(t *testing.T) {
 	}, derives)
 }
 
-// One content is worked on once however many files hold it, the same shape is found again under another name and in another format, and what nobody
-// holds any more is collected.
+// One content is worked on once however many files hold it, the same shape is found again under
+// another name and in another format, and what nobody holds any more is collected.
 func TestPreviewIsShared(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -301,7 +302,8 @@ func TestPreviewsAreTheSame(t *testing.T) {
 	}
 }
 
-// Each real mesh has the triangles and the box that its manifest says, and each malformed one ends in words, all by way of the server.
+// Each real mesh has the triangles and the box that its manifest says, and each malformed one ends
+// in words, all by way of the server.
 func TestPreviewsOfRealFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drawing takes long under the race detector")

@@ -11,7 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// probe looks for a weakness that scanners of GraphQL servers know (those of graphql-cop, by its names). It tells whether it is there.
+// probe looks for a weakness that scanners of GraphQL servers know (those of graphql-cop, by its
+// names). It tells whether it is there.
 type probe struct {
 	name  string
 	found func(c *servertest.Client) bool
@@ -102,14 +103,16 @@ var probes = []probe{
 	}},
 }
 
-// The probes find, of what they know, only what is open on purpose, and on a hardened server nothing.
+// The probes find, of what they know, only what is open on purpose, and on a hardened server
+// nothing.
 func TestProbes(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*config.Settings)
 		open   []string
 	}{
 		"by_default": {func(*config.Settings) {}, []string{"get_method_support", "introspection", "detect_graphiql"}},
-		"hardened":   {hardened(t, "query cop { __typename }"), nil}, // even where what they ask is registered
+		// even where what they ask is registered
+		"hardened": {hardened(t, "query cop { __typename }"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := servertest.Start(t, "sqlite", c.change)

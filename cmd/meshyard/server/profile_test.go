@@ -7,7 +7,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// What a user tells of himself is shown to others but for the address of his mail, and nobody else changes it.
+// What a user tells of himself is shown to others but for the address of his mail, and nobody else
+// changes it.
 func TestProfiles(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")

@@ -96,7 +96,8 @@ func (w *restWorld) value(depth int) *rapid.Generator[any] {
 	return rapid.OneOf(kinds...)
 }
 
-// ask asks for anything, anyhow, and fails where that is answered as a failure of ours or in no documented shape.
+// ask asks for anything, anyhow, and fails where that is answered as a failure of ours or in no
+// documented shape.
 func (w *restWorld) ask(t *rapid.T) {
 	op := rapid.SampledFrom(w.operations).Draw(t, "operation")
 	who := rapid.SampledFrom([]string{"ada", "bob", "nobody", "eve"}).Draw(t, "caller")
@@ -164,7 +165,8 @@ func startRestWorld(t *testing.T, s *servertest.Server) *restWorld {
 	return newRestWorld(t, s, fullThing(t, s, ada, bob), map[string]*servertest.Client{"ada": ada, "bob": bob, "eve": s.User("eve"), "nobody": s.Client("")})
 }
 
-// No input of any operation of the REST face makes a 5xx, or an answer that OpenAPI does not describe.
+// No input of any operation of the REST face makes a 5xx, or an answer that OpenAPI does not
+// describe.
 func TestAnyRESTInput(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		rapid.Check(t, startRestWorld(t, s).ask)

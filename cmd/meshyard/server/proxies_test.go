@@ -19,7 +19,8 @@ func behindProxy(t *testing.T) func(*config.Settings) {
 	}
 }
 
-// Whom a trusted proxy speaks for has limits of his own, an IPv6 network one together, and whoever else claims to speak for somebody is counted himself.
+// Whom a trusted proxy speaks for has limits of his own, an IPv6 network one together, and whoever
+// else claims to speak for somebody is counted himself.
 func TestClientsBehindAProxy(t *testing.T) {
 	limited := func(c *config.Settings) { c.RateLimit = 2 }
 	from := func(s *servertest.Server, address string) int {

@@ -47,7 +47,8 @@ func solid(n int, name any) []byte {
 
 const uploadMine = `mutation ($file: Upload!) { uploadFile(input: {file: $file}) { file { id } } }`
 
-// A user stores as much as he may, to the byte, on both faces, and again when something is gone. Others, and the staff, are not concerned.
+// A user stores as much as he may, to the byte, on both faces, and again when something is gone.
+// Others, and the staff, are not concerned.
 func TestBytesQuota(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
@@ -99,7 +100,8 @@ func TestBytesQuota(t *testing.T) {
 	}, quotas(10000, 0, 0))
 }
 
-// The bytes of a form count for who staged it, and those that come again take the place of the first.
+// The bytes of a form count for who staged it, and those that come again take the place of the
+// first.
 func TestFormUploadCounts(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -173,7 +175,8 @@ func TestQuotasAtOnce(t *testing.T) {
 	}, quotas(10999, 12, 7))
 }
 
-// Who made as many things in a day as he may is told when to come back; drafts that he deletes make room.
+// Who made as many things in a day as he may is told when to come back; drafts that he deletes make
+// room.
 func TestThingsQuota(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -209,7 +212,8 @@ func TestThingsQuota(t *testing.T) {
 	}, quotas(0, 0, 2))
 }
 
-// What is sure not to fit is refused before it comes; what does not say is cut where it passes the quota.
+// What is sure not to fit is refused before it comes; what does not say is cut where it passes the
+// quota.
 func TestQuotaBeforeTheBody(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

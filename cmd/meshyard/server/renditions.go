@@ -45,8 +45,8 @@ func (a *Server) renditions(bytes blobs.Handler) http.Handler {
 // remakeWait is after how many seconds a client may ask again for a rendition that is being made.
 const remakeWait = 5
 
-// missingRendition answers where a rendition cannot be served. One whose object is gone is asked for
-// again; meanwhile the default image stands for images, and others are unavailable.
+// missingRendition answers where a rendition cannot be served. One whose object is gone is asked
+// for again; meanwhile the default image stands for images, and others are unavailable.
 func (a *Server) missingRendition(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, bucket.ErrNotExist) {
 		id, _ := strconv.ParseInt(r.PathValue("file_id"), 10, 64) // blobs.Handler has parsed it

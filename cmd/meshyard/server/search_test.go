@@ -28,7 +28,8 @@ func search(c *servertest.Client, query string) []string {
 	return ids
 }
 
-// What people type finds the thing that they mean among the first ten, in a real catalogue. One in twenty may be missed.
+// What people type finds the thing that they mean among the first ten, in a real catalogue. One in
+// twenty may be missed.
 func TestSearchFindsWhatIsMeant(t *testing.T) {
 	servertest.Sequential(t)
 	file, err := os.Open(filepath.Join("..", "..", "..", "testdata", "catalogue", "queries.txt"))
@@ -62,7 +63,8 @@ func TestSearchFindsWhatIsMeant(t *testing.T) {
 	})
 }
 
-// A walk through what is found meets each hit once, by cursors in both directions and by pages, also past the best, which are sorted by their texts.
+// A walk through what is found meets each hit once, by cursors in both directions and by pages,
+// also past the best, which are sorted by their texts.
 func TestSearchIsWalkedWhole(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -276,7 +278,8 @@ func TestSearchTellsMore(t *testing.T) {
 	})
 }
 
-// No text and no filter breaks the query language, the database or the bounds: ten thousand of them are found nothing by, or told what is wrong with them.
+// No text and no filter breaks the query language, the database or the bounds: ten thousand of them
+// are found nothing by, or told what is wrong with them.
 func TestSearchTakesAnything(t *testing.T) {
 	servertest.Sequential(t)
 	odd := []string{

@@ -10,7 +10,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// Nothing of a draft comes out by any way but its owner's: no list, no search, no count, no neighbour tells of it.
+// Nothing of a draft comes out by any way but its owner's: no list, no search, no count, no
+// neighbour tells of it.
 func TestDraftsStaySecret(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")

@@ -35,8 +35,8 @@ func (a *Server) Listen() (net.Listener, error) {
 	return listener, nil
 }
 
-// Serve answers on listener and runs jobs until ctx ends. Then it takes no more connections, and lets requests in
-// flight, uploads among them, end within drain.
+// Serve answers on listener and runs jobs until ctx ends. Then it takes no more connections, and
+// lets requests in flight, uploads among them, end within drain.
 func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Duration) error {
 	a.boundMemory()
 	handler, err := a.Handler(ctx)
@@ -81,7 +81,8 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 	return errors.Join(err, a.Store.SaveUsage(stop), a.queue.Stop(stop))
 }
 
-// saveUsage keeps what was noted of calls of deprecated operations, every few seconds until ctx ends.
+// saveUsage keeps what was noted of calls of deprecated operations, every few seconds until ctx
+// ends.
 func (a *Server) saveUsage(ctx context.Context) {
 	for {
 		select {

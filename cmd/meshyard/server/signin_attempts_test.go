@@ -21,7 +21,8 @@ func signInFrom(s *servertest.Server, address, name, password string, cookies ..
 	return s.Client("").Send(r)
 }
 
-// A name that only resembles a user's name is refused, and so cannot be tried beside the limits of that user.
+// A name that only resembles a user's name is refused, and so cannot be tried beside the limits of
+// that user.
 func TestSignInTakesUserNamesOnly(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("mallory")
@@ -35,7 +36,8 @@ func TestSignInTakesUserNamesOnly(t *testing.T) {
 	})
 }
 
-// Many networks that guess one user's password slow that user down on a new device, and do not lock them out.
+// Many networks that guess one user's password slow that user down on a new device, and do not lock
+// them out.
 func TestSignInIsNotLockedByOthers(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")

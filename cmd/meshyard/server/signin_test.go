@@ -13,7 +13,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// Whoever signs in gets a cookie that no script reads; a wrong name and a wrong password are told in the same words.
+// Whoever signs in gets a cookie that no script reads; a wrong name and a wrong password are told
+// in the same words.
 func TestPasswordSignIn(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -103,7 +104,8 @@ func TestCookieIsSecure(t *testing.T) {
 	}
 }
 
-// Passwords are tried some times and no more, alike for accounts that are there and those that are not.
+// Passwords are tried some times and no more, alike for accounts that are there and those that are
+// not.
 func TestPasswordAttempts(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")

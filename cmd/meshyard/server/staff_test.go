@@ -67,7 +67,8 @@ func TestFeaturing(t *testing.T) {
 	})
 }
 
-// The staff sees who still calls what is deprecated, on either face: how often and when last. What is not deprecated is not counted.
+// The staff sees who still calls what is deprecated, on either face: how often and when last. What
+// is not deprecated is not counted.
 func TestDeprecatedCalls(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, staff := s.User("ada"), s.Staff()

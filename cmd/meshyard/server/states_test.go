@@ -28,7 +28,8 @@ func together[T any](n int, fn func(i int) T) []T {
 	return answers
 }
 
-// Fifty clients finalize the same uploads onto the same thing: each is told that they are, and they are there once.
+// Fifty clients finalize the same uploads onto the same thing: each is told that they are, and they
+// are there once.
 func TestFinalizeTogether(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -54,7 +55,8 @@ func TestFinalizeTogether(t *testing.T) {
 	})
 }
 
-// Fifty clients finalize the same uploads onto different things: one wins, and the others are told so.
+// Fifty clients finalize the same uploads onto different things: one wins, and the others are told
+// so.
 func TestFinalizeApart(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -156,7 +158,8 @@ func TestExpiry(t *testing.T) {
 	}, func(c *config.Settings) { c.PendingTTL = 2 * time.Second })
 }
 
-// Finalizations race with the expiry of the same uploads: a file that was answered as finalized is never lost.
+// Finalizations race with the expiry of the same uploads: a file that was answered as finalized is
+// never lost.
 func TestFinalizeAgainstExpiry(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -195,8 +198,8 @@ func TestFinalizeAgainstExpiry(t *testing.T) {
 	}, func(c *config.Settings) { c.PendingTTL = 300 * time.Millisecond })
 }
 
-// The collector, with no grace at all, takes contents away that a finalization has just put there ahead of its
-// transaction: the files have their bytes all the same.
+// The collector, with no grace at all, takes contents away that a finalization has just put there
+// ahead of its transaction: the files have their bytes all the same.
 func TestFinalizeAgainstCollector(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

@@ -36,7 +36,8 @@ type watched struct {
 	}
 }
 
-// stream subscribes over server-sent events by POST, and returns what came until the stream was complete.
+// stream subscribes over server-sent events by POST, and returns what came until the stream was
+// complete.
 func stream(t *testing.T, c *servertest.Client, id int64) []watched {
 	t.Helper()
 	r := c.Request(http.MethodPost, "/graphql", map[string]any{"query": watching, "variables": map[string]any{"id": servertest.ID(id)}})
@@ -46,7 +47,8 @@ func stream(t *testing.T, c *servertest.Client, id int64) []watched {
 	return events(t, c.Send(r))
 }
 
-// eventSource subscribes as EventSource does in browsers: by GET, with the token as a parameter because it cannot set headers.
+// eventSource subscribes as EventSource does in browsers: by GET, with the token as a parameter
+// because it cannot set headers.
 func eventSource(t *testing.T, s *servertest.Server, token string, id int64) []watched {
 	t.Helper()
 	variables, _ := json.Marshal(map[string]any{"id": servertest.ID(id)})
@@ -79,7 +81,8 @@ func events(t *testing.T, answer *servertest.Response) (told []watched) {
 	return told
 }
 
-// socket subscribes over WebSocket with the token in the payload, as browsers do, and gives what came until it was complete.
+// socket subscribes over WebSocket with the token in the payload, as browsers do, and gives what
+// came until it was complete.
 func socket(t *testing.T, url, token, query string, id int64) (told []watched) {
 	t.Helper()
 	for _, payload := range overSocket(t, url, token, query, map[string]any{"id": servertest.ID(id)}) {
@@ -108,7 +111,8 @@ func refusedBySocket(t *testing.T, url, token, query string) (code string, size 
 	return code, size
 }
 
-// overSocket gives the payloads that came for an operation until it was complete. What is to happen before happens once the socket is open.
+// overSocket gives the payloads that came for an operation until it was complete. What is to happen
+// before happens once the socket is open.
 func overSocket(t *testing.T, url, token, query string, variables map[string]any, before ...func()) (told []json.RawMessage) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -149,7 +153,8 @@ func overSocket(t *testing.T, url, token, query string, variables map[string]any
 	}
 }
 
-// Clients that list text/event-stream after JSON types, as urql and gql.tada do, get JSON for queries and mutations.
+// Clients that list text/event-stream after JSON types, as urql and gql.tada do, get JSON for
+// queries and mutations.
 func TestEventsAreNegotiated(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -165,7 +170,8 @@ func TestEventsAreNegotiated(t *testing.T) {
 	})
 }
 
-// Who subscribes to a file is told where its work stands, and that it is at its end, over both transports; who may not see the file is told nothing.
+// Who subscribes to a file is told where its work stands, and that it is at its end, over both
+// transports; who may not see the file is told nothing.
 func TestSubscription(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -177,7 +183,8 @@ func TestSubscription(t *testing.T) {
 			func(id int64) []watched { return socket(t, s.URL, token, watching, id) },
 			func(id int64) []watched { return eventSource(t, s, token, id) },
 		} {
-			id := ada.Upload("a.stl", append(servertest.Mesh(t, "hschendel_simple_ascii.stl"), strings.Repeat("\n", i)...)) // content of its own
+			// content of its own
+			id := ada.Upload("a.stl", append(servertest.Mesh(t, "hschendel_simple_ascii.stl"), strings.Repeat("\n", i)...))
 			ada.Finalize("thing", thing, id).Want(t, 200)
 			var states []string
 			for _, one := range subscribe(id) {
@@ -217,9 +224,11 @@ func TestSocketOutlivesToken(t *testing.T) {
 	})
 }
 
-// What is refused over WebSocket is refused as it is over HTTP: with a code, and in short. A message is charged before it is looked at.
+// What is refused over WebSocket is refused as it is over HTTP: with a code, and in short. A
+// message is charged before it is looked at.
 func TestHostileSocket(t *testing.T) {
-	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 20 }) // and so a cost of 200,000
+	// and so a cost of 200,000
+	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 20 })
 	s.User("ada")
 	s.User("bob") // budgets belong to users
 	var long strings.Builder

@@ -200,7 +200,8 @@ func TestSocketMessagesAreLimited(t *testing.T) {
 	}
 }
 
-// However many watch a file, it is looked at once for all of them; and nothing of them is left when they have gone. Not beside other tests, whose stacks would be seen.
+// However many watch a file, it is looked at once for all of them; and nothing of them is left when
+// they have gone. Not beside other tests, whose stacks would be seen.
 func TestManySubscribersOfOneFile(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {

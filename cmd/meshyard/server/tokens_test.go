@@ -28,7 +28,8 @@ type madeToken struct {
 	}
 }
 
-// A user makes tokens, none with more power than the one that makes it, sees them, and ends them at once.
+// A user makes tokens, none with more power than the one that makes it, sees them, and ends them at
+// once.
 func TestTokens(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -108,7 +109,8 @@ func TestTokens(t *testing.T) {
 	})
 }
 
-// What an application was given shows itself as its own, makes no other token, and ends nothing but itself.
+// What an application was given shows itself as its own, makes no other token, and ends nothing but
+// itself.
 func TestTokensOfApplications(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, ada := signedIn(t, s, "ada")

@@ -17,8 +17,8 @@ import (
 // hung ends a test whose server waits for what never comes.
 const hung = 20 * time.Second
 
-// unsent sends the head of a request, and no more than beginning of its body, and gives the answer. Whether the connection was closed
-// after it is told by closed.
+// unsent sends the head of a request, and no more than beginning of its body, and gives the answer.
+// Whether the connection was closed after it is told by closed.
 func unsent(t *testing.T, s *servertest.Server, method, path, token string, headers, beginning string) (answer *servertest.Response, closed func() bool) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
@@ -56,7 +56,8 @@ var never = map[string]struct{ headers, beginning string }{
 	"with length": {"Content-Length: 100000000\r\n", "--b\r\n"},
 }
 
-// A verdict that needs no body is given without it: nobody is invited to send one, and the connection ends.
+// A verdict that needs no body is given without it: nobody is invited to send one, and the
+// connection ends.
 func TestVerdictsWithoutTheBody(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -89,7 +90,8 @@ func TestTooManyWithoutTheBody(t *testing.T) {
 			for way, body := range never {
 				t.Run(path+" "+way, func(t *testing.T) {
 					t.Parallel()
-					ada := s.User(fmt.Sprintf("ada-%d-%s", i, strings.ReplaceAll(way, " ", "-"))) // the limit is one of the user
+					// the limit is one of the user
+					ada := s.User(fmt.Sprintf("ada-%d-%s", i, strings.ReplaceAll(way, " ", "-")))
 					ada.Get("/files/1").Want(t, 404)
 					r, closed := unsent(t, s, "POST", path, ada.Token, body.headers, body.beginning)
 					h := r.Header

@@ -140,7 +140,8 @@ const (
 	finalizeChange = `mutation ($id: ID!) { finalizeFile(id: $id) { id } }`
 )
 
-// Every status that interface.md documents for the file operations is produced, on both faces, with the documented body.
+// Every status that interface.md documents for the file operations is produced, on both faces, with
+// the documented body.
 func TestFileVerdicts(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -251,7 +252,8 @@ func TestUploadVerdicts(t *testing.T) {
 	})
 }
 
-// nothingLeft sees that there are as many rows of files as there should be, and no object that no row names.
+// nothingLeft sees that there are as many rows of files as there should be, and no object that no
+// row names.
 func nothingLeft(t *testing.T, s *servertest.Server, rows int) {
 	t.Helper()
 	var got int

@@ -13,7 +13,8 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// viewer shows models to whoever may have their bytes: a page of a draft is opened with the signature that its bytes are.
+// viewer shows models to whoever may have their bytes: a page of a draft is opened with the
+// signature that its bytes are.
 func (a *Server) viewer(addresses urls.Builder) http.Handler {
 	return viewer.Handler(viewer.Options{
 		Load: func(r *http.Request, id int64) (viewer.Model, error) {

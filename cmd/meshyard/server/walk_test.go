@@ -20,8 +20,8 @@ func nextOf(r *servertest.Response) string {
 	return ""
 }
 
-// Whoever follows next meets each thing that was there when he began, once, though others are published and deleted all the while; and
-// nobody twice. The token is in the first address alone.
+// Whoever follows next meets each thing that was there when he began, once, though others are
+// published and deleted all the while; and nobody twice. The token is in the first address alone.
 func TestLinksWhilePublishing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

@@ -16,7 +16,8 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// TestWebPages opens the web addresses that answers carry, as a browser without JavaScript and without a token does.
+// TestWebPages opens the web addresses that answers carry, as a browser without JavaScript and
+// without a token does.
 func TestWebPages(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, visitor := s.User("ada"), s.Client("")

@@ -21,8 +21,8 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// reservedNames are the first segments of paths that the server uses, or may come to use. No user may have such a
-// name, because a user's page is at /NAME.
+// reservedNames are the first segments of paths that the server uses, or may come to use. No user
+// may have such a name, because a user's page is at /NAME.
 var reservedNames = []string{
 	"about", "account", "api", "apps", "assets", "banner", "blobs", "blog", "categories",
 	"category", "changelogs", "collection", "collections", "comments", "contact", "copies", "dashboard", "docs",
@@ -36,7 +36,8 @@ var reservedNames = []string{
 	"view", "viewer", "web", "well-known",
 }
 
-// isReserved reports whether a name is one of reservedNames, whatever its case, or a file name such as .well-known.
+// isReserved reports whether a name is one of reservedNames, whatever its case, or a file name such
+// as .well-known.
 func isReserved(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.Contains(reservedNames, strings.ToLower(name))
 }
@@ -100,8 +101,8 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 	}, nil
 }
 
-// reportReservedNames logs the users whose names are paths of the server. Their accounts work; their pages are not
-// reachable at /NAME until an administrator renames them.
+// reportReservedNames logs the users whose names are paths of the server. Their accounts work;
+// their pages are not reachable at /NAME until an administrator renames them.
 func (a *Server) reportReservedNames(ctx context.Context) error {
 	taken, err := a.Store.UsersNamed(ctx, reservedNames)
 	for _, name := range taken {

@@ -23,7 +23,8 @@ func read(t *testing.T, r *servertest.Response) object {
 	return o
 }
 
-// Paths answer with and without a slash at the end, without a redirect, and their last segments know case.
+// Paths answer with and without a slash at the end, without a redirect, and their last segments
+// know case.
 func TestSlashes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -174,7 +175,8 @@ func shape(base string, o object, fields string) (faults []string) {
 	return faults
 }
 
-// Things, files, pictures and users have every documented field with its type, the fullest and the emptiest of them.
+// Things, files, pictures and users have every documented field with its type, the fullest and the
+// emptiest of them.
 func TestShapes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)

@@ -98,6 +98,7 @@ func byFrequency(texts []string, key func(string) string) []string {
 // scattered returns the k-th element of a fixed permutation of the numbers below size that jumps in
 // long steps.
 func scattered(k, size int) int {
-	const step = 2_654_435_761 // a prime near 2^32 divided by the golden ratio, coprime to every smaller size
+	// a prime near 2^32 divided by the golden ratio, coprime to every smaller size
+	const step = 2_654_435_761
 	return int(uint64(k%size) * step % uint64(size))
 }

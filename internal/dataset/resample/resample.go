@@ -16,9 +16,12 @@ import (
 
 // Parameters of the distribution, measured on 2,010 things of Thingi10K (Zhou and Jacobson, 2016).
 const (
-	tagSlope   = 0.78 // exponent of tag frequency by rank; 0.75 for the first ranks and 0.80 for later ones
-	tagGrowth  = 0.6  // exponent of vocabulary size by number of things: 4,892 tags become 200,000 for a million things
-	longestTag = 64   // characters of a generated tag
+	// exponent of tag frequency by rank; 0.75 for the first ranks and 0.80 for later ones
+	tagSlope = 0.78
+	// exponent of vocabulary size by number of things: 4,892 tags become 200,000 for a million
+	// things
+	tagGrowth  = 0.6
+	longestTag = 64 // characters of a generated tag
 
 	authorSlope = 0.65 // exponent of author frequency by rank
 	rankedShare = 0.40 // authors that are drawn by rank, as a fraction of the number of things
@@ -35,7 +38,9 @@ const (
 
 	longestName = 101 // characters
 
-	idsApart = 1_000 // distance between the file IDs of consecutive things, and the maximum number of files of a thing
+	// distance between the file IDs of consecutive things, and the maximum number of files of a
+	// thing
+	idsApart = 1_000
 )
 
 // Dates of publication are in [firstDate, lastDate).

@@ -8,9 +8,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Drive does what a newcomer does: it opens GraphiQL of the server at baseURL (scheme, host and port, no slash at the end) with every other
-// host cut off, signs in with the token, reads in the documentation and runs the first example. The test fails when any of it does, and when
-// the browser noticed anything wrong meanwhile. The result is a picture of the page at the end, a PNG.
+// Drive does what a newcomer does: it opens GraphiQL of the server at baseURL (scheme, host and
+// port, no slash at the end) with every other host cut off, signs in with the token, reads in the
+// documentation and runs the first example. The test fails when any of it does, and when the
+// browser noticed anything wrong meanwhile. The result is a picture of the page at the end, a PNG.
 func Drive(t testing.TB, baseURL, token string) []byte {
 	t.Helper()
 	tab := Open(t, baseURL)
@@ -82,7 +83,8 @@ func (tab *Tab) Execute(t testing.TB, want string) string {
 	return Read[string](t, tab, "read the response", responseText)
 }
 
-// CheckTokenPlace fails the test unless the token lies in the tab's session storage and in no other storage.
+// CheckTokenPlace fails the test unless the token lies in the tab's session storage and in no other
+// storage.
 func (tab *Tab) CheckTokenPlace(t testing.TB, token string) {
 	t.Helper()
 	if session := Read[string](t, tab, "read session storage", `JSON.stringify(Object.entries(sessionStorage))`); !strings.Contains(session, token) {

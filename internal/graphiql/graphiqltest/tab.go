@@ -1,4 +1,5 @@
-// Package graphiqltest drives the GraphiQL page in a real browser, for tests of this page and of servers that mount it.
+// Package graphiqltest drives the GraphiQL page in a real browser, for tests of this page and of
+// servers that mount it.
 package graphiqltest
 
 import (
@@ -19,10 +20,12 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience bounds one step; on two busy cores the slowest, starting the browser, takes a few seconds.
+// patience bounds one step; on two busy cores the slowest, starting the browser, takes a few
+// seconds.
 const patience = 30 * time.Second
 
-// A Tab is a browser tab that can reach one server and nothing else, and that remembers what went wrong in it.
+// A Tab is a browser tab that can reach one server and nothing else, and that remembers what went
+// wrong in it.
 type Tab struct {
 	// Context is what chromedp wants. It ends with the test.
 	Context context.Context
@@ -34,8 +37,9 @@ type Tab struct {
 	loaded   []string
 }
 
-// Open starts Chromium with an empty profile and opens one tab in it. Every host but baseURL's is cut off. The browser is /usr/bin/chromium, or
-// what MESHYARD_TEST_CHROMIUM names; a missing browser fails the test. More flags for it come last.
+// Open starts Chromium with an empty profile and opens one tab in it. Every host but baseURL's is
+// cut off. The browser is /usr/bin/chromium, or what MESHYARD_TEST_CHROMIUM names; a missing
+// browser fails the test. More flags for it come last.
 func Open(t testing.TB, baseURL string, more ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
 	base, err := url.Parse(baseURL)
@@ -79,7 +83,8 @@ func Open(t testing.TB, baseURL string, more ...chromedp.ExecAllocatorOption) *T
 	return tab
 }
 
-// Do takes the steps in order and ends the test when one fails; doing says what they are for. The failure tells what the page shows.
+// Do takes the steps in order and ends the test when one fails; doing says what they are for. The
+// failure tells what the page shows.
 func (tab *Tab) Do(t testing.TB, doing string, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	Run(t, tab, doing, chromedp.Steps(steps...))
@@ -89,7 +94,8 @@ func (tab *Tab) Do(t testing.TB, doing string, steps ...chromedp.Action[chromedp
 func (tab *Tab) Await(t testing.TB, doing, expression string) {
 	t.Helper()
 	tab.Do(t, doing, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		// chromedp.Poll compiles code inside the page, which the page's policy forbids; an evaluation from outside is free of it.
+		// chromedp.Poll compiles code inside the page, which the page's policy forbids; an
+		// evaluation from outside is free of it.
 		for {
 			ok, err := chromedp.Evaluate[bool](`Boolean(`+expression+`)`)(ctx, target)
 			if err != nil || ok {
@@ -143,8 +149,8 @@ func (tab *Tab) fail(t testing.TB, doing string, err error) {
 	t.Fatalf("%s: %v\nproblems: %q\nthe page shows:\n%s", doing, err, tab.Problems(), text)
 }
 
-// Problems returns what went wrong so far: violations of the Content-Security-Policy, requests to other hosts, failed requests, errors in the
-// console and uncaught exceptions.
+// Problems returns what went wrong so far: violations of the Content-Security-Policy, requests to
+// other hosts, failed requests, errors in the console and uncaught exceptions.
 func (tab *Tab) Problems() []string {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()

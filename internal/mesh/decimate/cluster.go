@@ -68,10 +68,14 @@ func cluster(ctx context.Context, m *mesh.Mesh, f frame, goal, least int, progre
 // clusters are the vertices of a mesh grouped by cell.
 type clusters struct {
 	*cells
-	surface *surface // its vertices are cells; the corners of a triangle are in ascending order until unfold orients them
-	nets    []int8   // for each triangle the number of original triangles, minus those with the opposite orientation; its parity is exact
-	slots   []uint32 // triangle + 1, by its corners
-	limit   int      // on the numbers of triangles and of cells
+	// its vertices are cells; the corners of a triangle are in ascending order until unfold orients
+	// them
+	surface *surface
+	// for each triangle the number of original triangles, minus those with the opposite
+	// orientation; its parity is exact
+	nets  []int8
+	slots []uint32 // triangle + 1, by its corners
+	limit int      // on the numbers of triangles and of cells
 }
 
 // divide creates the triangles whose corners are in three different cells, each once. It returns

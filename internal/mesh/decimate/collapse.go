@@ -57,7 +57,8 @@ const (
 // cheapest ones whose ends have not moved in that round.
 type collapser struct {
 	*surface
-	live     int // number of triangles; the others have two equal corners and are removed after the round
+	// number of triangles; the others have two equal corners and are removed after the round
+	live     int
 	wanted   int
 	quadrics []quadric // by vertex
 	// Corners incident[first[v]:first[v+1]] are at vertex v at the start of the round.

@@ -40,7 +40,8 @@ func (c *collapser) cheapest(n float64) (order []uint32, all bool) {
 		ends[i] = sum
 		sum += size
 	}
-	last = min(last+1<<(23-shift), len(ends)-1) // up to twice the cost, which saves rounds when many are rejected
+	// up to twice the cost, which saves rounds when many are rejected
+	last = min(last+1<<(23-shift), len(ends)-1)
 	count := sum
 	if last+1 < len(ends) {
 		count = ends[last+1]
@@ -110,7 +111,8 @@ type link struct {
 	shared int  // faces at the edge
 	common int  // vertices with an edge to both ends
 	closed bool // a face at one end would coincide with a face at the other
-	gone   int  // faces that disappear with a whole component: one or more faces on the edge, or a tetrahedron
+	// faces that disappear with a whole component: one or more faces on the edge, or a tetrahedron
+	gone int
 }
 
 func (c *collapser) link(a, b uint32, atA, atB []uint32) (l link) {

@@ -36,12 +36,13 @@ const (
 	longest         // largest eigenvalue of the second moments minus 1/3
 	shortest        // smallest eigenvalue of the second moments minus 1/3
 	tails           // logarithm of the mean fourth power of the distance from the centroid, 0 for a sphere
-	lopsided        // length of the vector of third moments; this and the following are 0 for symmetric shapes
-	skewed          // norm of the third moments
-	skew1           // the vector of third moments in the quadratic form of the second moments
-	skew2           // the same in the square of that form
-	tails1          // fourth moments contracted with the second moments
-	tails2          // norm of the fourth moments
+	// length of the vector of third moments; this and the following are 0 for symmetric shapes
+	lopsided
+	skewed // norm of the third moments
+	skew1  // the vector of third moments in the quadratic form of the second moments
+	skew2  // the same in the square of that form
+	tails1 // fourth moments contracted with the second moments
+	tails2 // norm of the fourth moments
 	skewedTails
 	hand1 // this and the next two change sign in a mirror image
 	hand2
@@ -77,10 +78,12 @@ func (d Descriptor) Mirror() Descriptor {
 var keyed = [3]int{extent, longest, tails}
 
 const (
-	keys     = 4
-	keyBin   = 5 * Tolerance  // more than keys·Tolerance, see Keys
-	nameBin  = math.Pi / 1000 // of Fingerprint; irrational, so that no rational number or its logarithm is on the border of a bin
-	nameSize = 16             // hex digits
+	keys   = 4
+	keyBin = 5 * Tolerance // more than keys·Tolerance, see Keys
+	// of Fingerprint; irrational, so that no rational number or its logarithm is on the border of a
+	// bin
+	nameBin  = math.Pi / 1000
+	nameSize = 16 // hex digits
 )
 
 // Keys returns four strings for looking up a shape in an index: shapes that are Same have at least
@@ -115,7 +118,8 @@ func (d Descriptor) Fingerprint() string {
 	}
 	bins := []int64{-1}
 	for _, x := range d {
-		bins = append(bins, int64(math.Round(x/nameBin))) // the zeros of symmetric shapes are in the middle of a bin
+		// the zeros of symmetric shapes are in the middle of a bin
+		bins = append(bins, int64(math.Round(x/nameBin)))
 	}
 	return name(bins)
 }

@@ -107,7 +107,8 @@ func TestDifferentShapes(t *testing.T) {
 	}
 	described := make(map[string]Facts)
 	for name, m := range meshes {
-		if m.Format != mesh.GLTF && m.Format != mesh.GLB { // the glTF samples contain the same box in many variants
+		// the glTF samples contain the same box in many variants
+		if m.Format != mesh.GLTF && m.Format != mesh.GLB {
 			described[name] = of(t, m)
 		}
 	}

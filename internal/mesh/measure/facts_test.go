@@ -50,7 +50,8 @@ func TestOf(t *testing.T) {
 		colored.Colors[i] = 255
 	}
 	hollow := with(box(3, 3, 3), [3]float32{})
-	for i := range hollow.Positions[108:] { // the second box is the middle one of 27, with its faces inward
+	// the second box is the middle one of 27, with its faces inward
+	for i := range hollow.Positions[108:] {
 		hollow.Positions[108+i] = hollow.Positions[108+i]/3 + 1
 	}
 	for i := 108; i < 216; i += 9 {

@@ -21,7 +21,8 @@ type topology struct {
 func survey(ctx context.Context, w *mesh.Mesh, progress func(done float64)) (topology, error) {
 	var s topology
 	vertices := uint32(w.Vertices())
-	first := make([]uint32, vertices+1) // corners[first[v]:first[v+1]] are the corners at vertex v, once all are placed
+	// corners[first[v]:first[v+1]] are the corners at vertex v, once all are placed
+	first := make([]uint32, vertices+1)
 	parts := newForest(int(vertices))
 	for i := 0; i+3 <= len(w.Indices); i += 3 {
 		if i%(3<<14) == 0 && ctx.Err() != nil {
@@ -81,7 +82,9 @@ func survey(ctx context.Context, w *mesh.Mesh, progress func(done float64)) (top
 
 // surroundings is scratch memory for inspecting one vertex after another.
 type surroundings struct {
-	spokes []uint64 // neighbour<<32 | face<<1 | whether the edge leads to the vertex; faces are numbered from 0 at each vertex
+	// neighbour<<32 | face<<1 | whether the edge leads to the vertex; faces are numbered from 0 at
+	// each vertex
+	spokes []uint64
 	fans   *forest
 }
 

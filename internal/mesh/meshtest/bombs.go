@@ -24,8 +24,8 @@ type Bomb struct {
 	Content func() []byte
 }
 
-// Bombs returns files that attack what reads and draws meshes: nesting, overlapping faces, huge bounds,
-// slivers, images and compression.
+// Bombs returns files that attack what reads and draws meshes: nesting, overlapping faces, huge
+// bounds, slivers, images and compression.
 func Bombs() []Bomb {
 	var bombs []Bomb
 	add := func(name, subject string, content func() []byte) {
@@ -118,8 +118,8 @@ func must(err error) {
 	}
 }
 
-// nested returns a 3MF file in which a square is used by an object wide times, which another uses wide
-// times, and so on.
+// nested returns a 3MF file in which a square is used by an object wide times, which another uses
+// wide times, and so on.
 func nested(wide, deep int) []byte {
 	text := `<object id="1"><mesh><vertices><vertex x="0" y="0" z="0"/><vertex x="9" y="0" z="0"/><vertex x="9" y="9" z="0"/><vertex x="0" y="9" z="0"/></vertices>` +
 		`<triangles><triangle v1="0" v2="1" v3="2"/><triangle v1="0" v2="2" v3="3"/></triangles></mesh></object>`

@@ -107,7 +107,8 @@ func row(t testing.TB, dir string, column map[string]string) Row {
 	return r
 }
 
-// CheckBox reports an error where got differs from want by more than a ten-thousandth of its diagonal.
+// CheckBox reports an error where got differs from want by more than a ten-thousandth of its
+// diagonal.
 func CheckBox(t testing.TB, got, want mesh.Box) {
 	t.Helper()
 	slack := 1e-4 * want.Diagonal()

@@ -21,7 +21,8 @@ func SphereSTL(n int) []byte {
 		if ring == rings {
 			s = 0
 		}
-		return [3]float32{float32(s*math.Cos(phi)) + 0, float32(s*math.Sin(phi)) + 0, float32(r * math.Cos(theta))} // turns -0 into 0
+		// turns -0 into 0
+		return [3]float32{float32(s*math.Cos(phi)) + 0, float32(s*math.Sin(phi)) + 0, float32(r * math.Cos(theta))}
 	}
 	count := 2 * segments * (rings - 1)
 	b := make([]byte, 84, 84+50*count)

@@ -28,7 +28,8 @@ func ball(n int, bumps float64) *mesh.Mesh {
 	return m
 }
 
-// The cost of a triangle is about the same from ten thousand to millions, once what pixels cost is small beside it.
+// The cost of a triangle is about the same from ten thousand to millions, once what pixels cost is
+// small beside it.
 func BenchmarkRender(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000, 5_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

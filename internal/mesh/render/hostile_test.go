@@ -17,8 +17,8 @@ func stack(n int) *mesh.Mesh {
 	return m
 }
 
-// TestFillIsBounded draws meshes whose faces overlap: the samples that are filled are counted, and a
-// mesh that fills too many is refused while one that is merely complex is drawn.
+// TestFillIsBounded draws meshes whose faces overlap: the samples that are filled are counted, and
+// a mesh that fills too many is refused while one that is merely complex is drawn.
 func TestFillIsBounded(t *testing.T) {
 	const width, height = 2400, 1800
 	for _, c := range []struct {

@@ -11,8 +11,9 @@ type raster struct {
 	width, height int
 	near          []float32 // 1 / distance; 0 if nothing is visible
 	facing        []uint32  // see pack
-	color         []uint32  // red in the lowest byte, then green and blue; nil if the mesh has no colours
-	budget        int64     // how many more samples may be filled, see maxFill
+	// red in the lowest byte, then green and blue; nil if the mesh has no colours
+	color  []uint32
+	budget int64 // how many more samples may be filled, see maxFill
 }
 
 func newRaster(width, height int, colored bool) *raster {
@@ -23,8 +24,8 @@ func newRaster(width, height int, colored bool) *raster {
 	return r
 }
 
-// maxFill is how many samples are filled at most for one image, a second or two of work. Real models
-// fill an image of 1200 by 900 pixels a few dozen times, which is less than a fifth of it.
+// maxFill is how many samples are filled at most for one image, a second or two of work. Real
+// models fill an image of 1200 by 900 pixels a few dozen times, which is less than a fifth of it.
 const maxFill = 1 << 28
 
 // spend takes work, in samples, from the budget. It returns a *mesh.Error when the budget is spent.

@@ -2,8 +2,9 @@
 //
 //	go run ./internal/pgtest/with -- go test ./...
 //
-// All packages that the command tests share the server, where each would start one of its own. The exit status is
-// the command's, or 128 and the signal's number when a signal ended it. (go run itself makes 1 of every failure.)
+// All packages that the command tests share the server, where each would start one of its own. The
+// exit status is the command's, or 128 and the signal's number when a signal ended it. (go run
+// itself makes 1 of every failure.)
 package main
 
 import (

@@ -17,7 +17,8 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// The test binary is the command too, when this variable is set: a test of kill -9 needs a process to kill.
+// The test binary is the command too, when this variable is set: a test of kill -9 needs a process
+// to kill.
 const asCommand = "WITH_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -27,7 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// with is the command, with a shell script to run and a private server whatever our own environment says.
+// with is the command, with a shell script to run and a private server whatever our own environment
+// says.
 func with(t *testing.T, script string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()

@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/preview"
 )
 
-// TestBombs makes previews of files that are built to cost much. Each ends, within the limits of memory
-// and of processor time, in a preview or in an error of the file.
+// TestBombs makes previews of files that are built to cost much. Each ends, within the limits of
+// memory and of processor time, in a preview or in an error of the file.
 func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes minutes under the race detector, and the children race with nobody")

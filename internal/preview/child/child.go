@@ -1,7 +1,7 @@
-// Package child makes previews in child processes of the running program, so that a hostile file can
-// neither slow the server nor take it down: each child makes one preview at the lowest priority,
-// within a limit of memory and of processor time, and has no environment and no open file but the
-// content. What it makes comes back through a pipe.
+// Package child makes previews in child processes of the running program, so that a hostile file
+// can neither slow the server nor take it down: each child makes one preview at the lowest
+// priority, within a limit of memory and of processor time, and has no environment and no open file
+// but the content. What it makes comes back through a pipe.
 package child
 
 import (
@@ -45,7 +45,9 @@ type Runner struct {
 type Usage struct {
 	Elapsed time.Duration
 	CPU     time.Duration
-	Memory  int64 // the most that was resident at a time, in bytes, as the child last said; 0 where the system does not tell
+	// the most that was resident at a time, in bytes, as the child last said; 0 where the system
+	// does not tell
+	Memory int64
 }
 
 // Interrupted says that a child ended for reasons that need not lie in the file. Trying again may
@@ -68,9 +70,9 @@ func (e *CrashError) Error() string {
 	return fmt.Sprintf("the preview process crashed (%s): %s", e.State, e.Trace)
 }
 
-// Derive does what [preview.Derive] does, in a child. source must be a regular file, and is read from
-// its start. Errors of the file are *mesh.Error, also where the child exceeded its memory or its
-// processor time; others are *Interrupted, *CrashError, those of put, or that of ctx.
+// Derive does what [preview.Derive] does, in a child. source must be a regular file, and is read
+// from its start. Errors of the file are *mesh.Error, also where the child exceeded its memory or
+// its processor time; others are *Interrupted, *CrashError, those of put, or that of ctx.
 func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Subject, put preview.Put, told func(stage string, done float64)) (preview.Result, Usage, error) {
 	r.Memory, r.CPU, r.Deadline = or(r.Memory, DefaultMemory), or(r.CPU, DefaultCPU), or(r.Deadline, DefaultDeadline)
 	running, cancel := context.WithTimeout(ctx, r.Deadline)
@@ -126,8 +128,8 @@ func (r Runner) died(state *os.ProcessState, trace string) error {
 	return &CrashError{State: state.String(), Trace: trace}
 }
 
-// outOfMemory tells from the last words of the Go runtime that it got no more memory: no exit status
-// says so.
+// outOfMemory tells from the last words of the Go runtime that it got no more memory: no exit
+// status says so.
 func outOfMemory(trace string) bool {
 	return strings.Contains(trace, "out of memory") || strings.Contains(trace, "cannot allocate memory") ||
 		strings.Contains(trace, "failed to create new OS thread")

@@ -30,8 +30,8 @@ const (
 	maxOutput = 2 << 30
 )
 
-// progress says how much of a stage is done, from 0 to 1, and the most memory that was resident at a
-// time, in bytes.
+// progress says how much of a stage is done, from 0 to 1, and the most memory that was resident at
+// a time, in bytes.
 type progress struct {
 	Stage  string
 	Done   float64

@@ -17,15 +17,15 @@ const (
 	cpuGrace = 5 * time.Second
 )
 
-// dataLimit is how much memory a child may map for itself. The Go runtime maps 64 MiB at a time, and
-// all that is mapped counts.
+// dataLimit is how much memory a child may map for itself. The Go runtime maps 64 MiB at a time,
+// and all that is mapped counts.
 func dataLimit(memory int64) int64 { return memory - programMemory }
 
 // collectAt is from how much memory on the garbage collector works as hard as it can.
 func collectAt(memory int64) int64 { return dataLimit(memory) / 8 * 7 }
 
-// confine bounds what this process may take. The kernel ends it before others when the machine is out
-// of memory.
+// confine bounds what this process may take. The kernel ends it before others when the machine is
+// out of memory.
 func confine(memory int64, cpu time.Duration) error {
 	for _, limit := range []struct {
 		of   int
@@ -75,8 +75,8 @@ func cpuTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// residentPeak is the most memory of this program that was resident at a time. The kernel's usage of a
-// process that has ended would count what its parent held when it was started.
+// residentPeak is the most memory of this program that was resident at a time. The kernel's usage
+// of a process that has ended would count what its parent held when it was started.
 func residentPeak() int64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(status)) {

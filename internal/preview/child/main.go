@@ -24,15 +24,15 @@ const beat = 250 * time.Millisecond
 // Priority says whether a child lets every other process of the machine go first.
 type Priority bool
 
-// The priorities. Idle is for servers; Normal is for tests, which would wait for long on a machine that
-// does other things.
+// The priorities. Idle is for servers; Normal is for tests, which would wait for long on a machine
+// that does other things.
 const (
 	Idle   Priority = true
 	Normal Priority = false
 )
 
-// RunIfAsked makes one preview and exits, if this process was started by [Runner] for that. Programs
-// whose processes may call Runner.Derive call it first, before they start goroutines.
+// RunIfAsked makes one preview and exits, if this process was started by [Runner] for that.
+// Programs whose processes may call Runner.Derive call it first, before they start goroutines.
 func RunIfAsked(priority Priority) {
 	if len(os.Args) != 5 || os.Args[1] != command {
 		return

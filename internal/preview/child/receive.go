@@ -9,7 +9,8 @@ import (
 	"github.com/meshyard/meshyard/internal/preview"
 )
 
-// result reads frames until the last one, hands the parts to put and returns what the last frame says.
+// result reads frames until the last one, hands the parts to put and returns what the last frame
+// says.
 func (f *frameReader) result(put preview.Put) (result preview.Result, err error) {
 	for {
 		k, payload, err := f.next()

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// Browser calls a server as somebody's browser does: it keeps cookies and says where forms come from. It follows no redirects by itself.
+// Browser calls a server as somebody's browser does: it keeps cookies and says where forms come
+// from. It follows no redirects by itself.
 type Browser struct {
 	URL string
 

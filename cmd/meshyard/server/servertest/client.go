@@ -31,8 +31,8 @@ type Response struct {
 
 var transport = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// Send sends a request, with the client's token unless it has one, and reads the answer. One of the REST face must be as OpenAPI
-// describes it.
+// Send sends a request, with the client's token unless it has one, and reads the answer. One of the
+// REST face must be as OpenAPI describes it.
 func (c *Client) Send(r *http.Request) *Response {
 	c.t.Helper()
 	if c.Token != "" && r.Header.Get("Authorization") == "" {
@@ -52,7 +52,8 @@ func (c *Client) Send(r *http.Request) *Response {
 	return read
 }
 
-// Request makes a request to a path, or to an absolute address. A body that is no reader, text or bytes is sent as JSON.
+// Request makes a request to a path, or to an absolute address. A body that is no reader, text or
+// bytes is sent as JSON.
 func (c *Client) Request(method, path string, body any) *http.Request {
 	c.t.Helper()
 	var reader io.Reader
@@ -218,7 +219,8 @@ func (c *Client) Query(document string, variables map[string]any, v any) {
 	}
 }
 
-// GraphQLUpload runs a document whose variable at path takes a file, as a GraphQL multipart request.
+// GraphQLUpload runs a document whose variable at path takes a file, as a GraphQL multipart
+// request.
 func (c *Client) GraphQLUpload(document string, variables map[string]any, path, name string, file []byte) *Result {
 	c.t.Helper()
 	operations, err := json.Marshal(map[string]any{"query": document, "variables": variables})

@@ -23,8 +23,8 @@ func Mesh(t testing.TB, name string) []byte {
 	return b
 }
 
-// Meshes gives the real uploads to test with, by path: those of the project and, where a larger collection lies beside
-// it, in ../shared/data, all of that too.
+// Meshes gives the real uploads to test with, by path: those of the project and, where a larger
+// collection lies beside it, in ../shared/data, all of that too.
 func Meshes(t testing.TB) []string {
 	t.Helper()
 	dirs := []string{"testdata/meshes", "../shared/data/meshes", "../shared/data/malformed"}

@@ -36,7 +36,8 @@ var described = sync.OnceValues(func() (routers.Router, error) {
 	return gorillamux.NewRouter(document)
 })
 
-// checkAnswer holds an answer of the REST face against the description. What the description does not name is not looked at.
+// checkAnswer holds an answer of the REST face against the description. What the description does
+// not name is not looked at.
 func checkAnswer(t testing.TB, asked *http.Request, answer *Response) {
 	t.Helper()
 	router, err := described()
@@ -62,7 +63,8 @@ func checkAnswer(t testing.TB, asked *http.Request, answer *Response) {
 	}
 }
 
-// responses are the types of the published interface's successful answers, by method and shape of path.
+// responses are the types of the published interface's successful answers, by method and shape of
+// path.
 var responses = sync.OnceValue(func() map[string][]string {
 	all := make(map[string][]string)
 	for _, op := range published.Operations() {
@@ -72,8 +74,8 @@ var responses = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// checkPublished checks a successful answer against the fields of the published interface: one of the
-// types that the operation has there must fit.
+// checkPublished checks a successful answer against the fields of the published interface: one of
+// the types that the operation has there must fit.
 func checkPublished(t testing.TB, method, path string, answer *Response) {
 	t.Helper()
 	types := responses()[published.Shape(method, path)]

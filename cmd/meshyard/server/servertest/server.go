@@ -36,7 +36,8 @@ type Server struct {
 	t testing.TB
 }
 
-// Each runs a test on both engines, beside each other; in short, as the race detector has it, on the one or the other, as its name falls.
+// Each runs a test on both engines, beside each other; in short, as the race detector has it, on
+// the one or the other, as its name falls.
 func Each(t *testing.T, test func(t *testing.T, s *Server), change ...func(*config.Settings)) {
 	t.Parallel()
 	engines := []string{"sqlite", "postgres"}
@@ -52,7 +53,8 @@ func Each(t *testing.T, test func(t *testing.T, s *Server), change ...func(*conf
 	}
 }
 
-// Sequential says of a long test that it is one caller who sends one request after another: in short, as the race detector has it, it is left out.
+// Sequential says of a long test that it is one caller who sends one request after another: in
+// short, as the race detector has it, it is left out.
 func Sequential(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -121,7 +123,8 @@ func RunLogging(t testing.TB, settings config.Settings, log slog.Handler) *Serve
 	return &Server{Server: a, URL: settings.BaseURL, t: t}
 }
 
-// User makes a user and gives a client that calls in his name, with the scopes given or else read and write.
+// User makes a user and gives a client that calls in his name, with the scopes given or else read
+// and write.
 func (s *Server) User(name string, scopes ...auth.Scope) *Client {
 	s.t.Helper()
 	if _, err := s.Store.CreateUser(context.Background(), name, false); err != nil {
@@ -152,7 +155,8 @@ func (s *Server) Token(name string, scopes ...auth.Scope) string {
 	return token
 }
 
-// Fold does at once what the server does every few seconds: it folds counts and finds popularity anew.
+// Fold does at once what the server does every few seconds: it folds counts and finds popularity
+// anew.
 func (s *Server) Fold() {
 	s.t.Helper()
 	_, err := s.Store.FoldDownloads(context.Background())

@@ -147,7 +147,9 @@ func (a *file) mesh(ctx context.Context) (*mesh.Mesh, error) {
 	s := geometry.Scene{Format: "AMF", Limits: a.limits}
 	for _, o := range a.order {
 		if err := s.Count(&o.Object, 1); err != nil {
-			return nil, err // constellations that contain each other are all marked as used, so Fill would not visit them
+			// constellations that contain each other are all marked as used, so Fill would not
+			// visit them
+			return nil, err
 		}
 		if !o.used {
 			s.Instances = append(s.Instances, geometry.Instance{Object: &o.Object, Transform: geometry.Identity})

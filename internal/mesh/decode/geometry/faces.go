@@ -146,7 +146,8 @@ func (p *Faces) tooMany() error {
 // Finish returns the mesh. Without triangles it is a point cloud.
 func (p *Faces) Finish() *mesh.Mesh {
 	if p.Mesh.Colors != nil {
-		p.Mesh.Colors = append(p.Mesh.Colors, bytes.Repeat([]byte{0xFF}, 4*p.Mesh.Vertices()-len(p.Mesh.Colors))...) // the last vertices have no colour
+		// the last vertices have no colour
+		p.Mesh.Colors = append(p.Mesh.Colors, bytes.Repeat([]byte{0xFF}, 4*p.Mesh.Vertices()-len(p.Mesh.Colors))...)
 	}
 	if len(p.Mesh.Indices) == 0 {
 		p.Mesh.Cloud, p.Mesh.Indices = true, nil

@@ -15,8 +15,9 @@ type Object struct {
 	// Set by Scene.Count:
 	state              countState
 	triangles, outputs int64 // totals over all instances
-	placements         int64 // number of placed shapes and objects with triangles, counting each instance
-	height             int   // of the tree of instances below this object
+	// number of placed shapes and objects with triangles, counting each instance
+	placements int64
+	height     int // of the tree of instances below this object
 }
 
 type countState uint8
@@ -90,7 +91,8 @@ func (s *Scene) Fill(ctx context.Context, m *mesh.Mesh) error {
 	if root.triangles > s.Limits.Triangles {
 		return mesh.Errorf(mesh.TooLarge, "The %s file shows more than %d triangles, which is the most that is read.", s.Format, s.Limits.Triangles)
 	}
-	if placements := root.placements - 1; placements > s.Limits.Elements { // the scene itself does not count
+	// the scene itself does not count
+	if placements := root.placements - 1; placements > s.Limits.Elements {
 		return mesh.Errorf(mesh.TooLarge, "The %s file places its objects more than %d times, counting each use inside an assembly.", s.Format, s.Limits.Elements)
 	}
 	return Assemble(ctx, s.Format, m, int(root.triangles), int(root.outputs), func(visit func(*Shape, Transform) error) error {

@@ -11,7 +11,9 @@ type Shape struct {
 	Sources  []uint32  // the input vertex of each output vertex
 	Colors   []uint32  // the colour of each output vertex; nil while all are NoColor
 	newest   []uint32  // the newest output vertex of each input vertex + 1, or 0
-	previous []uint32  // for each output vertex the one before it of the same input vertex + 1, or 0; as long as Colors
+	// for each output vertex the one before it of the same input vertex + 1, or 0; as long as
+	// Colors
+	previous []uint32
 }
 
 // MaxColorSearch limits how many output vertices of one input vertex are searched for a colour. A

@@ -31,7 +31,8 @@ func Triangulate(points [][3]float64, emit func(a, b, c int)) {
 // flatten appends the corners projected along the dominant axis of the normal, seen from the side
 // where they are counterclockwise.
 func flatten(points [][3]float64, flat [][2]float64) [][2]float64 {
-	var normal [3]float64 // Newell's method, relative to the first corner to keep precision far from zero
+	// Newell's method, relative to the first corner to keep precision far from zero
+	var normal [3]float64
 	o := points[0]
 	p := points[len(points)-1]
 	for _, q := range points {

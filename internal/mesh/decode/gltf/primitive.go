@@ -73,7 +73,8 @@ func (f *file) mesh(i int, primitives *int64) (*resolvedMesh, error) {
 		if err := f.resolve(p); err != nil {
 			return nil, err
 		}
-		m.triangles += p.triangles() // no overflow: each count is less than 2^54, and there are at most Elements of them
+		// no overflow: each count is less than 2^54, and there are at most Elements of them
+		m.triangles += p.triangles()
 		m.points += p.points()
 		m.primitives = append(m.primitives, p)
 	}

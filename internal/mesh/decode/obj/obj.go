@@ -39,11 +39,12 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 // file is the state of decoding an OBJ file.
 type file struct {
 	*textscan.Lines
-	limits      mesh.Limits
-	vertices    []float64 // x, y, z
-	colors      []float32 // red, green, blue of each vertex, NaN if it has none; nil while no vertex has a colour
-	brightest   float32   // maximum of all channels
-	corners     []uint32  // three vertices of each triangle
+	limits   mesh.Limits
+	vertices []float64 // x, y, z
+	// red, green, blue of each vertex, NaN if it has none; nil while no vertex has a colour
+	colors      []float32
+	brightest   float32  // maximum of all channels
+	corners     []uint32 // three vertices of each triangle
 	runs        []materialRun
 	materials   map[string]uint32
 	material    string // the material being defined

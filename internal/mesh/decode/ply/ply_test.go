@@ -114,7 +114,8 @@ func TestPLYColors(t *testing.T) {
 	}
 }
 
-// TestPLYFar sees that coordinates far from zero lose nothing, in text and as doubles, with colours too.
+// TestPLYFar sees that coordinates far from zero lose nothing, in text and as doubles, with colours
+// too.
 func TestPLYFar(t *testing.T) {
 	want := mesh.Box{Min: [3]float64{4500000.125, 1e9, 0}, Max: [3]float64{4500000.25, 1000000000.5, 0.0625}}
 	header := "element vertex 3\nproperty double x\nproperty double y\nproperty double z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\n"

@@ -14,9 +14,9 @@ type reader struct {
 	progress func(float64)
 }
 
-// NewReader returns a reader of src from offset to its end. Each Read returns the error of ctx if it
-// is done, and calls progress, which may be nil, with the fraction of the file that has been read.
-// The end of data before src.Size is an error, io.ErrUnexpectedEOF.
+// NewReader returns a reader of src from offset to its end. Each Read returns the error of ctx if
+// it is done, and calls progress, which may be nil, with the fraction of the file that has been
+// read. The end of data before src.Size is an error, io.ErrUnexpectedEOF.
 func NewReader(ctx context.Context, src Source, offset int64, progress func(float64)) io.Reader {
 	return &reader{ctx: ctx, r: io.NewSectionReader(src, offset, src.Size-offset), size: src.Size, done: offset, progress: progress}
 }

@@ -82,7 +82,8 @@ func (t *textFile) read() error {
 
 // keyword handles a keyword, given in lower case and as written in the file.
 func (t *textFile) keyword(lower string, word []byte) error {
-	inside := lower != "solid" && lower != "endsolid" && lower != "facet" // keywords that appear inside a facet
+	// keywords that appear inside a facet
+	inside := lower != "solid" && lower != "endsolid" && lower != "facet"
 	switch {
 	case inside && !t.facet:
 		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s outside of a facet.", t.Line, textscan.Quote(word))

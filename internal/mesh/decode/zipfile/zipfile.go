@@ -26,9 +26,11 @@ const (
 
 // Archive is a ZIP archive. It never writes files. All decompressed bytes count towards the limit.
 type Archive struct {
-	ctx      context.Context
-	format   string               // names the file format in error messages
-	byPath   map[string]*zip.File // by path in lower case without a leading slash; part names are case-insensitive (ECMA-376 part 2, 6.2.2.3)
+	ctx    context.Context
+	format string // names the file format in error messages
+	// by path in lower case without a leading slash; part names are case-insensitive (ECMA-376 part
+	// 2, 6.2.2.3)
+	byPath   map[string]*zip.File
 	Files    []*zip.File
 	limits   mesh.Limits
 	left     int64 // bytes left of Limits.Inflated
