@@ -25,8 +25,8 @@ type identity struct {
 
 const maxSubject = 255 // OpenID Connect Core 1.0, section 2
 
-// Identify gives the id of the user behind an identity. At first sight it makes him, with a name like the one he would like; he is never taken for somebody
-// who was here before, whatever that one is called.
+// Identify returns the id of the user of an identity, and gives or takes the roles that the identity decides. At the first sign-in it creates the user, with
+// a name like the wanted one: never is it an existing user, whatever their name.
 func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, err error) {
 	if err := errors.Join(text("issuer", id.Issuer, maxName), text("subject", id.Subject, maxSubject)); err != nil || id.Subject == "" {
 		return 0, fail(Unauthenticated, "the provider names nobody")
@@ -35,8 +35,10 @@ func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, e
 		err := db.NewSelect().Model((*identity)(nil)).Column("idn.user_id").Where("idn.issuer = ? AND idn.subject = ?", id.Issuer, id.Subject).Scan(ctx, &userID)
 		return err
 	}
-	if err := known(s.db.read); !errors.Is(err, sql.ErrNoRows) {
-		return userID, err
+	if err := known(s.db.read); err == nil {
+		return userID, s.applyRoles(ctx, userID, id)
+	} else if !errors.Is(err, sql.ErrNoRows) {
+		return 0, err
 	}
 	for range 5 { // another request may take the name, or make the user, at the same time
 		err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -51,18 +53,66 @@ func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, e
 				Username: name, FirstName: cleanText(id.FirstName, maxName), LastName: cleanText(id.LastName, maxName), Email: cleanText(id.Email, maxName),
 				DefaultLicense: CC, CreatedAt: now(),
 			}
+			setRoles(u, id)
 			if err := s.insertUser(ctx, tx, u); err != nil {
 				return err
 			}
 			userID = u.ID
 			_, err = tx.NewInsert().Model(&identity{Issuer: id.Issuer, Subject: id.Subject, UserID: u.ID, CreatedAt: u.CreatedAt}).Exec(ctx)
-			return err
+			if err != nil || u.Role() == auth.Member {
+				return err
+			}
+			return recordRole(ctx, tx, u)
 		})
 		if !isUnique(err) {
 			break
 		}
 	}
 	return userID, err
+}
+
+// setRoles gives u the roles that the identity decides, or takes them.
+func setRoles(u *User, id auth.Identity) {
+	if id.IsAdministrator != nil {
+		u.IsAdmin = *id.IsAdministrator
+	}
+	if id.IsModerator != nil {
+		u.IsModerator = *id.IsModerator
+	}
+}
+
+// recordRole adds to the moderation log that the provider changed the role of u. The log has the user themself as actor.
+func recordRole(ctx context.Context, tx bun.Tx, u *User) error {
+	return record(ctx, tx, auth.Caller{UserID: u.ID}, ModerationEntry{
+		Action: SetUserRole, UserID: u.ID, Role: u.Role(), Reason: "The OpenID provider decided the role at sign-in.",
+	})
+}
+
+// applyRoles gives a user the roles that their identity decides, or takes them.
+func (s *Store) applyRoles(ctx context.Context, userID int64, id auth.Identity) error {
+	if id.IsAdministrator == nil && id.IsModerator == nil {
+		return nil
+	}
+	changed := false
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u := new(User)
+		if err := s.db.forUpdate(tx.NewSelect().Model(u).Column("u.id", "u.is_admin", "u.is_moderator").Where("u.id = ?", userID)).Scan(ctx); err != nil {
+			return gone(err, "user", userID)
+		}
+		before := *u
+		setRoles(u, id)
+		if changed = u.IsAdmin != before.IsAdmin || u.IsModerator != before.IsModerator; !changed {
+			return nil
+		}
+		if _, err := tx.NewUpdate().Model(u).Column("is_admin", "is_moderator").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		return recordRole(ctx, tx, u)
+	})
+	if err == nil && changed {
+		s.tokens.forget()
+	}
+	return err
 }
 
 // freeName gives a user name that is free, as like to a wanted one as may be.

@@ -132,12 +132,15 @@ type SignedIn struct {
 	Username string
 }
 
-// Identity is somebody as an OpenID provider knows him.
+// Identity is a user as an OpenID provider describes them.
 type Identity struct {
-	Issuer, Subject string // together they name him for ever
-	Username        string // what he would like to be called; may be empty, taken or no name at all
+	Issuer, Subject string // together they identify the user for ever
+	Username        string // the name that the user would like; may be empty, taken or not allowed
 	FirstName       string
 	LastName        string
-	Email           string    // empty unless the provider verified it
-	ExpiresAt       time.Time // of the token that says so
+	Email           string    // empty unless it can be trusted
+	ExpiresAt       time.Time // of the token
+
+	// IsAdministrator and IsModerator say whether the provider gives these roles; nil: it does not decide.
+	IsAdministrator, IsModerator *bool
 }

@@ -40,6 +40,18 @@ type Settings struct {
 	OIDCIssuer       string `name:"oidc-issuer" help:"OpenID Connect: URL of the provider through which people sign in, and whose ID tokens are accepted as bearer tokens. Default: none." env:"MESHYARD_OIDC_ISSUER" placeholder:"URL"`
 	OIDCClientID     string `name:"oidc-client-id" help:"Client id of this server at the provider. The redirect URI is BASE-URL/login/oidc/callback." env:"MESHYARD_OIDC_CLIENT_ID" placeholder:"ID"`
 	OIDCClientSecret string `name:"oidc-client-secret" help:"Client secret at the provider; safer in the environment variable than on the command line." env:"MESHYARD_OIDC_CLIENT_SECRET" placeholder:"SECRET"`
+
+	OIDCScopes               []string `name:"oidc-scopes" help:"Scopes to ask the provider for besides openid. Some providers need another one, such as groups, to send groups. Default: ${default}." default:"profile,email" env:"MESHYARD_OIDC_SCOPES" placeholder:"SCOPE,..."`
+	OIDCUsernameClaim        string   `name:"oidc-username-claim" help:"Claim with the user name. A claim within another is written with dots, such as realm_access.roles. Default: ${default}." default:"preferred_username" env:"MESHYARD_OIDC_USERNAME_CLAIM" placeholder:"CLAIM"`
+	OIDCNameClaim            string   `name:"oidc-name-claim" help:"Claim with the display name, which is split at its last space. Default: given_name and family_name, or else name." env:"MESHYARD_OIDC_NAME_CLAIM" placeholder:"CLAIM"`
+	OIDCEmailClaim           string   `name:"oidc-email-claim" help:"Claim with the e-mail address. Another one than email needs --oidc-allow-unverified-email. Default: ${default}." default:"email" env:"MESHYARD_OIDC_EMAIL_CLAIM" placeholder:"CLAIM"`
+	OIDCAllowUnverifiedEmail bool     `name:"oidc-allow-unverified-email" help:"Trust e-mail addresses of the provider even if the claim email_verified is not true. Set it only if users of the provider cannot choose their address." env:"MESHYARD_OIDC_ALLOW_UNVERIFIED_EMAIL"`
+	OIDCGroupsClaim          string   `name:"oidc-groups-claim" help:"Claim with the groups of the user. Default: ${default}." default:"groups" env:"MESHYARD_OIDC_GROUPS_CLAIM" placeholder:"CLAIM"`
+	OIDCAllowedGroups        []string `name:"oidc-allowed-groups" help:"Admit only users of the provider who are in one of these groups. A comma in a name is written \\,. Default: all." env:"MESHYARD_OIDC_ALLOWED_GROUPS" placeholder:"GROUP,..."`
+	OIDCAllowedDomains       []string `name:"oidc-allowed-domains" help:"Admit only users of the provider who have a verified e-mail address of one of these domains; a subdomain is another domain. Default: all." env:"MESHYARD_OIDC_ALLOWED_DOMAINS" placeholder:"DOMAIN,..."`
+	OIDCRoleClaim            string   `name:"oidc-role-claim" help:"Claim that gives roles. Default: that of --oidc-groups-claim." env:"MESHYARD_OIDC_ROLE_CLAIM" placeholder:"CLAIM"`
+	OIDCAdministrators       []string `name:"oidc-administrators" help:"Values of the role claim that make a user an administrator. If set, each sign-in through the provider gives or takes that role. Default: none, the provider does not decide." env:"MESHYARD_OIDC_ADMINISTRATORS" placeholder:"VALUE,..."`
+	OIDCModerators           []string `name:"oidc-moderators" help:"Values of the role claim that make a user a moderator. If set, each sign-in through the provider gives or takes that role. Default: none, the provider does not decide." env:"MESHYARD_OIDC_MODERATORS" placeholder:"VALUE,..."`
 }
 
 // The bounds of PreviewMemory: less is not enough for the program and an image.
@@ -78,14 +90,8 @@ func (s *Settings) Complete() error {
 		return fmt.Errorf("--base-url %q: want http://HOST or https://HOST, perhaps with a path", s.BaseURL)
 	}
 	s.BaseURL = strings.TrimRight(s.BaseURL, "/")
-	if (s.OIDCIssuer == "") != (s.OIDCClientID == "") || s.OIDCIssuer == "" && s.OIDCClientSecret != "" {
-		return fmt.Errorf("--oidc-issuer and --oidc-client-id: want both or neither")
-	}
-	if s.OIDCIssuer != "" {
-		issuer, err := url.Parse(s.OIDCIssuer)
-		if err != nil || issuer.Host == "" || issuer.Scheme != "https" && (issuer.Scheme != "http" || !net.ParseIP(issuer.Hostname()).IsLoopback() && issuer.Hostname() != "localhost") {
-			return fmt.Errorf("--oidc-issuer %q: want https://HOST, perhaps with a path", s.OIDCIssuer)
-		}
+	if err := s.checkOIDC(); err != nil {
+		return err
 	}
 	if s.UploadLimit <= 0 {
 		return fmt.Errorf("--upload-limit: must be more than 0")

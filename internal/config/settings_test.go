@@ -2,6 +2,7 @@ package config
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -30,14 +31,21 @@ func TestComplete(t *testing.T) {
 		"--listen": func(s *Settings) { s.Listen = "8080" }, "--base-url": func(s *Settings) { s.BaseURL = "models.example.org" },
 		"--upload-limit": func(s *Settings) { s.UploadLimit = 0 }, "--pending-ttl": func(s *Settings) { s.PendingTTL = time.Second },
 		"--oidc-issuer": func(s *Settings) { s.OIDCIssuer, s.OIDCClientID = "http://id.example.org", "meshyard" }, "--oidc-client-id": func(s *Settings) { s.OIDCIssuer = "https://id.example.org" },
+		"--oidc-email-claim": func(s *Settings) {
+			s.OIDCIssuer, s.OIDCClientID, s.OIDCEmailClaim = "https://id.example.org", "meshyard", "upn"
+		},
+		"--oidc-allowed-domains": func(s *Settings) {
+			s.OIDCIssuer, s.OIDCClientID, s.OIDCAllowedDomains = "https://id.example.org", "meshyard", []string{"*.example.org"}
+		},
+		"--oidc-allowed-groups": func(s *Settings) { s.OIDCAllowedGroups = []string{"staff"} }, "--oidc-moderators": func(s *Settings) { s.OIDCModerators = []string{"staff"} },
 		"--quota-pending": func(s *Settings) { s.QuotaPending = -1 }, "--quota-things": func(s *Settings) { s.QuotaThings = -1 },
 		"--preview-memory": func(s *Settings) { s.PreviewMemory = 1 << 20 }, "--preview-workers": func(s *Settings) { s.PreviewWorkers = -1 },
 		"--rate-limit": func(s *Settings) { s.RateLimit = -1 },
 	} {
 		s := settings()
 		change(&s)
-		if err := s.Complete(); err == nil {
-			t.Errorf("a wrong %s is taken", name)
+		if err := s.Complete(); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("a wrong %s: %v, want an error that names it", name, err)
 		}
 	}
 }

@@ -40,7 +40,14 @@ type document struct {
 // RoundTrip sends a request to the provider, or repeats what it answered just before.
 func (d *documents) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodGet || r.Header.Get("Authorization") != "" {
-		return http.DefaultTransport.RoundTrip(r)
+		answer, err := http.DefaultTransport.RoundTrip(r)
+		if err == nil {
+			answer.Body = struct {
+				io.Reader
+				io.Closer
+			}{io.LimitReader(answer.Body, maxDocument), answer.Body}
+		}
+		return answer, err
 	}
 	d.mu.Lock() // one fetch at a time: the others wait for its answer
 	defer d.mu.Unlock()

@@ -24,7 +24,9 @@ type Provider struct {
 	Issuer       string // its address, exactly as it writes it in its tokens
 	ClientID     string // what this server is called there
 	ClientSecret string
-	RedirectURL  string // where it answers
+	RedirectURL  string   // where it answers
+	Scopes       []string // to ask for besides openid
+	Rules        Rules
 
 	documents documents // what the provider publishes, as it was fetched last
 	mu        sync.Mutex
@@ -58,7 +60,7 @@ func (p *Provider) provider(ctx context.Context) (*oidc.Provider, error) {
 func (p *Provider) config(found *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: p.ClientID, ClientSecret: p.ClientSecret, RedirectURL: p.RedirectURL, Endpoint: found.Endpoint(),
-		Scopes: []string{oidc.ScopeOpenID, "profile", "email"},
+		Scopes: append([]string{oidc.ScopeOpenID}, p.Scopes...),
 	}
 }
 
@@ -71,7 +73,8 @@ func (p *Provider) AuthorizeURL(ctx context.Context, state, nonce, verifier stri
 	return p.config(found).AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier)), nil
 }
 
-// Exchange turns the code that the browser came back with into whom it is for. A code that is not good, or not for this nonce and verifier, is ErrRefused.
+// Exchange turns the code that the browser came back with into the identity of its user, and their roles. Claims that the ID token lacks come from UserInfo.
+// A code that is not valid, or not for this nonce and verifier, is ErrRefused.
 func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (auth.Identity, error) {
 	found, err := p.provider(ctx)
 	if err != nil {
@@ -79,50 +82,68 @@ func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (
 	}
 	ctx = oidc.ClientContext(ctx, p.client())
 	token, err := p.config(found).Exchange(ctx, code, oauth2.VerifierOption(verifier))
-	if err != nil {
-		return auth.Identity{}, ErrRefused
+	if answer := new(oauth2.RetrieveError); errors.As(err, &answer) {
+		return auth.Identity{}, fmt.Errorf("%w: its token endpoint answered %s %s", ErrRefused, answer.Response.Status, answer.ErrorCode)
+	} else if err != nil {
+		return auth.Identity{}, fmt.Errorf("ask the OpenID provider %s for a token: %w", p.Issuer, err)
 	}
 	raw, _ := token.Extra("id_token").(string)
-	said, id, err := p.verify(ctx, found, raw)
-	if err != nil || said.Nonce != nonce {
+	idToken, said, err := p.verify(ctx, found, raw)
+	if err != nil || idToken.Nonce != nonce {
 		return auth.Identity{}, ErrRefused
 	}
+	if p.Rules.lacking(said) && found.UserInfoEndpoint() != "" {
+		info, err := found.UserInfo(ctx, oauth2.StaticTokenSource(token))
+		if err != nil {
+			return auth.Identity{}, fmt.Errorf("ask the OpenID provider %s for UserInfo: %.300s", p.Issuer, err)
+		}
+		if info.Subject != idToken.Subject { // OpenID Connect Core 1.0, section 5.3.2
+			return auth.Identity{}, ErrRefused
+		}
+		var more map[string]any
+		if err := info.Claims(&more); err != nil {
+			return auth.Identity{}, ErrRefused
+		}
+		said = append(said, more)
+	}
+	id := identityOf(idToken)
+	if err := p.Rules.identify(said, &id); err != nil {
+		return auth.Identity{}, err
+	}
+	p.Rules.decideRoles(said, &id)
 	return id, nil
 }
 
 // IsToken tells whether a text looks like a token of any provider: a JWT in compact form.
 func IsToken(text string) bool { return strings.HasPrefix(text, "ey") && strings.Count(text, ".") == 2 }
 
-// Verify tells whose an ID token is. One that is not the provider's, not for this server, or over, is ErrRefused.
+// Verify returns the identity of the user of an ID token. It decides no roles, and the claims must be in the token: there is no access token to ask UserInfo
+// with. A token that is not the provider's, not for this server, or expired, is ErrRefused.
 func (p *Provider) Verify(ctx context.Context, token string) (auth.Identity, error) {
 	found, err := p.provider(ctx)
 	if err != nil {
 		return auth.Identity{}, err
 	}
-	_, id, err := p.verify(ctx, found, token)
-	return id, err
+	idToken, said, err := p.verify(ctx, found, token)
+	if err != nil {
+		return auth.Identity{}, err
+	}
+	id := identityOf(idToken)
+	return id, p.Rules.identify(said, &id)
 }
 
-func (p *Provider) verify(ctx context.Context, found *oidc.Provider, raw string) (*oidc.IDToken, auth.Identity, error) {
+func (p *Provider) verify(ctx context.Context, found *oidc.Provider, raw string) (*oidc.IDToken, claims, error) {
 	token, err := found.Verifier(&oidc.Config{ClientID: p.ClientID}).Verify(ctx, raw)
 	if err != nil {
-		return nil, auth.Identity{}, ErrRefused
+		return nil, nil, ErrRefused
 	}
-	var claims struct {
-		PreferredUsername string `json:"preferred_username"`
-		GivenName         string `json:"given_name"`
-		FamilyName        string `json:"family_name"`
-		Email             string `json:"email"`
-		EmailVerified     bool   `json:"email_verified"`
+	var said map[string]any
+	if err := token.Claims(&said); err != nil {
+		return nil, nil, ErrRefused
 	}
-	if err := token.Claims(&claims); err != nil {
-		return nil, auth.Identity{}, ErrRefused
-	}
-	id := auth.Identity{
-		Issuer: token.Issuer, Subject: token.Subject, Username: claims.PreferredUsername, FirstName: claims.GivenName, LastName: claims.FamilyName, ExpiresAt: token.Expiry,
-	}
-	if claims.EmailVerified {
-		id.Email = claims.Email
-	}
-	return token, id, nil
+	return token, claims{said}, nil
+}
+
+func identityOf(token *oidc.IDToken) auth.Identity {
+	return auth.Identity{Issuer: token.Issuer, Subject: token.Subject, ExpiresAt: token.Expiry}
 }

@@ -81,10 +81,15 @@ func (s *site) providerAnswered(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *site) providerFailed(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, oidc.ErrRefused) {
+	switch {
+	case errors.Is(err, oidc.ErrRefused):
+		slog.WarnContext(r.Context(), "sign-in by OpenID refused", "error", err.Error())
 		s.refuse(w, r, http.StatusForbidden, "The OpenID provider did not sign you in.")
-		return
+	case errors.Is(err, oidc.ErrNotAdmitted):
+		slog.InfoContext(r.Context(), "sign-in by OpenID refused", "error", err.Error())
+		s.refuse(w, r, http.StatusForbidden, "Your account at the OpenID provider may not use this server. Ask the operator of this server for access.")
+	default:
+		slog.ErrorContext(r.Context(), "sign-in by OpenID", "error", err.Error())
+		s.refuse(w, r, http.StatusBadGateway, "The OpenID provider cannot be reached.")
 	}
-	slog.ErrorContext(r.Context(), "sign-in by OpenID", "error", err.Error())
-	s.refuse(w, r, http.StatusBadGateway, "The OpenID provider cannot be reached.")
 }

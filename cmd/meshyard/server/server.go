@@ -92,7 +92,7 @@ func exists(what, path string) error {
 }
 
 func open(ctx context.Context, s config.Settings, logger *slog.Logger, create bool) (*Server, error) {
-	a := &Server{Settings: s, Logger: logger, provider: newProvider(s.OIDCIssuer, s.OIDCClientID, s.OIDCClientSecret, s.BaseURL)}
+	a := &Server{Settings: s, Logger: logger, provider: newProvider(s)}
 	if err := a.open(ctx, create); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}

@@ -3,10 +3,12 @@ package server
 import (
 	"context"
 	"errors"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 	"net/http"
 
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/oidc"
 	"github.com/meshyard/meshyard/internal/signin"
@@ -29,12 +31,19 @@ func explain(ctx context.Context, err error) (status int, message string) {
 	return status, presented.Message
 }
 
-// newProvider gives the operator's OpenID provider, nil where there is none.
-func newProvider(issuer, clientID, secret, base string) *oidc.Provider {
-	if issuer == "" {
+// newProvider returns the OpenID provider of the settings, or nil if there is none.
+func newProvider(s config.Settings) *oidc.Provider {
+	if s.OIDCIssuer == "" {
 		return nil
 	}
-	return &oidc.Provider{Issuer: issuer, ClientID: clientID, ClientSecret: secret, RedirectURL: signin.CallbackURL(base)}
+	return &oidc.Provider{
+		Issuer: s.OIDCIssuer, ClientID: s.OIDCClientID, ClientSecret: s.OIDCClientSecret, RedirectURL: signin.CallbackURL(s.BaseURL), Scopes: s.OIDCScopes,
+		Rules: oidc.Rules{
+			UsernameClaim: s.OIDCUsernameClaim, NameClaim: s.OIDCNameClaim, EmailClaim: s.OIDCEmailClaim, AllowUnverifiedEmail: s.OIDCAllowUnverifiedEmail,
+			GroupsClaim: s.OIDCGroupsClaim, AllowedGroups: s.OIDCAllowedGroups, AllowedDomains: s.OIDCAllowedDomains,
+			RoleClaim: s.OIDCRoleClaim, Administrators: s.OIDCAdministrators, Moderators: s.OIDCModerators,
+		},
+	}
 }
 
 // authenticate finds out who calls: by a token of ours, or by one of the operator's OpenID provider.
@@ -43,7 +52,10 @@ func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, e
 		return a.Store.Authenticate(ctx, token)
 	}
 	caller, err := a.Store.AuthenticateBearer(ctx, token, a.provider.Verify)
-	if errors.Is(err, oidc.ErrRefused) {
+	switch {
+	case errors.Is(err, oidc.ErrNotAdmitted):
+		err = &models.Error{Code: models.Forbidden, Message: err.Error()}
+	case errors.Is(err, oidc.ErrRefused):
 		err = &models.Error{Code: models.Unauthenticated, Message: "the access token is not one of the OpenID provider for this server, or it expired"}
 	}
 	return caller, err

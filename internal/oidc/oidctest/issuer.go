@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -31,8 +32,10 @@ type Issuer struct {
 
 	mu     sync.Mutex
 	person Claims
+	info   Claims // what UserInfo says; nil: there is no such endpoint
 	key    *rsa.PrivateKey
 	codes  map[string]url.Values // what was asked, by code
+	access map[string]Claims     // what UserInfo says, by access token
 	asked  int                   // how often for the keys
 }
 
@@ -45,12 +48,13 @@ func New(t testing.TB) *Issuer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := &Issuer{ClientID: "meshyard", Secret: "secret of " + rand.Text(), key: key, codes: make(map[string]url.Values)}
+	i := &Issuer{ClientID: "meshyard", Secret: "secret of " + rand.Text(), key: key, codes: make(map[string]url.Values), access: make(map[string]Claims)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", i.describe)
 	mux.HandleFunc("GET /keys", i.keys)
 	mux.HandleFunc("GET /authorize", i.authorize)
 	mux.HandleFunc("POST /token", i.token)
+	mux.HandleFunc("GET /userinfo", i.userInfo)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	i.URL = server.URL
@@ -64,9 +68,24 @@ func (i *Issuer) SignsIn(person Claims) {
 	i.person = person
 }
 
+// Informs sets what UserInfo says about whoever signs in next. It also publishes that endpoint, which
+// must happen before the server first asks for the configuration.
+func (i *Issuer) Informs(info Claims) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.info = info
+}
+
 func (i *Issuer) describe(w http.ResponseWriter, _ *http.Request) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	userInfo := ""
+	if i.info != nil {
+		userInfo = i.URL + "/userinfo"
+	}
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token", "jwks_uri": i.URL + "/keys",
+		"userinfo_endpoint":                     userInfo,
 		"id_token_signing_alg_values_supported": []string{"RS256"}, "response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
 	})
 }
@@ -106,6 +125,8 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	asked := i.codes[r.FormValue("code")]
 	delete(i.codes, r.FormValue("code"))
 	claims := maps.Clone(i.person)
+	access := rand.Text()
+	i.access[access] = i.info
 	i.mu.Unlock()
 	id, secret, _ := r.BasicAuth()
 	secret, _ = url.QueryUnescape(secret)
@@ -117,7 +138,21 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		claims["nonce"] = asked.Get("nonce")
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"access_token": rand.Text(), "token_type": "Bearer", "id_token": i.Sign(claims)})
+	_ = json.NewEncoder(w).Encode(map[string]any{"access_token": access, "token_type": "Bearer", "id_token": i.Sign(claims)})
+}
+
+// userInfo answers what is known of the user of an access token; an error if that is no claim at all.
+func (i *Issuer) userInfo(w http.ResponseWriter, r *http.Request) {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	i.mu.Lock()
+	info := i.access[token]
+	i.mu.Unlock()
+	if len(info) == 0 {
+		http.Error(w, "no such token, or nothing to tell", http.StatusForbidden)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(info)
 }
 
 // Sign gives a token that says the claims, of this provider, for its client and for an hour unless they say otherwise.

@@ -1,0 +1,141 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/oidc/oidctest"
+)
+
+// usernameIn returns the name of the user who is signed in in a browser, or "".
+func usernameIn(b *servertest.Browser) string {
+	_, name, _ := strings.Cut(string(b.Get("/login").Bytes), "signed in as <strong>")
+	name, _, _ = strings.Cut(name, "<")
+	return name
+}
+
+// A provider whose ID tokens hold only the subject is asked for UserInfo.
+func TestOpenIDUserInfo(t *testing.T) {
+	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
+		issuer.SignsIn(oidctest.Claims{"sub": "1"})
+		issuer.Informs(oidctest.Claims{"sub": "1", "preferred_username": "ada", "name": "Ada Lovelace", "email": "ada@id.example", "email_verified": true})
+		b := s.Browser()
+		signInElsewhere(t, b, "").Want(t, http.StatusSeeOther)
+		if got := usernameIn(b); got != "ada" {
+			t.Errorf("the user is called %q, want ada", got)
+		}
+		var me struct {
+			Me struct{ FirstName, LastName, Email string }
+		}
+		s.Client(s.Token("ada", "read")).Query(`{ me { firstName lastName email } }`, nil, &me)
+		if me.Me.FirstName != "Ada" || me.Me.LastName != "Lovelace" || me.Me.Email != "ada@id.example" {
+			t.Errorf("me: %+v", me.Me)
+		}
+
+		issuer.Informs(oidctest.Claims{"sub": "2", "preferred_username": "eve"})
+		b = s.Browser()
+		if signInElsewhere(t, b, "").Want(t, http.StatusForbidden); usernameIn(b) != "" {
+			t.Error("UserInfo about another subject signs in")
+		}
+		issuer.Informs(oidctest.Claims{})
+		b = s.Browser()
+		if signInElsewhere(t, b, "").Want(t, http.StatusBadGateway); usernameIn(b) != "" {
+			t.Error("a failure of UserInfo signs in")
+		}
+	})
+}
+
+// The operator maps claims, admits some users of the provider only, and gives roles by a claim.
+func TestOpenIDRules(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			issuer := oidctest.New(t)
+			s := servertest.Start(t, engine, func(s *config.Settings) {
+				s.OIDCIssuer, s.OIDCClientID, s.OIDCClientSecret = issuer.URL, issuer.ClientID, issuer.Secret
+				s.OIDCUsernameClaim, s.OIDCNameClaim = "ldap.uid", "display"
+				s.OIDCAllowedDomains, s.OIDCAllowedGroups = []string{"id.example"}, []string{"makers"}
+				s.OIDCRoleClaim, s.OIDCAdministrators, s.OIDCModerators = "roles", []string{"root"}, []string{"mod"}
+			})
+			ada := oidctest.Claims{
+				"sub": "1", "ldap": object{"uid": "ada"}, "display": "Ada L.", "email": "ada@id.example", "email_verified": true, "groups": []string{"makers"},
+			}
+			with := func(claim string, value any) oidctest.Claims {
+				changed := oidctest.Claims{claim: value}
+				for k, v := range ada {
+					if k != claim {
+						changed[k] = v
+					}
+				}
+				return changed
+			}
+			staff := s.Staff()
+			signsIn := func(c oidctest.Claims) *servertest.Response {
+				t.Helper()
+				issuer.SignsIn(c)
+				return signInElsewhere(t, s.Browser(), "")
+			}
+			for name, c := range map[string]oidctest.Claims{
+				"another domain": with("email", "ada@evil.example"), "not verified": with("email_verified", false), "another group": with("groups", []string{"users"}), "no group": with("groups", nil),
+			} {
+				if r := signsIn(c).Want(t, http.StatusForbidden); !strings.Contains(string(r.Bytes), "may not use this server") || len(r.Cookies()) > 1 {
+					t.Errorf("%s: %s", name, r.Bytes)
+				}
+				s.Client(issuer.Sign(c)).Get("/users/me").Want(t, http.StatusForbidden)
+			}
+			staff.Get("/users/ada").Want(t, http.StatusNotFound)
+
+			var me struct {
+				Me struct {
+					Username, FirstName, LastName, Role string
+				}
+			}
+			role := func(want string) {
+				t.Helper()
+				s.Client(s.Token("ada", "read")).Query(`{ me { username firstName lastName role } }`, nil, &me)
+				if me.Me.Role != want {
+					t.Errorf("the role is %s, want %s", me.Me.Role, want)
+				}
+			}
+			signsIn(with("roles", []string{"mod"})).Want(t, http.StatusSeeOther)
+			role("MODERATOR")
+			if me.Me.Username != "ada" || me.Me.FirstName != "Ada" || me.Me.LastName != "L." {
+				t.Errorf("me: %+v", me.Me)
+			}
+			admin := s.Client(s.Token("ada", "read", "admin"))
+			admin.Query(`{ moderationLog { nodes { id } } }`, nil, new(any))
+			signsIn(with("roles", []string{"root"})).Want(t, http.StatusSeeOther)
+			role("ADMINISTRATOR")
+			s.Client(issuer.Sign(ada)).Get("/users/me").Want(t, http.StatusOK)
+			role("ADMINISTRATOR") // an ID token as bearer token decides no roles
+			signsIn(ada).Want(t, http.StatusSeeOther)
+			role("MEMBER")
+			if code := admin.GraphQL(`{ moderationLog { nodes { id } } }`, nil).Code(); code != "FORBIDDEN" {
+				t.Errorf("a former administrator reads the moderation log: %q", code)
+			}
+
+			var log struct {
+				ModerationLog struct {
+					Nodes []struct {
+						Action, Role string
+						Actor        struct{ Username string }
+					}
+				}
+			}
+			staff.Query(`{ moderationLog { nodes { action role actor { username } } } }`, nil, &log)
+			var roles []string
+			for _, e := range log.ModerationLog.Nodes {
+				if e.Action == "SET_USER_ROLE" && e.Actor.Username == "ada" {
+					roles = append(roles, e.Role)
+				}
+			}
+			if got := strings.Join(roles, " "); got != "MEMBER ADMINISTRATOR MODERATOR" {
+				t.Errorf("the log has the roles %q", got)
+			}
+		})
+	}
+}

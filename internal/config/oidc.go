@@ -1,0 +1,44 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+)
+
+// checkOIDC returns an error that names the first wrong setting of OpenID Connect.
+func (s *Settings) checkOIDC() error {
+	if (s.OIDCIssuer == "") != (s.OIDCClientID == "") || s.OIDCIssuer == "" && s.OIDCClientSecret != "" {
+		return fmt.Errorf("--oidc-issuer and --oidc-client-id: want both or neither")
+	}
+	if s.OIDCIssuer == "" {
+		for flag, list := range map[string][]string{
+			"--oidc-allowed-groups": s.OIDCAllowedGroups, "--oidc-allowed-domains": s.OIDCAllowedDomains,
+			"--oidc-administrators": s.OIDCAdministrators, "--oidc-moderators": s.OIDCModerators,
+		} {
+			if len(list) > 0 {
+				return fmt.Errorf("%s: needs --oidc-issuer", flag)
+			}
+		}
+		return nil
+	}
+	issuer, err := url.Parse(s.OIDCIssuer)
+	if err != nil || issuer.Host == "" || issuer.Scheme != "https" && (issuer.Scheme != "http" || !net.ParseIP(issuer.Hostname()).IsLoopback() && issuer.Hostname() != "localhost") {
+		return fmt.Errorf("--oidc-issuer %q: want https://HOST, perhaps with a path", s.OIDCIssuer)
+	}
+	if s.OIDCEmailClaim != "" && s.OIDCEmailClaim != "email" && !s.OIDCAllowUnverifiedEmail {
+		return fmt.Errorf("--oidc-email-claim %s: needs --oidc-allow-unverified-email, because email_verified says nothing about that claim", s.OIDCEmailClaim)
+	}
+	for _, list := range [][]string{s.OIDCScopes, s.OIDCAllowedGroups, s.OIDCAllowedDomains, s.OIDCAdministrators, s.OIDCModerators} {
+		for i := range list {
+			list[i] = strings.TrimSpace(list[i])
+		}
+	}
+	for _, domain := range s.OIDCAllowedDomains {
+		if domain == "" || strings.ContainsAny(domain, "@ *") {
+			return fmt.Errorf("--oidc-allowed-domains %q: want a domain such as example.org", domain)
+		}
+	}
+	return nil
+}
