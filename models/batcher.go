@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/auth"
 )
 
 const (
@@ -61,8 +63,8 @@ func (b *batcher[K, V]) join(ctx context.Context, key K) *batch[K, V] {
 	mine.keys = append(mine.keys, key)
 	if b.readers == 0 || b.readers < maxReaders && len(mine.keys) >= worthwhile {
 		b.readers++
-		// Not in the caller's goroutine, nor under its cancellation: the batch outlives a caller that goes away.
-		go b.serve(context.WithoutCancel(ctx))
+		// Not in the caller's goroutine, nor under its cancellation, nor in its turn: others wait for the batch too.
+		go b.serve(auth.WithoutAccount(context.WithoutCancel(ctx)))
 	}
 	return mine
 }

@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,6 +22,8 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/concurrency"
 	"github.com/meshyard/meshyard/internal/outage"
 )
 
@@ -47,16 +48,10 @@ type DB struct {
 
 	statements statements
 	texts      sync.Map // of statements that are prepared, by name; see forIDs
+
+	reads        turns
+	transactions *concurrency.Limiter
 }
-
-// statements counts what Bun sends: a list must cost the same number whatever its length.
-type statements struct{ n atomic.Int64 }
-
-func (*statements) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
-func (s *statements) AfterQuery(context.Context, *bun.QueryEvent)                      { s.n.Add(1) }
-
-// Statements says how many statements have been sent since the database was opened.
-func (db *DB) Statements() int64 { return db.statements.n.Load() }
 
 // OpenDB opens the database at address, sqlite:PATH or postgres://…, and sees that it answers.
 func OpenDB(ctx context.Context, address string) (*DB, error) {
@@ -100,11 +95,13 @@ func (db *DB) openPostgres(address string) error {
 		_, err := conn.Exec(ctx, "SET plan_cache_mode = force_generic_plan")
 		return err
 	}))
-	pool.SetMaxOpenConns(max(16, 4*runtime.NumCPU()))
-	pool.SetMaxIdleConns(max(16, 4*runtime.NumCPU()))
+	conns := max(16, 4*runtime.NumCPU())
+	pool.SetMaxOpenConns(conns)
+	pool.SetMaxIdleConns(conns)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
+	db.limit(conns, conns, Concurrency{Statements: conns / 4, Transactions: conns / 4})
 	db.Engine, db.write = Postgres, bun.NewDB(pool, pgdialect.New()).WithQueryHook(&db.statements)
-	db.read = db.write
+	db.read = db.write.WithQueryHook(db.reads)
 	return nil
 }
 
@@ -121,11 +118,13 @@ func (db *DB) openSQLite(path string) error {
 	if err != nil {
 		return errors.Join(err, write.Close())
 	}
-	read.SetMaxOpenConns(max(4, runtime.NumCPU()))
-	read.SetMaxIdleConns(max(4, runtime.NumCPU()))
+	readers := max(4, runtime.NumCPU())
+	read.SetMaxOpenConns(readers)
+	read.SetMaxIdleConns(readers)
+	db.limit(readers, 1, Concurrency{Statements: readers / 2, Transactions: 1})
 	db.Engine, db.folder = SQLite, filepath.Dir(path)
 	db.write = bun.NewDB(write, sqlitedialect.New()).WithQueryHook(&db.statements)
-	db.read = bun.NewDB(read, sqlitedialect.New()).WithQueryHook(&db.statements)
+	db.read = bun.NewDB(read, sqlitedialect.New()).WithQueryHook(&db.statements).WithQueryHook(db.reads)
 	return nil
 }
 
@@ -153,7 +152,7 @@ func (db *DB) checkSpace() error {
 // Close closes both pools.
 func (db *DB) Close() error {
 	err := db.write.Close()
-	if db.read != db.write {
+	if db.Engine == SQLite { // PostgreSQL has one pool
 		err = errors.Join(err, db.read.Close())
 	}
 	return err
@@ -168,6 +167,12 @@ const maxTx = time.Minute
 func (db *DB) inTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if account := auth.Account(ctx); account != "" {
+		if err := db.transactions.Acquire(ctx, account); err != nil {
+			return err
+		}
+		defer db.transactions.Release(account)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxTx)
 	defer cancel()

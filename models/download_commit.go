@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"sync"
+
+	"github.com/meshyard/meshyard/internal/auth"
 )
 
 // maxRecorded bounds how many downloads one statement records.
@@ -37,8 +39,8 @@ func (l *downloadLog) record(ctx context.Context, row *Download) error {
 	l.committing = true
 	l.mu.Unlock()
 	if start {
-		// Not in the caller's goroutine, nor under its cancellation: others wait for the commits too.
-		go l.commit(context.WithoutCancel(ctx))
+		// Not in the caller's goroutine, nor under its cancellation, nor in its turn: others wait for the commits too.
+		go l.commit(auth.WithoutAccount(context.WithoutCancel(ctx)))
 	}
 	select {
 	case <-r.done:

@@ -48,6 +48,10 @@ func (db *DB) forIDs(ctx context.Context, name string, ids []int64, dest any, qu
 	for _, number := range also {
 		args = append(args, number)
 	}
+	if err := db.reads.acquire(ctx); err != nil {
+		return err
+	}
+	defer db.reads.release(ctx)
 	db.statements.n.Add(1)
 	found, err := db.read.DB.QueryContext(ctx, text.(string), args...)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // lookupKey names what is looked up, and for whom. All that an answer depends on is in it.
 func lookupKey(r *http.Request) string {
 	caller, _ := auth.From(r.Context())
-	return caller.Key() + " " + r.Method + " " + r.URL.EscapedPath() + "?" + r.URL.RawQuery
+	return caller.Key() + " " + auth.Account(r.Context()) + " " + r.Method + " " + r.URL.EscapedPath() + "?" + r.URL.RawQuery
 }
 
 // recorded is an answer that is kept until it is sent, perhaps to several.

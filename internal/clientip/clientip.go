@@ -104,11 +104,18 @@ func Network(r *http.Request) string {
 // Account returns the key by which a request is counted: the user or the application of its token
 // or, without a valid token, its network.
 func Account(r *http.Request) string {
-	caller, _ := auth.From(r.Context())
-	if account := caller.Account(); account != "" {
+	if account := auth.Account(r.Context()); account != "" {
 		return account
 	}
 	return Network(r)
+}
+
+// WithNetwork wraps next so that the work of each request without a known caller counts for its
+// network; see auth.Account.
+func WithNetwork(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(auth.WithNetwork(r.Context(), Network(r))))
+	})
 }
 
 func remote(r *http.Request) (netip.Addr, bool) { return parse(r.RemoteAddr) }

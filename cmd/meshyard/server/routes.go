@@ -157,7 +157,7 @@ func (a *Server) limited(next http.Handler) http.Handler {
 		}
 		rest.WriteError(w, http.StatusTooManyRequests, message)
 	})
-	return bearer.Authenticate(next, a.authenticate)
+	return bearer.Authenticate(clientip.WithNetwork(next), a.authenticate)
 }
 
 // allowSocket tells whether the page that asks for a WebSocket may have one, which browsers ask no preflight for: one that may call, or one of this server.

@@ -182,6 +182,9 @@ func (a *Server) backfill(ctx context.Context) error {
 // Statements says how many statements the database has been sent.
 func (a *Server) Statements() int64 { return a.db.Statements() }
 
+// MostConcurrency returns the most that any one caller had under way in the database at once.
+func (a *Server) MostConcurrency() models.Concurrency { return a.db.MostConcurrency() }
+
 // Close closes what is open.
 func (a *Server) Close() error {
 	var errs []error
