@@ -57,11 +57,20 @@ func checkPayload(ctx context.Context, fc *graphql.FieldContext) error {
 // readsAnonymously reports whether the operation is a query without a token on a server that permits
 // anonymous reading. A token that is invalid is an error and not ignored.
 func (r *Resolver) readsAnonymously(ctx context.Context) bool {
-	if !r.AnonymousRead || graphql.GetOperationContext(ctx).Operation.Operation != ast.Query {
+	permitted := r.AnonymousRead || ctx.Value(anonymousKey{}) != nil
+	if !permitted || graphql.GetOperationContext(ctx).Operation.Operation != ast.Query {
 		return false
 	}
 	c, err := auth.From(ctx)
 	return err == nil && !c.Known()
+}
+
+type anonymousKey struct{}
+
+// PermitAnonymous returns a context in which a query without a token reads what is public, even if the
+// operator does not permit that in general. It is for operations that must work without a token.
+func PermitAnonymous(ctx context.Context) context.Context {
+	return context.WithValue(ctx, anonymousKey{}, true)
 }
 
 // firstList returns the first field, as Type.field, that leads from the objects of a payload to a list

@@ -17,6 +17,9 @@ type answer struct {
 	schema reflect.Type // of the body; nil where there is none
 	paged  bool         // whether there are headers about the pages of a list
 	query  []string     // parameters of the query that the answer reads by itself
+
+	// anonymous writes the answer for a request without a token. If it is nil, such a request is 401.
+	anonymous func(w http.ResponseWriter, data []byte) error
 }
 
 func complete[T any](s *server, v *T) {

@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/apierror"
@@ -61,30 +62,58 @@ type eitherSchema struct {
 	*wire.ImageSummary
 }
 
-// images answers with the images of what the path names, in the sizes that ?type= and ?size= name, or
-// in all. The URL of each is that of the image below the path.
-var images = func() answer {
-	a := body(func(s *server, r *http.Request, data []byte) ([]*wire.ImageSchema, error) {
+// images answers with the images of a thing, in the sizes that ?type= and ?size= name, or in all. The
+// URL of each is that of the image below the thing, which leads to the bytes without a token. That of
+// an image that is not public is the signed URL of its bytes.
+var images = imageList(func(s *server, r *http.Request, p *wire.Picture) *wire.ImageSchema {
+	url := p.URL
+	if !strings.Contains(url, "?") {
+		url = s.URLs.Base + strings.TrimSuffix(r.URL.EscapedPath(), "/") + "/" + p.ID.String()
+	}
+	return &wire.ImageSchema{ID: p.ID, URL: url, Name: p.Name}
+}, func(i *wire.ImageSchema, sizes []wire.ImageSize) { i.Sizes = sizes })
+
+// summaries is images for a make, whose images have no URL of their own below it.
+var summaries = imageList(func(_ *server, _ *http.Request, p *wire.Picture) *wire.ImageSummary {
+	return p.Summary()
+}, func(i *wire.ImageSummary, sizes []wire.ImageSize) { i.Sizes = sizes })
+
+func imageList[T any](as func(s *server, r *http.Request, p *wire.Picture) *T, setSizes func(image *T, sizes []wire.ImageSize)) answer {
+	a := body(func(s *server, r *http.Request, data []byte) ([]*T, error) {
 		of, err := read[struct{ Images []*wire.Picture }](data)
 		if err != nil {
 			return nil, err
 		}
 		kind, size := r.URL.Query().Get("type"), r.URL.Query().Get("size")
-		shown := make([]*wire.ImageSchema, len(of.Images))
+		shown := make([]*T, len(of.Images))
 		for i, p := range of.Images {
-			url := s.URLs.Base + strings.TrimSuffix(r.URL.EscapedPath(), "/") + "/" + p.ID.String()
-			shown[i] = &wire.ImageSchema{ID: p.ID, URL: url, Name: p.Name, Sizes: []wire.ImageSize{}}
-			for _, have := range p.AllSizes() {
-				if (kind == "" || kind == have.Type) && (size == "" || size == have.Size) {
-					shown[i].Sizes = append(shown[i].Sizes, have)
-				}
-			}
+			sizes := slices.DeleteFunc(p.AllSizes(), func(have wire.ImageSize) bool {
+				return kind != "" && kind != have.Type || size != "" && size != have.Size
+			})
+			shown[i] = as(s, r, p)
+			setSizes(shown[i], sizes)
 		}
 		return shown, nil
-	}).as(reflect.TypeFor[[]wire.ImageSchema]())
+	}).as(reflect.TypeFor[[]T]())
 	a.query = []string{"type", "size"}
 	return a
-}()
+}
 
-// image answers with one image.
-var image = first("image", func(_ *server, p *wire.Picture) *wire.ImageSummary { return p.Summary() })
+// image answers with one image, or without a token with a redirect to its bytes.
+var image = func() answer {
+	a := first("image", func(_ *server, p *wire.Picture) *wire.ImageSummary { return p.Summary() })
+	a.anonymous = func(w http.ResponseWriter, data []byte) error {
+		of, err := read[struct{ Images []*wire.Picture }](data)
+		if err != nil {
+			return err
+		}
+		if len(of.Images) == 0 {
+			return apierror.New(apierror.NotFound, "there is no such image here")
+		}
+		w.Header().Set("Location", of.Images[0].URL)
+		w.Header().Set("Cache-Control", "no-cache")
+		w.WriteHeader(http.StatusFound)
+		return nil
+	}
+	return a
+}()

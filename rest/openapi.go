@@ -166,6 +166,9 @@ func (d *describer) responses(r route, op *operation) object {
 		statuses = append(statuses, http.StatusBadRequest)
 	}
 	all := object{strconv.Itoa(status): success}
+	if r.answer.anonymous != nil {
+		all["302"] = object{"description": "Without a token, if the image is public: the URL of its bytes.", "headers": object{"Location": header("string")}}
+	}
 	if !op.mutates() && r.answer.schema != nil {
 		all["304"] = object{"description": "As the client has it: If-None-Match names its ETag."}
 	}

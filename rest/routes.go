@@ -103,7 +103,7 @@ var routes = []route{
 	{get, "/copies/{copy_id}", "get_copies_copy_id", one[wire.CopySchema](), nil},
 	{patch, "/copies/{copy_id}", "patch_copies_copy_id", inside[wire.CopySchema](), nil},
 	{del, "/copies/{copy_id}", "delete_copies_copy_id", ok, nil},
-	{get, "/copies/{copy_id}/images", "get_copies_copy_id_images", images, nil},
+	{get, "/copies/{copy_id}/images", "get_copies_copy_id_images", summaries, nil},
 	{post, "/copies/{copy_id}/images", "post_copies_copy_id_images", inside[wire.FormSchema](), nil},
 	{patch, "/copies/{copy_id}/images/{image_id}", "patch_copies_copy_id_images_image_id", ok, nil},
 	{del, "/copies/{copy_id}/images/{image_id}", "delete_copies_copy_id_images_image_id", ok, nil},

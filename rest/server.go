@@ -112,7 +112,9 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 			return
 		}
 		if err := auth.Authorize(r.Context(), op.scope); err != nil {
-			WriteFailure(w, r, err) // before the body is read
+			if !s.respondAnonymously(rt, op, w, r) {
+				WriteFailure(w, r, err) // before the body is read
+			}
 			return
 		}
 		if takesFile(op) {
@@ -164,6 +166,21 @@ func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http
 	if err := rt.answer.write(s, w, r, response.Data); err != nil {
 		WriteFailure(w, r, err)
 	}
+}
+
+// respondAnonymously answers a request without a token if the operation permits that and what it asks
+// for is public. Otherwise it writes nothing and returns false.
+func (s *server) respondAnonymously(rt route, op *operation, w http.ResponseWriter, r *http.Request) bool {
+	caller, err := auth.From(r.Context())
+	if rt.answer.anonymous == nil || err != nil || caller.Known() {
+		return false
+	}
+	variables, err := s.variables(op, r)
+	if err != nil {
+		return false
+	}
+	response := s.run(graph.PermitAnonymous(r.Context()), op, variables)
+	return len(response.Errors) == 0 && rt.answer.anonymous(w, response.Data) == nil
 }
 
 // badCursor tells whether an operation failed for its cursor.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
@@ -193,5 +195,64 @@ func TestReplaceFile(t *testing.T) {
 				t.Errorf("round %d: other bytes than were uploaded", round)
 			}
 		}
+	}, derives)
+}
+
+// The URL of every image in an answer leads to the bytes of a picture without a token: of published
+// things and makes, and of drafts for those who were shown them. The URL in lists of a published thing is
+// that of the image below the thing.
+func TestImageURLsNeedNoToken(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		thing, draft := ada.Thing("Donut"), ada.Thing("Draft")
+		stl, png := servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"), servertest.Mesh(t, "lib3mf_thumbnail.png")
+		for _, id := range []int64{thing, draft} {
+			model, photo := ada.Upload("donut.stl", stl), ada.Upload("photo.png", png)
+			ada.Finalize("thing", id, model, photo).Want(t, 200)
+			settled(t, ada, model)
+		}
+		ada.Publish(thing).Want(t, 200)
+		var made struct {
+			CreateMake struct{ Make struct{ ID string } }
+		}
+		ada.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, object{"id": servertest.ID(thing)}, &made)
+		var makeID int64
+		_, _ = fmt.Sscan(made.CreateMake.Make.ID, &makeID)
+		ada.Finalize("make", makeID, ada.Upload("made.png", png)).Want(t, 200)
+
+		type image struct {
+			ID  int64
+			URL string
+		}
+		for path, want := range map[string]int{
+			fmt.Sprintf("/things/%d/images", thing): 2, fmt.Sprintf("/things/%d/images", draft): 2, fmt.Sprintf("/copies/%d/images", makeID): 1,
+		} {
+			var images []image
+			ada.Get(path).Want(t, 200, &images)
+			if len(images) != want {
+				t.Fatalf("%s: %d images, want %d", path, len(images), want)
+			}
+			for _, i := range images {
+				if got := http.DetectContentType(fetch(t, s, i.URL)); got != "image/png" && got != "image/webp" {
+					t.Errorf("%s: the URL %s without a token leads to %s", path, i.URL, got)
+				}
+				if own := fmt.Sprintf("%s/things/%d/images/%d", s.URL, thing, i.ID); strings.Contains(path, fmt.Sprint("/things/", thing)) && i.URL != own {
+					t.Errorf("%s: URL %s, want %s", path, i.URL, own)
+				}
+			}
+		}
+		var images []image
+		ada.Get(fmt.Sprintf("/things/%d/images", thing)).Want(t, 200, &images)
+		var one image
+		if ada.Get(images[0].URL).Want(t, 200, &one); one.ID != images[0].ID {
+			t.Errorf("with a token, the URL of image %d answers image %d", images[0].ID, one.ID)
+		}
+		ada.Get(fmt.Sprintf("/things/%d/images", draft)).Want(t, 200, &images)
+		nobody, invalid := s.Client(""), s.Client("meshyard_unknown")
+		for _, path := range []string{fmt.Sprintf("/things/%d/images/%d", draft, images[0].ID), fmt.Sprintf("/things/%d/images/999", thing), fmt.Sprintf("/things/%d/images", thing), "/things/999/images/1"} {
+			nobody.Get(path).Want(t, 401)
+		}
+		ada.Get(fmt.Sprintf("/things/%d/images", thing)).Want(t, 200, &images)
+		invalid.Get(images[0].URL).Want(t, 401)
 	}, derives)
 }
