@@ -42,6 +42,9 @@ func (r *queryResolver) Search(ctx context.Context, first *int32, after *string,
 	if err := r.Store.Resolve(ctx, caller(ctx), &f); err != nil {
 		return nil, err
 	}
+	if id := r.thingAt(query); id != "" && typeArg == models.Things {
+		query = id
+	}
 	found, err := r.Store.Search(ctx, typeArg, query, f, sort)
 	if err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ type Filter struct {
 	HasMakes      *bool      // things
 	LikedByID     int64      // things
 	MadeByID      int64      // things
+	CollectedByID int64      // things
 	ThingID       int64      // makes
 	PostedAfter   *time.Time // published, or made, at that time or later
 	PostedBefore  *time.Time // earlier than that
@@ -236,6 +237,9 @@ func (s *Store) things(f Filter) *bun.SelectQuery {
 	}
 	if f.MadeByID != 0 {
 		q = q.Where("t.id IN (SELECT m.thing_id FROM makes AS m WHERE m.state = 'published' AND m.owner_id = ?)", f.MadeByID)
+	}
+	if f.CollectedByID != 0 {
+		q = q.Where("t.id IN (SELECT ct.thing_id FROM collection_things AS ct JOIN collections AS co ON co.id = ct.collection_id WHERE co.owner_id = ?)", f.CollectedByID)
 	}
 	q = whether(q, f.IsFeatured, "t.featured_at IS NOT NULL")
 	q = whether(q, f.IsWIP, "t.is_wip")

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,17 +55,39 @@ func (s *Store) Search(ctx context.Context, kind Kind, query string, f Filter, s
 		return nil, err
 	}
 	all := list.rows
+	var exact int64
+	if id := bareID(query); kind == Things && id != 0 {
+		found, err := all(0).ColumnExpr("1").Where("t.id = ?", id).Exists(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			exact = id
+		}
+	}
 	list.rows = func(parent int64) *bun.SelectQuery {
 		matching := s.db.matching(ix, e.match)
 		if s.db.Engine == SQLite && e.match != "" { // PostgreSQL reads no more of them than it needs
 			matching = matching.OrderExpr("rowid DESC").Limit(maxMatched)
 		}
+		if exact != 0 {
+			matching = s.db.read.NewSelect().TableExpr("(?) AS x", matching).Column("x.id").UnionAll(s.db.read.NewSelect().ColumnExpr("?", exact))
+		}
 		return all(parent).Where("? IN (?)", bun.Safe(ix.id), matching)
 	}
 	if e.match != "" && (sort == ByRelevance || sort == ByText) {
-		list.best = s.best(list, ix, e, sort)
+		list.best = s.best(list, ix, e, sort, exact)
 	}
 	return &Found{list, asked, kind}, nil
+}
+
+// bareID returns the id that a query consists of, or 0 if it is no id.
+func bareID(query string) int64 {
+	id, err := strconv.ParseInt(strings.TrimSpace(query), 10, 64)
+	if err != nil || id < 1 {
+		return 0
+	}
+	return id
 }
 
 // find lists objects of a kind that pass a filter.
@@ -245,24 +268,35 @@ func step(ix *index, sort Sort) int64 {
 	return 1e15
 }
 
+// exactScore is the score of the object whose id is the query. It is above all other scores.
+const exactScore = bestKey / 4
+
 // best is the first entries of a list of what is found: those that a list begins with, sorted by
-// level and key together.
-func (s *Store) best(list List, ix *index, e expression, sort Sort) *best {
+// level and key together. The object with the id exact, unless that is 0, comes before all others.
+func (s *Store) best(list List, ix *index, e expression, sort Sort, exact int64) *best {
 	key, id := bun.Safe(list.by.key), bun.Safe(list.by.id)
+	others, limit := list.rows, int64(maxBest)
+	if exact != 0 {
+		limit--
+		others = func(parent int64) *bun.SelectQuery { return list.rows(parent).Where("? <> ?", id, exact) }
+	}
 	first := func(parent int64) *bun.SelectQuery {
-		return list.rows(parent).ColumnExpr("? AS id, ? AS number", id, key).OrderExpr("? DESC, ? DESC", key, id).Limit(maxBest)
+		return others(parent).ColumnExpr("? AS id, ? AS number", id, key).OrderExpr("? DESC, ? DESC", key, id).Limit(limit)
 	}
 	rows := func(parent int64) *bun.SelectQuery {
 		q := s.db.read.NewSelect().TableExpr("(?) AS b", first(parent)).ColumnExpr("b.id").ColumnExpr("? AS score", s.score(ix, e, sort))
 		if s.db.Engine == Postgres {
 			q = q.Join("JOIN ? AS d ON d.id = b.id", bun.Safe(ix.documents))
 		}
+		if exact != 0 {
+			q = q.UnionAll(s.db.read.NewSelect().ColumnExpr("? AS id, ? AS score", exact, int64(exactScore)))
+		}
 		return s.db.read.NewSelect().TableExpr("(?) AS r", q)
 	}
 	rest := list
 	rest.rows = func(parent int64) *bun.SelectQuery {
 		last := s.db.read.NewSelect().TableExpr("(?) AS b", first(parent)).ColumnExpr("b.number, b.id").OrderExpr("b.number, b.id").Limit(1)
-		return list.rows(parent).Where("(?, ?) < (?)", key, id, last)
+		return others(parent).Where("(?, ?) < (?)", key, id, last)
 	}
 	return &best{first: List{db: s.db, by: order{key: "r.score", id: "r.id"}, rows: rows, bound: maxBest}, rest: rest}
 }

@@ -195,6 +195,10 @@ var enumAliases = map[string]func(text string) (string, bool){
 	"TargetType": func(text string) (string, bool) { return "MAKE", strings.EqualFold(text, "copy") },
 }
 
+// enumFallbacks are the values that stand for words that no enum value has, because the published
+// interface is lenient about them.
+var enumFallbacks = map[string]string{"SearchSort": "RELEVANT"}
+
 func convertEnum(name string, value any, definition *ast.Definition) (any, error) {
 	text, _ := value.(string)
 	if alias := enumAliases[definition.Name]; alias != nil {
@@ -206,6 +210,9 @@ func convertEnum(name string, value any, definition *ast.Definition) (any, error
 		if strings.EqualFold(v.Name, text) {
 			return v.Name, nil
 		}
+	}
+	if fallback, ok := enumFallbacks[definition.Name]; ok {
+		return fallback, nil
 	}
 	return nil, badInput(name, "%s: want one of %s", name, strings.Join(words(definition), ", "))
 }

@@ -6477,6 +6477,7 @@ type PageInfo {
   of a word in its name, tags, creator's name or description, ignoring case and accents. An unknown
   word is corrected to the most similar known one. If nothing contains all words, results that
   contain some of them are returned, most matches first. A query without words returns everything.
+  The id of a thing, or its URL on this server, finds that thing first.
   At most 10,000 results are counted and can be paged through.
   """
   search(
@@ -6574,6 +6575,8 @@ input SearchFilter {
   likedById: ID
   "Things that this user has made."
   madeById: ID
+  "Things in a collection of this user."
+  collectedById: ID
   "Makes of this thing."
   thingId: ID
   "Published or created at this time or later."
@@ -6669,7 +6672,7 @@ type Highlight {
 
 "A text that is searched."
 enum HighlightField {
-  "The collection to create."
+  "The name."
   NAME
   "A tag."
   TAG

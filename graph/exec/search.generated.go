@@ -812,7 +812,7 @@ func (ec *executionContext) unmarshalInputSearchFilter(ctx context.Context, obj 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"creator", "creatorId", "categoryId", "tag", "license", "isFeatured", "isWip", "isDerivative", "hasMakes", "likedById", "madeById", "thingId", "postedAfter", "postedBefore"}
+	fieldsInOrder := [...]string{"creator", "creatorId", "categoryId", "tag", "license", "isFeatured", "isWip", "isDerivative", "hasMakes", "likedById", "madeById", "collectedById", "thingId", "postedAfter", "postedBefore"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -896,6 +896,13 @@ func (ec *executionContext) unmarshalInputSearchFilter(ctx context.Context, obj 
 				return it, err
 			}
 			it.MadeByID = data
+		case "collectedById":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("collectedById"))
+			data, err := ec.unmarshalOID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CollectedByID = data
 		case "thingId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("thingId"))
 			data, err := ec.unmarshalOID2int64(ctx, v)

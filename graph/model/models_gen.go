@@ -664,7 +664,7 @@ type WatchThingPayload struct {
 type HighlightField string
 
 const (
-	// The collection to create.
+	// The name.
 	HighlightFieldName HighlightField = "NAME"
 	// A tag.
 	HighlightFieldTag HighlightField = "TAG"

@@ -121,7 +121,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, blobs.DownloadPrefix):
 			bytes.ServeHTTP(w, r)
-		case !clean(r.URL.Path):
+		case !clean(r.URL.Path) && !isSearch(r.URL):
 			missing(w)
 		case people.Serves(r):
 			web.ServeHTTP(w, r)
@@ -135,6 +135,11 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 // clean tells whether a path is one that the mux takes as it is. Others it redirects, and a redirect turns a POST into a GET.
 func clean(p string) bool {
 	return p == path.Clean(p) || p == path.Clean(p)+"/"
+}
+
+// isSearch reports whether the path is one of a search, whose last segment may hold a URL.
+func isSearch(u *url.URL) bool {
+	return strings.HasPrefix(strings.TrimPrefix(u.Path, "/api"), "/search/") && clean(u.EscapedPath())
 }
 
 // document answers with a text that does not change while the server runs.

@@ -1,0 +1,101 @@
+package server_test
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// hits returns the ids of what a search by REST finds, page by page.
+func hits(t *testing.T, c *servertest.Client, path string) (ids []int64) {
+	t.Helper()
+	for path != "" {
+		var found struct{ Hits []struct{ ID int64 } }
+		r := c.Get(path).Want(t, 200, &found)
+		for _, h := range found.Hits {
+			ids = append(ids, h.ID)
+		}
+		path = ""
+		for _, link := range strings.Split(r.Header.Get("Link"), ", ") {
+			if address, ok := strings.CutSuffix(link, `>; rel="next"`); ok {
+				path = strings.TrimPrefix(address, "<")
+			}
+		}
+	}
+	return ids
+}
+
+// The id of a thing, or its URL on this server, finds that thing before all others, whatever its words
+// are. Drafts are not found, and neither are things at the same path of other servers.
+func TestSearchByIDOrURL(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		publish := func(name string) int64 {
+			id := ada.Thing(name)
+			ada.Finalize("thing", id, ada.Upload("a.stl", []byte("solid a\nendsolid a\n"))).Want(t, 200)
+			ada.Publish(id).Want(t, 200)
+			return id
+		}
+		plain := publish("Bracket")
+		var others []int64
+		for i := range 5 {
+			others = append(others, publish(fmt.Sprintf("Part %d no. %d", plain, i)))
+		}
+		slices.Reverse(others)
+		draft := ada.Thing("Draft")
+		address := fmt.Sprintf("%s/thing:%d", s.URL, plain)
+		for _, query := range []string{
+			fmt.Sprint(plain), fmt.Sprintf(" %d ", plain), address, address + "/files", strings.TrimPrefix(address, "http://"),
+			fmt.Sprintf("/thing:%d", plain), fmt.Sprintf("thing:%d", plain), fmt.Sprintf("%s/things/%d", s.URL, plain), fmt.Sprintf("%s/view/%d", s.URL, plain),
+		} {
+			want := append([]int64{plain}, others...)
+			for _, path := range []string{"/search?per_page=2&term=" + url.QueryEscape(query), "/search/" + url.PathEscape(query) + "?per_page=2", "/api/search/" + url.PathEscape(query) + "/?sort=text"} {
+				if got := hits(t, ada, path); !slices.Equal(got, want) {
+					t.Errorf("%s finds %v, want %v", path, got, want)
+				}
+			}
+		}
+		for _, query := range []string{fmt.Sprint(draft), "987654", "99999999999999999999", fmt.Sprintf("%s/thing:%d", s.URL, draft)} {
+			if got := hits(t, ada, "/search?term="+url.QueryEscape(query)); len(got) != 0 {
+				t.Errorf("%q finds %v, want nothing", query, got)
+			}
+		}
+		if got := hits(t, ada, "/search?license=bsd&term="+fmt.Sprint(plain)); len(got) != 0 {
+			t.Errorf("a filter that the thing does not pass lets %v through", got)
+		}
+	})
+}
+
+// An unknown order is that by relevance, and the filters of the published interface apply or are ignored.
+func TestLenientSearch(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		var ids []int64
+		for _, name := range []string{"Gear", "Gear box"} {
+			id := ada.Thing(name)
+			ada.Finalize("thing", id, ada.Upload("a.stl", []byte("solid a\nendsolid a\n"))).Want(t, 200)
+			ada.Publish(id).Want(t, 200)
+			ids = append(ids, id)
+		}
+		collection := read(t, bob.Do("POST", "/collections", object{"name": "Gears"}))
+		bob.Do("POST", fmt.Sprintf("/collections/%v/thing/%d", collection["id"], ids[0]), nil).Want(t, 200)
+		bobID := read(t, bob.Get("/users/me"))["id"]
+		all := hits(t, ada, "/search/gear")
+		for query, want := range map[string][]int64{
+			"sort=bestest": all, "sort=": all, "sort=RELEVANT": all,
+			"customizable=1": all, "is_edu_approved=1": all, "is_challenge_winner=1": all, "show_customized=1&subjects=art&grades=1&standards=x": all,
+			fmt.Sprintf("collected_by=%v", bobID): ids[:1], "collected_by=9999": nil,
+		} {
+			if got := hits(t, ada, "/search/gear?"+query); !slices.Equal(got, want) {
+				t.Errorf("%s finds %v, want %v", query, got, want)
+			}
+		}
+		for _, query := range []string{"type=users&sort=things", "type=makes&sort=designs", "type=collections&sort=x"} {
+			ada.Get("/search/gear?"+query).Want(t, 200)
+		}
+	})
+}
