@@ -10,7 +10,7 @@ ldflags := -s -w -X main.version=$(shell git describe --tags --always --dirty 2>
 module := github.com/meshyard/meshyard
 with-postgres := go run ./internal/pgtest/with --
 
-.PHONY: test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
+.PHONY: test-bombs test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ test-differential: ## Run 100,000 random queries on gqlgen's executor and on our
 
 test-kill: ## Kill the server fifty times in the middle of uploads and finalizations, on each engine
 	MESHYARD_KILLS=50 $(with-postgres) go test -count=1 -timeout 30m -run TestKill -v ./cmd/meshyard
+
+test-bombs: ## Make previews of all forty hostile models; make test uses every fourth
+	MESHYARD_BOMBS=all go test -count=1 -timeout 30m -run TestBombs -v ./internal/preview/child
 
 test-upload: ## Upload 2 GiB by GraphQL, with a length and in chunks, and watch the server's memory
 	MESHYARD_UPLOAD_MIB=2048 go test -count=1 -timeout 30m -run TestLargeUpload -v ./cmd/meshyard

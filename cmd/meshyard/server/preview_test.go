@@ -313,6 +313,10 @@ func TestPreviewsOfRealFiles(t *testing.T) {
 		thing := ada.Thing("Real")
 		ids := make(map[int64]string)
 		for _, path := range servertest.Meshes(t) {
+			// What a mesh becomes does not depend on the database, so the large collection is used on one.
+			if strings.HasPrefix(s.Settings.DatabaseURL, "postgres") && strings.Contains(path, "/shared/data/") {
+				continue
+			}
 			b, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)

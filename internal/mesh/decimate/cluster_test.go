@@ -47,7 +47,7 @@ func TestCluster(t *testing.T) {
 		if odd > 0 && measured(t, m).Watertight {
 			t.Errorf("%s: %d of %d edges have an odd number of faces, though it was closed", name, odd, len(edges))
 		}
-		if most, _ := apart(m, d, rng(), 2000); most > 0.03*m.Box().Diagonal() {
+		if most, _ := apart(m, d, rng(), 700); most > 0.03*m.Box().Diagonal() {
 			t.Errorf("%s: %v apart", name, most)
 		}
 	}

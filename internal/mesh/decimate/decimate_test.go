@@ -53,7 +53,7 @@ func compare(t testing.TB, name string, a, b *mesh.Mesh, most float64) {
 			t.Errorf("%s: the box goes from %v to %v", name, f.Box, g.Box)
 		}
 	}
-	d, turned := apart(a, b, rng(), 3000)
+	d, turned := apart(a, b, rng(), 1000)
 	t.Logf("%s: %d to %d triangles, %.4f %% of the size apart, %.2f %% turned, area %.4f", name, a.Triangles(), b.Triangles(), 100*d/size, 100*turned,
 		g.Area/f.Area)
 	if d > most*size {

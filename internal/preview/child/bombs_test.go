@@ -3,6 +3,7 @@ package child
 import (
 	"errors"
 	"io"
+	"os"
 	"testing"
 	"time"
 
@@ -21,7 +22,10 @@ func TestBombs(t *testing.T) {
 	if len(bombs) < 40 {
 		t.Errorf("there are %d bombs, want 40", len(bombs))
 	}
-	for _, bomb := range bombs {
+	for i, bomb := range bombs {
+		if os.Getenv("MESHYARD_BOMBS") != "all" && i%4 != 0 {
+			continue // the others by make test-bombs
+		}
 		t.Run(bomb.Name, func(t *testing.T) {
 			content := file(t, bomb.Content())
 			put := func(_ preview.Part, write func(io.Writer) error) error { return write(io.Discard) }

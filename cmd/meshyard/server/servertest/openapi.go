@@ -4,24 +4,36 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
+	"errors"
+	"fmt"
+	"mime"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/rest"
 	"github.com/meshyard/meshyard/rest/published"
 )
 
-// described finds the operations of the REST face in the server's own OpenAPI description.
-var described = sync.OnceValues(func() (routers.Router, error) {
+// description checks responses against an OpenAPI description.
+type description struct {
+	router   routers.Router
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
+	schemas  map[string]*jsonschema.Schema // by JSON pointer into the description
+}
+
+// described returns the description that the server serves.
+var described = sync.OnceValues(func() (*description, error) {
 	text, err := rest.OpenAPI(graph.New(nil), "/")
 	if err != nil {
 		return nil, err
@@ -33,32 +45,92 @@ var described = sync.OnceValues(func() (routers.Router, error) {
 	if err := document.Validate(context.Background()); err != nil {
 		return nil, err
 	}
-	return gorillamux.NewRouter(document)
+	router, err := gorillamux.NewRouter(document)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	if err := compiler.AddResource(descriptionURL, plain); err != nil {
+		return nil, err
+	}
+	return &description{router: router, compiler: compiler, schemas: make(map[string]*jsonschema.Schema)}, nil
 })
 
-// checkAnswer holds an answer of the REST face against the description. What the description does
-// not name is not looked at.
+const descriptionURL = "https://example.com/openapi.json"
+
+// check returns an error if an answer to an operation is not as described.
+func (d *description) check(route *routers.Route, answer *Response) error {
+	status := strconv.Itoa(answer.StatusCode)
+	response := route.Operation.Responses.Value(status)
+	if response == nil {
+		return errors.New("the status is not described")
+	}
+	if len(response.Value.Content) == 0 {
+		return nil
+	}
+	media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if response.Value.Content[media] == nil {
+		return fmt.Errorf("the content type %q is not described", media)
+	}
+	pointer := response.Ref
+	if pointer == "" {
+		pointer = "#" + jsonPointer("paths", route.Path, strings.ToLower(route.Method), "responses", status)
+	}
+	schema, err := d.schema(pointer + jsonPointer("content", media, "schema"))
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(answer.Bytes))
+	if err != nil {
+		return err
+	}
+	return schema.Validate(value)
+}
+
+// schema returns the schema at a pointer. Each is compiled once: it takes longer than most requests.
+func (d *description) schema(pointer string) (*jsonschema.Schema, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if found := d.schemas[pointer]; found != nil {
+		return found, nil
+	}
+	compiled, err := d.compiler.Compile(descriptionURL + pointer)
+	if err == nil {
+		d.schemas[pointer] = compiled
+	}
+	return compiled, err
+}
+
+// jsonPointer returns the JSON pointer of a path of keys, as a URL fragment has it.
+func jsonPointer(keys ...string) string {
+	var b strings.Builder
+	for _, key := range keys {
+		b.WriteString("/" + url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(key)))
+	}
+	return b.String()
+}
+
+// checkAnswer checks an answer of the REST API against the description. Operations that the
+// description does not contain are not checked.
 func checkAnswer(t testing.TB, asked *http.Request, answer *Response) {
 	t.Helper()
-	router, err := described()
+	d, err := described()
 	if err != nil {
 		t.Fatalf("the OpenAPI description: %v", err)
 	}
 	plain := asked.Clone(context.Background())
 	plain.URL.Path = strings.TrimSuffix(asked.URL.Path, "/")
-	route, parameters, err := router.FindRoute(plain)
+	route, _, err := d.router.FindRoute(plain)
 	if err != nil || asked.Method == http.MethodHead {
 		return
 	}
-	err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: plain, PathParams: parameters, Route: route},
-		Status:                 answer.StatusCode,
-		Header:                 answer.Header,
-		Body:                   io.NopCloser(bytes.NewReader(answer.Bytes)),
-		Options:                &openapi3filter.Options{IncludeResponseStatus: true},
-	})
 	checkPublished(t, asked.Method, route.Path, answer)
-	if err != nil {
+	if err := d.check(route, answer); err != nil {
 		t.Errorf("%s %s answers %d, which is not as OpenAPI describes it: %v", asked.Method, asked.URL.Path, answer.StatusCode, err)
 	}
 }
