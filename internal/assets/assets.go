@@ -1,5 +1,5 @@
-// Package assets serves files that lie inside the binary, each under an address that names its
-// content.
+// Package assets serves files that are embedded in the binary, each under a URL that contains a
+// hash of its content.
 package assets
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/precompressed"
 )
 
-// contentTypes are fixed here because mime.TypeByExtension asks the machine's own tables.
+// contentTypes is fixed, because mime.TypeByExtension depends on the configuration of the machine.
 var contentTypes = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
@@ -24,20 +24,21 @@ var contentTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// minCompressed is from which size on a content is compressed: below it, an answer is one packet.
+// minCompressed is the minimum size for compression, in bytes. A smaller response fits into one
+// packet.
 const minCompressed = 1024
 
-// Asset is a file with the version that its content gives it.
+// Asset is an embedded file with a version that identifies its content.
 type Asset struct {
 	Content     []byte
-	ContentType string // by the name's ending; empty where that is not known
-	Version     string // the first 16 hexadecimal digits of the content's SHA-256
+	ContentType string // by the file extension; "" if unknown
+	Version     string // the first 16 hex digits of the SHA-256 of the content
 
-	// compressed compresses the content when it is first asked for.
+	// compressed returns the compressed content. It compresses on the first call.
 	compressed func() []byte
 }
 
-// New makes an asset of a content.
+// New returns an asset with the given name and content.
 func New(name string, content []byte) *Asset {
 	sum := sha256.Sum256(content)
 	return &Asset{
@@ -46,8 +47,8 @@ func New(name string, content []byte) *Asset {
 	}
 }
 
-// Load gives the files of a folder by name. It panics where there is none: the folder is part of
-// the binary.
+// Load returns the files of a folder by name. It panics if the folder does not exist, because the
+// folder is part of the binary.
 func Load(files embed.FS, folder string) map[string]*Asset {
 	entries, err := files.ReadDir(folder)
 	if err != nil {
@@ -64,9 +65,9 @@ func Load(files embed.FS, folder string) map[string]*Asset {
 	return loaded
 }
 
-// Serve answers for good where the asset's own version is asked for, and only after revalidation
-// where another is, or none: while releases change behind a proxy, the page of one may ask the
-// other for its files, and neither may be kept in place of the other.
+// Serve responds with the asset. The response may be cached forever if the request names the
+// version of the asset. Otherwise caches must revalidate it: while releases change behind a proxy,
+// the page of one release may request the files of another, and the wrong one must not be stored.
 func (a *Asset) Serve(w http.ResponseWriter, r *http.Request, version string) {
 	if version == a.Version {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -76,7 +77,7 @@ func (a *Asset) Serve(w http.ResponseWriter, r *http.Request, version string) {
 	w.Header().Set("Content-Type", a.ContentType)
 	w.Header().Set("ETag", `"`+a.Version+`"`)
 	if len(a.Content) >= minCompressed && precompressed.Accepted(r.Header) {
-		// nothing to decompress, which could fail
+		// cannot fail: the content is not decompressed
 		_ = precompressed.Serve(w, r, bytes.NewReader(a.compressed()))
 		return
 	}

@@ -9,20 +9,21 @@ import (
 	"github.com/alexedwards/argon2id"
 )
 
-// How passwords are hashed: OWASP's parameters for argon2id (Password Storage Cheat Sheet, 2025).
-// Each hash carries its own, so they may change.
+// argon2 holds the parameters of argon2id that OWASP recommends (Password Storage Cheat Sheet,
+// 2025). Each hash contains its own parameters, so they may change.
 var argon2 = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// The shortest and the longest password that is taken, in bytes.
+// The minimum and the maximum length of a password, in bytes.
 const (
 	MinPassword = 10
 	MaxPassword = 1_000
 )
 
-// hashing bounds how many passwords are hashed at once: each takes 19 MiB and a core.
+// hashing limits how many passwords are hashed at once: each takes 19 MiB and a core.
 var hashing = make(chan struct{}, runtime.NumCPU())
 
-// HashPassword gives what is kept of a password: argon2id with its salt and parameters.
+// HashPassword returns the argon2id hash of a password, with its salt and parameters, in the form
+// in which it is stored.
 func HashPassword(ctx context.Context, password string) (hash string, err error) {
 	err = inTurn(ctx, func() error {
 		hash, err = argon2id.CreateHash(password, argon2)
@@ -31,15 +32,15 @@ func HashPassword(ctx context.Context, password string) (hash string, err error)
 	return hash, err
 }
 
-// nobodys is the hash of a password that nobody knows.
-var nobodys = sync.OnceValues(func() (string, error) { return argon2id.CreateHash(NewSecret(), argon2) })
+// unknownHash returns the hash of a random password.
+var unknownHash = sync.OnceValues(func() (string, error) { return argon2id.CreateHash(NewSecret(), argon2) })
 
-// CheckPassword tells whether a password is the one of a hash. An empty hash, of a user who has no
-// password or is not there, takes as long as any.
+// CheckPassword reports whether a password matches a hash. For an empty hash, of a user who has no
+// password or does not exist, it takes as long as for any other.
 func CheckPassword(ctx context.Context, password, hash string) (good bool, err error) {
 	known := hash != ""
 	if !known {
-		if hash, err = nobodys(); err != nil {
+		if hash, err = unknownHash(); err != nil {
 			return false, err
 		}
 	}
@@ -50,7 +51,8 @@ func CheckPassword(ctx context.Context, password, hash string) (good bool, err e
 	return good && known, err
 }
 
-// inTurn runs fn when it is its turn, unless ctx ends before.
+// inTurn runs fn as soon as fewer than the maximum number of hashes are being computed. It returns
+// the error of ctx if that is done first.
 func inTurn(ctx context.Context, fn func() error) error {
 	select {
 	case hashing <- struct{}{}:

@@ -36,7 +36,7 @@ type node struct {
 
 type leaf struct{ id int }
 
-// generated stands for what gqlgen generates.
+// generated is a stand-in for the schema that gqlgen generates.
 type generated struct{ graphql.ExecutableSchema }
 
 func (generated) Schema() *ast.Schema { return sdl }
@@ -50,7 +50,7 @@ type (
 
 func appendInt(b []byte, v any) []byte { return fmt.Append(b, v) }
 
-// world gives a schema of which calls counts the batches.
+// world returns a schema that counts the batches in calls.
 func world(roots []*node, calls *atomic.Int64, order *[]string) graphql.ExecutableSchema {
 	step := func(name string) *field {
 		return &field{Waits: true, Append: appendInt, Resolve: func(context.Context, *execution, *graphql.FieldContext, any) (any, error) {
@@ -112,7 +112,7 @@ func world(roots []*node, calls *atomic.Int64, order *[]string) graphql.Executab
 		breadthfirst.Limit{Bytes: 2_000, Error: errors.New("too large")})
 }
 
-// run runs a document and gives its data, and its errors with their paths.
+// run executes a document and returns its data, and its errors with their paths.
 func run(t *testing.T, schema graphql.ExecutableSchema, text string, variables map[string]any) (data string, failures []string) {
 	t.Helper()
 	exec := executor.New(schema)
@@ -150,7 +150,8 @@ func TestExecute(t *testing.T) {
 		{`{nodes{holes{id}}}`, roots[:1], `{"nodes":[{"holes":[null,{"id":1},null]}]}`, nil},
 		{`{one{either{__typename ...on Leaf{id} ...on Node{n:id}} other{...on Leaf{id}}}}`, mixed,
 			`{"one":{"either":[{"__typename":"Leaf","id":7},{"__typename":"Node","n":8},{"__typename":"Leaf","id":9}],"other":{"id":10}}}`, nil},
-		// A null that must not be takes its object along, and the list of that, up to what may be null.
+		// A null in a non-null position makes its parent object null, then the list of that, up to
+		// the first nullable position.
 		{`{nodes{id children{id must}}}`, []*node{good(1, good(3), bad)}, `{"nodes":null}`, []string{"nodes[0].children[1].must must not be null"}},
 		{`{one{children{must}}}`, []*node{good(1, good(3), bad)}, `null`, []string{"one.children[1].must must not be null"}},
 		{`{nodes{holes{must}}}`, []*node{bad}, `{"nodes":[{"holes":[null,null,null]}]}`, []string{"nodes[0].holes[1].must must not be null"}},
@@ -171,7 +172,8 @@ func TestExecute(t *testing.T) {
 	}
 }
 
-// A field is resolved once for all objects of a level, across their lists.
+// TestOneBatchForALevel checks that a field is resolved once for all objects of a level, across
+// their lists.
 func TestOneBatchForALevel(t *testing.T) {
 	deep := &node{id: 1, children: []*node{{children: []*node{{}, {}}}, {children: []*node{{}}}}}
 	var calls atomic.Int64
@@ -181,7 +183,7 @@ func TestOneBatchForALevel(t *testing.T) {
 	}
 }
 
-// An answer that grows beyond the limit is none.
+// TestLimit checks that a response that grows beyond the limit is replaced by an error.
 func TestLimit(t *testing.T) {
 	var calls atomic.Int64
 	for _, text := range []string{"{nodes{" + repeated(30, "a%d:text ") + "}}", "{nodes{" + repeated(30, "a%d:children{text} ") + "}}"} {
@@ -200,7 +202,8 @@ func repeated(n int, format string) string {
 	return b.String()
 }
 
-// One plan serves all requests, unless it depends on their variables.
+// TestPlanAndVariables checks that one plan serves all requests, unless it depends on their
+// variables.
 func TestPlanAndVariables(t *testing.T) {
 	document := gqlparser.MustLoadQueryWithRules(sdl, `query($a: Boolean!) {one{id must @include(if: $a)}}`, rules.NewDefaultRules())
 	seven := 7
@@ -223,7 +226,7 @@ type held struct{ *ast.QueryDocument }
 func (h held) Get(context.Context, string) (*ast.QueryDocument, bool) { return h.QueryDocument, true }
 func (held) Add(context.Context, string, *ast.QueryDocument)          {}
 
-// AppendString writes what gqlgen writes.
+// FuzzAppendString checks that AppendString writes what gqlgen writes.
 func FuzzAppendString(f *testing.F) {
 	for _, s := range []string{"", "a", "\"\\\n\r\t\x00\x1f\x7f", "ä€𝄞", "\xff\xfe", "<script>&\u2028"} {
 		f.Add(s)
@@ -237,7 +240,7 @@ func FuzzAppendString(f *testing.F) {
 	})
 }
 
-// A table that was generated from another schema is refused at the start.
+// TestTableFitsSchema checks that New rejects a table that was generated from another schema.
 func TestTableFitsSchema(t *testing.T) {
 	defer func() {
 		if got := fmt.Sprint(recover()); !strings.Contains(got, "lacks Either, Leaf.id, Mutation.first") {

@@ -11,26 +11,26 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// Executable is an executable schema that runs queries and mutations breadth first, and leaves
-// subscriptions to the one that gqlgen generates. It runs no interceptors of fields.
+// Executable is an executable schema that executes queries and mutations breadth first, and
+// delegates subscriptions to the one that gqlgen generates. It does not call field interceptors.
 type Executable[E any] struct {
 	graphql.ExecutableSchema
 
 	schema  Schema[E]
 	context func(*graphql.OperationContext) E
 	limit   Limit
-	plans   sync.Map // of a weak.Pointer[ast.OperationDefinition]: its *selection[E]
+	plans   sync.Map // by weak.Pointer[ast.OperationDefinition]: *selection[E]
 }
 
-// Limit bounds the data of an answer.
+// Limit limits the data of a response.
 type Limit struct {
 	Bytes int
-	Error error // what is answered instead
+	Error error // the error that replaces a larger response
 }
 
-// New returns an executable schema. generated runs subscriptions, context makes the generated
-// execution context of an operation. It panics if the table does not fit the schema: then one was
-// generated without the other.
+// New returns an executable schema. generated executes subscriptions; context creates the generated
+// execution context of an operation. New panics if the table does not fit the schema, which means
+// that one was generated without the other.
 func New[E any](generated graphql.ExecutableSchema, schema Schema[E], context func(*graphql.OperationContext) E, limit Limit) *Executable[E] {
 	if missing := schema.missing(generated.Schema()); len(missing) > 0 {
 		panic(fmt.Sprintf("breadthfirst: the generated table lacks %s: run make generate", strings.Join(missing, ", ")))
@@ -38,7 +38,7 @@ func New[E any](generated graphql.ExecutableSchema, schema Schema[E], context fu
 	return &Executable[E]{ExecutableSchema: generated, schema: schema, context: context, limit: limit}
 }
 
-// Exec begins an operation.
+// Exec starts an operation.
 func (x *Executable[E]) Exec(ctx context.Context) graphql.ResponseHandler {
 	oc := graphql.GetOperationContext(ctx)
 	if oc.Operation.Operation == ast.Subscription {
@@ -54,13 +54,13 @@ func (x *Executable[E]) Exec(ctx context.Context) graphql.ResponseHandler {
 	}
 }
 
-// run is an operation under way.
+// run is the state of one operation.
 type run[E any] struct {
 	*Executable[E]
 	operation *graphql.OperationContext
 	ec        E
 	ctx       context.Context
-	kept      atomic.Int64 // bytes of scalars that were resolved and wait to be written
+	kept      atomic.Int64 // bytes of scalars that are resolved but not written yet
 }
 
 func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (response *graphql.Response) {
@@ -79,7 +79,7 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (
 		w.b = append(w.b[:0], "null"...)
 	}
 	if w.full || r.over() {
-		ctx = graphql.WithFreshResponseContext(ctx) // first of all errors
+		ctx = graphql.WithFreshResponseContext(ctx) // before any error is added
 		graphql.AddError(ctx, x.limit.Error)
 		return &graphql.Response{Data: []byte("null"), Errors: graphql.GetErrors(ctx)}
 	}
@@ -87,5 +87,5 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (
 	return &graphql.Response{Data: w.b}
 }
 
-// over reports whether more is kept than may be answered.
+// over reports whether the resolved scalars exceed the limit.
 func (r *run[E]) over() bool { return r.limit.Bytes > 0 && r.kept.Load() > int64(r.limit.Bytes) }

@@ -7,27 +7,27 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// group is the objects of one type at one place of the answer, and what was resolved of them.
+// group holds the objects of one type at one position of the response, and their resolved fields.
 type group[E any] struct {
 	plan    *selection[E]
 	objects []any
 	columns []column[E] // one for each field of the plan
 
-	under *level[E]       // where the objects stand; nil for the root
-	items []int32         // which items of under the objects are; nil: the same
-	ctx   context.Context // of the first object
+	under *level[E]       // the level that contains the objects; nil for the root
+	items []int32         // the items of under that are the objects; nil if all are, in the same order
+	ctx   context.Context // the context of the first object
 }
 
-// column is what was resolved of a field: either scalars or objects. The zero value is null for all
-// objects.
+// column holds the resolved values of a field: either scalars or objects. The zero value is null
+// for all objects.
 type column[E any] struct {
-	json []byte  // of the scalars
+	json []byte  // the concatenated scalars
 	ends []int32 // where the JSON of each object's scalar ends; null is empty
 
 	objects *level[E]
 }
 
-// scalar returns the JSON of an object's scalar, nothing for null.
+// scalar returns the JSON of an object's scalar, or nothing for null.
 func (c *column[E]) scalar(i int) []byte {
 	start := int32(0)
 	if i > 0 {
@@ -36,19 +36,19 @@ func (c *column[E]) scalar(i int) []byte {
 	return c.json[start:c.ends[i]]
 }
 
-// level is the objects that a field of a group's objects has as values, in the order of those.
+// level holds the objects that are the values of a field of a group, in the order of the parents.
 type level[E any] struct {
 	parent *group[E]
 	field  *planned[E]
 	args   map[string]any
 
-	starts []int32     // the items of parent i begin here and end where those of the next begin
-	null   []bool      // whether a list is null; nil: none is
-	slots  []slot      // where an item is; nil: item i is object i of the only group
+	starts []int32     // the items of parent i start here and end where those of the next parent start
+	null   []bool      // whether a list is null; nil if none is
+	slots  []slot      // the position of each item; nil if item i is object i of the only group
 	groups []*group[E] // one for each type of object
 }
 
-// slot is the place of an object.
+// slot is the position of an object.
 type slot struct{ group, index int32 } // group -1 is null
 
 func (l *level[E]) slot(item int32) slot {
@@ -58,8 +58,8 @@ func (l *level[E]) slot(item int32) slot {
 	return l.slots[item]
 }
 
-// place returns ctx with the field context of an object, as the generated executor has it while the
-// object is resolved. Only errors need it for other objects than the first.
+// place returns ctx with the field context of an object, as the generated executor sets it while it
+// resolves the object. For objects other than the first, only errors need it.
 func (g *group[E]) place(ctx context.Context, i int) context.Context {
 	if g.under == nil {
 		return graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: g.plan.of.Name})

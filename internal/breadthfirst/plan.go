@@ -10,12 +10,13 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// selection is what an operation asks of the objects of one type at one place of the answer.
+// selection is the set of fields that an operation selects on the objects of one type at one
+// position of the response.
 type selection[E any] struct {
 	of     *Type[E]
 	fields []planned[E]
-	waits  int          // how many fields wait
-	size   atomic.Int64 // bytes of the last answer, for the selection of the root
+	waits  int          // number of fields that may wait
+	size   atomic.Int64 // bytes of the last response, for the root selection
 }
 
 // planned is a field of a selection.
@@ -26,16 +27,16 @@ type planned[E any] struct {
 	nonNull        bool
 	list           bool
 	elementNonNull bool
-	waits          bool // the field or one below it
+	waits          bool // whether the field or one below it may wait
 
-	// What is asked of the objects that are the values of the field. Either is set for an object
-	// type, or the other two for an abstract type.
+	// The fields that are selected on the values of the field: only for an object type, below and
+	// abstract for an abstract type.
 	only     *selection[E]
 	abstract func(value any) (typeName string, object any)
-	below    map[string]*selection[E] // by the name of the object type
+	below    map[string]*selection[E] // by name of the object type
 }
 
-// plan returns the plan of an operation. A plan is kept for as long as the document is.
+// plan returns the plan of an operation. Plans are cached as long as their document.
 func (x *Executable[E]) plan(oc *graphql.OperationContext) *selection[E] {
 	key := weak.Make(oc.Operation)
 	if known, ok := x.plans.Load(key); ok {
@@ -43,7 +44,7 @@ func (x *Executable[E]) plan(oc *graphql.OperationContext) *selection[E] {
 	}
 	root := x.schema.Types[rootName(x.Schema(), oc.Operation)]
 	plan := x.selection(oc, root, oc.Operation.SelectionSet)
-	// What depends on variables is planned for each request.
+	// A plan that depends on variables is computed for each request.
 	if !conditional(oc.Operation.SelectionSet, make(map[string]bool)) {
 		if _, loaded := x.plans.LoadOrStore(key, plan); !loaded {
 			runtime.AddCleanup(oc.Operation, func(key weak.Pointer[ast.OperationDefinition]) { x.plans.Delete(key) }, key)
@@ -90,14 +91,14 @@ func conditional(set ast.SelectionSet, seen map[string]bool) bool {
 	return false
 }
 
-// selection plans what is asked of objects of one type.
+// selection plans the selection on objects of one type.
 func (x *Executable[E]) selection(oc *graphql.OperationContext, of *Type[E], set ast.SelectionSet) *selection[E] {
 	collected := graphql.CollectFields(oc, set, of.Implements)
 	s := &selection[E]{of: of, fields: make([]planned[E], 0, len(collected))}
 	written := make(map[string]bool, len(collected))
 	for _, c := range collected {
 		if written[c.Alias] {
-			continue // asked of the object type and of a union: the first counts
+			continue // selected on the object type and on a union: the first one counts
 		}
 		written[c.Alias] = true
 		f := planned[E]{collected: c, key: append(AppendString(nil, c.Alias), ':')}
@@ -115,7 +116,7 @@ func (x *Executable[E]) selection(oc *graphql.OperationContext, of *Type[E], set
 func (x *Executable[E]) planField(oc *graphql.OperationContext, of *Type[E], f *planned[E]) {
 	f.Field = of.Fields[f.collected.Name]
 	if f.Field == nil {
-		// the validator lets none through
+		// The validator rejects such a document.
 		panic(fmt.Sprintf("%s has no field %s", of.Name, f.collected.Name))
 	}
 	t := f.collected.Definition.Type

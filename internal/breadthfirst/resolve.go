@@ -13,8 +13,8 @@ import (
 
 var errNull = errors.New("must not be null")
 
-// group resolves the fields of a group, and all that is below them. Fields that wait are resolved
-// at the same time, except those of a mutation's root.
+// group resolves the fields of a group and everything below them. Fields that may wait are resolved
+// concurrently, except the root fields of a mutation.
 func (r *run[E]) group(g *group[E]) {
 	g.columns = make([]column[E], len(g.plan.fields))
 	g.ctx = g.place(r.ctx, 0)
@@ -26,7 +26,7 @@ func (r *run[E]) group(g *group[E]) {
 	for i := range g.plan.fields {
 		f := &g.plan.fields[i]
 		switch {
-		case f.Field == nil || f.Scalar != nil: // the writer reads it of the object
+		case f.Field == nil || f.Scalar != nil: // the writer reads it from the object
 		case f.waits && waiting > 1:
 			waiting--
 			others.Go(func() { r.field(g, i) })
@@ -57,9 +57,9 @@ func (r *run[E]) field(g *group[E], i int) {
 	}
 }
 
-// panicked adds the error of a panic to a field of all objects.
+// panicked adds the error of a panic to a field for all objects.
 func (r *run[E]) panicked(g *group[E], f *planned[E], cause any) {
-	err := r.operation.RecoverFunc(g.fieldPlace(r.ctx, 0, f, nil), cause) // logs it, once
+	err := r.operation.RecoverFunc(g.fieldPlace(r.ctx, 0, f, nil), cause) // it logs the panic, once
 	for i := range g.objects {
 		r.batchError(g, f, nil, i, err)
 	}
@@ -81,7 +81,7 @@ func (r *run[E]) values(g *group[E], f *planned[E]) (values []any, ctx context.C
 		raw := f.collected.ArgumentMap(r.operation.Variables)
 		var err error
 		if fc.Args, err = f.Args(r.ec, ctx, raw); err != nil {
-			// The arguments are the same for all objects, but each has an error of its own.
+			// The arguments are the same for all objects, but each object gets its own error.
 			for i := range g.objects {
 				at := g.fieldPlace(r.ctx, i, f, nil)
 				_, err := f.Args(r.ec, at, raw)
@@ -106,7 +106,7 @@ func (r *run[E]) values(g *group[E], f *planned[E]) (values []any, ctx context.C
 	return values, ctx, fc.Args
 }
 
-// one resolves a field of one object.
+// one resolves a field for one object.
 func (r *run[E]) one(ctx context.Context, g *group[E], f *planned[E], fc *graphql.FieldContext, i int, call func(context.Context, int) (any, error)) (value any) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -129,7 +129,7 @@ func (r *run[E]) one(ctx context.Context, g *group[E], f *planned[E], fc *graphq
 	return value
 }
 
-// batch resolves a field of all objects at once.
+// batch resolves a field for all objects at once.
 func (r *run[E]) batch(ctx context.Context, g *group[E], f *planned[E], fc *graphql.FieldContext) []any {
 	values, err := f.Batch(ctx, r.ec, fc, g.objects)
 	var each graphql.BatchErrors
@@ -153,14 +153,14 @@ func (r *run[E]) batch(ctx context.Context, g *group[E], f *planned[E], fc *grap
 	return values
 }
 
-// batchError adds an error that objects share to the field of one of them.
+// batchError adds an error that several objects share to the field of one of them.
 func (r *run[E]) batchError(g *group[E], f *planned[E], args map[string]any, i int, err error) {
 	at := g.fieldPlace(r.ctx, i, f, args)
 	index, _ := graphql.BatchParentIndex(at)
 	graphql.AddBatchError(at, int(index), err)
 }
 
-// mustNotBeNull adds the error of a null that the schema does not allow, unless the place has one
+// mustNotBeNull adds the error for a null in a non-null position, unless the position has an error
 // already.
 func (r *run[E]) mustNotBeNull(at context.Context) {
 	if !graphql.HasFieldError(at, graphql.GetFieldContext(at)) {
@@ -168,7 +168,7 @@ func (r *run[E]) mustNotBeNull(at context.Context) {
 	}
 }
 
-// scalars writes the values of a field that has no fields below it.
+// scalars encodes the values of a field that has no selection.
 func (r *run[E]) scalars(g *group[E], f *planned[E], ctx context.Context, args map[string]any, values []any) column[E] {
 	c := column[E]{ends: make([]int32, len(values))}
 	for i, v := range values {
@@ -206,7 +206,8 @@ func (b *buffer) WriteString(s string) (int, error) {
 	return len(s), nil
 }
 
-// objects makes a level of the values of a field, and resolves what is asked of them.
+// objects creates a level from the values of a field, and resolves the fields that are selected on
+// them.
 func (r *run[E]) objects(g *group[E], f *planned[E], args map[string]any, values []any) *level[E] {
 	l := &level[E]{parent: g, field: f, args: args, starts: make([]int32, len(values)+1)}
 	items := make([]any, 0, len(values))
@@ -249,7 +250,8 @@ func (r *run[E]) objects(g *group[E], f *planned[E], args map[string]any, values
 	return l
 }
 
-// nullElements adds the errors of null elements, which make their list null, and drops its items.
+// nullElements adds the errors of null elements, which make their list null, and removes the items
+// of that list.
 func (r *run[E]) nullElements(g *group[E], f *planned[E], args map[string]any, i int, items []any, first int) []any {
 	for index, element := range items[first:] {
 		if element == nil {
@@ -259,7 +261,7 @@ func (r *run[E]) nullElements(g *group[E], f *planned[E], args map[string]any, i
 	return items[:first]
 }
 
-// setNull notes that the list of an object is null.
+// setNull marks the list of an object as null.
 func (l *level[E]) setNull(i int) {
 	if l.null == nil {
 		l.null = make([]bool, len(l.starts)-1)
@@ -267,7 +269,7 @@ func (l *level[E]) setNull(i int) {
 	l.null[i] = true
 }
 
-// sort puts items into groups, by their types.
+// sort assigns items to groups by their types.
 func (l *level[E]) sort(items []any) {
 	l.slots = make([]slot, len(items))
 	numbers := make(map[string]int32)

@@ -1,10 +1,10 @@
 // Package breadthfirst executes GraphQL queries and mutations level by level.
 //
-// The executor that gqlgen generates walks an answer depth first, with a goroutine, a field context
-// and a tree of marshalers for each object. This one resolves a field once for all objects at the
-// same place of the answer, keeps what it resolved in columns, and then writes the JSON in one pass
-// into one buffer. Resolvers, arguments, directives, scalars and errors are those of the generated
-// code; package graphqlgen generates the table that names them.
+// The executor that gqlgen generates resolves a response depth first, with a goroutine, a field
+// context and a tree of marshalers for each object. This one resolves a field once for all objects
+// at the same position of the response, stores the results in columns, and then writes the JSON in
+// one pass into one buffer. Resolvers, arguments, directives, scalars and errors are those of the
+// generated code, which it calls through a table that package graphqlgen generates.
 package breadthfirst
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// Schema says how the fields of all object types are resolved and written. E is the generated
+// Schema describes how the fields of all object types are resolved and written. E is the generated
 // execution context.
 type Schema[E any] struct {
 	Types map[string]*Type[E]
-	// Abstract gives, for a value of an interface or a union, the name of its object type and the
+	// Abstract returns, for a value of an interface or a union, the name of its object type and the
 	// object.
 	Abstract map[string]func(value any) (typeName string, object any)
 }
@@ -28,46 +28,46 @@ type Schema[E any] struct {
 // Type is an object type.
 type Type[E any] struct {
 	Name       string
-	Implements []string // its own name, and those of its interfaces and unions
+	Implements []string // its own name and those of its interfaces and unions
 	Fields     map[string]*Field[E]
 }
 
-// Field says how a field is resolved: by exactly one of Scalar, Get, Resolve and Batch.
+// Field describes how a field is resolved: by exactly one of Scalar, Get, Resolve and Batch.
 type Field[E any] struct {
-	// Scalar appends the JSON of a scalar that the object holds. It returns false for null.
+	// Scalar appends the JSON of a scalar that the object contains. It returns false for null.
 	Scalar func(b []byte, object any) ([]byte, bool)
-	// Get returns what the object holds.
+	// Get returns a value that the object contains.
 	Get func(object any) any
 	// Resolve calls a resolver, or a method that takes arguments or a context, or returns an error.
 	Resolve func(ctx context.Context, ec E, fc *graphql.FieldContext, object any) (any, error)
-	// Batch calls a resolver of all objects of a level. It returns a value for each object.
+	// Batch calls a resolver for all objects of a level. It returns a value for each object.
 	Batch func(ctx context.Context, ec E, fc *graphql.FieldContext, objects []any) ([]any, error)
 
 	// Args converts the arguments; nil if the field has none.
 	Args func(ec E, ctx context.Context, raw map[string]any) (map[string]any, error)
 	// Directives runs the directives of the field around next; nil if it has none.
 	Directives func(ctx context.Context, ec E, object any, next graphql.Resolver) (any, error)
-	// Waits is set for a field that may wait for the database, and is therefore resolved beside
-	// others.
+	// Waits is set for a field that may wait for the database, and is therefore resolved
+	// concurrently with others.
 	Waits bool
 
-	// Append appends the JSON of a value that was resolved; nil for objects and for what Marshal
-	// writes.
+	// Append appends the JSON of a resolved value. It is nil for objects and for values that
+	// Marshal writes.
 	Append func(b []byte, value any) []byte
 	// Marshal writes scalars that have no Append, and lists of scalars.
 	Marshal func(ctx context.Context, ec E, value any) graphql.Marshaler
 	// Each passes the elements of a list of objects to add.
 	Each func(value any, add func(object any))
-	// Nil reports whether a value is null although it has a type; nil if values of that type never
-	// are.
+	// Nil reports whether a value is null although it has a type. It is nil if values of that type
+	// never are.
 	Nil func(value any) bool
 }
 
 // null reports whether a value is null.
 func (f *Field[E]) null(value any) bool { return value == nil || f.Nil != nil && f.Nil(value) }
 
-// missing names the fields and the abstract types of a schema that the table lacks, or has without
-// their arguments.
+// missing returns the fields and the abstract types of a schema that the table lacks, or that it
+// contains without their arguments.
 func (s Schema[E]) missing(schema *ast.Schema) (names []string) {
 	for _, definition := range schema.Types {
 		if definition.IsAbstractType() && s.Abstract[definition.Name] == nil {
@@ -90,9 +90,9 @@ func (s Schema[E]) missing(schema *ast.Schema) (names []string) {
 	return names
 }
 
-// The functions below are what the generated table is made of.
+// The generated table consists of the functions below.
 
-// Objects gives objects their type back.
+// Objects converts objects to their type.
 func Objects[T any](objects []any) []T {
 	typed := make([]T, len(objects))
 	for i, o := range objects {
@@ -101,7 +101,7 @@ func Objects[T any](objects []any) []T {
 	return typed
 }
 
-// Values takes their type from the values of a batch resolver.
+// Values converts the values of a batch resolver to []any.
 func Values[T any](typed []T, err error) ([]any, error) {
 	values := make([]any, len(typed))
 	for i, v := range typed {
@@ -110,10 +110,10 @@ func Values[T any](typed []T, err error) ([]any, error) {
 	return values, err
 }
 
-// Value takes its type from the value of a resolver.
+// Value converts the value of a resolver to any.
 func Value[T any](v T, err error) (any, error) { return v, err }
 
-// Present is Value for a method that returns false where there is none.
+// Present is Value for a method that returns false if there is no value.
 func Present[T any](v T, ok bool) (any, error) {
 	if !ok {
 		return nil, nil

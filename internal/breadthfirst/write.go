@@ -1,14 +1,14 @@
 package breadthfirst
 
-// writer writes the JSON of what was resolved. Null spreads as it writes: an object that holds a
-// null which must not be is cut off again.
+// writer writes the JSON of the resolved values. It propagates nulls while it writes: it removes an
+// object again if a non-null field of it is null.
 type writer[E any] struct {
 	*run[E]
 	b    []byte
-	full bool // the limit is passed: nothing of b matters any more
+	full bool // the limit is exceeded, and the content of b is not used
 }
 
-// object writes an object. It returns false, and writes nothing, where that is null.
+// object writes an object. It returns false and writes nothing if the object is null.
 func (w *writer[E]) object(g *group[E], i int) bool {
 	start := len(w.b)
 	w.b = append(w.b, '{')
@@ -34,7 +34,8 @@ func (w *writer[E]) object(g *group[E], i int) bool {
 	return true
 }
 
-// field writes the value of a field. It returns false, and writes nothing, where that is null.
+// field writes the value of a field. It returns false and writes nothing if the parent becomes
+// null.
 func (w *writer[E]) field(g *group[E], n, i int) bool {
 	f, c := &g.plan.fields[n], &g.columns[n]
 	switch {
@@ -61,7 +62,7 @@ func (w *writer[E]) field(g *group[E], n, i int) bool {
 	return false
 }
 
-// value writes the object, or the list, that parent i has.
+// value writes the object or the list that is the value of parent i.
 func (w *writer[E]) value(l *level[E], i int32) bool {
 	from, to := l.starts[i], l.starts[i+1]
 	switch {

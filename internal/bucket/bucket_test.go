@@ -202,7 +202,7 @@ func testPutBrokenReader(t *testing.T, f fixture) {
 		}
 	}
 	if _, err := f.Put(t.Context(), idle{}, 10); !errors.Is(err, io.ErrNoProgress) {
-		t.Errorf("put of a reader that gives nothing: %v, want %v", err, io.ErrNoProgress)
+		t.Errorf("put of a reader that returns no data: %v, want %v", err, io.ErrNoProgress)
 	}
 	f.wantEmpty(t)
 }
@@ -215,7 +215,7 @@ func testPutPanic(t *testing.T, f fixture) {
 	defer f.wantEmpty(t)
 	defer func() { _ = recover() }()
 	f.Put(t.Context(), io.MultiReader(bytes.NewReader(random(multipart)), readFunc(func([]byte) (int, error) {
-		panic("as net/http does to a handler whose client is gone")
+		panic("as net/http does for a handler whose client disconnected")
 	})), 1<<40)
 }
 

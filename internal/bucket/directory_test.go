@@ -41,7 +41,8 @@ func TestOpenDirectory(t *testing.T) {
 	}
 }
 
-// A disk that was unmounted shows the empty folder below it.
+// TestReadyNoticesAnotherDirectory removes the directory, as an unmounted disk reveals the empty
+// folder below it.
 func TestReadyNoticesAnotherDirectory(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "bucket")
@@ -63,7 +64,7 @@ func TestReadyNoticesAnotherDirectory(t *testing.T) {
 func TestPartial(t *testing.T) {
 	t.Parallel()
 	f := newDirectory(t)
-	// A writer that is killed leaves what a writer at work has.
+	// A writer that is killed leaves the same files as an active writer.
 	at := f.store.(*directory)
 	dst, err := at.create(t.Context(), PendingPrefix+"killed", "")
 	if err != nil {
@@ -93,7 +94,8 @@ func TestPartial(t *testing.T) {
 	}
 }
 
-// Renaming one name of a file over another does nothing and keeps both.
+// TestPromoteLinkTwice checks a special case: renaming one hard link to another of the same file
+// does nothing and keeps both.
 func TestPromoteLinkTwice(t *testing.T) {
 	t.Parallel()
 	f := newDirectory(t)
@@ -125,7 +127,7 @@ func TestPromoteMakesContentYoung(t *testing.T) {
 	}
 }
 
-// It measures the whole process, so it cannot be parallel.
+// TestPutMemory measures the whole process, so it cannot be parallel.
 func TestPutMemory(t *testing.T) {
 	f := newDirectory(t)
 	data := random(64 << 20)

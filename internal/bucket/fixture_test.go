@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The SDK must find credentials here, and nowhere else.
+	// The SDK must find these credentials and no others.
 	for name, value := range map[string]string{
 		"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_EC2_METADATA_DISABLED": "true",
 		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
@@ -32,10 +32,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fixture is a fresh bucket, with a way to see everything in it.
+// fixture is a new bucket, with access to everything in it.
 type fixture struct {
 	*Bucket
-	// all names what is stored, and also what Objects need not show.
+	// all returns the names of everything that is stored, including what Objects does not list.
 	all func() []string
 	s3  *fakeS3
 }
@@ -79,7 +79,7 @@ func newDirectory(t testing.TB) fixture {
 
 func newS3(t testing.TB) fixture { return newS3With(t, "") }
 
-// newS3With returns a bucket in a fake S3, opened with more parameters of the URL.
+// newS3With returns a bucket in a fake S3 server, opened with additional parameters in the URL.
 func newS3With(t testing.TB, parameters string) fixture {
 	backend := s3mem.New()
 	if err := backend.CreateBucket("models"); err != nil {
@@ -102,7 +102,7 @@ func newS3With(t testing.TB, parameters string) fixture {
 		}
 		multi, err := client.ListMultipartUploads(context.Background(), &s3.ListMultipartUploadsInput{Bucket: &name})
 		if err != nil {
-			// So the fake answers before the first multipart upload.
+			// The fake server returns this error before the first multipart upload.
 			if api := smithy.APIError(nil); errors.As(err, &api) && api.ErrorCode() == "NoSuchUpload" {
 				return names
 			}
@@ -115,14 +115,14 @@ func newS3With(t testing.TB, parameters string) fixture {
 	}}
 }
 
-// fakeS3 is gofakes3 with the one request it lacks, UploadPartCopy, and with
-// failures on demand.
+// fakeS3 is gofakes3 with the one request that it lacks, UploadPartCopy, and with failures on
+// demand.
 type fakeS3 struct {
 	http.Handler
-	parts atomic.Int64 // UploadPart and UploadPartCopy requests so far
-	// refuseAfter is how many of them are served, if not 0.
+	parts atomic.Int64 // number of UploadPart and UploadPartCopy requests so far
+	// refuseAfter is how many of these requests succeed, if it is not 0.
 	refuseAfter atomic.Int64
-	// before, if set, sees each request first.
+	// before, if set, is called with each request first.
 	before func(*http.Request)
 }
 

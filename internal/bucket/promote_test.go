@@ -51,7 +51,7 @@ func testPromoteWrongSize(t *testing.T, f fixture) {
 		t.Errorf("stored after a refused promotion: %q, want the pending object", got)
 	}
 
-	// Content damaged to another length is replaced.
+	// Content that is damaged and has another length is replaced.
 	damaged := put(t, f.Bucket, random(7))
 	if err := f.Promote(ctx, damaged.Key, u.SHA256, damaged.Size); err != nil {
 		t.Fatal(err)
@@ -73,8 +73,8 @@ func testPromoteConcurrent(t *testing.T, f fixture) {
 	var wg sync.WaitGroup
 	for i := range 16 {
 		wg.Go(func() {
-			// Half finalize the same upload, half an upload of their own,
-			// and each cleans up as soon as it is through.
+			// Half of the goroutines finalize the same upload, the others finalize their own, and
+			// each removes its pending object immediately.
 			u := shared
 			if i%2 == 0 {
 				u = put(t, f.Bucket, data)

@@ -12,7 +12,7 @@ import (
 
 const benchSize = 256 << 20
 
-// zeros costs nothing to read but a copy, as from a socket.
+// zeros is a reader that only copies, like a socket.
 type zeros struct{ block []byte }
 
 func (z zeros) Read(p []byte) (int, error) { return copy(p, z.block), nil }
@@ -21,8 +21,8 @@ func source() io.Reader {
 	return struct{ io.Reader }{io.LimitReader(zeros{random(1 << 20)}, benchSize)}
 }
 
-// BenchmarkPut is to be compared with BenchmarkPlainCopy, the loop one would
-// write first; it should be faster, never below 0.9 of it.
+// BenchmarkPut must be compared with BenchmarkPlainCopy, a simple copy loop. Put should be faster,
+// and never below 0.9 of its speed.
 func BenchmarkPut(b *testing.B) {
 	f := newDirectory(b)
 	b.SetBytes(benchSize)
@@ -65,7 +65,7 @@ func BenchmarkPlainCopy(b *testing.B) {
 	}
 }
 
-// BenchmarkPutSmall is what one durable upload of 10 KB costs.
+// BenchmarkPutSmall measures one durable upload of 10 KB.
 func BenchmarkPutSmall(b *testing.B) {
 	f := newDirectory(b)
 	data := random(10_000)

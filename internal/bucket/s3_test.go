@@ -14,7 +14,8 @@ import (
 	"github.com/aws/smithy-go/logging"
 )
 
-// Refused parts end the upload, and its other parts go.
+// TestPutRefusedByS3 checks that an upload fails if S3 refuses a part, and that its other parts are
+// removed.
 func TestPutRefusedByS3(t *testing.T) {
 	t.Parallel()
 	f := newS3(t)
@@ -25,7 +26,8 @@ func TestPutRefusedByS3(t *testing.T) {
 	f.wantEmpty(t)
 }
 
-// A broken upload is never stored, not even until it is removed.
+// TestPutBrokenIsNeverStored checks that an interrupted upload is never stored, not even
+// temporarily.
 func TestPutBrokenIsNeverStored(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{100, multipart} {
@@ -44,8 +46,8 @@ func TestPutBrokenIsNeverStored(t *testing.T) {
 	}
 }
 
-// Of two promotions of one upload, the slower finds the pending object gone
-// when it has already seen that there is no content.
+// TestPromoteOvertaken checks two promotions of one upload: the slower one finds that the pending
+// object is gone after it found no content.
 func TestPromoteOvertaken(t *testing.T) {
 	t.Parallel()
 	f := newS3(t)

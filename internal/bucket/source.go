@@ -18,9 +18,9 @@ type Source struct {
 // Close releases the source.
 func (s *Source) Close() error { return s.close() }
 
-// OpenSource opens the object at key as a file, or returns an error matching [ErrNotExist]. A
-// directory gives its own file, which must not be written. What is on S3 is first copied into a
-// temporary file, which Close removes.
+// OpenSource opens the object at key as a file, or returns an error that matches [ErrNotExist]. For
+// a directory this is the stored file, which must not be written. An object in S3 is first copied
+// to a temporary file, which Close removes.
 func (b *Bucket) OpenSource(ctx context.Context, key string) (*Source, error) {
 	r, o, err := b.Reader(ctx, key)
 	if err != nil {

@@ -17,7 +17,7 @@ func TestResolve(t *testing.T) {
 		forwarded []string
 		want      string
 	}{
-		"nobody's proxy":          {"203.0.113.9:4711", []string{"198.51.100.1"}, "203.0.113.9"},
+		"untrusted proxy":         {"203.0.113.9:4711", []string{"198.51.100.1"}, "203.0.113.9"},
 		"a proxy":                 {"10.1.2.3:80", []string{"198.51.100.1"}, "198.51.100.1"},
 		"a single one":            {"192.0.2.7:80", []string{"198.51.100.1"}, "198.51.100.1"},
 		"beside a single one":     {"192.0.2.8:80", []string{"198.51.100.1"}, "192.0.2.8"},

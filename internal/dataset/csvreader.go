@@ -61,14 +61,14 @@ func (r *csvReader) readHeader() error {
 	for _, found := range []struct {
 		what    string
 		columns []string
-	}{{"there is no column", missing}, {"not known", unknown}, {"there twice", twice}} {
+	}{{"missing columns", missing}, {"unknown columns", unknown}, {"duplicate columns", twice}} {
 		if len(found.columns) > 0 {
 			few := found.columns[:min(len(found.columns), 20)] // a file of another kind may have thousands
 			reasons = append(reasons, found.what+": "+strings.Join(few, ", "))
 		}
 	}
 	if len(reasons) > 0 {
-		return fmt.Errorf("header (line %d): %s; the columns are %s", line, strings.Join(reasons, "; "), strings.Join(columns, ", "))
+		return fmt.Errorf("header (line %d): %s; allowed columns are %s", line, strings.Join(reasons, "; "), strings.Join(columns, ", "))
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (r *csvReader) next() (cells, error) {
 	case wrong != "":
 		c.breakOff("%s", wrong)
 	case r.fields != len(r.header):
-		c.breakOff("%d columns, the header has %d", r.fields, len(r.header))
+		c.breakOff("has %d columns, but the header has %d", r.fields, len(r.header))
 	default:
 		c.texts = make(map[string]string, len(r.header))
 		for i, column := range r.header {
@@ -140,9 +140,9 @@ func (r *csvReader) read() (line int, wrong string, err error) {
 			switch {
 			case wrong != "":
 			case err != nil && at == quoted:
-				wrong = fmt.Sprintf("column %d: the quote is never closed, up to line %d", column(), r.line)
+				wrong = fmt.Sprintf("column %d: the quote is not closed by line %d, where the file ends", column(), r.line)
 			case taken > maxRow:
-				wrong = fmt.Sprintf("takes %d bytes, at most %d are taken", taken, maxRow)
+				wrong = fmt.Sprintf("must be at most %d bytes (got %d)", maxRow, taken)
 			default:
 				r.endField()
 			}
@@ -167,11 +167,11 @@ func (r *csvReader) read() (line int, wrong string, err error) {
 		case at == atQuote && b == '"':
 			at = quoted
 		case at == atQuote:
-			wrong, at = fmt.Sprintf("column %d: a quote on line %d has something behind it that is no comma", column(), r.line), skipping
+			wrong, at = fmt.Sprintf("column %d: the closing quote on line %d must be followed by a comma", column(), r.line), skipping
 			continue
 		}
 		if at == bare && b == '"' {
-			wrong, at = fmt.Sprintf("column %d: a quote in a field that does not begin with one", column()), skipping
+			wrong, at = fmt.Sprintf("column %d: a quote in an unquoted field", column()), skipping
 			continue
 		}
 		if taken <= maxRow {

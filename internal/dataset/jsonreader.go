@@ -27,7 +27,7 @@ func (r *jsonReader) next() (cells, error) {
 		case err != nil:
 			return c, err
 		case length > maxRow:
-			c.breakOff("takes %d bytes, at most %d are taken", length, maxRow)
+			c.breakOff("must be at most %d bytes (got %d)", maxRow, length)
 		case len(bytes.TrimSpace(r.text)) == 0:
 			continue
 		case !utf8.Valid(r.text):
@@ -110,7 +110,7 @@ func (c *cells) readObject(text []byte) {
 	}
 	if len(unknown) > 0 {
 		slices.Sort(unknown)
-		c.say("not known: %s; the columns are %s", strings.Join(unknown[:min(len(unknown), 20)], ", "), strings.Join(columns, ", "))
+		c.say("unknown columns: %s; allowed columns are %s", strings.Join(unknown[:min(len(unknown), 20)], ", "), strings.Join(columns, ", "))
 	}
 	slices.Sort(c.wrong) // the keys of an object are unordered
 }

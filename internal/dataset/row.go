@@ -128,7 +128,7 @@ func (c *cells) thing() Thing {
 			c.say("column %s: not valid UTF-8", column)
 		}
 		if slices.ContainsFunc(texts, func(text string) bool { return strings.ContainsRune(text, 0) }) {
-			c.say("column %s: holds a NUL character", column)
+			c.say("column %s: contains a NUL character", column)
 		}
 	}
 	for _, column := range required {

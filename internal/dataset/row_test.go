@@ -80,13 +80,13 @@ func TestRows(t *testing.T) {
 func TestWrongHeader(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]string{
-		"name,creator,colour,Size":   `header (line 1): not known: "colour", "Size"; the columns are name, creator, license,`,
-		"\n\nname,id":                "header (line 3): there is no column: creator",
-		"name,creator,name":          "there twice: name",
-		"name,creator,":              `not known: ""`,
-		"name,\"creator":             "header (line 1): column 2: the quote is never closed",
-		"na\xff,name,creator":        `not known: "na\xff"`,
-		strings.Repeat("a,", maxRow): "header (line 1): takes 2097152 bytes, at most 1048576 are taken",
+		"name,creator,colour,Size":   `header (line 1): unknown columns: "colour", "Size"; allowed columns are name, creator, license,`,
+		"\n\nname,id":                "header (line 3): missing columns: creator",
+		"name,creator,name":          "duplicate columns: name",
+		"name,creator,":              `unknown columns: ""`,
+		"name,\"creator":             "header (line 1): column 2: the quote is not closed",
+		"na\xff,name,creator":        `unknown columns: "na\xff"`,
+		strings.Repeat("a,", maxRow): "header (line 1): must be at most 1048576 bytes (got 2097152)",
 	} {
 		rows, err := collect(header+"\nLamp,ada\n", CSV)
 		if len(header) > maxRow {
@@ -107,31 +107,31 @@ func TestWrongRows(t *testing.T) {
 		{" , ,1999-13-01,-1", `row 1 (line 2): column name: empty; column creator: empty; column date: "1999-13-01" is not a date such as 2006-01-02 or 2006-01-02T15:04:05Z; column id: "-1" is not a whole number from 1 to 9223372036854775807`},
 		{"Lamp,ada,,0", `column id: "0" is not`},
 		{"Lamp,ada,,9223372036854775808", `column id: "9223372036854775808" is not`},
-		{"Lamp,ada", "row 1 (line 2): 2 columns, the header has 4"},
-		{"Lamp,ada,,,,", "6 columns, the header has 4"},
-		{"Lamp\x00,a\xffda,,", "column name: holds a NUL character; column creator: not valid UTF-8"},
-		{"Lamp \"old\",ada,,", "row 1 (line 2): column 1: a quote in a field that does not begin with one"},
-		{"a,\"b\nc\"d\",,", "column 2: a quote on line 3 has something behind it that is no comma"},
-		{strings.Repeat("a", long), "row 1 (line 2): takes 1048577 bytes, at most 1048576 are taken"},
-		{"\"" + strings.Repeat("a\n", maxRow) + "\",ada,,", "takes 2097160 bytes, at most"},
-		{strings.Repeat(",", maxRow-1), "1048576 columns, the header has 4"},
+		{"Lamp,ada", "row 1 (line 2): has 2 columns, but the header has 4"},
+		{"Lamp,ada,,,,", "6 columns, but the header has 4"},
+		{"Lamp\x00,a\xffda,,", "column name: contains a NUL character; column creator: not valid UTF-8"},
+		{"Lamp \"old\",ada,,", "row 1 (line 2): column 1: a quote in an unquoted field"},
+		{"a,\"b\nc\"d\",,", "column 2: the closing quote on line 3 must be followed by a comma"},
+		{strings.Repeat("a", long), "row 1 (line 2): must be at most 1048576 bytes (got 1048577)"},
+		{"\"" + strings.Repeat("a\n", maxRow) + "\",ada,,", "must be at most 1048576 bytes (got 2097160)"},
+		{strings.Repeat(",", maxRow-1), "1048576 columns, but the header has 4"},
 	} {
 		rows, err := collect("name,creator,date,id\n"+c.row+"\nLamp,ada,,5\n", CSV)
 		checkWrong(t, c.row, c.want, rows, err)
 	}
 	for _, c := range []struct{ row, want string }{
 		{`{}`, "row 1 (line 1): column name: empty; column creator: empty"},
-		{`{"name":"Lamp","creator":"ada","size":3,"Name":"x"}`, `row 1 (line 1): not known: "Name", "size"; the columns are`},
+		{`{"name":"Lamp","creator":"ada","size":3,"Name":"x"}`, `row 1 (line 1): unknown columns: "Name", "size"; allowed columns are`},
 		{`{"name":3,"creator":"ada","tags":"a,b","id":"7","date":[]}`, "column date: not a string; column id: not a number; column name: not a string; column tags: not an array of strings"},
 		{`{"name":"Lamp","creator":"ada","tags":["a",1]}`, "column tags: not an array of strings"},
 		{`{"name":"Lamp","creator":"ada","id":1.5}`, `column id: "1.5" is not a whole number`},
-		{`{"name":"La\u0000mp","creator":"ada","tags":["a\u0000"]}`, "column name: holds a NUL character; column tags: holds a NUL character"},
+		{`{"name":"La\u0000mp","creator":"ada","tags":["a\u0000"]}`, "column name: contains a NUL character; column tags: contains a NUL character"},
 		{`{"name":"Lamp","creator":"ada"`, "row 1 (line 1): column 31: unexpected end of JSON input"},
 		{`["Lamp","ada"]`, "not a JSON object"},
 		{`null`, "not a JSON object"},
 		{`{"name":"Lamp","creator":"ada"} {}`, "column 33: invalid character '{' after top-level value"},
 		{"{\"name\":\"L\xff\",\"creator\":\"ada\"}", "not valid UTF-8"},
-		{`{"name":"` + strings.Repeat("a", maxRow) + `"}`, "takes 1048587 bytes, at most 1048576 are taken"},
+		{`{"name":"` + strings.Repeat("a", maxRow) + `"}`, "must be at most 1048576 bytes (got 1048587)"},
 	} {
 		rows, err := collect(c.row+"\n"+`{"name":"Lamp","creator":"ada","id":5}`, JSONLines)
 		checkWrong(t, c.row, c.want, rows, err)
@@ -154,7 +154,7 @@ func TestWrongRows(t *testing.T) {
 	}
 	// A quote that is not closed consumes the rest.
 	rows, err := collect("name,creator\nLamp,ada\n\"Lamp,ada\nLamp,ada\n", CSV)
-	if err != nil || len(rows) != 2 || rows[0].Err != nil || rows[1].Err == nil || !strings.Contains(rows[1].Err.Error(), "row 2 (line 3): column 1: the quote is never closed, up to line 5") {
+	if err != nil || len(rows) != 2 || rows[0].Err != nil || rows[1].Err == nil || !strings.Contains(rows[1].Err.Error(), "row 2 (line 3): column 1: the quote is not closed by line 5") {
 		t.Errorf("%+v and %v", rows, err)
 	}
 }

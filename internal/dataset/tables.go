@@ -113,7 +113,7 @@ func (l *tableLoader) thing(row []string) error {
 		return err
 	}
 	if id == 0 || l.things[id] != nil {
-		return fmt.Errorf("column thing_id: %d is 0 or another row has it too", id)
+		return fmt.Errorf("column thing_id: %d is 0 or a duplicate", id)
 	}
 	date, err := time.Parse(tableDate, row[1])
 	if err != nil {
@@ -134,7 +134,7 @@ func (l *tableLoader) file(row []string) error {
 		return err
 	}
 	if id == 0 || l.files[id] {
-		return fmt.Errorf("column file_id: %d is 0 or another row has it too", id)
+		return fmt.Errorf("column file_id: %d is 0 or a duplicate", id)
 	}
 	l.files[id] = true
 	thing, err := number("thing_id", row[1])
@@ -149,7 +149,7 @@ func (l *tableLoader) file(row []string) error {
 		return err
 	}
 	if most := int64(1) << 40; triangles > most {
-		return fmt.Errorf("column num_faces: %d, at most %d are taken", triangles, most)
+		return fmt.Errorf("column num_faces: must be at most %[2]d (got %[1]d)", triangles, most)
 	}
 	if th := l.things[thing]; th != nil {
 		th.Files = append(th.Files, File{ID: id, Name: row[2], Size: STLSize(triangles)})

@@ -77,7 +77,7 @@ func TestRealTables(t *testing.T) {
 	licenses, shelves := make(map[string]int), make(map[[2]string]bool)
 	for i, th := range things {
 		if i > 0 && things[i-1].ID >= th.ID {
-			t.Fatalf("thing %d stands behind thing %d", th.ID, things[i-1].ID)
+			t.Fatalf("thing %d comes after thing %d", th.ID, things[i-1].ID)
 		}
 		if length := utf8.RuneCountInString(th.Name); length < 3 || length > 101 || strings.Contains(th.Name, "&#") {
 			t.Errorf("thing %d is named %q", th.ID, th.Name)
@@ -117,7 +117,7 @@ func TestRealTables(t *testing.T) {
 		got, want int
 	}{
 		{"things", len(things), 2_010},
-		{"things told", tables.Len(), 2_010},
+		{"things reported", tables.Len(), 2_010},
 		{"files, without the one of a thing that has no row", files, 9_999},
 		{"tags", tags, 13_564},
 		{"different tags", len(distinct), 4_892},
@@ -163,13 +163,13 @@ func TestWrongTables(t *testing.T) {
 		{"things.csv", "", "things.csv: line 1: there is no header line"},
 		{"things.csv", "thing_id,date\n", "things.csv: line 1: there is no column category"},
 		{"things.csv", whole["things.csv"] + "x,2011-07-26T09:23:59,,,Lamp,ada,A\n", `things.csv: line 3: column thing_id: "x" is not a whole number`},
-		{"things.csv", whole["things.csv"] + "1,2011-07-26T09:23:59,,,Lamp,ada,A\n", "things.csv: line 3: column thing_id: 1 is 0 or another row has it too"},
+		{"things.csv", whole["things.csv"] + "1,2011-07-26T09:23:59,,,Lamp,ada,A\n", "things.csv: line 3: column thing_id: 1 is 0 or a duplicate"},
 		{"things.csv", whole["things.csv"] + "2,yesterday,,,Lamp,ada,A\n", `things.csv: line 3: column date: "yesterday" is not a date such as 2006-01-02T15:04:05`},
 		{"things.csv", whole["things.csv"] + "2,2011-07-26T09:23:59,,,,ada,A\n", "things.csv: line 3: column name: empty"},
 		{"things.csv", whole["things.csv"] + "2\n", "things.csv: record on line 3: wrong number of fields"},
 		{"files.csv", whole["files.csv"] + "8,1,a.stl,-3\n", `files.csv: line 3: column num_faces: "-3" is not a whole number`},
-		{"files.csv", whole["files.csv"] + "8,1,a.stl,9000000000000000000\n", "files.csv: line 3: column num_faces: 9000000000000000000, at most 1099511627776 are taken"},
-		{"files.csv", whole["files.csv"] + "7,1,a.stl,3\n", "files.csv: line 3: column file_id: 7 is 0 or another row has it too"},
+		{"files.csv", whole["files.csv"] + "8,1,a.stl,9000000000000000000\n", "files.csv: line 3: column num_faces: must be at most 1099511627776 (got 9000000000000000000)"},
+		{"files.csv", whole["files.csv"] + "7,1,a.stl,3\n", "files.csv: line 3: column file_id: 7 is 0 or a duplicate"},
 		{"files.csv", whole["files.csv"] + "8,1,,3\n", "files.csv: line 3: column file_name: empty"},
 		{"tags.csv", whole["tags.csv"] + "1,a\none,red\n", `tags.csv: line 3: column thing_id: "one" is not a whole number`},
 		{"tags.csv", whole["tags.csv"] + "1,\"red\n", "tags.csv: parse error on line 2, column 8"},

@@ -18,7 +18,7 @@ var assetFiles embed.FS
 // files are the assets by name.
 var files = assets.Load(assetFiles, "assets")
 
-// assetAddress gives the address of an asset, with its version, for a page at base.
+// assetAddress returns the URL of an asset, with its version, for a page at base.
 func assetAddress(base, name string) (string, error) {
 	a, ok := files[name]
 	if !ok {

@@ -19,7 +19,7 @@ import (
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 )
 
-// serve starts a server with GraphiQL and, at /graphql, what the test wants to see asked.
+// serve starts a server with GraphiQL, and with api at /graphql.
 func serve(t *testing.T, api http.HandlerFunc) string {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -36,12 +36,13 @@ func closed(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "closed for repairs", http.StatusServiceUnavailable)
 }
 
-// beside returns the problems other than the refusals that a test provokes itself.
+// beside returns the problems except those that a test provokes itself.
 func beside(problems []string, provoked string) []string {
 	return slices.DeleteFunc(problems, func(p string) bool { return strings.Contains(p, provoked) })
 }
 
-// The page works, and says what is wrong, when the API does not answer.
+// TestPageWithoutAPI checks that the page works, and shows the problem, if the API does not
+// respond.
 func TestPageWithoutAPI(t *testing.T) {
 	for _, path := range []string{"/graphiql", "/graphiql/"} {
 		t.Run(path, func(t *testing.T) {
@@ -64,7 +65,7 @@ func TestPageWithoutAPI(t *testing.T) {
 				t.Errorf("got response %q, want the server's words in it", got)
 			}
 
-			// The dialogs bring the style element that the nonce is for.
+			// The dialogs create the style element that the nonce is for.
 			tab.Do(t, "open the settings", chromedp.Click(chromedp.CSS(`button[aria-label="Open settings dialog"]`)),
 				chromedp.WaitVisible(chromedp.CSS(`.graphiql-dialog`)))
 			if others := beside(tab.Problems(), "/graphql"); len(others) != 0 {
@@ -74,7 +75,8 @@ func TestPageWithoutAPI(t *testing.T) {
 	}
 }
 
-// The token stays in the tab, survives a reload there, and goes when it is told to.
+// TestToken checks that the token is stored in the tab, survives a reload, and is removed on
+// request.
 func TestToken(t *testing.T) {
 	base := serve(t, closed)
 	tab := graphiqltest.Open(t, base)
@@ -104,8 +106,8 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// The upload is a request after the GraphQL multipart request specification: operations, map and
-// the file, in this order.
+// TestUpload checks that an upload follows the GraphQL multipart request specification: operations,
+// map and the file, in this order.
 func TestUpload(t *testing.T) {
 	type part struct{ name, file, content string }
 	sent := make(chan []part, 1)
@@ -118,7 +120,7 @@ func TestUpload(t *testing.T) {
 		}
 		form, err := r.MultipartReader()
 		if err != nil {
-			return // the question for the schema
+			return // the introspection query
 		}
 		var parts []part
 		for {
@@ -146,7 +148,7 @@ func TestUpload(t *testing.T) {
 	tab.Visit(t, base+"/graphiql")
 	tab.OpenExample(t, "3.")
 	tab.Execute(t, "503")
-	tab.Await(t, "be told to choose a file", `document.querySelector('#file-note').dataset.state === 'error'`)
+	tab.Await(t, "see the request to choose a file", `document.querySelector('#file-note').dataset.state === 'error'`)
 	tab.Do(t, "choose a file", chromedp.SetUploadFiles(chromedp.CSS(`#file`), []string{file}))
 	tab.Execute(t, "503")
 
@@ -165,7 +167,7 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// A closed example comes back from the menu, with its variables.
+// TestExamplesMenu checks that the menu reopens a closed example, with its variables.
 func TestExamplesMenu(t *testing.T) {
 	base := serve(t, closed)
 	tab := graphiqltest.Open(t, base)
@@ -180,8 +182,8 @@ func TestExamplesMenu(t *testing.T) {
 	tab.Await(t, "see no second tab of it", tabs+` === 9`)
 }
 
-// An example stays in its tab also when it is opened while GraphiQL still notes, some 100 ms late,
-// what was closed.
+// TestExamplesInHaste opens an example while GraphiQL is still saving the tab that was closed,
+// which it does about 100 ms late. The example must stay in its own tab.
 func TestExamplesInHaste(t *testing.T) {
 	base := serve(t, closed)
 	tab := graphiqltest.Open(t, base)
@@ -206,7 +208,7 @@ func TestExamplesInHaste(t *testing.T) {
 	}
 }
 
-// A watcher that sees nothing would make every other test pass.
+// TestTabNotices checks the checker: one that reports nothing would make every other test pass.
 func TestTabNotices(t *testing.T) {
 	for _, tc := range []struct{ name, script, want string }{
 		{"inline style", `document.head.append(Object.assign(document.createElement('style'), {textContent: 'p{}'}))`, "Content Security Policy"},

@@ -11,23 +11,23 @@ import (
 
 // An Example is an operation to start from.
 type Example struct {
-	// Title names the example in the page's menu.
+	// Title is the name of the example in the menu of the page.
 	Title string `json:"title"`
-	// Query is a GraphQL document of one named operation; comments in it explain it to the reader.
+	// Query is a GraphQL document with one named operation. Its comments explain it to the reader.
 	Query string `json:"query"`
-	// Variables is a JSON object, or empty. A null at file or input.file is where the page puts the
-	// chosen file.
+	// Variables is a JSON object, or empty. A null at file or input.file is where the page inserts
+	// the chosen file.
 	Variables string `json:"variables"`
 }
 
 //go:embed examples/*.graphql examples/*.json
 var exampleFiles embed.FS
 
-// Examples returns the built-in examples in the order of their file names: together they upload a
+// Examples returns the built-in examples in the order of their file names. Together they upload a
 // model, publish it and download it. The first line of a .graphql file is a comment with the title,
-// and the .json file beside it, if there is one, holds the variables.
+// and the .json file next to it, if it exists, contains the variables.
 //
-// It panics when an embedded file lacks its title, which the package's tests rule out.
+// It panics if an embedded file lacks a title, which the tests of the package rule out.
 func Examples() []Example {
 	names, err := fs.Glob(exampleFiles, "examples/*.graphql")
 	if err != nil {
@@ -52,7 +52,7 @@ func readExample(name string) (Example, error) {
 	first, _, _ := strings.Cut(string(query), "\n")
 	title, ok := strings.CutPrefix(first, "# ")
 	if !ok {
-		return Example{}, errors.New("the first line is no comment with a title")
+		return Example{}, errors.New("the first line must be a comment with the title")
 	}
 	variables, err := exampleFiles.ReadFile(strings.TrimSuffix(name, path.Ext(name)) + ".json")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -13,8 +13,8 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// The examples work as they stand: each document fits the schema, and its variables fit the
-// document.
+// TestExamplesFitSchema checks that each document is valid for the schema, and its variables for
+// the document.
 func TestExamplesFitSchema(t *testing.T) {
 	t.Parallel()
 	schema := loadSchema(t)
@@ -47,8 +47,8 @@ func TestExamplesFitSchema(t *testing.T) {
 	}
 }
 
-// loadSchema reads the schema of the server. No schema is a failure: the examples would be checked
-// against nothing.
+// loadSchema reads the schema of the server. It fails the test if there is none, because nothing
+// would be checked.
 func loadSchema(t *testing.T) *ast.Schema {
 	t.Helper()
 	names, err := filepath.Glob("../../graph/*.graphqls")

@@ -1,6 +1,6 @@
-// Package graphiql serves GraphiQL, the GraphQL workbench, from assets inside the binary: the page
-// and all it needs work with no network but the server itself. Over plain GraphiQL it adds a bar
-// for the access token, a file chooser for Upload variables and example operations.
+// Package graphiql serves GraphiQL, the GraphQL IDE, from assets in the binary: the page needs no
+// network access except to the server. It extends plain GraphiQL by a bar for the access token, a
+// file chooser for Upload variables and example operations.
 package graphiql
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/meshyard/meshyard/internal/assets"
 )
 
-// Options says what the page shows. The zero value is ready to use.
+// Options configure the page. The zero value is ready to use.
 type Options struct {
-	// Examples are opened as tabs on the first visit and listed in the page's Examples menu, in
-	// this order. Nil stands for [Examples].
+	// Examples are opened as tabs on the first visit and listed in the Examples menu, in this
+	// order. If nil, they are those of [Examples].
 	Examples []Example
 }
 
@@ -28,18 +28,18 @@ var pageHTML string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// Handler answers /graphiql and everything below /graphiql/. Mount it at both patterns, without
+// Handler serves /graphiql and everything below /graphiql/. Mount it at both patterns, without
 // StripPrefix:
 //
 //	h := graphiql.Handler(graphiql.Options{})
 //	mux.Handle("/graphiql", h)
 //	mux.Handle("/graphiql/", h)
 //
-// The page sends its operations to the path /graphql beside it. All addresses in the page are
-// relative, so it also works behind a proxy that adds a path in front. It needs no session and
-// holds no secret: mount it without authentication.
+// The page sends its operations to the sibling path /graphql. All URLs in the page are relative, so
+// it also works behind a proxy that adds a path prefix. It needs no session and contains no secret:
+// mount it without authentication.
 //
-// Handler panics when an example cannot be encoded, which no [Example] can cause.
+// Handler panics if an example cannot be encoded, which no [Example] can cause.
 func Handler(opts Options) http.Handler {
 	examples := opts.Examples
 	if examples == nil {
@@ -69,7 +69,8 @@ func Handler(opts Options) http.Handler {
 	})
 }
 
-// setHeaders gives every answer, refusals too, the strictest policy; the page alone widens it.
+// setHeaders sets the strictest policy on every response, including errors. Only the page relaxes
+// it.
 func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -78,19 +79,19 @@ func setHeaders(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// pagePolicy is the page's Content-Security-Policy. The nonce is for one thing: GraphiQL's menus
-// and dialogs lock scrolling through a style element of their own. CodeMirror and React style
-// through the CSSOM, which the policy does not reach. Fonts and icons in GraphiQL's style sheet are
-// data: addresses.
+// pagePolicy returns the Content-Security-Policy of the page. Only the menus and dialogs of
+// GraphiQL need the nonce: they lock scrolling by a style element. CodeMirror and React set styles
+// through the CSSOM, which the policy does not affect. Fonts and icons in the style sheet of
+// GraphiQL are data: URLs.
 func pagePolicy(nonce string) string {
 	return "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce + "'; font-src data:; img-src 'self' data:; " +
 		"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
-// servePage writes the page with a fresh nonce, which is why it may not be stored.
+// servePage writes the page with a new nonce, so the response must not be stored.
 func servePage(w http.ResponseWriter, r *http.Request, examples *assets.Asset) {
 	nonce := rand.Text()
-	// Addresses are relative to the page's own, which has a slash at its end or not.
+	// URLs are relative to that of the page, which may have a trailing slash.
 	base := "graphiql/"
 	if strings.HasSuffix(r.URL.Path, "/") {
 		base = ""
@@ -101,12 +102,12 @@ func servePage(w http.ResponseWriter, r *http.Request, examples *assets.Asset) {
 		"Asset":    func(name string) (string, error) { return assetAddress(base, name) },
 		"Examples": base + "examples.json?v=" + examples.Version,
 	})
-	if err != nil { // only an asset name misspelt in page.html, which a test would find
+	if err != nil { // only if an asset name is misspelt in page.html, which a test would detect
 		http.Error(w, "The page could not be written.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Security-Policy", pagePolicy(nonce))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = page.WriteTo(w) // an error means that the browser has gone
+	_, _ = page.WriteTo(w) // an error means that the client has disconnected
 }

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// serve mounts the handler as a server does and asks it.
+// serve mounts the handler as a server does and sends a request.
 func serve(t *testing.T, opts Options, method, target string, header http.Header) *http.Response {
 	t.Helper()
 	h := Handler(opts)
@@ -115,7 +115,7 @@ func TestPagePolicy(t *testing.T) {
 		if got := response.Header.Get("Cache-Control"); got != "no-store" {
 			t.Errorf("got Cache-Control %q, want no-store for a page with a nonce", got)
 		}
-		// What the policy would refuse, and every address of another host.
+		// What the policy would block, and URLs of other hosts.
 		if bad := regexp.MustCompile(`<script>|<style|style="| on[a-z]+="|javascript:|https?:|="//`).FindString(page); bad != "" {
 			t.Errorf("the page contains %q:\n%s", bad, page)
 		}
@@ -125,7 +125,7 @@ func TestPagePolicy(t *testing.T) {
 	}
 }
 
-// Every address in the page is answered and kept for good.
+// TestPageAddresses checks that every URL in the page works and can be cached forever.
 func TestPageAddresses(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"/graphiql", "/graphiql/"} {
@@ -197,7 +197,7 @@ func TestExamplesServed(t *testing.T) {
 	}
 }
 
-// The files from npm are the ones that assets/README.md tells of.
+// TestAssetSums checks that the files from npm are those that assets/README.md lists.
 func TestAssetSums(t *testing.T) {
 	t.Parallel()
 	sums, err := os.ReadFile("assets/SHA256SUMS")

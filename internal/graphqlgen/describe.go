@@ -11,18 +11,19 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// object is an object type as the template writes it.
+// object is an object type in the template.
 type object struct {
 	*codegen.Object
 	Rows []row
 }
 
-// row is a field as the template writes it.
+// row is a field in the template.
 type row struct {
 	*codegen.Field
 }
 
-// describe makes rows of all fields, except those of subscriptions, which gqlgen's executor runs.
+// describe returns rows for all fields, except those of subscriptions, which the executor of gqlgen
+// executes.
 func describe(data *codegen.Data) ([]object, error) {
 	var all []object
 	for _, o := range data.Objects {
@@ -42,13 +43,13 @@ func describe(data *codegen.Data) ([]object, error) {
 	return all, nil
 }
 
-// check refuses what the table cannot say. Nothing in the schema is of that kind; who wants it
-// extends the table.
+// check returns an error for a field that the table does not support. The schema contains none; to
+// add one, extend the table.
 func (r row) check() error {
 	t := r.TypeReference
 	switch {
 	case r.IsMap(), r.HasHaser, r.HasFederationRequiresArg(), t.IsRoot:
-		return fmt.Errorf("is bound in a way that the table knows nothing of")
+		return fmt.Errorf("is bound in a way that the table does not support")
 	case r.composite() && (t.IsPtrToSlice() || t.IsPtrToPtr() || t.IsPtrToIntf()):
 		return fmt.Errorf("has the Go type %s: want a slice, a pointer to a struct, a struct or an interface", t.GO)
 	case r.composite() && t.IsSlice() && t.Elem().IsSlice():
@@ -59,7 +60,7 @@ func (r row) check() error {
 	return nil
 }
 
-// composite reports whether the field has fields below it.
+// composite reports whether the field has a selection of fields.
 func (r row) composite() bool {
 	switch r.TypeReference.Definition.Kind {
 	case ast.Object, ast.Interface, ast.Union:
@@ -68,15 +69,15 @@ func (r row) composite() bool {
 	return false
 }
 
-// Fallible reports whether reading the field takes arguments or a context, or may fail.
+// Fallible reports whether reading the field takes arguments or a context, or can fail.
 func (r row) Fallible() bool {
 	return r.IsResolver || r.IsMethod() && (r.MethodHasContext || !r.NoErr || r.VOkFunc || len(r.Args) > 0 || r.GoReceiverName == "ec")
 }
 
-// Batched reports whether a resolver takes all objects at once.
+// Batched reports whether a resolver accepts all objects at once.
 func (r row) Batched() bool { return r.IsBatch() && !r.Object.Root }
 
-// Read is the Go expression of a field that is not fallible.
+// Read returns the Go expression of a field that is not fallible.
 func (r row) Read() string {
 	if r.IsMethod() {
 		return r.GoReceiverName + "." + r.GoFieldName + "()"
@@ -84,7 +85,7 @@ func (r row) Read() string {
 	return r.GoReceiverName + "." + r.GoFieldName
 }
 
-// Call is the Go expression of what a fallible field gives for one object, a value and an error.
+// Call returns the Go expression for the value and the error of a fallible field of one object.
 func (r row) Call() string {
 	call := r.GoReceiverName + "." + r.GoFieldName + "(" + r.CallArgs() + ")"
 	switch {
@@ -103,12 +104,12 @@ func (r row) Waits() bool {
 	return r.Batched() || r.MethodHasContext || r.IsResolver && (r.composite() || r.Object.Root)
 }
 
-// Append is the Go expression that appends a scalar v of the field's type, without its pointer, to
-// b. It is empty where there is none, and the generated marshaler writes it.
+// Append returns the Go expression that appends a scalar v of the field's type, without its
+// pointer, to b. It returns "" if there is none and the generated marshaler is used.
 func (r row) Append() string { return appendOf(r.TypeReference) }
 
-// appenders are for the marshalers of gqlgen. A marshaler MarshalX of the project's own has an
-// AppendX beside it.
+// appenders are the expressions for the marshalers of gqlgen. A marshaler MarshalX of this project
+// has an AppendX next to it.
 var appenders = map[string]string{
 	"MarshalString":  "breadthfirst.AppendString(b, %s)",
 	"MarshalBoolean": "strconv.AppendBool(b, %s)",
@@ -147,13 +148,13 @@ func appendOf(t *config.TypeReference) string {
 	return ""
 }
 
-// Direct reports whether the writer can read the scalar of the object.
+// Direct reports whether the writer can read the scalar from the object.
 func (r row) Direct() bool { return !r.Fallible() && !r.HasDirectives() && r.Append() != "" }
 
 // Pointer reports whether values are pointers.
 func (r row) Pointer() bool { return r.TypeReference.IsPtr() }
 
-// Type is the Go type of values, without their pointer.
+// Type returns the Go type of values, without their pointer.
 func (r row) Type() types.Type {
 	if p, ok := r.TypeReference.GO.(*types.Pointer); ok {
 		return p.Elem()
@@ -161,12 +162,12 @@ func (r row) Type() types.Type {
 	return r.TypeReference.GO
 }
 
-// ByReference reports whether values are structs, which are passed on by their address.
+// ByReference reports whether values are structs, which are passed by their address.
 func (r row) ByReference() bool {
 	return r.composite() && r.TypeReference.IsStruct()
 }
 
-// Nil is the Go expression of a function that tells which values are null, empty where none is.
+// Nil returns the Go expression of a function that reports which values are null, or "" if none is.
 func (r row) Nil() string {
 	t := r.TypeReference
 	switch {
@@ -178,8 +179,8 @@ func (r row) Nil() string {
 	return ""
 }
 
-// Each is the Go expression of a function that passes the elements of a list of objects, empty
-// where the field is none.
+// Each returns the Go expression of a function that iterates over a list of objects, or "" if the
+// field is not such a list.
 func (r row) Each() string {
 	if !r.composite() || !r.TypeReference.IsSlice() {
 		return ""

@@ -1,5 +1,5 @@
-// Command graphqlgen generates the Go code of the GraphQL schema: all that gqlgen generates, and
-// the table by which package breadthfirst executes operations.
+// Command graphqlgen generates the Go code of the GraphQL schema: everything that gqlgen generates,
+// and the table that package breadthfirst uses to execute operations.
 package main
 
 import (
@@ -28,13 +28,13 @@ func main() {
 //go:embed breadthfirst.gotpl
 var table string
 
-// plugin writes the table.
+// plugin generates the table.
 type plugin struct{}
 
-// Name names the plugin in errors.
+// Name returns the name of the plugin for errors.
 func (plugin) Name() string { return "breadthfirst" }
 
-// GenerateCode writes the table beside what gqlgen generates.
+// GenerateCode writes the table next to the code that gqlgen generates.
 func (plugin) GenerateCode(data *codegen.Data) error {
 	objects, err := describe(data)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/graphqltest"
 )
 
-// However much a hostile document would cost, no more of it is stats at than the limits allow
-// before it is let through or refused. (The time follows from that; the benchmark shows it.)
+// TestEffortIsBounded checks that no more of a malicious document is inspected than the limits
+// allow before it is accepted or refused. (The time follows from that; the benchmark measures it.)
 func TestEffortIsBounded(t *testing.T) {
 	d, err := newDocuments(testSchema(t).Schema(), false, nil)
 	if err != nil {

@@ -28,7 +28,7 @@ func (r Request) Body(nonce int) []byte {
 	}
 	query, err := json.Marshal(r.Query + fmt.Sprintf("\n#%d", nonce))
 	if err != nil {
-		panic(err) // cannot happen: it is a text
+		panic(err) // cannot happen: it is a string
 	}
 	return fmt.Appendf(nil, `{"query":%s,"variables":%s}`, query, variables)
 }
@@ -42,9 +42,9 @@ func Requests() []Request {
 		{Name: "101 aliases", Query: "{" + numbered(101, "a%d:__typename ") + "}"},
 		{Name: "20,000 directives", Query: "{__typename " + strings.Repeat("@skip(if:false)", 20_000) + "}"},
 		{Name: "40 directives in one place", Query: "{__typename " + strings.Repeat("@aa", 40) + "}"},
-		{Name: "fragments that unfold to 2^22 fields", Query: "{me{...F0}} " + doubling(22)},
-		{Name: "fragments that unfold to 2^100 fields", Query: "{me{...F0}} " + doubling(100)},
-		{Name: "two fragments of one name, of which one unfolds", Query: "{me{...F0}} " + doubling(60) + " fragment F0 on User{id}"},
+		{Name: "fragments that expand to 2^22 fields", Query: "{me{...F0}} " + doubling(22)},
+		{Name: "fragments that expand to 2^100 fields", Query: "{me{...F0}} " + doubling(100)},
+		{Name: "two fragments of one name, one of which expands to many fields", Query: "{me{...F0}} " + doubling(60) + " fragment F0 on User{id}"},
 		{Name: "fragments in a circle", Query: "{me{...A}} fragment A on User{...B} fragment B on User{...A}"},
 		{Name: "a fragment in itself", Query: "{me{...A}} fragment A on User{things{nodes{creator{...A ...A}}}}"},
 		{Name: "fragments in circles of 200", Query: "{me{...F0}} " + numbered(200, "fragment F%d on User{...F0 ...F1 ...F199}")},
@@ -60,7 +60,7 @@ func Requests() []Request {
 		{Name: "600 keys of an input", Query: "mutation{createThing(input:{" + numbered(600, "naem%d:1 ") + "}){thing{id}}}"},
 		{Name: "350 variables of unknown types", Query: "query(" + numbered(350, "$v%d:Thinng ") + "){__typename}"},
 		{Name: "300 operations", Query: numbered(300, "query q%d{__typename}")},
-		{Name: "300 fragments that nobody spreads", Query: "{__typename}" + numbered(300, "fragment F%d on User{id}")},
+		{Name: "300 unused fragments", Query: "{__typename}" + numbered(300, "fragment F%d on User{id}")},
 		{Name: "two of everything, ten levels deep", Query: "{" + twice("creator{things{nodes{", "}}}", "id", 3, "me{things{nodes{", "}}}") + "}"},
 		{Name: "values of a wrong kind", Query: "{things(sort:[" + strings.Repeat(`"x" `, 1_900) + "]){nodes{id}}}"},
 		{Name: "an int of a megabyte", Query: "{thing(id:" + strings.Repeat("9", 1_000_000) + "){id}}"},

@@ -34,15 +34,15 @@ func NewForm(r *http.Request) (*Form, error) {
 }
 
 // StartFile declares that the current part is the file, which may have any length. It returns the
-// least number of bytes that the file has according to the request's Content-Length.
+// minimum number of bytes of the file according to the Content-Length of the request.
 func (f *Form) StartFile() (atLeast int64) {
 	atLeast = max(f.declared-(maxBeforeFile-f.before.N)-maxAfterFile, 0)
 	f.before.N = math.MaxInt64
 	return atLeast
 }
 
-// FileAtLeast returns the least number of bytes of the file in a multipart request, derived from
-// its Content-Length before any of the body is read.
+// FileAtLeast returns the minimum number of bytes of the file in a multipart request, derived from
+// its Content-Length before the body is read.
 func FileAtLeast(r *http.Request) int64 { return max(r.ContentLength-maxBeforeFile-maxAfterFile, 0) }
 
 // lateBuffer buffers reads once readAhead bytes have arrived. The multipart reader reads 4 KiB at a

@@ -1,5 +1,5 @@
-// Package jobs runs the work that changes cause, by River: kept in the change's own transaction,
-// tried again when it fails or the process dies, and calling back into what it is given.
+// Package jobs runs background work with River. A job is stored in the transaction of the change
+// that causes it, is repeated if it fails or if the process dies, and calls a handler.
 package jobs
 
 import (
@@ -16,16 +16,17 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// Handlers do the work. Each may be called again for work that it has done already.
+// Handlers do the work of the jobs. Each must be idempotent, because a job may run more than once.
 type Handlers struct {
 	ExpireUpload   func(ctx context.Context, fileID int64) error
 	FoldCounts     func(ctx context.Context) error
 	CollectGarbage func(ctx context.Context) error
-	// brings stored values up to what this version of the program stores
+	// Backfill computes stored values that this version of the program stores and earlier versions
+	// did not.
 	Backfill func(ctx context.Context) error
 }
 
-// Queue holds work and runs it.
+// Queue stores jobs and runs them.
 type Queue struct {
 	client *river.Client[*sql.Tx]
 }
@@ -44,8 +45,8 @@ func driver(db *sql.DB, engine string) riverdriver.Driver[*sql.Tx] {
 	return riverdatabasesql.New(db)
 }
 
-// Migrate makes River's own tables, where they are not there yet. Two processes may do it at once:
-// each version is a transaction, and whoever comes second in one looks again.
+// Migrate creates or updates the tables of River. Two processes may call it at once: each version
+// is applied in a transaction, and the second process checks again.
 func Migrate(ctx context.Context, db *sql.DB, engine string) error {
 	migrator, err := rivermigrate.New(driver(db, engine), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -63,7 +64,8 @@ func Migrate(ctx context.Context, db *sql.DB, engine string) error {
 	}
 }
 
-// New returns a queue on a migrated database. Work may be added at once; none runs before Start.
+// New returns a queue on a migrated database. Jobs can be added immediately; none runs before
+// Start.
 func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[expireUpload]) error {
@@ -95,8 +97,8 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 	return &Queue{client}, nil
 }
 
-// reindexerSchedule returns when River rebuilds its indexes: daily on PostgreSQL, where nil is
-// River's default, and never on SQLite, which lacks the indexes that River names.
+// reindexerSchedule returns when River rebuilds its indexes: daily on PostgreSQL, where nil means
+// the default of River, and never on SQLite, which lacks the indexes that River names.
 func reindexerSchedule(engine string) river.PeriodicSchedule {
 	if engine == "sqlite" {
 		return river.NeverSchedule()
@@ -104,18 +106,18 @@ func reindexerSchedule(engine string) river.PeriodicSchedule {
 	return nil
 }
 
-// every runs a job at an interval and once at the start, and leaves one out while one of its kind
-// still waits.
+// every runs a job at an interval and once at the start. It skips a run while a job of that kind is
+// waiting.
 func every(interval time.Duration, args river.JobArgs) *river.PeriodicJob {
 	return river.NewPeriodicJob(river.PeriodicInterval(interval), func() (river.JobArgs, *river.InsertOpts) {
 		return args, &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByPeriod: interval}, MaxAttempts: 1}
 	}, &river.PeriodicJobOpts{RunOnStart: true})
 }
 
-// Start runs work until Stop.
+// Start runs jobs until Stop is called.
 func (q *Queue) Start(ctx context.Context) error { return q.client.Start(ctx) }
 
-// Stop lets running work end, and cancels it when ctx does.
+// Stop waits for running jobs, and cancels them when ctx is done.
 func (q *Queue) Stop(ctx context.Context) error {
 	if err := q.client.Stop(ctx); err != nil {
 		return q.client.StopAndCancel(context.WithoutCancel(ctx))
@@ -141,7 +143,7 @@ type collectGarbage struct{}
 
 func (collectGarbage) Kind() string { return "collect_garbage" }
 
-// ExpireUpload keeps in tx that a pending upload ends at the time.
+// ExpireUpload schedules in tx that a pending upload expires at the given time.
 func (q *Queue) ExpireUpload(ctx context.Context, tx *sql.Tx, fileID int64, at time.Time) error {
 	_, err := q.client.InsertTx(ctx, tx, expireUpload{fileID}, &river.InsertOpts{ScheduledAt: at})
 	return err

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// River's reindexer would log errors on SQLite every midnight.
+// TestReindexerSchedule checks that the reindexer of River does not run on SQLite, where it would
+// log errors every midnight.
 func TestReindexerSchedule(t *testing.T) {
 	t.Parallel()
 	if s := reindexerSchedule("postgres"); s != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// box is a box of 12 triangles as STL has them: 36 vertices.
+// box returns a box of 12 triangles in the layout of STL: 36 vertices.
 func box() *Mesh {
 	corner := func(i int) [3]float32 { return [3]float32{float32(i & 1), float32(i >> 1 & 1), float32(i >> 2 & 1)} }
 	m := &Mesh{Format: STL, Unit: 1}
@@ -64,7 +64,7 @@ func TestShaded(t *testing.T) {
 	}
 }
 
-// TestShadedLeaves sees that what is shaded stays as it was.
+// TestShadedLeaves checks that Shaded does not modify its receiver.
 func TestShadedLeaves(t *testing.T) {
 	w := box().Weld()
 	before := slices.Clone(w.Indices)

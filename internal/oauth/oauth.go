@@ -56,7 +56,7 @@ func ParseScopes(text string) (auth.Scopes, error) {
 	}
 	scopes, err := auth.ParseScopes(strings.Fields(text))
 	if err == nil && scopes.Has(auth.Admin) {
-		err = errors.New("scope admin: is for no application")
+		err = errors.New("scope admin: is not available to applications")
 	}
 	return scopes, err
 }

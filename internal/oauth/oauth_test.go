@@ -44,7 +44,7 @@ func TestProves(t *testing.T) {
 		}
 	}
 	if !IsChallenge(challenge) || IsChallenge(verifier+"=") || IsChallenge("") {
-		t.Error("challenges are not told from others")
+		t.Error("valid and invalid challenges are not distinguished")
 	}
 }
 

@@ -32,19 +32,19 @@ func CheckRedirect(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || len(address) > maxRedirect || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return fmt.Errorf("redirect %.100q: want an absolute address of at most %d characters", address, maxRedirect)
+		return fmt.Errorf("redirect %.100q: must be an absolute URI of at most %d characters", address, maxRedirect)
 	case strings.Contains(address, "#"):
-		return fmt.Errorf("redirect %.100q: must hold no fragment", address)
+		return fmt.Errorf("redirect %.100q: must not contain a fragment", address)
 	case u.User != nil:
-		return fmt.Errorf("redirect %.100q: must hold no user", address)
+		return fmt.Errorf("redirect %.100q: must not contain a user name", address)
 	case (u.Scheme == "https" || u.Scheme == "http" && loopback(u)) && host(u):
 		return nil
 	case u.Scheme == "http":
-		return fmt.Errorf("redirect %.100q: http is for 127.0.0.1, [::1] and localhost alone; want https", address)
+		return fmt.Errorf("redirect %.100q: http is allowed for 127.0.0.1, [::1] and localhost only; use https", address)
 	case privateScheme.MatchString(u.Scheme):
 		return nil
 	}
-	return fmt.Errorf("redirect %.100q: want https://…, http://127.0.0.1/…, a reversed domain name as the scheme, such as org.example.app:/…, or "+OutOfBand, address)
+	return fmt.Errorf("redirect %.100q: must be https://…, http://127.0.0.1/…, a reversed domain name as the scheme, such as org.example.app:/…, or "+OutOfBand, address)
 }
 
 // host reports whether host and port consist of plain characters.

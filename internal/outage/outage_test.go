@@ -44,7 +44,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// It replaces the default logger, so it cannot be parallel.
+// TestLogOnce replaces the default logger, so it cannot be parallel.
 func TestLogOnce(t *testing.T) {
 	var out bytes.Buffer
 	before := slog.Default()

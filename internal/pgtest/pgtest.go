@@ -19,7 +19,7 @@ import (
 // parallel tests.
 func Database(t testing.TB) string {
 	t.Helper()
-	// template0, because nobody can connect to it: a session in template1 would make the copy fail.
+	// template0 accepts no connections; a session in template1 would make the copy fail.
 	return create(t, "template0 ENCODING 'UTF8'")
 }
 

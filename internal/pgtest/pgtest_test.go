@@ -36,7 +36,8 @@ func TestDatabaseIsSeparate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			conn := connect(t, pgtest.Database(t))
-			exec(t, conn, "CREATE TABLE thing (id int)") // fails where the other one's table is
+			// fails if the table of the other database is visible
+			exec(t, conn, "CREATE TABLE thing (id int)")
 			var encoding string
 			if err := conn.QueryRow(t.Context(), "SHOW server_encoding").Scan(&encoding); err != nil || encoding != "UTF8" {
 				t.Errorf("encoding is %q (error %v), want UTF8", encoding, err)
@@ -50,7 +51,7 @@ func TestDatabaseIsDropped(t *testing.T) {
 	var address string
 	ok := t.Run("test", func(t *testing.T) {
 		address = pgtest.Database(t)
-		// Left open on purpose: somebody's connection must not keep the database.
+		// This connection stays open: it must not prevent the database from being dropped.
 		if _, err := pgx.Connect(t.Context(), address); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +71,7 @@ var fills atomic.Int64
 var things = pgtest.NewTemplate(func(address string) error {
 	fills.Add(1)
 	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, address) // left open on purpose: copies must not fail on it
+	conn, err := pgx.Connect(ctx, address) // stays open: it must not make copies fail
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func TestStart(t *testing.T) {
 	}
 	stop()
 	if _, err := pgx.Connect(t.Context(), address); err == nil {
-		t.Error("the server still answers after stop")
+		t.Error("the server still responds after stop")
 	}
 }
 
@@ -140,7 +141,8 @@ func BenchmarkDatabase(b *testing.B) {
 	}
 }
 
-// To be compared with BenchmarkDatabase and whatever the template saves.
+// BenchmarkTemplate is to be compared with BenchmarkDatabase plus the cost of what the template
+// contains.
 func BenchmarkTemplate(b *testing.B) {
 	things.Database(b) // fills the template
 	for b.Loop() {

@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// session is the process's own connection to the server, on which all databases of its tests are
-// created and dropped one after the other. While it is open, its application name tells other
-// processes that databases whose names begin so are in use.
+// session is the process's own connection to the server. All databases of its tests are created and
+// dropped on it, one after the other. While it is open, its application name marks the databases
+// whose names begin with it as in use.
 type session struct {
 	address url.URL
 	name    string
@@ -23,18 +23,18 @@ type session struct {
 	mu   sync.Mutex // guards conn
 	conn *pgx.Conn
 
-	// stop is never called, but it holds the lock on the private server's folder: were it
-	// collected, the lock would go with it, and another process would sweep the folder away.
+	// stop is never called, but it references the lock on the folder of the private server: if it
+	// were garbage collected, another process could remove the folder.
 	stop func()
 }
 
-// A statement that takes longer than this has met a stuck server.
+// statementTimeout limits a statement. One that takes longer means that the server is stuck.
 const statementTimeout = time.Minute
 
-// shared is the one session of the process. Nobody closes it or stops the private server behind it:
-// both end with the process.
+// shared returns the only session of the process. It is never closed, and the private server behind
+// it is never stopped: both end with the process.
 var shared = sync.OnceValues(func() (*session, error) {
-	// Long enough to install PostgreSQL, short enough to end before go test's own ten minutes.
+	// This is long enough to install PostgreSQL, and shorter than the ten minutes of go test.
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
 	defer cancel()
 	address, stop, err := Start(ctx)
@@ -53,7 +53,8 @@ var shared = sync.OnceValues(func() (*session, error) {
 func openSession(ctx context.Context, address string) (*session, error) {
 	u, err := url.Parse(address)
 	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
-		// Neither the address nor url's error is printed: an address may hold a password.
+		// The message contains neither the URL nor the error of net/url, because a URL may contain
+		// a password.
 		return nil, fmt.Errorf("%s is not a postgres:// URL", Variable)
 	}
 	s := &session{address: *u, name: fmt.Sprintf("meshyard_test_%08x", rand.Uint32())}
@@ -83,7 +84,7 @@ func (s *session) connect(ctx context.Context) error {
 	return err
 }
 
-// exec is used from cleanups too, so it has no test's context, which has ended by then.
+// exec has a context of its own, because cleanups call it after the context of the test has ended.
 func (s *session) exec(sql string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,9 +99,8 @@ func (s *session) exec(sql string) error {
 	return err
 }
 
-// seal keeps everybody out of a template: PostgreSQL refuses to copy a database somebody is
-// connected to. Sessions end a moment after they are told to, which CREATE DATABASE itself waits
-// for, up to five seconds.
+// seal prevents connections to a template: PostgreSQL refuses to copy a database that has sessions.
+// Terminated sessions end a moment later; CREATE DATABASE waits for that, up to five seconds.
 func (s *session) seal(template string) error {
 	if err := s.exec(fmt.Sprintf("ALTER DATABASE %s ALLOW_CONNECTIONS false", template)); err != nil {
 		return fmt.Errorf("seal template: %w", err)
@@ -111,7 +111,8 @@ func (s *session) seal(template string) error {
 	return nil
 }
 
-// sweep drops what ended processes left: templates always, and databases of tests that were killed.
+// sweep drops the databases of processes that have ended: templates, and databases of tests that
+// were killed.
 func (s *session) sweep(ctx context.Context) error {
 	rows, err := s.conn.Query(ctx, `
 		SELECT datname FROM pg_database
@@ -126,8 +127,8 @@ func (s *session) sweep(ctx context.Context) error {
 		return fmt.Errorf("list left databases: %w", err)
 	}
 	for _, name := range names {
-		// An error is no reason to fail: another process may be dropping the same database, or
-		// another role own it.
+		// An error is ignored: another process may be dropping the same database, or another role
+		// may own it.
 		_ = s.exec(fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE)", name))
 	}
 	return nil

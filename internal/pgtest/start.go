@@ -49,13 +49,14 @@ func Start(ctx context.Context) (address string, stop func(), err error) {
 	return address, stop, nil
 }
 
-// supervise runs the server, its remaining arguments, and removes the folder, its first, when the
-// server has ended. It ends the server when its standard input does, that is when the process that
-// holds the other end of the pipe stops it or dies, kill -9 included. A parent-death signal would
-// need a thread that lives as long as the server, exists on Linux only, and leaves the folder.
+// supervise runs the server, which is its remaining arguments, and removes the folder, which is its
+// first argument, when the server has ended. It ends the server at the end of its standard input,
+// that is, when the process at the other end of the pipe stops it or dies, even by kill -9. A
+// parent-death signal would require a thread that lives as long as the server, exists on Linux
+// only, and leaves the folder.
 //
-// SIGQUIT is PostgreSQL's immediate shutdown. It is repeated because sh starts the server with the
-// signal ignored, and the server may not have come to handle it yet.
+// SIGQUIT is the immediate shutdown of PostgreSQL. It is repeated because sh starts the server with
+// the signal ignored, and the server may not handle it yet.
 const supervise = `
 folder=$1; shift
 exec 3<&0 </dev/null
@@ -86,7 +87,7 @@ func startPrivate(ctx context.Context, bin string) (address string, stop func(),
 	}), nil
 }
 
-// runServer makes a cluster in the folder and runs a server on it, which end ends.
+// runServer creates a cluster in the folder and runs a server on it. end stops the server.
 func runServer(ctx context.Context, bin, folder string, who *syscall.Credential) (address string, end func(), err error) {
 	data := filepath.Join(folder, "data")
 	out, err := command(ctx, who, filepath.Join(bin, "initdb"), "--pgdata="+data, "--username=postgres",
@@ -98,7 +99,7 @@ func runServer(ctx context.Context, bin, folder string, who *syscall.Credential)
 	if err != nil {
 		return "", nil, err
 	}
-	// The log is read through this handle when the start fails: its name is gone with the folder by
+	// The log is read through this handle if the start fails, because the folder is already removed
 	// then.
 	log, err := os.OpenFile(filepath.Join(folder, "log"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -113,7 +114,7 @@ func runServer(ctx context.Context, bin, folder string, who *syscall.Credential)
 		args = append(args, "-c", setting)
 	}
 	server := command(context.WithoutCancel(ctx), who, "/bin/sh", args...)
-	// a Ctrl-C in the terminal is for the tests; the server ends after them
+	// Ctrl-C in the terminal is for the tests; the server ends after them.
 	server.SysProcAttr.Setpgid = true
 	server.Stdout, server.Stderr = log, log
 	leash, err := server.StdinPipe()
@@ -125,7 +126,7 @@ func runServer(ctx context.Context, bin, folder string, who *syscall.Credential)
 	}
 	exited := make(chan struct{})
 	go func() {
-		_ = server.Wait() // the shell's own status says nothing; the log does
+		_ = server.Wait() // the status of the shell means nothing; the log is relevant
 		close(exited)
 	}()
 	end = func() {
@@ -144,21 +145,21 @@ func runServer(ctx context.Context, bin, folder string, who *syscall.Credential)
 
 var settings = []string{
 	"listen_addresses=127.0.0.1",
-	"unix_socket_directories=", // the default one may be missing or another account's
+	"unix_socket_directories=", // the default may be missing or belong to another account
 	"max_connections=200",
 	"shared_buffers=64MB",
-	"fsync=off", // data that nobody will miss need not survive a crash
+	"fsync=off", // the data need not survive a crash
 	"synchronous_commit=off",
 	"full_page_writes=off",
 	"max_wal_size=128MB", // the folder may be in memory
 	"wal_level=minimal",
-	"max_wal_senders=0",    // what wal_level=minimal asks for
-	"autovacuum=off",       // plans and timings depend only on what the test did
-	"log_min_messages=log", // the server's own troubles, not the errors that tests provoke
+	"max_wal_senders=0",    // required by wal_level=minimal
+	"autovacuum=off",       // plans and timings depend only on what the test does
+	"log_min_messages=log", // only problems of the server, not errors that tests provoke
 }
 
-// await returns when the server at the address accepts connections and is the one of the cluster
-// name: after a race for the port it might be somebody else's.
+// await returns when the server at the address accepts connections and has the cluster name. After
+// a race for the port it might be another server.
 func await(ctx context.Context, address, name string, exited <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -197,9 +198,9 @@ func freePort() (string, error) {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
 }
 
-// command runs a program of PostgreSQL as the account, nil for our own, and with nothing of our
-// environment: variables such as PGDATA or PGOPTIONS would change what it does. The working
-// directory is one every account can read.
+// command returns a command that runs a program of PostgreSQL as the account, or as the current
+// user if nil. It does not pass on the environment, because variables such as PGDATA and PGOPTIONS
+// would change the behaviour. Every account can read its working directory.
 func command(ctx context.Context, who *syscall.Credential, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = "/"

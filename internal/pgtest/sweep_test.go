@@ -39,7 +39,7 @@ func TestSweepFolders(t *testing.T) {
 		want       error
 	}{
 		{"of a live process", live, nil},
-		{"too young to tell", young, nil},
+		{"too recent to be removed", young, nil},
 		{"of a dead process", dead, fs.ErrNotExist},
 	} {
 		if _, err := os.Stat(test.path); !errors.Is(err, test.want) {
@@ -77,7 +77,7 @@ func TestSweepDatabases(t *testing.T) {
 		t.Errorf("%d databases of a live session after the sweep, want 1", n)
 	}
 	_ = other.conn.Close(t.Context())
-	// the server notices the end a moment later
+	// The server notices the end of the session a moment later.
 	for start := time.Now(); count() != 0; time.Sleep(20 * time.Millisecond) {
 		if time.Since(start) > 10*time.Second {
 			t.Fatal("a closed session's database outlives the sweep")
@@ -97,7 +97,8 @@ func TestIsOpen(t *testing.T) {
 	}
 }
 
-// A user who is not root installs through sudo, or is told why not.
+// TestRootCommand checks that a user other than root installs through sudo, or gets an error with
+// the reason.
 func TestRootCommand(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if got, err := rootCommand(t.Context(), 0); err != nil || got != nil {

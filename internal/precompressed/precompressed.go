@@ -1,5 +1,5 @@
-// Package precompressed serves content that is kept compressed with gzip, so that nothing is
-// compressed while a request waits.
+// Package precompressed serves content that is stored compressed with gzip, so that nothing is
+// compressed during a request.
 package precompressed
 
 import (
@@ -15,22 +15,22 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Compress returns content compressed as well as gzip can.
+// Compress compresses content with the highest level of gzip.
 func Compress(content []byte) []byte {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
-		panic(err) // the level is one that exists
+		panic(err) // the level is valid
 	}
-	_, _ = z.Write(content) // a bytes.Buffer takes everything
+	_, _ = z.Write(content) // a bytes.Buffer returns no errors
 	_ = z.Close()
 	return b.Bytes()
 }
 
-// Serve answers a GET or a HEAD with content, which is compressed with gzip: as it is to clients
-// that accept that, and decompressed to others. The headers that describe the content, a strong
-// ETag among them, must be set on w before; the compressed form gets an ETag of its own (RFC 9110
-// section 8.8.3). Range requests are answered for the compressed form only.
+// Serve responds to GET or HEAD with content, which is compressed with gzip: unchanged to clients
+// that accept gzip, and decompressed to others. The caller sets the headers that describe the
+// content on w beforehand, with a strong ETag; the compressed form gets a different ETag (RFC 9110
+// section 8.8.3). Range requests are supported for the compressed form only.
 func Serve(w http.ResponseWriter, r *http.Request, content io.ReadSeeker) error {
 	h := w.Header()
 	h.Add("Vary", "Accept-Encoding")
@@ -60,8 +60,8 @@ func withoutRange(r *http.Request) *http.Request {
 	return r
 }
 
-// decompressed lets http.ServeContent find the size of what it serves, without a pass over it: the
-// last four bytes of gzip's format say how much it holds, modulo 4 GiB (RFC 1952 section 2.3.1).
+// decompressed lets http.ServeContent determine the size without decompressing: the last four bytes
+// of the gzip format contain the size, modulo 4 GiB (RFC 1952 section 2.3.1).
 type decompressed struct {
 	*gzip.Reader
 	source io.ReadSeeker
@@ -103,7 +103,7 @@ func Accepted(h http.Header) bool {
 	return any
 }
 
-// weight returns the q of the parameters of a coding, 1 if there is none and 0 if it is no number.
+// weight returns the q parameter of a coding: 1 if it is absent, 0 if it is not a number.
 func weight(params string) float64 {
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(param, "=")

@@ -67,7 +67,7 @@ func TestServe(t *testing.T) {
 		if w.Code != c.status || c.method == "GET" && c.status == 200 && !bytes.Equal(body, content) || w.Header().Get("Vary") != "Accept-Encoding" {
 			t.Errorf("%s: got %d with %d bytes, want %d: %v", c.name, w.Code, len(body), c.status, w.Header())
 		}
-		// Of an encoded form net/http sends no length, for a middleware might have encoded it.
+		// net/http sends no length for an encoded form, because a middleware might have encoded it.
 		if got := w.Result().ContentLength; c.length >= 0 && got != int64(c.length) && got != -1 {
 			t.Errorf("%s: Content-Length %d, want %d", c.name, got, c.length)
 		}

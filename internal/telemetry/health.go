@@ -17,8 +17,8 @@ func Healthz(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 }
 
-// Readyz is the readiness probe: 200, or 503 if ready returns an error. The body tells a full disk
-// from other failures; the log has the details.
+// Readyz is the readiness probe: 200, or 503 if ready returns an error. The body distinguishes a
+// full disk from other failures; the log has the details.
 func Readyz(ready func(context.Context) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)

@@ -1,4 +1,4 @@
-// Package telemetry says what happens: logs, one event a line.
+// Package telemetry provides logging, request logs and health checks.
 package telemetry
 
 import (
@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// NewLogger writes JSON lines, or text where w is a terminal.
+// NewLogger returns a logger that writes JSON lines, or text if w is a terminal.
 func NewLogger(w io.Writer) *slog.Logger {
 	if f, ok := w.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {

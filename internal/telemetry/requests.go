@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/clientip"
 )
 
-// Requests logs one line a request: never its query, its headers or its body, for these may hold
-// tokens.
+// Requests wraps next and logs one line for each request. It never logs the query, the headers or
+// the body, because they may contain tokens.
 func Requests(next http.Handler, logger *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -26,7 +26,7 @@ func Requests(next http.Handler, logger *slog.Logger) http.Handler {
 	})
 }
 
-// recorder remembers what was answered.
+// recorder records the status and the size of the response.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -49,7 +49,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom keeps the way open on which the kernel copies a file to the connection.
+// ReadFrom lets the kernel copy a file to the connection.
 func (r *recorder) ReadFrom(from io.Reader) (int64, error) {
 	if r.status == 0 {
 		r.status = http.StatusOK
@@ -59,15 +59,14 @@ func (r *recorder) ReadFrom(from io.Reader) (int64, error) {
 	return n, err
 }
 
-// Hijack lets WebSockets have the connection.
+// Hijack gives WebSockets the connection.
 func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	r.status = http.StatusSwitchingProtocols
 	return http.NewResponseController(r.ResponseWriter).Hijack()
 }
 
-// Flush sends what was written: streams of events go through writers that ask for this method by
-// its name.
+// Flush sends buffered data. Writers for event streams look for this method by name.
 func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() }
 
-// Unwrap lets http.ResponseController find the connection.
+// Unwrap returns the underlying writer, for http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

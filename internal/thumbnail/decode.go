@@ -61,14 +61,14 @@ func Decode(r io.ReaderAt, size int64) (image.Image, error) {
 	case len(head) >= 12 && bytes.HasPrefix(head, []byte("RIFF")) && string(head[8:12]) == "WEBP":
 		name, config, decode = "WebP", webp.DecodeConfig, webp.Decode
 	default:
-		return nil, errorf("The bytes are no PNG, JPEG, GIF or WebP.")
+		return nil, errorf("The file is not a PNG, JPEG, GIF or WebP image.")
 	}
 	c, err := config(whole())
 	if err != nil {
 		return nil, errorf("The %s is broken: %s.", name, err)
 	}
 	if c.Width <= 0 || c.Height <= 0 || int64(c.Width)*int64(c.Height) > limit {
-		return nil, errorf("The %s has %d×%d pixels; at most %d million are shown.", name, c.Width, c.Height, limit/1_000_000)
+		return nil, errorf("The %s has %d×%d pixels; at most %d million are supported.", name, c.Width, c.Height, limit/1_000_000)
 	}
 	img, err := decode(whole())
 	if err != nil {

@@ -34,7 +34,7 @@ func Encode(w io.Writer, img image.Image, as string) error {
 	case JPEG:
 		return jpeg.Encode(w, img, &jpeg.Options{Quality: jpegQuality})
 	}
-	return fmt.Errorf("pictures are not written as %q", as)
+	return fmt.Errorf("images cannot be encoded as %q", as)
 }
 
 // buffers are reused by the PNG encoder.

@@ -162,13 +162,13 @@ func TestDecodeRefuses(t *testing.T) {
 	var photo bytes.Buffer
 	_ = jpeg.Encode(&photo, quarters(64, 48), nil)
 	for want, b := range map[string][]byte{
-		"no PNG, JPEG, GIF or WebP":    []byte("<svg/>"),
-		"at most 25 million are shown": header(60_000, 60_000),
-		"The PNG is broken":            header(10, 10),
-		"The JPEG is broken":           photo.Bytes()[:100],
-		"The GIF is broken":            []byte("GIF89a"),
-		"The WebP is broken":           []byte("RIFF\x04\x00\x00\x00WEBP"),
-		"at most 12 million are shown": append([]byte{0xff, 0xd8, 0xff, 0xc2, 0, 17, 8, 0x27, 0x10, 0x27, 0x10, 3, 1, 0x11, 0, 2, 0x11, 1, 3, 0x11, 1}, 0xff, 0xda, 0, 2),
+		"not a PNG, JPEG, GIF or WebP":     []byte("<svg/>"),
+		"at most 25 million are supported": header(60_000, 60_000),
+		"The PNG is broken":                header(10, 10),
+		"The JPEG is broken":               photo.Bytes()[:100],
+		"The GIF is broken":                []byte("GIF89a"),
+		"The WebP is broken":               []byte("RIFF\x04\x00\x00\x00WEBP"),
+		"at most 12 million are supported": append([]byte{0xff, 0xd8, 0xff, 0xc2, 0, 17, 8, 0x27, 0x10, 0x27, 0x10, 3, 1, 0x11, 0, 2, 0x11, 1, 3, 0x11, 1}, 0xff, 0xda, 0, 2),
 	} {
 		_, err := Decode(bytes.NewReader(b), int64(len(b)))
 		if _, ours := err.(*Error); !ours || !strings.Contains(err.Error(), want) {
@@ -176,7 +176,7 @@ func TestDecodeRefuses(t *testing.T) {
 		}
 	}
 	if _, err := Decode(bytes.NewReader(nil), 0); err == nil {
-		t.Error("nothing is a picture")
+		t.Error("an empty file was decoded")
 	}
 }
 

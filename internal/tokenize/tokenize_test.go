@@ -238,7 +238,7 @@ func checkText(t interface {
 	of := tokenize.Of(s)
 	for _, w := range of {
 		if w == "" || utf8.RuneCountInString(w) > 40 || !utf8.ValidString(w) || strings.ContainsFunc(w, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M) }) {
-			t.Errorf("%q gives the word %q", s, w)
+			t.Errorf("%q contains the word %q", s, w)
 		}
 	}
 	if len(of) > 2_000 || len(tokenize.Query(s)) > 10 {
@@ -252,24 +252,24 @@ func checkText(t interface {
 				parts = parts && slices.ContainsFunc(of, func(word string) bool { return strings.HasPrefix(word, part) })
 			}
 			if !found && !parts {
-				t.Errorf("%q gives %q, and does not find itself with %+v", s, of, w)
+				t.Errorf("%q has the words %q, and the query %+v does not find them", s, of, w)
 			}
 		}
 		again := tokenize.Of(strings.Join(of, " "))
 		if lost := slices.DeleteFunc(slices.Clone(of), func(w string) bool { return slices.Contains(again, w) }); len(lost) > 0 && len(again) < 2_000 {
-			t.Errorf("%q gives %q, which loses %q", s, of, lost)
+			t.Errorf("%q has the words %q, without %q", s, of, lost)
 		}
 		for _, w := range of {
 			for _, asked := range tokenize.Query(w) {
 				if !slices.ContainsFunc(of, func(word string) bool { return strings.HasPrefix(word, asked.Stem) }) {
-					t.Errorf("%q gives %q, which asks for %q and does not find it", s, w, asked.Stem)
+					t.Errorf("%q has the words %q, whose query %q does not find it", s, w, asked.Stem)
 				}
 			}
 		}
 	}
 	for _, w := range tokenize.Query(s) {
 		if w.Text == "" || w.Stem == "" || slices.Contains(w.Parts, "") || !strings.HasPrefix(w.Text, w.Stem) {
-			t.Errorf("%q asks for %+v", s, w)
+			t.Errorf("%q has the query %+v", s, w)
 		}
 	}
 	at := 0
@@ -319,7 +319,7 @@ func FuzzQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query, text string) {
 		asked := tokenize.Query(query)
 		if len(asked) > 10 {
-			t.Errorf("%q asks for %d words", query, len(asked))
+			t.Errorf("%q has a query of %d words", query, len(asked))
 		}
 		for _, w := range asked {
 			for _, part := range append([]string{w.Text, w.Stem}, w.Parts...) {
@@ -328,7 +328,7 @@ func FuzzQuery(f *testing.F) {
 				if part == "" || strings.ContainsFunc(part, func(r rune) bool {
 					return strings.ContainsRune(" \t\n\"'*&|!:()<>\\^+-{}%\x00", r) || r == utf8.RuneError
 				}) {
-					t.Errorf("%q asks for %q", query, part)
+					t.Errorf("%q has the query word %q", query, part)
 				}
 			}
 		}

@@ -78,7 +78,7 @@ func TestModelIsSeen(t *testing.T) {
 	checkProblems(t, tab)
 	for _, address := range tab.Loaded() {
 		if strings.Contains(address, "GLTFLoader") {
-			t.Errorf("the page loaded %s, which nobody asked for", address)
+			t.Errorf("the page loaded %s, which is not expected", address)
 		}
 	}
 }
@@ -187,13 +187,13 @@ func TestNothingToShow(t *testing.T) {
 		{"failed", failed, "failed", "without three numbers"},
 		{"none", none, "none", "There is no 3D view"},
 		{"empty", empty, "failed", "there is nothing in it"},
-		{"missing", missing, "failed", "the server answers 404"},
+		{"missing", missing, "failed", "the server responds with 404"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tab := open(t, serve(t, tc.model))
 			awaitPhase(t, tab, tc.phase)
-			tab.Await(t, "be told why", `document.querySelector('#message').innerText.includes("`+tc.want+`")`)
-			tab.Await(t, "see the picture", `document.querySelector('#thumbnail').naturalWidth === 8 && document.querySelector('#thumbnail').getBoundingClientRect().width > 0`)
+			tab.Await(t, "see the reason", `document.querySelector('#message').innerText.includes("`+tc.want+`")`)
+			tab.Await(t, "see the image", `document.querySelector('#thumbnail').naturalWidth === 8 && document.querySelector('#thumbnail').getBoundingClientRect().width > 0`)
 			tab.Await(t, "see the download", `document.querySelector('#download').getAttribute('href') === '/download:7'`)
 			picture(t, tab, tc.name)
 			others := slices.DeleteFunc(tab.Problems(), func(p string) bool { return strings.Contains(p, "/nowhere.json") })
@@ -220,7 +220,7 @@ func TestNoWebGL(t *testing.T) {
 	tab.Do(t, "open the page", chromedp.Navigate(s.URL+"/view/7"))
 	awaitPhase(t, tab, "failed")
 	tab.Await(t, "be told", `document.querySelector('#message').innerText.includes('no WebGL')`)
-	tab.Await(t, "see the picture", `document.querySelector('#thumbnail').naturalWidth === 8`)
+	tab.Await(t, "see the image", `document.querySelector('#thumbnail').naturalWidth === 8`)
 	checkProblems(t, tab)
 }
 

@@ -23,7 +23,7 @@ func picture(t *testing.T, tab *graphiqltest.Tab, name string) image.Image {
 	var shot, before []byte
 	for range 50 {
 		tab.Do(t, "let it be drawn", chromedp.Sleep(200*time.Millisecond))
-		shot = graphiqltest.Run(t, tab, "take a picture", chromedp.CaptureScreenshot())
+		shot = graphiqltest.Run(t, tab, "take a screenshot", chromedp.CaptureScreenshot())
 		if bytes.Equal(shot, before) {
 			break
 		}
@@ -80,7 +80,7 @@ func checkFirstView(t *testing.T, img image.Image) {
 	front, right, top := s[0], s[1], s[2]
 	all := float64(img.Bounds().Dx() * img.Bounds().Dy())
 	if share := float64(front.pixels+right.pixels+top.pixels) / all; share < .08 {
-		t.Errorf("the model covers %.3f of the picture, want a good part", share)
+		t.Errorf("the model covers %.3f of the image, want a good part", share)
 	}
 	if front.pixels < right.pixels || right.pixels < top.pixels/3 || front.x > right.x || top.pixels == 0 {
 		t.Errorf("got front %v, right %v, top %v: want to see most of the front, then the right beside it, and the top", front, right, top)

@@ -29,13 +29,13 @@ func show(m Model) shown {
 	}
 	switch s.State {
 	case Waiting:
-		s.Message = "The view of this model is about to be made."
+		s.Message = "The 3D view of this model is waiting to be generated."
 	case Running:
-		s.Message = "The view of this model is being made."
+		s.Message = "The 3D view of this model is being generated."
 	case Done:
-		s.Message = "The model is being loaded."
+		s.Message = "The model is loading."
 	case Failed:
-		s.Message = "No view of this model could be made. " + m.Error
+		s.Message = "The 3D view of this model could not be generated. " + m.Error
 	case None:
 		s.Message = "There is no 3D view of this file."
 	}

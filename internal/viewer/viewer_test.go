@@ -96,8 +96,8 @@ func TestPathsAndMethods(t *testing.T) {
 	}
 }
 
-// People who open the page of a model that is not theirs, or does not exist, see a page that says
-// why.
+// TestErrorPage checks that users who open the page of a model that is not theirs, or does not
+// exist, see the reason.
 func TestErrorPage(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]string{
@@ -164,12 +164,12 @@ func TestEscaping(t *testing.T) {
 	text := strings.NewReplacer("&lt;", "<", "&gt;", ">", "&#34;", `"`, "&#39;", "'").Replace(page)
 	for _, want := range []string{"<h1>N" + evil, "E" + evil, "T" + evil} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the page does not tell %q:\n%s", want, page)
+			t.Errorf("the page does not contain %q:\n%s", want, page)
 		}
 	}
 	var state struct{ Message string }
 	if err := json.Unmarshal(shownIn(t, page), &state); err != nil || !strings.HasSuffix(state.Message, "E"+evil) {
-		t.Errorf("the script is told %q, %v", state.Message, err)
+		t.Errorf("the script receives %q, %v", state.Message, err)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestState(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a, b := string(encode(inPage)), string(encode(state)); a != b {
-		t.Errorf("the page tells\n%s\nthe state\n%s", a, b)
+		t.Errorf("the page has\n%s\nthe state\n%s", a, b)
 	}
 	if got := w.Header().Get("Cache-Control"); got != "no-cache" {
 		t.Errorf("got Cache-Control %q, want no-cache", got)

@@ -16,8 +16,8 @@ import (
 	"github.com/meshyard/meshyard/internal/zipstream"
 )
 
-// checksums remembers the CRC-32 of contents that were read, so that a resumed download need not
-// read them again.
+// checksums caches the CRC-32 of file contents, so that a resumed download need not read them
+// again.
 type checksums struct {
 	mu   sync.Mutex
 	sums map[string]uint32 // by SHA-256
@@ -49,7 +49,7 @@ func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *object)
 	names := make(map[string]bool)
 	for _, f := range thing.Files {
 		if f.SHA256 == "" {
-			continue // its bytes are not here
+			continue // its bytes are not available
 		}
 		number, _ := strconv.ParseInt(f.ID, 10, 64)
 		folder := "files"
@@ -86,8 +86,8 @@ func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *object)
 	http.ServeContent(w, r, "", time.Time{}, archive)
 }
 
-// unique returns a name in a folder that no other file of the archive has, whatever the case: some
-// file systems make one file of two names.
+// unique returns a file name in a folder that no other file of the archive has, ignoring case,
+// because some file systems ignore case.
 func unique(taken map[string]bool, folder, name string) string {
 	name = fileName(name)
 	extension := path.Ext(name)
@@ -100,7 +100,7 @@ func unique(taken map[string]bool, folder, name string) string {
 	return full
 }
 
-// fileName replaces what separates folders, on any system, and control characters.
+// fileName replaces path separators of all systems, and control characters.
 func fileName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {

@@ -1,7 +1,7 @@
-// Package webpage serves the pages behind the web addresses that answers carry: a thing, a make, a
-// user, a tag and a collection, and the ZIP archive of a thing's files. The pages are plain HTML
-// and need no JavaScript. All of their data comes from stored GraphQL documents, so a visitor sees
-// what the schema shows them.
+// Package webpage serves the HTML pages of a thing, a make, a user, a tag and a collection, which
+// URLs in API responses lead to, and the ZIP archive of the files of a thing. The pages need no
+// JavaScript. All of their data comes from stored GraphQL documents, so visitors see exactly what
+// the schema shows them.
 package webpage
 
 import (
@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// Documents holds the GraphQL operations that [Options.Run] runs, by name.
+// Documents contains the GraphQL operations that [Options.Run] runs, by name.
 //
 //go:embed documents.graphql
 var Documents string
@@ -29,37 +29,38 @@ var Documents string
 //go:embed pages.html
 var pagesHTML string
 
-// ErrNotFound says that there is nothing that the visitor may see.
+// ErrNotFound means that an object does not exist or is not visible to the visitor.
 var ErrNotFound = errors.New("not found")
 
-// Options connects the pages to the server.
+// Options are the dependencies of Handler.
 type Options struct {
-	// BaseURL is the address that clients see, with no slash at the end.
+	// BaseURL is the URL of the server as clients see it, without a trailing slash.
 	BaseURL string
 	// Run runs an operation of [Documents] for the visitor in ctx and returns its data. It returns
-	// [ErrNotFound] for what does not exist and for what the visitor may not see.
+	// [ErrNotFound] for an object that does not exist or is not visible to the visitor.
 	Run func(ctx context.Context, operation string, variables map[string]any) ([]byte, error)
-	// LicenseName returns the name of a license for people.
+	// LicenseName returns the display name of a license.
 	LicenseName func(license string) string
-	// Open opens the bytes of a file that the visitor was shown.
+	// Open opens the content of a file that is visible to the visitor.
 	Open func(ctx context.Context, fileID int64) (io.ReadSeekCloser, error)
-	// Reserved reports whether a name in the path is the server's own and thus no user's.
+	// Reserved reports whether a path name belongs to the server and cannot be a user name.
 	Reserved func(name string) bool
-	// Fail answers with an error, [ErrNotFound] among them, to a client that does not read HTML.
+	// Fail writes the response for an error, including [ErrNotFound], to a client that does not
+	// accept HTML.
 	Fail func(w http.ResponseWriter, r *http.Request, err error)
 
 	known *checksums
 }
 
-// target is what a path leads to.
+// target is the object that a path refers to.
 type target struct {
-	operation string // of Documents
+	operation string // in Documents
 	variables map[string]any
 	zip       bool
 	paged     bool
 }
 
-// find returns what a path leads to; ok is false where it is not a page of this package.
+// find returns the target of a path. ok is false if the path is not a page of this package.
 func (o Options) find(path string) (t target, ok bool) {
 	first, rest, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
 	noun, key, isObject := strings.Cut(first, ":")
@@ -83,7 +84,7 @@ func (o Options) find(path string) (t target, ok bool) {
 	return target{}, false
 }
 
-// id returns what names an object, "0" where the text is no id.
+// id returns the text if it is an ID, and "0" otherwise.
 func id(text string) string {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 {
 		return strconv.FormatInt(n, 10)
@@ -104,7 +105,7 @@ var pages = template.Must(template.New("pages").Funcs(template.FuncMap{"safe": f
 	return template.HTML(html) // sanitized by the schema
 }}).Parse(pagesHTML))
 
-// Handler answers the requests that [Options.Serves] reports.
+// Handler serves the requests for which [Options.Serves] returns true.
 func Handler(o Options) http.Handler {
 	o.known = &checksums{sums: make(map[string]uint32)}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -142,7 +143,7 @@ func Handler(o Options) http.Handler {
 	})
 }
 
-// object is what an operation answers, each of them some of it.
+// object is the union of the objects that the operations return.
 type object struct {
 	ID, Name, State, License, Slug, Username, FirstName, LastName, Location string
 	DescriptionHTML, InstructionsHTML, BioHTML                              string
@@ -161,7 +162,7 @@ type picture struct {
 	Thumbnail *struct{ URL string }
 }
 
-// Source is the address of the picture, "" where there is none.
+// Source returns the URL of the image, or "" if there is none.
 func (p *picture) Source() string {
 	switch {
 	case p == nil:
@@ -187,12 +188,12 @@ type things struct {
 	}
 }
 
-// view is what the template shows.
+// view is the data of the template.
 type view struct {
 	Kind, Title, Summary, URL, Base, Nonce string
 	LicenseName                            string
 	Object                                 *object
-	Previous, Next                         int // pages of a list; 0: none
+	Previous, Next                         int // numbers of pages of a list; 0 if there is none
 }
 
 func (o Options) view(kind string, of *object, page int) *view {
@@ -225,8 +226,7 @@ func (o Options) view(kind string, of *object, page int) *view {
 	return v
 }
 
-// write answers with a page. Its policy allows one style sheet, pictures and links, and nothing
-// that runs.
+// write responds with a page. Its policy allows one style sheet, images and links, and no scripts.
 func (o Options) write(w http.ResponseWriter, r *http.Request, status int, v *view) {
 	v.Nonce = rand.Text()
 	var b bytes.Buffer
@@ -244,11 +244,11 @@ func (o Options) write(w http.ResponseWriter, r *http.Request, status int, v *vi
 	h.Add("Vary", "Authorization, Accept")
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = b.WriteTo(w) // an error means that the browser has gone
+		_, _ = b.WriteTo(w) // an error means that the client has disconnected
 	}
 }
 
-// origin is the scheme and host of an address.
+// origin returns the scheme and the host of a URL.
 func origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -257,10 +257,10 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// fail answers with an error, as a page to browsers.
+// fail responds with an error, as a page if the client is a browser.
 func (o Options) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, ErrNotFound) && strings.Contains(r.Header.Get("Accept"), "text/html") {
-		o.write(w, r, http.StatusNotFound, &view{Kind: "missing", Title: "Not found", Base: o.BaseURL, Summary: "There is nothing at this address.", Object: new(object)})
+		o.write(w, r, http.StatusNotFound, &view{Kind: "missing", Title: "Not found", Base: o.BaseURL, Summary: "There is no page at this URL.", Object: new(object)})
 		return
 	}
 	o.Fail(w, r, err)

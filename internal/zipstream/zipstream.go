@@ -1,11 +1,11 @@
-// Package zipstream makes ZIP archives that are served while they are made. Entries are stored, not
-// compressed, so the size of an archive is known before a byte of its files is read, and a download
-// can be resumed at any byte.
+// Package zipstream creates ZIP archives while they are served. Entries are stored, not compressed,
+// so the size of an archive is known before any file is read, and a download can be resumed at any
+// byte.
 //
-// The standard library's archive/zip writes an archive from its start only. The layout is that of
-// PKWARE's APPNOTE.TXT 6.3.10: a local header, the data and a data descriptor for each entry
-// (sections 4.3.7 and 4.3.9), then the central directory (4.3.12). Archives and files of 4 GiB or
-// more use the ZIP64 records of 4.3.14, 4.3.15 and 4.5.3.
+// The package archive/zip can write an archive only from its start. The layout follows PKWARE's
+// APPNOTE.TXT 6.3.10: a local header, the data and a data descriptor for each entry (sections 4.3.7
+// and 4.3.9), then the central directory (4.3.12). Archives and files of 4 GiB or more use the
+// ZIP64 records of 4.3.14, 4.3.15 and 4.5.3.
 package zipstream
 
 import (
@@ -22,10 +22,10 @@ type File struct {
 	Name string // with slashes; unique in the archive
 	Size int64  // bytes that Open yields
 	Open func() (io.ReadSeekCloser, error)
-	// CRC32 returns the IEEE checksum where it is known; nil, or a false, makes the archive read
-	// the file for it.
+	// CRC32 returns the IEEE checksum if it is known. If it is nil or returns false, the archive
+	// reads the file to compute the checksum.
 	CRC32 func() (sum uint32, ok bool)
-	// Checked is called with the checksum once it was computed; it may be nil.
+	// Checked is called with a checksum that was computed. It may be nil.
 	Checked func(sum uint32)
 }
 
@@ -36,7 +36,8 @@ const (
 	descriptors = 1 << 3
 )
 
-// segment is a part of the archive: bytes that are made when they are read, or the data of a file.
+// segment is a part of the archive: bytes that are generated when they are read, or the data of a
+// file.
 type segment struct {
 	start, size int64
 	bytes       func() ([]byte, error)
@@ -50,7 +51,7 @@ type entry struct {
 	known  bool
 }
 
-// Archive reads an archive. It implements [io.ReadSeekCloser] and is for one goroutine.
+// Archive reads an archive. It implements [io.ReadSeekCloser]. It is not safe for concurrent use.
 type Archive struct {
 	modified time.Time
 	entries  []*entry
@@ -58,14 +59,14 @@ type Archive struct {
 	size     int64
 
 	at      int64
-	open    io.ReadSeekCloser // the file that is read
+	open    io.ReadSeekCloser // the file that is being read
 	openFor *entry
 	openAt  int64
-	crc     uint32 // of the open file up to openAt, where it was read from its start
+	crc     uint32 // of the open file up to openAt, if it was read from its start
 	whole   bool
 }
 
-// New lays out an archive of files, all of them with the same time.
+// New returns an archive of the files, all with the same modification time.
 func New(files []File, modified time.Time) *Archive {
 	a := &Archive{modified: modified.UTC()}
 	for _, f := range files {
@@ -132,8 +133,7 @@ func (a *Archive) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readFile reads data of a file, and computes its checksum on the way where it is read from its
-// start.
+// readFile reads data of a file. It also computes the checksum if the file is read from its start.
 func (a *Archive) readFile(p []byte, s segment) (int, error) {
 	at := a.at - s.start
 	if a.openFor != s.file || a.openAt != at {
@@ -159,12 +159,12 @@ func (a *Archive) readFile(p []byte, s segment) (int, error) {
 		}
 		return n, nil
 	case err == io.EOF:
-		return n, io.ErrUnexpectedEOF // fewer bytes than the file's size
+		return n, io.ErrUnexpectedEOF // the file is shorter than its size
 	}
 	return n, err
 }
 
-// Close closes the file that is read.
+// Close closes the file that is being read.
 func (a *Archive) Close() error {
 	if a.open == nil {
 		return nil
@@ -181,7 +181,7 @@ func (e *entry) learn(sum uint32) {
 	e.sum, e.known = sum, true
 }
 
-// checksum returns the checksum of a file. It reads the file where the checksum is not known.
+// checksum returns the checksum of a file. It reads the file if the checksum is not known.
 func (e *entry) checksum() (uint32, error) {
 	if !e.known && e.CRC32 != nil {
 		e.sum, e.known = e.CRC32()
@@ -213,7 +213,7 @@ func descriptorSize(e *entry) int64 {
 	return 16
 }
 
-// dosTime is a time as section 4.4.6 has it, in steps of two seconds.
+// dosTime returns the modification time in the format of section 4.4.6, in steps of two seconds.
 func (a *Archive) dosTime() (clock, date uint16) {
 	t := a.modified
 	return uint16(t.Hour()<<11 | t.Minute()<<5 | t.Second()/2), uint16(max(t.Year()-1980, 0)<<9 | int(t.Month())<<5 | t.Day())
@@ -255,7 +255,8 @@ func (a *Archive) descriptor(e *entry) ([]byte, error) {
 	return b, nil
 }
 
-// extra is the ZIP64 field of an entry in the central directory, empty where none is needed.
+// extra returns the ZIP64 field of an entry in the central directory, or nothing if it is not
+// needed.
 func (e *entry) extra() []byte {
 	var fields buffer
 	if e.large() {
@@ -286,7 +287,7 @@ func (a *Archive) directoryHeader(e *entry) ([]byte, error) {
 	return append(append(b, e.Name...), extra...), nil
 }
 
-// end is what follows the central directory.
+// end returns the records after the central directory.
 func (a *Archive) end(directory, size int64) []byte {
 	n := int64(len(a.entries))
 	var b buffer

@@ -30,8 +30,7 @@ func fixture(opened *int) (files []File, contents [][]byte) {
 	return files, contents
 }
 
-// The standard library reads an archive back with the same bytes, and its size is the announced
-// one.
+// TestArchive checks that archive/zip reads the same bytes, and that the size is the announced one.
 func TestArchive(t *testing.T) {
 	var opened int
 	files, contents := fixture(&opened)
@@ -40,7 +39,7 @@ func TestArchive(t *testing.T) {
 	if err != nil || int64(len(got)) != a.Size() {
 		t.Fatalf("read %d bytes, announced %d: %v", len(got), a.Size(), err)
 	}
-	if opened > len(files)+2 { // the two empty files are opened for their checksums alone
+	if opened > len(files)+2 { // the two empty files are opened only for their checksums
 		t.Errorf("opened files %d times", opened)
 	}
 	z, err := zip.NewReader(bytes.NewReader(got), int64(len(got)))
@@ -52,14 +51,15 @@ func TestArchive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		content, err := io.ReadAll(r) // checks the checksum
+		content, err := io.ReadAll(r) // verifies the checksum
 		if err != nil || !bytes.Equal(content, contents[i]) || f.Name != files[i].Name || f.Method != zip.Store || !f.Modified.Equal(modified) {
 			t.Errorf("%s: %d bytes, want %d: %v", f.Name, len(content), len(contents[i]), err)
 		}
 	}
 }
 
-// A read from any position gives the rest of the archive that a read from the start gives.
+// TestResume checks that reading from any position returns the same bytes as reading from the
+// start.
 func TestResume(t *testing.T) {
 	var opened int
 	files, _ := fixture(&opened)
@@ -82,7 +82,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// A file that is shorter than its size is an error, never a damaged archive.
+// TestShortFile checks that a file that is shorter than its size causes an error and not a damaged
+// archive.
 func TestShortFile(t *testing.T) {
 	short := File{Name: "a.stl", Size: 10, Open: func() (io.ReadSeekCloser, error) { return closer{bytes.NewReader([]byte("123"))}, nil }}
 	if _, err := io.ReadAll(New([]File{short}, modified)); err == nil {
@@ -90,7 +91,7 @@ func TestShortFile(t *testing.T) {
 	}
 }
 
-// Archives and files beyond 4 GiB use ZIP64, which the standard library reads.
+// TestZip64 checks that archives and files beyond 4 GiB use ZIP64, which archive/zip can read.
 func TestZip64(t *testing.T) {
 	const large = 1<<32 + 5
 	zero := func() (uint32, bool) { return 0, true }
@@ -109,7 +110,7 @@ func TestZip64(t *testing.T) {
 	}
 }
 
-// zeros is a file of zeros without an end.
+// zeros is an endless file of zeros.
 type zeros struct{}
 
 func (*zeros) Read(p []byte) (int, error)              { clear(p); return len(p), nil }

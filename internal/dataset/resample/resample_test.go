@@ -150,7 +150,7 @@ func TestResampleSpread(t *testing.T) {
 		}
 	}
 	if again := slices.Collect(tables.Things(n, seed)); !slices.EqualFunc(again, things, equal) {
-		t.Error("the same seed gives others")
+		t.Error("the same seed yields other things")
 	}
 	same := 0
 	for i, th := range slices.Collect(tables.Things(n, seed+1)) {
@@ -159,7 +159,7 @@ func TestResampleSpread(t *testing.T) {
 		}
 	}
 	if same > n/50 {
-		t.Errorf("another seed gives %d of %d names again", same, n)
+		t.Errorf("another seed yields %d of %d names again", same, n)
 	}
 
 	authors, spellings, tags, shelves, licenses := make(map[string]int), make(map[string]string), make(map[string]int), make(map[[2]string]bool), make(map[string]int)
@@ -242,7 +242,7 @@ func TestResampleSpread(t *testing.T) {
 		{"authors a thing", float64(len(authors)) / n, 0.5, 0.6},
 		{"share of authors with one thing", float64(single) / float64(len(authors)), 0.66, 0.75},
 		{"things of the first author", float64(most), 0.005 * n, 0.05 * n},
-		{"share that nobody did anything with", float64(zero) / n, 0.68, 0.75},
+		{"share without any counts", float64(zero) / n, 0.68, 0.75},
 		{"downloads of the first", float64(downloads[0]), mostDownloads, mostDownloads},
 		{"slope of downloads from 1 to 5,000", slope(downloads, 1, 5_000), 0.9, 1.1},
 		{"share of names that are not all ASCII", float64(foreign) / n, 0.04, 0.15},

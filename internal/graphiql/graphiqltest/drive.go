@@ -8,10 +8,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Drive does what a newcomer does: it opens GraphiQL of the server at baseURL (scheme, host and
-// port, no slash at the end) with every other host cut off, signs in with the token, reads in the
-// documentation and runs the first example. The test fails when any of it does, and when the
-// browser noticed anything wrong meanwhile. The result is a picture of the page at the end, a PNG.
+// Drive acts like a new user: it opens GraphiQL of the server at baseURL (scheme, host and port,
+// without a trailing slash) with access to that host only, signs in with the token, reads the
+// documentation and runs the first example. It fails the test if a step fails or if the browser
+// reports a problem. It returns a screenshot of the final page as PNG.
 func Drive(t testing.TB, baseURL, token string) []byte {
 	t.Helper()
 	tab := Open(t, baseURL)
@@ -33,7 +33,7 @@ func Drive(t testing.TB, baseURL, token string) []byte {
 	}
 
 	tab.CheckTokenPlace(t, token)
-	picture := Run(t, tab, "take a picture", chromedp.CaptureScreenshot())
+	picture := Run(t, tab, "take a screenshot", chromedp.CaptureScreenshot())
 	for _, problem := range tab.Problems() {
 		t.Error(problem)
 	}
@@ -46,7 +46,7 @@ const docLink = `[...document.querySelectorAll('.graphiql-doc-explorer a')].find
 // responseText is a JavaScript expression for what the response pane shows.
 const responseText = `document.querySelector('.graphiql-response .CodeMirror').CodeMirror.getValue()`
 
-// Visit opens the GraphiQL page at the address and waits until its editors are there.
+// Visit opens the GraphiQL page at the URL and waits for its editors.
 func (tab *Tab) Visit(t testing.TB, address string) {
 	t.Helper()
 	tab.Do(t, "open "+address, chromedp.Navigate(address))
@@ -54,14 +54,14 @@ func (tab *Tab) Visit(t testing.TB, address string) {
 		&& document.querySelectorAll('.graphiql-query-editor .CodeMirror, .graphiql-response .CodeMirror').length === 2`)
 }
 
-// SignIn types the token into the bar of the page and waits for the user's name.
+// SignIn types the token into the bar of the page and waits for the name of the user.
 func (tab *Tab) SignIn(t testing.TB, token string) {
 	t.Helper()
 	tab.Do(t, "enter the token", chromedp.SendKeys(chromedp.CSS(`#token`), token+"\r"))
 	tab.Await(t, "see who is signed in", `document.querySelector('#who').textContent.startsWith('signed in as ')`)
 }
 
-// OpenExample chooses the example whose title begins so from the menu.
+// OpenExample chooses from the menu the example whose title starts with the text.
 func (tab *Tab) OpenExample(t testing.TB, title string) {
 	t.Helper()
 	tab.Do(t, "open example "+title, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(() => {
@@ -83,8 +83,8 @@ func (tab *Tab) Execute(t testing.TB, want string) string {
 	return Read[string](t, tab, "read the response", responseText)
 }
 
-// CheckTokenPlace fails the test unless the token lies in the tab's session storage and in no other
-// storage.
+// CheckTokenPlace fails the test unless the token is in the session storage of the tab and in no
+// other storage.
 func (tab *Tab) CheckTokenPlace(t testing.TB, token string) {
 	t.Helper()
 	if session := Read[string](t, tab, "read session storage", `JSON.stringify(Object.entries(sessionStorage))`); !strings.Contains(session, token) {
@@ -96,7 +96,7 @@ func (tab *Tab) CheckTokenPlace(t testing.TB, token string) {
 		"the address":   `location.href`,
 	} {
 		if strings.Contains(Read[string](t, tab, "read "+name, expression), token) {
-			t.Errorf("%s: got the token in it, want it in session storage alone", name)
+			t.Errorf("%s: got the token in it, want it in session storage only", name)
 		}
 	}
 }

@@ -20,14 +20,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience bounds one step; on two busy cores the slowest, starting the browser, takes a few
+// stepTimeout limits one step. On two busy cores the slowest one, starting the browser, takes a few
 // seconds.
-const patience = 30 * time.Second
+const stepTimeout = 30 * time.Second
 
-// A Tab is a browser tab that can reach one server and nothing else, and that remembers what went
-// wrong in it.
+// A Tab is a browser tab that can access one server only and records the problems that occur in it.
 type Tab struct {
-	// Context is what chromedp wants. It ends with the test.
+	// Context is the context for chromedp. It ends with the test.
 	Context context.Context
 
 	host string // with the port
@@ -37,9 +36,9 @@ type Tab struct {
 	loaded   []string
 }
 
-// Open starts Chromium with an empty profile and opens one tab in it. Every host but baseURL's is
-// cut off. The browser is /usr/bin/chromium, or what MESHYARD_TEST_CHROMIUM names; a missing
-// browser fails the test. More flags for it come last.
+// Open starts Chromium with an empty profile and opens one tab in it. The tab can access no host
+// except that of baseURL. The browser is /usr/bin/chromium, or the one that MESHYARD_TEST_CHROMIUM
+// names; the test fails if it is missing. more are additional flags.
 func Open(t testing.TB, baseURL string, more ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
 	base, err := url.Parse(baseURL)
@@ -53,7 +52,7 @@ func Open(t testing.TB, baseURL string, more ...chromedp.ExecAllocatorOption) *T
 	flags := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(browser),
 		chromedp.UserDataDir(t.TempDir()),
-		chromedp.NoSandbox, // there is none for the root account and in containers
+		chromedp.NoSandbox, // Chromium has no sandbox as root and in containers
 		chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
@@ -65,9 +64,9 @@ func Open(t testing.TB, baseURL string, more ...chromedp.ExecAllocatorOption) *T
 	t.Cleanup(stop)
 	ctx, closeTab := chromedp.NewContext(allocator)
 	t.Cleanup(closeTab)
-	// Runs first: the browser is to be gone before its profile is removed.
+	// This runs first: the browser must have exited before its profile is removed.
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(ctx, patience)
+		ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 		defer cancel()
 		if err := chromedp.Cancel(ctx); err != nil {
 			t.Logf("close the browser: %v", err)
@@ -83,8 +82,8 @@ func Open(t testing.TB, baseURL string, more ...chromedp.ExecAllocatorOption) *T
 	return tab
 }
 
-// Do takes the steps in order and ends the test when one fails; doing says what they are for. The
-// failure tells what the page shows.
+// Do runs the steps in order and ends the test if one fails. doing describes their purpose. The
+// failure message contains the text of the page.
 func (tab *Tab) Do(t testing.TB, doing string, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	Run(t, tab, doing, chromedp.Steps(steps...))
@@ -94,8 +93,8 @@ func (tab *Tab) Do(t testing.TB, doing string, steps ...chromedp.Action[chromedp
 func (tab *Tab) Await(t testing.TB, doing, expression string) {
 	t.Helper()
 	tab.Do(t, doing, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		// chromedp.Poll compiles code inside the page, which the page's policy forbids; an
-		// evaluation from outside is free of it.
+		// chromedp.Poll compiles code inside the page, which the policy of the page forbids.
+		// Evaluation from outside is not affected.
 		for {
 			ok, err := chromedp.Evaluate[bool](`Boolean(`+expression+`)`)(ctx, target)
 			if err != nil || ok {
@@ -108,10 +107,10 @@ func (tab *Tab) Await(t testing.TB, doing, expression string) {
 	}))
 }
 
-// Run takes one step and returns its result. It is [Tab.Do] for a step with a result.
+// Run runs one step and returns its result. It is [Tab.Do] for a step with a result.
 func Run[T any](t testing.TB, tab *Tab, doing string, step chromedp.Action[T]) T {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(tab.Context, patience)
+	ctx, cancel := context.WithTimeout(tab.Context, stepTimeout)
 	defer cancel()
 	result, err := chromedp.Run(ctx, step)
 	if err != nil {
@@ -123,7 +122,7 @@ func Run[T any](t testing.TB, tab *Tab, doing string, step chromedp.Action[T]) T
 // Call sends one command of the DevTools protocol.
 func Call[P, R any](t testing.TB, tab *Tab, doing string, command cdp.Command[P, R], params P) R {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(tab.Context, patience)
+	ctx, cancel := context.WithTimeout(tab.Context, stepTimeout)
 	defer cancel()
 	result, err := chromedp.Call(ctx, command, params)
 	if err != nil {
@@ -149,7 +148,7 @@ func (tab *Tab) fail(t testing.TB, doing string, err error) {
 	t.Fatalf("%s: %v\nproblems: %q\nthe page shows:\n%s", doing, err, tab.Problems(), text)
 }
 
-// Problems returns what went wrong so far: violations of the Content-Security-Policy, requests to
+// Problems returns the problems so far: violations of the Content-Security-Policy, requests to
 // other hosts, failed requests, errors in the console and uncaught exceptions.
 func (tab *Tab) Problems() []string {
 	tab.mu.Lock()
@@ -157,14 +156,14 @@ func (tab *Tab) Problems() []string {
 	return slices.Clone(tab.problems)
 }
 
-// Loaded returns the addresses the page has asked for.
+// Loaded returns the URLs that the page has requested.
 func (tab *Tab) Loaded() []string {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
 	return slices.Clone(tab.loaded)
 }
 
-// observe runs on the goroutine that reads from the browser and must not wait for it.
+// observe runs on the goroutine that reads from the browser and must not wait for the browser.
 func (tab *Tab) observe(event any) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
@@ -181,7 +180,7 @@ func (tab *Tab) observe(event any) {
 			problem("request failed: %s %s %s", e.Type, e.ErrorText, e.BlockedReason)
 		}
 	case *log.EventEntryAdded:
-		// Violations of the policy arrive here, from the source "security".
+		// Violations of the policy are reported here, with the source "security".
 		if e.Entry.Level == log.EntryLevelError || e.Entry.Source == log.EntrySourceSecurity {
 			problem("browser log: %s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
 		}

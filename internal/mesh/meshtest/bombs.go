@@ -17,15 +17,15 @@ import (
 	"strings"
 )
 
-// Bomb is a small file that is built to cost much.
+// Bomb is a small file that is expensive to process.
 type Bomb struct {
 	Name    string
 	Subject string // the extension, or image
 	Content func() []byte
 }
 
-// Bombs returns files that attack what reads and draws meshes: nesting, overlapping faces, huge
-// bounds, slivers, images and compression.
+// Bombs returns files that attack decoders and the renderer: nesting, overlapping faces, huge
+// coordinates, slivers, images and compression.
 func Bombs() []Bomb {
 	var bombs []Bomb
 	add := func(name, subject string, content func() []byte) {
@@ -64,7 +64,7 @@ func Bombs() []Bomb {
 		return triangles(1_000_000, func(int) [9]float32 { return [9]float32{} })
 	})
 	add("points in one place", "ply", func() []byte { return points(1_000_000) })
-	add("more triangles than are there", "stl", func() []byte {
+	add("more triangles declared than present", "stl", func() []byte {
 		b := triangles(10, stacked)
 		binary.LittleEndian.PutUint32(b[80:], math.MaxUint32)
 		return b
@@ -73,7 +73,7 @@ func Bombs() []Bomb {
 	add("one polygon of very many corners", "off", func() []byte { return polygon(200_000) })
 
 	add("a PNG of 25 million pixels", "image", func() []byte { return imagePNG(5000, 5000) })
-	add("a PNG that says 60,000 by 60,000 pixels", "image", func() []byte {
+	add("a PNG that declares 60,000 by 60,000 pixels", "image", func() []byte {
 		b := imagePNG(1, 1)
 		binary.BigEndian.PutUint32(b[16:], 60_000)
 		binary.BigEndian.PutUint32(b[20:], 60_000)
@@ -118,8 +118,8 @@ func must(err error) {
 	}
 }
 
-// nested returns a 3MF file in which a square is used by an object wide times, which another uses
-// wide times, and so on.
+// nested returns a 3MF file in which an object contains a square wide times, the next object
+// contains that object wide times, and so on.
 func nested(wide, deep int) []byte {
 	text := `<object id="1"><mesh><vertices><vertex x="0" y="0" z="0"/><vertex x="9" y="0" z="0"/><vertex x="9" y="9" z="0"/><vertex x="0" y="9" z="0"/></vertices>` +
 		`<triangles><triangle v1="0" v2="1" v3="2"/><triangle v1="0" v2="2" v3="3"/></triangles></mesh></object>`
@@ -154,7 +154,7 @@ func package3MF(resources io.Reader, object string) []byte {
 	return b.Bytes()
 }
 
-// spaces returns a 3MF file whose model holds n spaces.
+// spaces returns a 3MF file whose model consists of n spaces.
 func spaces(n int64) []byte { return package3MF(io.LimitReader(blank{}, n), "1") }
 
 type blank struct{}
@@ -166,7 +166,7 @@ func (blank) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// numbered gives a text n times, with a number in it that differs from one to the next.
+// numbered returns a reader of a text that is repeated n times with an increasing number in it.
 func numbered(n int, text string) io.Reader {
 	const block = 10_000
 	var b strings.Builder
@@ -203,26 +203,26 @@ func triangles(n int, corners func(i int) [9]float32) []byte {
 	return b
 }
 
-// stacked are triangles that fill the image one behind the other.
+// stacked returns triangles that fill the image one behind the other.
 func stacked(i int) [9]float32 {
 	z := float32(i%1000) / 1000
 	return [9]float32{0, 0, z, 1, 0, z, 1, 1, z}
 }
 
-// crossing are large triangles through the middle, each turned differently.
+// crossing returns large triangles through the centre, each rotated differently.
 func crossing(i int) [9]float32 {
 	a, b := math.Sincos(float64(i) * 0.7)
 	c, d := math.Sincos(float64(i) * 1.3)
 	return [9]float32{float32(a), float32(b), float32(c), float32(-b), float32(a), float32(d), float32(-a), float32(-b), float32(-c)}
 }
 
-// sliver are triangles that are long and thin.
+// sliver returns long and thin triangles.
 func sliver(i int) [9]float32 {
 	y := float32(i%997) / 997
 	return [9]float32{0, y, 0, 1, y + 1e-6, 0, 1, y, float32(i%7) * 1e-6}
 }
 
-// fan are triangles that all have a vertex in common.
+// fan returns triangles that share a vertex.
 func fan(i int) [9]float32 {
 	s, c := math.Sincos(float64(i) * 1e-4)
 	t, d := math.Sincos(float64(i+1) * 1e-4)

@@ -97,7 +97,7 @@ func row(t testing.TB, dir string, column map[string]string) Row {
 	number := func(name string) float64 {
 		x, err := strconv.ParseFloat(strings.TrimSpace(column[name]), 64)
 		if err != nil {
-			t.Fatalf("%s of %s is no number: %v", name, r.Name, err)
+			t.Fatalf("%s of %s is not a number: %v", name, r.Name, err)
 		}
 		return x
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// stack returns n squares on top of each other, of which each fills the image.
+// stack returns n squares on top of each other, each of which fills the image.
 func stack(n int) *mesh.Mesh {
 	m := &mesh.Mesh{Format: mesh.STL, Unit: 1}
 	for i := range n {
@@ -17,8 +17,8 @@ func stack(n int) *mesh.Mesh {
 	return m
 }
 
-// TestFillIsBounded draws meshes whose faces overlap: the samples that are filled are counted, and
-// a mesh that fills too many is refused while one that is merely complex is drawn.
+// TestFillIsBounded draws meshes whose faces overlap. It checks that the number of filled samples
+// is limited: a mesh that fills too many is rejected, and one that is merely complex is drawn.
 func TestFillIsBounded(t *testing.T) {
 	const width, height = 2400, 1800
 	for _, c := range []struct {
@@ -45,7 +45,7 @@ func TestFillIsBounded(t *testing.T) {
 	}
 }
 
-// sliver returns n triangles without area along one line, which are drawn by a pen.
+// sliver returns n triangles without area along one line, which are drawn as strokes.
 func sliver(n int) *mesh.Mesh {
 	m := &mesh.Mesh{Format: mesh.STL, Unit: 1}
 	for i := range n {

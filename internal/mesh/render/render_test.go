@@ -108,7 +108,7 @@ func TestShapes(t *testing.T) {
 		{"one place", soup([3]float64{7, 7, 7}, [3]float64{7, 7, 7}, [3]float64{7, 7, 7}), 0.5, true},
 		{"box without size", box([3]float64{3, 4, 5}, [3]float64{}), 0.5, true},
 		{"far away", box([3]float64{1e6, -1e6, 1e6}, [3]float64{100, 100, 100}), 0.5, false},
-		{"farther than single precision tells", with(func(m *mesh.Mesh) { m.Origin = [3]float64{1e17, -1e17, 1e17} }), 0.5, false},
+		{"beyond single precision", with(func(m *mesh.Mesh) { m.Origin = [3]float64{1e17, -1e17, 1e17} }), 0.5, false},
 		{"huge", box([3]float64{-1e30, 0, 0}, [3]float64{2e30, 2e30, 2e30}), 0.5, false},
 		{"tiny", box([3]float64{}, [3]float64{1e-30, 1e-30, 1e-30}), 0.5, false},
 		{"as small as can be", box([3]float64{}, [3]float64{1e-44, 1e-44, 1e-44}), 0.5, false},
@@ -136,7 +136,7 @@ func TestShapes(t *testing.T) {
 					slack = 0.16 // the width of discs and pens
 				}
 				if math.Abs(filled-(1-2*margin)) > slack {
-					t.Errorf("%v: the mesh is in %v, which fills %.2f of the picture, not %.2f", size, place, filled, 1-2*margin)
+					t.Errorf("%v: the mesh is in %v, which fills %.2f of the image, not %.2f", size, place, filled, 1-2*margin)
 				}
 				if part := float64(count) / float64(place.Dx()*place.Dy()); part < test.part {
 					t.Errorf("%v: %.4f of %v is covered, want %.4f", size, part, place, test.part)
@@ -205,7 +205,7 @@ func TestSameBytes(t *testing.T) {
 			again, _ := draw(t, m, 128, 96)
 			runtime.GOMAXPROCS(before)
 			if !bytes.Equal(first.Pix, again.Pix) {
-				t.Errorf("%d triangles: another picture on %d processors", m.Triangles(), procs)
+				t.Errorf("%d triangles: another image on %d processors", m.Triangles(), procs)
 			}
 		}
 	}

@@ -2,9 +2,9 @@
 //
 //	go run ./internal/pgtest/with -- go test ./...
 //
-// All packages that the command tests share the server, where each would start one of its own. The
-// exit status is the command's, or 128 and the signal's number when a signal ended it. (go run
-// itself makes 1 of every failure.)
+// All packages that the command tests share the server; otherwise each package would start its own.
+// The exit status is that of the command, or 128 plus the number of the signal that ended it. (go
+// run itself turns every failure into 1.)
 package main
 
 import (
@@ -35,12 +35,13 @@ func main() {
 	os.Exit(status)
 }
 
-// run returns the exit status, and an error when the command did not run.
+// run returns the exit status, or an error if the command did not run.
 func run(args []string) (int, error) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM)
 
-	// A signal while the server starts abandons the start; later ones are the command's.
+	// A signal during the start of the server cancels the start. Later signals are passed to the
+	// command.
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	started := make(chan struct{})
@@ -69,7 +70,7 @@ func run(args []string) (int, error) {
 	}
 	go func() {
 		for s := range signals {
-			_ = cmd.Process.Signal(s) // fails only when the command has ended
+			_ = cmd.Process.Signal(s) // fails only if the command has ended
 		}
 	}()
 	err = cmd.Wait()

@@ -17,8 +17,8 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// The test binary is the command too, when this variable is set: a test of kill -9 needs a process
-// to kill.
+// asCommand is the variable that makes the test binary run as the command: a test of kill -9 needs
+// a process to kill.
 const asCommand = "WITH_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// with is the command, with a shell script to run and a private server whatever our own environment
-// says.
+// with runs the command with a shell script and a private server, whatever the environment
+// contains.
 func with(t *testing.T, script string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -80,7 +80,7 @@ func TestServerEndsWithKilledProcess(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// The sleep outlives its parent.
+	// The sleep process outlives its parent.
 	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	address, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
@@ -120,7 +120,7 @@ func dataFolder(t *testing.T, address string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Left open on purpose: a client does not keep the server alive.
+	// This connection stays open: a client must not keep the server alive.
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
 	var folder string
 	if err := conn.QueryRow(t.Context(), "SHOW data_directory").Scan(&folder); err != nil {
