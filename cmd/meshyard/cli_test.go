@@ -18,7 +18,7 @@ import (
 
 var tokenLine = regexp.MustCompile(`^meshyard_[0-9A-Za-z]{49}\n$`)
 
-// The commands of somebody who runs the server, on the database of a server that runs.
+// TestCommands runs the administration commands on the database of a running server.
 func TestCommands(t *testing.T) {
 	binary := buildBinary(t)
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -91,7 +91,7 @@ func TestCommands(t *testing.T) {
 					t.Errorf("meshyard %s: %v, %q; want an error that says %q", wrong, err, stderr, says)
 				}
 			}
-			// A password comes from standard input, and is not repeated.
+			// A password is read from standard input, and is not printed.
 			for input, good := range map[string]bool{"correct horse battery\n": true, "correct horse battery": true, "short\n": false, "two lines of\nwords\n": false, "": false, strings.Repeat("x", 5000): false} {
 				set := c.command("user", "password", "ada")
 				set.Stdin = strings.NewReader(input)
@@ -105,7 +105,7 @@ func TestCommands(t *testing.T) {
 				t.Errorf("with a database of another kind: %v, %q", err, stderr)
 			}
 
-			// Something is wrong, and fsck says what.
+			// Damage the catalogue; fsck must report it.
 			if out := c.run("fsck"); out != "database and bucket agree\n" {
 				t.Errorf("fsck said %q", out)
 			}
@@ -149,7 +149,8 @@ func exitStatus(err error) int {
 	return 0
 }
 
-// A wrong command line or setting is told in one line on standard error with exit status 2.
+// TestUsageErrors checks that a wrong command line or setting is reported in one line on standard
+// error with exit status 2.
 func TestUsageErrors(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t, buildBinary(t), "")
@@ -171,7 +172,8 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-// Only the commands that are meant to create a catalogue do so; the others name what is missing.
+// TestOnlySomeCommandsCreate checks that only the commands that are meant to create a catalogue do
+// so. The others report what is missing.
 func TestOnlySomeCommandsCreate(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)
@@ -217,8 +219,8 @@ func TestOnlySomeCommandsCreate(t *testing.T) {
 	}
 }
 
-// A server without an administrator creates one, also after an import and where the name is taken;
-// the next start says how to get a token.
+// TestFirstAdministrator checks that a server without an administrator creates one, also after an
+// import and if the name is taken, and that the next start explains how to get a token.
 func TestFirstAdministrator(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)
@@ -301,7 +303,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// An operator's file is loaded wholly, or not at all with each wrong row told.
+// TestImportThings checks that an operator's file is loaded completely, or not at all with an error
+// for each invalid row.
 func TestImportThings(t *testing.T) {
 	binary := buildBinary(t)
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -331,17 +334,17 @@ func TestImportThings(t *testing.T) {
 			refused(file("a.txt", "name,creator\n"), "must end in .csv")
 			refused(file("a.csv", "name,creator,colour\n"), "colour")
 			refused(file("a.csv", "name,creator,license,category\nGear,bob,cc-sa,Art\nÉtagère,b b,xyz,nowhere\n,ada,,\n"),
-				`row 2 (line 3): creator: "b b" is no user name`, `license: "xyz" is not one of`, `category: there is no "nowhere"`, "row 3 (line 4)", "2 of 3 rows are wrong, so nothing is loaded")
-			refused(file("a.jsonl", `{"name":"A","creator":"bob","id":7}`+"\n"+`{"name":"B","creator":"bob","id":7}`+"\n"+`{"name":"C","creator":"bob"}`+"\n"), "id: 7 is that of row 1 too", "id: give one to all rows, or to none")
+				`row 2 (line 3): creator: "b b" is no user name`, `license: "xyz" is not one of`, `category: there is no "nowhere"`, "row 3 (line 4)", "2 of 3 rows are invalid, so nothing was loaded")
+			refused(file("a.jsonl", `{"name":"A","creator":"bob","id":7}`+"\n"+`{"name":"B","creator":"bob","id":7}`+"\n"+`{"name":"C","creator":"bob"}`+"\n"), "id: 7 is also the id of row 1", "id: either all rows or none must have one")
 
 			good := file("b.jsonl", `{"name":"Gear","creator":"bob","license":"cc-sa","tags":["a","b"],"category":"Art"}`+"\n"+`{"name":"Étagère","creator":"Ada","date":"2020-01-02"}`+"\n")
-			if out := c.run("import", "things", good); !strings.Contains(out, "2 things are in") {
+			if out := c.run("import", "things", good); !strings.Contains(out, "imported 2 things") {
 				t.Errorf("import said %q", out)
 			}
 			named := file("c.csv", "id,name,creator\n10,Ten,bob\n2,Two,bob\n")
 			refused(named, "thing 2 is there already", "nothing is brought in")
 			named = file("c.csv", "id,name,creator\n10,Ten,bob\n11,Eleven,bob\n")
-			if out := c.run("import", "things", named); !strings.Contains(out, "2 things are in") {
+			if out := c.run("import", "things", named); !strings.Contains(out, "imported 2 things") {
 				t.Errorf("import said %q", out)
 			}
 			server := c.serve()

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// Each example takes a model its whole way with a real client library, against a server of its own.
+// TestExamples runs each example, which handles a model from upload to download with a real client
+// library, against a server of its own.
 func TestExamples(t *testing.T) {
 	dir, err := filepath.Abs("../../examples")
 	if err != nil {
@@ -33,7 +34,8 @@ func TestExamples(t *testing.T) {
 	}
 
 	run(t, dir, "npm", "ci", "--no-audit", "--no-fund")
-	build := filepath.Join(dir, "build") // what the TypeScript examples take their types from
+	// the schema that the TypeScript examples generate their types from
+	build := filepath.Join(dir, "build")
 	if err := os.MkdirAll(build, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -29,11 +29,11 @@ type importCatalogueCmd struct {
 	Seed   uint64 `help:"With --scale: the same seed generates the same things. Default: ${default}." default:"1"`
 }
 
-// importMemory is how much the process shall take: the garbage of a million things may wait for
-// less time than that of a server.
+// importMemory is a soft limit for the memory of the process. The garbage collector may run less
+// often than in a server.
 const importMemory = 160 << 20
 
-// Run loads the tables. Killed, it goes on where it was when it is run again.
+// Run loads the tables. If it was killed, it continues when it is run again.
 func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
 	debug.SetMemoryLimit(importMemory)
 	tables, err := dataset.Open(c.Dir)
@@ -63,14 +63,14 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 	im.Skipped = func(why string) { fmt.Fprintln(os.Stderr, "skipped:", why) }
 	added, err := a.Store.Import(ctx, im)
 	if err != nil {
-		return fmt.Errorf("%w (run it again to go on)", err)
+		return fmt.Errorf("%w (run it again to continue)", err)
 	}
 	if c.Meshes != "" {
 		if err := attach(ctx, a.Store, c.Meshes, im.Things(0)); err != nil {
-			return fmt.Errorf("%w (the things are in; run it again to go on)", err)
+			return fmt.Errorf("%w (the things are imported; run it again to continue)", err)
 		}
 	}
-	fmt.Printf("%d things are in, %d of them new, in %s\n", im.Total, added, time.Since(progress.started).Round(time.Second))
+	fmt.Printf("imported %d things, %d of them new, in %s\n", im.Total, added, time.Since(progress.started).Round(time.Second))
 	return nil
 }
 
@@ -78,7 +78,7 @@ type importThingsCmd struct {
 	File string `arg:"" type:"existingfile" help:"File with the extension .csv, .jsonl or .ndjson."`
 }
 
-// Run looks at all rows before it loads any, and tells of each that is wrong.
+// Run checks all rows before it loads any, and reports each invalid one.
 func (c *importThingsCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
 	a, err := server.Open(ctx, s, logger)
 	if err != nil {
@@ -108,16 +108,16 @@ func (c *importThingsCmd) Run(ctx context.Context, s config.Settings, logger *sl
 		Skipped: func(why string) { fmt.Fprintln(os.Stderr, why) },
 	})
 	if err == nil && added != total {
-		err = fmt.Errorf("%s changed while it was read: %d of %d rows are in", c.File, added, total)
+		err = fmt.Errorf("%s changed while it was read: imported %d of %d rows", c.File, added, total)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d things are in, in %s\n", added, time.Since(progress.started).Round(time.Second))
+	fmt.Printf("imported %d things in %s\n", added, time.Since(progress.started).Round(time.Second))
 	return nil
 }
 
-// rows reads the file.
+// rows returns the rows of the file.
 func (c *importThingsCmd) rows() iter.Seq2[dataset.Row, error] {
 	return func(yield func(dataset.Row, error) bool) {
 		format, err := dataset.FormatOf(c.File)
@@ -139,7 +139,7 @@ func (c *importThingsCmd) rows() iter.Seq2[dataset.Row, error] {
 	}
 }
 
-// check looks at all rows and gives how many there are.
+// check validates all rows and returns their number.
 func (c *importThingsCmd) check(ctx context.Context, store *models.Store) (total int, err error) {
 	check, err := store.ImportCheck(ctx)
 	if err != nil {
@@ -158,28 +158,28 @@ func (c *importThingsCmd) check(ctx context.Context, store *models.Store) (total
 		switch before, twice := named[row.Thing.ID]; {
 		case problem != nil:
 		case row.Thing.ID != 0 && twice:
-			problem = fmt.Errorf("id: %d is that of row %d too", row.Thing.ID, before)
+			problem = fmt.Errorf("id: %d is also the id of row %d", row.Thing.ID, before)
 		case total > 1 && (row.Thing.ID == 0) != (named[0] != 0):
-			problem = errors.New("id: give one to all rows, or to none")
+			problem = errors.New("id: either all rows or none must have one")
 		}
 		if problem == nil {
 			named[row.Thing.ID] = row.Number
 			continue
 		}
 		wrong++
-		if row.Err == nil { // which names its row
+		if row.Err == nil { // the error names the row
 			problem = fmt.Errorf("row %d (line %d): %w", row.Number, row.Line, problem)
 		}
 		fmt.Fprintln(os.Stderr, strings.ReplaceAll(problem.Error(), "\n", "; "))
 	}
 	if wrong > 0 {
-		return 0, fmt.Errorf("%d of %d rows are wrong, so nothing is loaded", wrong, total)
+		return 0, fmt.Errorf("%d of %d rows are invalid, so nothing was loaded", wrong, total)
 	}
 	return total, nil
 }
 
-// attach uploads each model file of a folder onto a thing, as its owner: the first file onto the
-// first thing, and so on. What is there already under its name stays.
+// attach uploads each model file of a folder to a thing, as its owner: the first file to the first
+// thing, and so on. It skips files that the thing has already under the same name.
 func attach(ctx context.Context, store *models.Store, dir string, things iter.Seq[dataset.Thing]) error {
 	var paths []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -197,7 +197,7 @@ func attach(ctx context.Context, store *models.Store, dir string, things iter.Se
 	for _, path := range paths {
 		th, ok := next()
 		if !ok {
-			break // fewer things than files
+			break // there are fewer things than files
 		}
 		done, err := attachOne(ctx, store, path, th.ID)
 		if err != nil {
@@ -207,14 +207,14 @@ func attach(ctx context.Context, store *models.Store, dir string, things iter.Se
 			attached++
 		}
 	}
-	fmt.Printf("%d of %d model files are uploaded\n", attached, len(paths))
+	fmt.Printf("uploaded %d of %d model files\n", attached, len(paths))
 	return nil
 }
 
 func attachOne(ctx context.Context, store *models.Store, path string, thingID int64) (done bool, err error) {
 	found, err := store.ThingsByID(ctx, []int64{thingID})
 	if err != nil || found[thingID] == nil {
-		return false, err // left out by the import
+		return false, err // the import skipped the thing
 	}
 	there, err := store.FilesOn(ctx, models.OnThing, []int64{thingID})
 	if err != nil || slices.ContainsFunc(there[thingID], func(f *models.File) bool { return f.Name == filepath.Base(path) && f.SHA256 != "" }) {
@@ -234,7 +234,7 @@ func attachOne(ctx context.Context, store *models.Store, path string, thingID in
 	return err == nil, err
 }
 
-// progress tells how far a long piece of work is, at most once a second.
+// progress reports the progress of a long operation, at most once a second.
 type progress struct {
 	total, first int
 	started, at  time.Time
@@ -246,11 +246,11 @@ func newProgress(total int) *progress {
 
 func (p *progress) tell(done int) {
 	if p.first < 0 {
-		p.first = done // what an earlier run did says nothing of the rate of this one
+		p.first = done // the work of an earlier run does not count for the rate of this one
 	}
 	switch {
 	case done == p.total:
-		fmt.Fprintf(os.Stderr, "%d things are in; counting and building indexes\n", done)
+		fmt.Fprintf(os.Stderr, "imported %d things; counting and building indexes\n", done)
 	case done > p.first && time.Since(p.at) >= time.Second:
 		p.at = time.Now()
 		rate := float64(done-p.first) / time.Since(p.started).Seconds()

@@ -19,10 +19,11 @@ import (
 	"time"
 )
 
-// dieWithParent makes the kernel kill a child when the tests die, where it can be asked to.
+// dieWithParent makes the kernel kill a child process when the test process dies, if the system
+// supports that.
 var dieWithParent *syscall.SysProcAttr
 
-// buildBinary builds the command as it is shipped.
+// buildBinary builds the command as it is released.
 func buildBinary(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "meshyard")
@@ -32,15 +33,15 @@ func buildBinary(t *testing.T) string {
 	return path
 }
 
-// catalogue is what survives a kill: a database and a bucket. Processes of the real binary work on
-// it.
+// catalogue is the data that survives a kill: a database and a bucket. Processes of the real binary
+// work on it.
 type catalogue struct {
 	t        testing.TB
 	binary   string
 	data     string
-	database string   // a postgres:// URL; empty: SQLite in the data folder
-	settings []string // besides, as flags
-	log      string   // a file with what all servers said on standard error
+	database string   // a postgres:// URL; empty for SQLite in the data folder
+	settings []string // additional flags
+	log      string   // a file with the standard error of all servers
 }
 
 func newCatalogue(t testing.TB, binary, database string) *catalogue {
@@ -63,8 +64,7 @@ func (c *catalogue) logged() string {
 	return string(log)
 }
 
-// command is a command on the catalogue. What the environment sets for a catalogue of the
-// developer's is not for it.
+// command returns a command on the catalogue. It ignores the developer's environment variables.
 func (c *catalogue) command(args ...string) *exec.Cmd {
 	args = append(append(args, "--data", c.data), c.settings...)
 	if c.database != "" {
@@ -76,8 +76,7 @@ func (c *catalogue) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command to its end, which must be exit status 0, and gives what it said on standard
-// output.
+// run runs a command to its end, which must be exit status 0, and returns its standard output.
 func (c *catalogue) run(args ...string) string {
 	c.t.Helper()
 	out, stderr, err := c.try(args...)
@@ -100,16 +99,17 @@ func (c *catalogue) try(args ...string) (stdout, stderr string, err error) {
 	return p.stdout.String(), p.stderr.String(), p.err
 }
 
-// process is a process of the binary, which ends with the test at the latest.
+// process is a process of the binary. It ends with the test at the latest.
 type process struct {
 	*exec.Cmd
-	// to be read when it has ended; a server writes its log to a file instead of stderr
+	// Output may be read after the end of the process. A server writes its log to a file instead of
+	// stderr.
 	stdout, stderr bytes.Buffer
 	ended          chan struct{}
-	err            error // of Wait, once ended
+	err            error // of Wait, after the end
 }
 
-// start starts a command and does not wait for it.
+// start starts a command without waiting for it.
 func (c *catalogue) start(args ...string) (*process, error) {
 	p := &process{Cmd: c.command(args...)}
 	p.Stdout, p.Stderr = &p.stdout, &p.stderr
@@ -131,8 +131,8 @@ func (c *catalogue) launch(p *process) error {
 	return nil
 }
 
-// launcher runs what starts processes on a thread that never ends: on Linux a child that is to die
-// with its parent dies with the thread that started it.
+// launcher starts processes on a thread that never ends: on Linux, a child that must die with its
+// parent dies with the thread that started it.
 var launcher = sync.OnceValue(func() chan<- func() {
 	work := make(chan func())
 	go func() {
@@ -144,13 +144,13 @@ var launcher = sync.OnceValue(func() chan<- func() {
 	return work
 })
 
-// kill is kill -9. It returns when the process is gone.
+// kill sends SIGKILL and returns when the process has ended.
 func (p *process) kill() {
-	_ = p.Process.Kill() // it may have ended by itself
+	_ = p.Process.Kill() // it may have ended already
 	<-p.ended
 }
 
-// ends tells whether the process ends within the time.
+// ends reports whether the process ends within the time.
 func (p *process) ends(within time.Duration) bool {
 	select {
 	case <-p.ended:
@@ -160,13 +160,13 @@ func (p *process) ends(within time.Duration) bool {
 	}
 }
 
-// server is a server that answers.
+// server is a running server.
 type server struct {
 	*process
 	url string
 }
 
-// serve starts a server on a port that was free a moment ago and waits until it is ready.
+// serve starts a server on a free port and waits until it is ready.
 func (c *catalogue) serve() *server {
 	c.t.Helper()
 	for range 5 {
@@ -183,8 +183,8 @@ func (c *catalogue) serve() *server {
 	return nil
 }
 
-// tryServe starts a server. The log tells, from the offset on, that it is this one that has the
-// address and not another process.
+// tryServe starts a server. The log after the offset shows that this server has the port and not
+// another process.
 func (c *catalogue) tryServe(offset int) (*server, error) {
 	c.t.Helper()
 	address, err := freeAddress()
@@ -197,7 +197,7 @@ func (c *catalogue) tryServe(offset int) (*server, error) {
 	}
 	defer log.Close()
 	s := &server{&process{Cmd: c.command("serve", "--listen", address, "--rate-limit", "0")}, "http://" + address}
-	// a first token is printed on standard output and stays out of the log
+	// A first token is printed on standard output and does not appear in the log.
 	s.Stdout, s.Stderr = &s.stdout, log
 	if err := c.launch(s.process); err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// stop asks the server to end, which must be exit status 0.
+// stop asks the server to end, which must be with exit status 0.
 func (c *catalogue) stop(s *server) {
 	c.t.Helper()
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// client calls one server until that is killed. It follows no redirects and gives errors back, for
-// a server that is gone is no failure here.
+// client calls one server until it is killed. It follows no redirects and returns errors, because a
+// missing server is not a failure here.
 type client struct {
 	url  string
 	http *http.Client
@@ -26,15 +26,15 @@ func newClient(url string) *client {
 	}}
 }
 
-// answer is an answer whose status came; its body may have been cut off.
+// answer is a response whose status arrived. Its body may be cut off.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
-	cut    error // what ended the body before its time
+	cut    error // the error that ended the body early
 }
 
-// send sends a request in a user's name. An error says that no status came back.
+// send sends a request of a user. An error means that no status arrived.
 func (c *client) send(u *user, method, path, contentType string, body io.Reader) (*answer, error) {
 	r, err := http.NewRequest(method, c.url+path, body)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *client) send(u *user, method, path, contentType string, body io.Reader)
 	return a, nil
 }
 
-// try gets a path that may have nothing on it, and decodes what it has.
+// try gets a path that may not exist, and decodes the response.
 func (c *client) try(u *user, path string, into any) (status int, err error) {
 	a, err := c.send(u, http.MethodGet, path, "", nil)
 	switch {
@@ -82,7 +82,7 @@ func (c *client) json(u *user, path string, into any) error {
 	return err
 }
 
-// thing makes a draft.
+// thing creates a draft.
 func (c *client) thing(u *user, name string) (int64, error) {
 	body, err := json.Marshal(map[string]any{"name": name, "license": "cc", "category": "Tools", "description": "To be killed."})
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *client) thing(u *user, name string) (int64, error) {
 	return thing.ID, nil
 }
 
-// history gives how many entries the user's download history has.
+// history returns the number of entries in the user's download history.
 func (c *client) history(u *user) (int, error) {
 	body, err := json.Marshal(map[string]any{"query": `{ me { downloads(first: 1) { totalCount } } }`})
 	if err != nil {
@@ -120,7 +120,8 @@ func (c *client) history(u *user) (int, error) {
 	return result.Data.Me.Downloads.TotalCount, nil
 }
 
-// multipartBody is a form with its fields and then a file, whose bytes are read as they are sent.
+// multipartBody returns a form with its fields and then a file, whose bytes are read as they are
+// sent.
 func multipartBody(fields map[string]string, name string, file io.Reader) (body io.Reader, contentType string) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -134,7 +135,7 @@ func multipartBody(fields map[string]string, name string, file io.Reader) (body 
 	return io.MultiReader(bytes.NewReader(head), file, &b), w.FormDataContentType()
 }
 
-// signatureOf gives the signature in a signed address.
+// signatureOf returns the signature in a signed URL.
 func signatureOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
-// fsck must find that all is well or, unless it was collected before, objects alone that gc can
+// fsck must find no problems or, unless garbage was collected before, only objects that gc can
 // remove.
 func (k *killing) fsck(collected bool) {
 	k.t.Helper()
@@ -36,7 +36,7 @@ func (k *killing) fsck(collected bool) {
 
 var collected = regexp.MustCompile(`(?m)^removed \d+ expired uploads and (\d+) objects`)
 
-// collect collects all garbage. The server is down.
+// collect collects all garbage while no server runs.
 func (k *killing) collect() {
 	k.t.Helper()
 	k.settle()
@@ -53,7 +53,7 @@ func (k *killing) count(out string) {
 	k.book.do(func() { k.book.figures.collected += n })
 }
 
-// collectBeside collects old garbage while the server is at work.
+// collectBeside collects old garbage while the server is working.
 func (k *killing) collectBeside() {
 	k.book.do(func() { k.book.figures.gcsBeside++ })
 	out, stderr, err := k.try("gc")
@@ -64,7 +64,7 @@ func (k *killing) collectBeside() {
 	k.count(out)
 }
 
-// killCollector kills gc as well. What it left half done, the next one finishes.
+// killCollector also kills gc. The next run completes its work.
 func (k *killing) killCollector() {
 	k.t.Helper()
 	k.plantUploads()
@@ -76,14 +76,14 @@ func (k *killing) killCollector() {
 	}
 	time.Sleep(time.Duration(15+k.rng.IntN(60)) * time.Millisecond)
 	p.kill()
-	if p.err != nil { // else it was faster
+	if p.err != nil { // otherwise gc was faster
 		k.book.figures.gcKills++
 	}
 	k.fsck(false)
 }
 
-// plantUploads makes all uploads two hours old, and adds what kills leave among them: cut writes,
-// and uploads without a row. The server is down.
+// plantUploads makes all uploads two hours old, and adds the remains of kills: incomplete writes,
+// and uploads without a row. No server runs.
 func (k *killing) plantUploads() {
 	k.t.Helper()
 	for i := range 60 {
@@ -103,15 +103,15 @@ func (k *killing) plantUploads() {
 	}
 }
 
-// plantContents adds contents that were promoted long ago and whose finalization a kill kept from
-// its commit. gc then removes them while clients finalize the same.
+// plantContents adds contents that were promoted long ago and whose finalization was killed before
+// its commit. gc then removes them while clients finalize the same contents.
 func (k *killing) plantContents(contents [][]byte) {
 	for _, b := range contents {
 		k.plant(bucket.ContentKey(contentOf(b).sha256), b)
 	}
 }
 
-// plant puts an old object into the bucket, at once and whole as a promotion does.
+// plant atomically stores an old object in the bucket, like a promotion.
 func (k *killing) plant(key string, b []byte) {
 	temp, old := filepath.Join(k.data, "planted"), time.Now().Add(-2*time.Hour)
 	err := os.WriteFile(temp, b, 0o640)
@@ -131,8 +131,8 @@ func (k *killing) object(key string) string {
 	return filepath.Join(k.data, "bucket", filepath.FromSlash(key))
 }
 
-// settle waits until PostgreSQL has noticed that a killed process is gone: a commit that was on its
-// way when it died may still be carried out, and no grace allows for it.
+// settle waits until PostgreSQL has noticed the end of a killed process: a commit that was in
+// flight may still be executed.
 func (k *killing) settle() {
 	k.t.Helper()
 	if k.database == "" {

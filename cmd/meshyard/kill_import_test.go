@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// An import that is killed, by kill -9, a few times and started again ends with the rows of one
-// that nobody killed.
+// TestKillImport checks that an import that is killed by SIGKILL several times and started again
+// produces the same rows as an uninterrupted one.
 func TestKillImport(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)
@@ -37,8 +37,8 @@ func TestKillImport(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// Killed once some more is in; the end, where indexes are built and counts made, is
-				// reached by who is faster than that.
+				// Kill it after some progress. The final phase, which builds indexes and counts, is
+				// reached if the import is faster than that.
 				for before := done; done <= before+1_000 && !p.ends(5*time.Millisecond); {
 					done = killed.imported()
 				}
@@ -70,7 +70,7 @@ func TestKillImport(t *testing.T) {
 	}
 }
 
-// open opens the catalogue's database.
+// open opens the database of the catalogue.
 func (c *catalogue) open() *models.DB {
 	c.t.Helper()
 	address := c.database
@@ -84,16 +84,16 @@ func (c *catalogue) open() *models.DB {
 	return db
 }
 
-// imported tells how far an import under way came.
+// imported returns the progress of an import.
 func (c *catalogue) imported() (done int) {
 	db := c.open()
 	defer db.Close()
-	// there is none before it begins, and when it is over
+	// There is no row before the import starts and after it ends.
 	_ = db.SQL().QueryRow("SELECT done FROM imports").Scan(&done)
 	return done
 }
 
-// digest is that of the rows of a query, and how many there are.
+// digest returns a hash of the rows of a query, and their number.
 func (c *catalogue) digest(query string) (sum [sha256.Size]byte, rows int) {
 	c.t.Helper()
 	db := c.open()

@@ -13,11 +13,11 @@ import (
 	"sync"
 )
 
-// content is what is remembered of bytes that were sent.
+// content describes bytes that were sent.
 type content struct {
 	size   int64
 	sha256 string // hex
-	md5    string // base64, as the wire has it
+	md5    string // base64, as in responses
 }
 
 func contentOf(b []byte) content {
@@ -25,22 +25,22 @@ func contentOf(b []byte) content {
 	return content{int64(len(b)), hex.EncodeToString(long[:]), base64.StdEncoding.EncodeToString(short[:])}
 }
 
-// file is what a client knows of a file.
+// file is a client's view of a file.
 type file struct {
 	id        int64
 	owner     *user
 	name      string
-	thing     int64     // what it hangs on, or was asked to hang on
-	has       *content  // answered with 200
-	may       []content // sent after that, and not answered
+	thing     int64     // its target, or the requested one
+	has       *content  // the response was 200
+	may       []content // sent after that, without a response
 	form      *form     // nil: sent to uploadFile
-	finalized bool      // answered with 200
-	asked     *batch    // sent, and not answered
-	downloads int       // answered with 302
-	unsure    int       // sent, and not answered
+	finalized bool      // the response was 200
+	asked     *batch    // sent, without a response
+	downloads int       // the response was 302
+	unsure    int       // sent, without a response
 }
 
-// form is a signed form of a staged upload.
+// form is the signed form of a staged upload.
 type form struct {
 	path   string
 	fields map[string]string
@@ -53,33 +53,33 @@ type batch struct {
 	answered bool
 }
 
-// user is a user with what he may take up next.
+// user is a user with the objects that may be used next.
 type user struct {
 	name, token string
 	things      []int64
 	pending     []*file // uploaded, and in no batch
-	forms       []*file // staged, and in nobody's hands
+	forms       []*file // staged, and not in use by a client
 	finalized   []*file
 }
 
-// figures count what was answered and what was not.
+// figures count responses and missing responses.
 type figures struct {
 	kills, gcKills, gcsBeside                   int
-	uploads, forms, finalizes, files, downloads int // answered
-	unanswered                                  int // calls that a kill cut off
-	// uploads, finalizations and downloads of those that had happened all the same
+	uploads, forms, finalizes, files, downloads int // with a response
+	unanswered                                  int // calls that a kill interrupted
+	// Uploads, finalizations and downloads among those that took effect nevertheless.
 	tookEffect int
-	// objects that the test left as a kill would, and that gc removed
+	// Objects that the test created as a kill would leave them, and objects that gc removed.
 	planted, collected int
 }
 
-// ledger is what the clients were answered: what must be there after any number of kills.
+// ledger records the responses that clients received: what must exist after any number of kills.
 type ledger struct {
 	mu       sync.Mutex
 	users    []*user
 	files    []*file
 	batches  []*batch // of this round
-	secrets  []string // that no log may hold
+	secrets  []string // must not occur in any log
 	problems []string
 	figures  figures
 }
@@ -90,12 +90,12 @@ func (l *ledger) do(f func()) {
 	f()
 }
 
-// problem notes what is not as it must be. Clients call it, who must not end the test themselves.
+// problem records a violation. Clients call it, because they must not end the test themselves.
 func (l *ledger) problem(format string, args ...any) {
 	l.do(func() { l.problems = append(l.problems, fmt.Sprintf(format, args...)) })
 }
 
-// claim takes up to n of the user's pending uploads into a batch of the caller's.
+// claim moves up to n of the user's pending uploads into a batch of the caller.
 func (l *ledger) claim(rng *rand.Rand, u *user, n int) (b *batch) {
 	l.do(func() {
 		n = min(n, len(u.pending))
@@ -103,8 +103,8 @@ func (l *ledger) claim(rng *rand.Rand, u *user, n int) (b *batch) {
 			return
 		}
 		rng.Shuffle(len(u.pending), func(i, j int) { u.pending[i], u.pending[j] = u.pending[j], u.pending[i] })
-		// Of the things to come and those that are rather full already, the latest are taken: a
-		// thing holds 1,000 files.
+		// The latest things are used, including those that are not created yet: a thing has at most
+		// 1,000 files.
 		latest := u.things[max(0, len(u.things)-3):]
 		b = &batch{files: slices.Clone(u.pending[:n]), thing: latest[rng.IntN(len(latest))]}
 		u.pending = u.pending[n:]
@@ -116,7 +116,7 @@ func (l *ledger) claim(rng *rand.Rand, u *user, n int) (b *batch) {
 	return b
 }
 
-// finalized notes that a batch was answered with 200.
+// finalized records that the response to a batch was 200.
 func (l *ledger) finalized(b *batch) {
 	l.do(func() {
 		if b.answered {
@@ -131,7 +131,7 @@ func (l *ledger) finalized(b *batch) {
 	})
 }
 
-// info is what is read of FileSchema.
+// info is the part of FileSchema that the test reads.
 type info struct {
 	ID            int64   `json:"id"`
 	Size          int64   `json:"size"`
@@ -140,9 +140,9 @@ type info struct {
 	DirectURL     *string `json:"direct_url"`
 }
 
-// verify asks a server for all that is in the ledger, while no client is at work, and settles what
-// was left open: what was not answered has happened by now or never will. It reads the bytes of
-// what clients were last at, and of a sample of the rest.
+// verify compares the server with the ledger while no client is active, and decides what is
+// unknown: a call without a response has taken effect by now or never will. It reads the content of
+// recently used files, and of a sample of the others.
 func (l *ledger) verify(c *client, rng *rand.Rand, sample int) error {
 	listed := make(map[int64]map[int64]info) // by thing and file
 	for _, u := range l.users {
@@ -159,7 +159,7 @@ func (l *ledger) verify(c *client, rng *rand.Rand, sample int) error {
 	}
 	done := make(map[*batch]int)
 	counts := make(map[*user]int)
-	var there, fresh []*file // fresh: what the last kill may have met half done
+	var there, fresh []*file // fresh files may have been affected by the last kill
 	at := make(map[*file]info)
 	for _, f := range l.files {
 		found, hangs := listed[f.thing][f.id]
@@ -209,7 +209,7 @@ func (l *ledger) verify(c *client, rng *rand.Rand, sample int) error {
 	return nil
 }
 
-// checkAbsent looks at a file that the server does not know.
+// checkAbsent checks a file that the server does not know.
 func (l *ledger) checkAbsent(f *file) {
 	if f.has != nil || f.finalized {
 		l.problem("file %d of %s, %s: got 404, want it there", f.id, f.owner.name, f.story())
@@ -217,13 +217,13 @@ func (l *ledger) checkAbsent(f *file) {
 	f.may, f.asked = nil, nil
 }
 
-// checkFile looks at a file that the server knows, and settles what it is now.
+// checkFile checks a file that the server knows, and records its state.
 func (l *ledger) checkFile(f *file, got info, hangs bool) {
 	switch {
 	case f.finalized && !hangs:
 		l.problem("file %d, %s: got no finalized file, want it on thing %d", f.id, f.story(), f.thing)
 	case hangs && !f.finalized && f.asked == nil:
-		l.problem("file %d, %s: got it finalized, which nobody asked for", f.id, f.story())
+		l.problem("file %d, %s: got it finalized without a request", f.id, f.story())
 	}
 	possible := slices.Clone(f.may)
 	if f.has != nil {
@@ -250,7 +250,8 @@ func (l *ledger) checkFile(f *file, got info, hangs bool) {
 	}
 }
 
-// checkHistory compares a user's history with the counts of the files, which are all his own.
+// checkHistory compares a user's history with the counts of the files, which are all the user's
+// own.
 func (l *ledger) checkHistory(c *client, u *user, want int) error {
 	got, err := c.history(u)
 	if err == nil && got != want {
@@ -259,7 +260,7 @@ func (l *ledger) checkHistory(c *client, u *user, want int) error {
 	return err
 }
 
-// checkBytes reads the bytes themselves.
+// checkBytes reads the content itself.
 func (l *ledger) checkBytes(c *client, f *file, at info) error {
 	if at.DirectURL == nil {
 		l.problem("file %d: got no direct_url, want one", f.id)
@@ -287,8 +288,7 @@ func (l *ledger) checkBytes(c *client, f *file, at info) error {
 	return nil
 }
 
-// collectLoose gives files that were in the hands of a client that was cut off back to whoever
-// comes next.
+// collectLoose returns files to the pool that an interrupted client was using.
 func (l *ledger) collectLoose() {
 	for _, u := range l.users {
 		u.pending, u.forms = nil, nil
@@ -311,7 +311,7 @@ func (l *ledger) secret(s string) {
 	}
 }
 
-// story says what was answered about a file, for messages.
+// story describes the calls for a file, for messages.
 func (f *file) story() string {
 	by := "uploaded"
 	if f.form != nil {

@@ -18,13 +18,13 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// moment is something that clients meet, on which a kill can be timed.
+// moment is an event that clients observe. A kill can be timed by it.
 type moment int
 
 const (
-	sentBytes moment = iota // the last byte of an upload was read to be sent
+	sentBytes moment = iota // the last byte of an upload was sent
 	sentFinalize
-	gotUpload // an answer came
+	gotUpload // a response arrived
 	gotFinalize
 	gotDownload
 	moments
@@ -34,18 +34,18 @@ func (m moment) String() string {
 	return [moments]string{"upload sent", "finalize sent", "upload answered", "finalize answered", "download answered"}[m]
 }
 
-// mix is what the clients of a round mostly do.
+// mix is the kind of calls that most clients of a round make.
 type mix int
 
 const (
 	everything  mix = iota
-	finalizing      // first uploads alone, then nothing but batches of them
-	staging         // forms alone, most of them sent again with other bytes
-	downloading     // first some files, then downloads alone, which share commits
+	finalizing      // first uploads only, then only batches of them
+	staging         // forms only, most of them sent again with other bytes
+	downloading     // first some files, then only downloads, which share commits
 	mixes
 )
 
-// hoard is how many uploads are there before clients turn to finalizing.
+// hoard is the number of uploads after which clients start to finalize.
 const hoard = 50
 
 // load is the clients of one round.
@@ -53,15 +53,15 @@ type load struct {
 	*client
 	mix    mix
 	book   *ledger
-	pool   [][]byte // contents that several uploads have
+	pool   [][]byte // contents that several uploads share
 	killed atomic.Bool
 	sum    [moments]atomic.Int64
 	clock  moment
 	due    int64
-	fire   chan struct{} // closed at the moment that is due
+	fire   chan struct{} // closed at the chosen moment
 }
 
-// run starts clients, who work until the server is killed, and waits for them.
+// run starts clients, which work until the server is killed, and waits for them.
 func (l *load) run(rng *rand.Rand, clients int) *sync.WaitGroup {
 	var all sync.WaitGroup
 	for i := range clients {
@@ -100,20 +100,20 @@ func (l *load) step(rng *rand.Rand, u *user) {
 	}
 }
 
-// met counts a moment, and fires where it is the one that the kill waits for.
+// met counts a moment, and fires if the kill waits for it.
 func (l *load) met(m moment) {
 	if l.sum[m].Add(1) == l.due && m == l.clock {
 		close(l.fire)
 	}
 }
 
-// answered tells whether an answer with the wanted status came. None is right once the server was
-// killed, and at no other time.
+// answered reports whether a response with the wanted status arrived. A missing response is correct
+// only after the server was killed.
 func (l *load) answered(what string, a *answer, err error, want int) bool {
 	killed := l.killed.Load()
 	switch {
 	case err != nil && !killed:
-		l.book.problem("%s: got %v from a server that nobody killed, want %d", what, err, want)
+		l.book.problem("%s: got %v from a server that was not killed, want %d", what, err, want)
 	case err != nil:
 		l.book.do(func() { l.book.figures.unanswered++ })
 	case a.status != want:
@@ -124,18 +124,18 @@ func (l *load) answered(what string, a *answer, err error, want int) bool {
 	return false
 }
 
-// bytes gives bytes to upload: often some that others upload too, mostly few, at most 2 MiB.
+// bytes returns bytes to upload: often some that others also upload, mostly few, at most 2 MiB.
 func (l *load) bytes(rng *rand.Rand) []byte {
 	if rng.IntN(5) < 2 {
 		return l.pool[rng.IntN(len(l.pool))]
 	}
 	if l.mix != everything {
-		return randomBytes(rng, 14) // short calls, so that the kill meets each of their stages
+		return randomBytes(rng, 14) // short calls, so that kills occur in each of their stages
 	}
 	return randomBytes(rng, 21)
 }
 
-// randomBytes gives 1 to 2^most bytes, as often few as many.
+// randomBytes returns 1 to 2^most bytes. Small numbers are as frequent as large ones.
 func randomBytes(rng *rand.Rand, most float64) []byte {
 	b := make([]byte, int(math.Exp2(rng.Float64()*most)))
 	var seed [32]byte
@@ -146,7 +146,7 @@ func randomBytes(rng *rand.Rand, most float64) []byte {
 	return b
 }
 
-// sending gives bytes as they are sent, all at once or in a trickle.
+// sending returns a reader of bytes that are sent at once or slowly.
 func (l *load) sending(rng *rand.Rand, b []byte) io.Reader {
 	r := &trickle{left: b, step: len(b), end: func() { l.met(sentBytes) }}
 	if l.mix == everything && rng.IntN(5) == 0 {
@@ -185,7 +185,7 @@ func (l *load) upload(rng *rand.Rand, u *user) {
 	l.met(gotUpload)
 	var up struct{ ID int64 }
 	switch err := json.Unmarshal(a.body, &up); {
-	case a.cut != nil && l.killed.Load(): // answered, but nobody can name it
+	case a.cut != nil && l.killed.Load(): // the response arrived, but the id is unknown
 	case err != nil || up.ID == 0:
 		l.book.problem("upload %s: got %.300s, want an id", name, a.body)
 	default:
@@ -199,7 +199,7 @@ func (l *load) upload(rng *rand.Rand, u *user) {
 	}
 }
 
-// sendForm takes a staged upload some steps further: bytes, perhaps other bytes, finalize.
+// sendForm continues a staged upload by some steps: bytes, perhaps other bytes, finalize.
 func (l *load) sendForm(rng *rand.Rand, u *user) {
 	var f *file
 	l.book.do(func() {
@@ -254,7 +254,7 @@ func (l *load) stage(rng *rand.Rand, u *user) *file {
 		l.book.problem("stage %s: %v, %v: %.300s", f.name, err, fault, a.body)
 		return nil
 	}
-	// The form outlives the server's address, which is another after every kill here.
+	// The form outlives the address of the server, which changes after every kill here.
 	f.form = &form{action.Path, staged.Fields}
 	l.book.secret(staged.Fields["signature"])
 	l.book.do(func() { l.book.files = append(l.book.files, f) })
@@ -278,7 +278,7 @@ func (l *load) postForm(rng *rand.Rand, f *file) bool {
 	return true
 }
 
-// finalize hangs 1 to 5 uploads on a thing, now and then by two calls at once.
+// finalize attaches 1 to 5 uploads to a thing, sometimes by two calls at once.
 func (l *load) finalize(rng *rand.Rand, u *user) {
 	b := l.book.claim(rng, u, 1+rng.IntN(5))
 	if b == nil {
@@ -305,8 +305,8 @@ func (l *load) done(b *batch) {
 	l.met(gotFinalize)
 }
 
-// download makes a tracked download and, now and then, reads the bytes. Some clients put the token
-// into the address.
+// download makes a tracked download and sometimes reads the bytes. Some clients put the token into
+// the URL.
 func (l *load) download(rng *rand.Rand, u *user) {
 	var f *file
 	l.book.do(func() {
@@ -347,7 +347,7 @@ func (l *load) download(rng *rand.Rand, u *user) {
 	}
 }
 
-// pool gives some contents for several uploads to have.
+// pool returns contents that several uploads share.
 func pool(rng *rand.Rand) [][]byte {
 	contents := make([][]byte, 12)
 	for i := range contents {

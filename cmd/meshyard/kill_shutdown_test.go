@@ -14,14 +14,15 @@ import (
 	"time"
 )
 
-// SIGTERM lets an upload in flight end and takes no more connections; a second one does not wait.
+// TestShutdown checks that SIGTERM lets an upload in flight end and stops new connections, and that
+// a second SIGTERM ends the process at once.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t, buildBinary(t), "")
 	c.run("user", "create", "ada")
 	ada := &user{name: "ada", token: strings.TrimSpace(c.run("token", "create", "ada"))}
 	sent := randomBytes(rand.New(rand.NewPCG(1, 2)), 10)
-	sent = append(sent, make([]byte, 1<<20)...) // enough that the server has begun to write it
+	sent = append(sent, make([]byte, 1<<20)...) // enough that the server has started to write it
 
 	s := c.serve()
 	up := c.begin(s, ada, sent)
@@ -51,7 +52,7 @@ func TestShutdown(t *testing.T) {
 
 	c.begin(s, ada, sent)
 	c.terminate(s)
-	// the default of the second signal is back a moment after the first
+	// The default handling of the second signal is restored a moment after the first.
 	time.Sleep(50 * time.Millisecond)
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -67,7 +68,7 @@ func TestShutdown(t *testing.T) {
 	c.checkLog([]string{ada.token})
 }
 
-// inFlight is an upload of which the first half was sent.
+// inFlight is an upload of which half was sent.
 type inFlight struct {
 	rest   []byte
 	body   *io.PipeWriter
@@ -102,7 +103,7 @@ func (c *catalogue) begin(s *server, u *user, b []byte) *inFlight {
 	}
 }
 
-// finish sends the rest of the upload and gives the answer.
+// finish sends the rest of the upload and returns the response.
 func (up *inFlight) finish() *answer {
 	up.t.Helper()
 	if _, err := up.body.Write(up.rest); err != nil {

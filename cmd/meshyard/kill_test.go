@@ -17,12 +17,12 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// The server is killed, by kill -9, in the middle of uploads and finalizations, again and again on
-// the same data. After every restart all that was answered is there, and in the end gc leaves
-// nothing that fsck could find fault with.
+// TestKill kills the server by SIGKILL during uploads and finalizations, repeatedly on the same
+// data. After every restart, everything that was confirmed must exist, and at the end fsck must
+// find no problems after gc.
 //
-// MESHYARD_KILLS is how many times, on each engine; MESHYARD_KILL_SEED repeats the choices of a
-// run, though not its timing.
+// MESHYARD_KILLS is the number of kills on each engine. MESHYARD_KILL_SEED repeats the random
+// choices of a run, though not its timing.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	kills, seed := numberFrom(t, "MESHYARD_KILLS", 6), numberFrom(t, "MESHYARD_KILL_SEED", randomSeed())
@@ -87,11 +87,11 @@ func (k *killing) populate() {
 	}
 }
 
-// round starts the server, looks at all that was answered before, lets clients work and kills it.
-// What an operator may do with a catalogue whose server is down, or runs, comes in turns.
+// round starts the server, checks everything that was confirmed before, lets clients work and kills
+// the server. The operations of an operator on a stopped or running server alternate.
 func (k *killing) round(round int) {
 	contents := pool(k.rng)
-	beside := round%5 == 1 || round%5 == 2 // gc, while the server is at work
+	beside := round%5 == 1 || round%5 == 2 // run gc while the server is working
 	if beside {
 		k.plantUploads()
 	}
@@ -122,7 +122,7 @@ func (k *killing) round(round int) {
 	if l.due > 0 {
 		select {
 		case <-l.fire:
-		case <-time.After(1500 * time.Millisecond): // a slow machine: any moment is as good
+		case <-time.After(1500 * time.Millisecond): // a slow machine: any moment is suitable
 		}
 	}
 	time.Sleep(delay)
@@ -134,7 +134,7 @@ func (k *killing) round(round int) {
 	k.faults(fmt.Sprintf("round %d, killed %s", round, why))
 
 	switch round % 4 {
-	case 0: // straight on
+	case 0: // restart immediately
 	case 1:
 		k.fsck(false)
 		k.collect()
@@ -147,8 +147,7 @@ func (k *killing) round(round int) {
 	k.faults(fmt.Sprintf("round %d, killed %s, before the restart", round, why))
 }
 
-// choose says when to kill: after a while, or close to something that the clients have just sent or
-// been answered.
+// choose decides when to kill: after some time, or shortly after a call was sent or answered.
 func (k *killing) choose(l *load) (delay time.Duration, why string) {
 	if k.rng.IntN(3) == 0 {
 		delay = time.Duration(30+k.rng.IntN(600)) * time.Millisecond
@@ -165,12 +164,12 @@ func (k *killing) choose(l *load) (delay time.Duration, why string) {
 		l.clock = gotDownload
 	}
 	if l.clock == sentBytes || l.clock == sentFinalize {
-		delay = time.Duration(k.rng.IntN(8_000)) * time.Microsecond // while it is being worked on
+		delay = time.Duration(k.rng.IntN(8_000)) * time.Microsecond // while the call is being processed
 	}
 	return delay, fmt.Sprintf("%s after the moment %d of %q", delay, l.due, l.clock)
 }
 
-// verify asks the server for all that was answered so far.
+// verify checks everything that was confirmed so far.
 func (k *killing) verify(c *client, sample int) {
 	k.t.Helper()
 	if err := k.book.verify(c, k.rng, sample); err != nil {
@@ -179,7 +178,7 @@ func (k *killing) verify(c *client, sample int) {
 	k.faults("after the restart")
 }
 
-// faults ends the test where something was not as it must be.
+// faults ends the test if there were violations.
 func (k *killing) faults(when string) {
 	k.t.Helper()
 	for i, p := range k.book.problems {
@@ -194,7 +193,7 @@ func (k *killing) faults(when string) {
 	}
 }
 
-// end looks at everything once more, before and after the garbage is collected.
+// end checks everything again, before and after garbage collection.
 func (k *killing) end() {
 	s := k.serve()
 	c := newClient(s.url)
@@ -223,7 +222,7 @@ func (k *killing) end() {
 
 var anyToken = regexp.MustCompile(`meshyard_[0-9A-Za-z]{49}`)
 
-// checkLog sees that the servers' log holds no secret.
+// checkLog checks that the logs of the servers contain no secret.
 func (c *catalogue) checkLog(secrets []string) {
 	c.t.Helper()
 	log := c.logged()

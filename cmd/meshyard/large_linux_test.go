@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// maxGrowth is how much memory the server may take more while a file comes, however large: the
-// buffers of one upload, and what the garbage collector lets lie about.
+// maxGrowth is the maximum growth of the server's memory during an upload of any size: the buffers
+// of one upload, and uncollected garbage.
 const maxGrowth = 32 << 20
 
-// A file of any size comes by GraphQL in the same few buffers as by REST, whether its length is
-// told or not.
+// TestLargeUpload checks that an upload of any size by GraphQL needs as few buffers as one by REST,
+// whether or not its length is known.
 //
-// MESHYARD_UPLOAD_MIB is how large it is.
+// MESHYARD_UPLOAD_MIB is the size.
 func TestLargeUpload(t *testing.T) {
 	size := numberFrom(t, "MESHYARD_UPLOAD_MIB", 64) << 20
 	c := newCatalogue(t, buildBinary(t), "")
@@ -52,13 +52,13 @@ func TestLargeUpload(t *testing.T) {
 			t.Fatalf("%s: %d %s %v", by[1], answer.StatusCode, body, err)
 		}
 	}
-	for _, by := range [][2]string{rest, graphQL} { // what is made once is made now
+	for _, by := range [][2]string{rest, graphQL} { // one-time initialization happens now
 		upload(by, 1<<20, false)
 	}
 	for _, by := range [][2]string{rest, graphQL} {
 		for _, chunked := range []bool{false, true} {
-			// Where the peak cannot be reset it is of the whole life, which can only make a growth
-			// look larger.
+			// If the peak cannot be reset, it covers the whole life of the process, which can only
+			// make the growth look larger.
 			_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.Process.Pid), []byte("5"), 0)
 			before, began := s.memory(t, "VmRSS"), time.Now()
 			upload(by, size, chunked)
@@ -88,7 +88,7 @@ func (p *process) memory(t *testing.T, name string) int64 {
 	return 0
 }
 
-// zeros is a file without end.
+// zeros is an endless file.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {

@@ -64,7 +64,8 @@ Exit status: 0 success; 1 failure, or a check found something; 2 wrong command l
 func main() {
 	child.RunIfAsked(child.Idle)
 	if os.Getenv("GOGC") == "" {
-		// a live heap of a few MB would be collected some 25 times a second under load
+		// With a live heap of a few MB, the default would collect some 25 times a second under
+		// load.
 		debug.SetGCPercent(400)
 	}
 	if os.Getenv("AWS_EC2_METADATA_DISABLED") == "" {

@@ -12,10 +12,10 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// Every shell block of the README works as it is printed, one after the other in one shell, on a
-// new server. Only the address and the token of the server are put in, and make is asked what it
-// would do. A line fails when its command does, which for curl includes every status that is not a
-// success, or when it prints GraphQL errors.
+// TestREADME runs every shell block of the README unchanged, one after the other in one shell, on a
+// new server. Only the URL and the token of the server are inserted, and make prints its commands
+// instead of running them. A line fails if its command fails, which for curl includes every status
+// that is not a success, or if it prints GraphQL errors.
 func TestREADME(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -46,7 +46,7 @@ func TestREADME(t *testing.T) {
 			token := strings.TrimSpace(c.run("token", "create", "admin"))
 			server := c.serve()
 
-			work := t.TempDir() // for what the commands write
+			work := t.TempDir() // for the output of the commands
 			if err := os.Symlink(filepath.Join(root, "testdata"), filepath.Join(work, "testdata")); err != nil {
 				t.Fatal(err)
 			}

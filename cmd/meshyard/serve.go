@@ -24,7 +24,7 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	// first: when another server has the address, nothing is created or printed
+	// The first step, so that nothing is created or printed if the address is in use.
 	listener, err := a.Listen()
 	if err != nil {
 		return err

@@ -13,8 +13,9 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// serve fails with one line that names the setting if the database or the bucket is down. It asks
-// the metadata service of EC2 only if told to, and with --wait it warns and tries again.
+// TestServeWithoutDatabaseOrBucket checks that serve fails with one line that names the setting if
+// the database or the bucket is unavailable. It calls the metadata service of EC2 only if
+// configured, and with --wait it logs a warning and tries again.
 func TestServeWithoutDatabaseOrBucket(t *testing.T) {
 	binary := buildBinary(t)
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -51,7 +52,7 @@ func TestServeWithoutDatabaseOrBucket(t *testing.T) {
 			var stderr strings.Builder
 			command.Stderr = &stderr
 			err := command.Run()
-			var last []string // lines that are no log lines
+			var last []string // lines that are not log lines
 			for line := range strings.Lines(stderr.String()) {
 				// The credential providers of the SDK, which log for themselves, are the exception.
 				if !strings.HasPrefix(line, "{") && !(c.asks && strings.HasPrefix(line, "SDK ")) {

@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// Without a token, queries read what is published and nothing else, if the operator permits it.
-// REST always needs a token.
+// TestAnonymousRead checks that queries without a token read published objects and nothing else, if
+// the operator permits it. REST always requires a token.
 func TestAnonymousRead(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada", auth.Read, auth.Write)
@@ -46,7 +46,8 @@ func TestAnonymousRead(t *testing.T) {
 	}, func(c *config.Settings) { c.AnonymousRead = true })
 }
 
-// An instance without anonymous reading answers queries without a token with UNAUTHENTICATED.
+// TestPrivateInstance checks that a server without anonymous reading responds to queries without a
+// token with UNAUTHENTICATED.
 func TestPrivateInstance(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		anonymous := s.User("ada", auth.Read).For(t)
@@ -57,8 +58,8 @@ func TestPrivateInstance(t *testing.T) {
 	})
 }
 
-// A failing mutation does not discard the results of those before it, and those after it do not run
-// unless the client asks for it.
+// TestMutationsStopAtFirstFailure checks that a failing mutation does not discard the results of
+// earlier ones, and that later ones do not run unless the client requests it.
 func TestMutationsStopAtFirstFailure(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada", auth.Read, auth.Write)

@@ -10,7 +10,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// All audits of npm's graphql-http pass.
+// TestGraphQLOverHTTP runs all audits of the npm package graphql-http.
 func TestGraphQLOverHTTP(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	dir := t.TempDir()

@@ -13,8 +13,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// A cursor that was changed is refused as bad input, also where it holds a time that no database
-// takes.
+// TestChangedCursors checks that a modified cursor is rejected as bad input, even if it contains a
+// time that the database cannot store.
 func TestChangedCursors(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.Catalogue()
@@ -53,7 +53,8 @@ func TestChangedCursors(t *testing.T) {
 	})
 }
 
-// A user's makes count as the list of them shows them: makes of drafts do not.
+// TestMakeCountOfUsers checks that a user's make count equals the length of the list: makes of
+// drafts do not count.
 func TestMakeCountOfUsers(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
@@ -91,7 +92,8 @@ func TestMakeCountOfUsers(t *testing.T) {
 	})
 }
 
-// However many user agents a token calls with, few rows are kept, and none for ever.
+// TestDeprecatedCallsAreBounded checks that a token that uses many user agents creates few rows,
+// and that rows are removed after some time.
 func TestDeprecatedCallsAreBounded(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ctx, caller := context.Background(), auth.Caller{TokenID: 7}
@@ -127,8 +129,8 @@ func TestDeprecatedCallsAreBounded(t *testing.T) {
 	})
 }
 
-// A single letter finds whole words only, and the words of one query that may be misspelled are
-// few.
+// TestSearchIsBounded checks that a single letter matches whole words only, and that few words of a
+// query may be misspelled.
 func TestSearchIsBounded(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -148,7 +150,7 @@ func TestSearchIsBounded(t *testing.T) {
 				names = append(names, n.Name)
 			}
 			if found := strings.Join(names, ", "); found != want {
-				t.Errorf("%q finds %q, want %q", query, found, want)
+				t.Errorf("search %q: got %q, want %q", query, found, want)
 			}
 		}
 		statements := func(query string) int64 {
@@ -165,7 +167,7 @@ func TestSearchIsBounded(t *testing.T) {
 	})
 }
 
-// Words that match are marked near the beginning of a text; what is far behind is not searched.
+// TestHighlightsAreBounded checks that matches are highlighted near the beginning of a text only.
 func TestHighlightsAreBounded(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -196,7 +198,8 @@ func TestHighlightsAreBounded(t *testing.T) {
 	})
 }
 
-// The duplicates of many files are read together, by a shape that is stored with each preview.
+// TestDuplicatesAreReadTogether checks that the duplicates of many files are loaded in one batch,
+// by the stored shape of their previews.
 func TestDuplicatesAreReadTogether(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 )
 
-// GraphiQL of the whole server opens with the network cut off, shows the documentation and runs an
-// example.
+// TestBrowserGraphiQL checks that GraphiQL of the complete server works without network access,
+// shows the documentation and runs an example.
 func TestBrowserGraphiQL(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	ada := s.User("ada")

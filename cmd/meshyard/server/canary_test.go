@@ -13,7 +13,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// buffer keeps what is logged, by whomever.
+// buffer collects all log output.
 type buffer struct {
 	mu   sync.Mutex
 	kept bytes.Buffer
@@ -31,8 +31,9 @@ func (b *buffer) String() string {
 	return b.kept.String()
 }
 
-// No token, password, code, cookie or secret is in any log, whichever way it went, nor repeated in
-// any refusal. Not beside other tests: it listens to all logs.
+// TestNoSecretIsLogged checks that no token, password, code, cookie or secret appears in a log or
+// in an error response, however it was sent. It cannot be parallel, because it replaces the default
+// logger.
 func TestNoSecretIsLogged(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
@@ -97,7 +98,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 			secrets["made token"] = made.CreateToken.Secret
 
 			if strings.Count(logged.String(), "path=/login/oauth/access_token") < 4 {
-				t.Fatalf("the log is not heard: %s", logged)
+				t.Fatalf("the log was not captured: %s", logged)
 			}
 			for name, secret := range secrets {
 				if len(secret) < 10 {

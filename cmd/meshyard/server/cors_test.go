@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// Pages may call as the setting says, by requests and by WebSockets, and never with what the
-// browser keeps.
+// TestPagesOfOtherSites checks that pages may send requests and open WebSockets as the setting
+// allows, and never with cookies.
 func TestPagesOfOtherSites(t *testing.T) {
 	t.Parallel()
 	const friend, stranger = "https://app.example.org", "https://app.example.org.evil.example"
@@ -64,7 +64,7 @@ func TestPagesOfOtherSites(t *testing.T) {
 	}
 }
 
-// opens tells whether a page of an origin may open a WebSocket.
+// opens reports whether a page of an origin may open a WebSocket.
 func opens(t *testing.T, url, origin string) bool {
 	t.Helper()
 	header := make(http.Header)

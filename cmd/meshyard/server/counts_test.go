@@ -17,7 +17,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// pool is the ids of one noun that clients have come by, those that are gone among them.
+// pool holds the ids of objects of one type that clients have seen, including deleted ones.
 type pool struct {
 	mu     sync.Mutex
 	ids    []string
@@ -34,7 +34,7 @@ func (p *pool) add(id string, owner int) {
 	p.owners[id] = owner
 }
 
-// owner tells whose an id is, and otherwise where that is not known.
+// owner returns the owner of an object, or otherwise if it is unknown.
 func (p *pool) owner(id any, otherwise int) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,7 +44,7 @@ func (p *pool) owner(id any, otherwise int) int {
 	return otherwise
 }
 
-// one gives one of the ids, the later ones more often; "999999" where there is none.
+// one returns a random id, preferring recent ones, or "999999" if there is none.
 func (p *pool) one(r *rand.Rand) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,19 +60,19 @@ func (p *pool) all() []string {
 	return slices.Clone(p.ids)
 }
 
-// crowd is some users who do whatever there is to do.
+// crowd is a group of users who perform random mutations.
 type crowd struct {
 	users                                       []*servertest.Client
 	names                                       []string
 	things, files, makes, comments, collections pool
 	deeds                                       []deed
-	// how often each deed was done and not refused: *atomic.Int64
+	// The number of successful calls of each deed: *atomic.Int64.
 	done sync.Map
 }
 
-// deed is a mutation. Its variables are those of its document that vars gives; what it answers as
-// newId goes into the pool made. Where it is for the owner of what is in a pool, the owner does it
-// mostly.
+// deed is a mutation. vars returns the variables of its document; the newId in its response is
+// added to the pool made. If only the owner of an object in a pool may perform it, the owner
+// usually does.
 type deed struct {
 	name, document string
 	vars           func(r *rand.Rand, who int) object
@@ -160,8 +160,8 @@ func newCrowd(t *testing.T, s *servertest.Server) *crowd {
 
 var newID = regexp.MustCompile(`"newId":"(\d+)"`)
 
-// act does n deeds in each of eight goroutines, each with a seed of its own. None may fail by a
-// fault of ours.
+// act performs n deeds in each of eight goroutines, each with its own seed. None may cause an
+// internal error.
 func (c *crowd) act(t *testing.T, seed uint64, n int) {
 	t.Helper()
 	together(8, func(i int) int {
@@ -169,7 +169,7 @@ func (c *crowd) act(t *testing.T, seed uint64, n int) {
 		for range n {
 			who, d := r.IntN(len(c.users)), c.deeds[r.IntN(len(c.deeds))]
 			if d.name == "delete thing" && r.IntN(8) > 0 {
-				// or little would be left
+				// Otherwise few objects would remain.
 				d = c.deeds[slices.IndexFunc(c.deeds, func(d deed) bool { return d.name == "set ancestors" })]
 			}
 			vars := d.vars(r, who)
@@ -197,7 +197,7 @@ func (c *crowd) act(t *testing.T, seed uint64, n int) {
 	})
 }
 
-// counts asks for every count that there is, by what it counts: "thing 3 likeCount".
+// counts queries every count, by its name, such as "thing 3 likeCount".
 func (c *crowd) counts(staff *servertest.Client) map[string]int64 {
 	counts := make(map[string]int64)
 	look := func(field, argument string, ids []string, fields string) {
@@ -212,7 +212,7 @@ func (c *crowd) counts(staff *servertest.Client) map[string]int64 {
 			}
 			for i, id := range some {
 				for name, n := range found[fmt.Sprint("a", i)] {
-					if list, ok := n.(map[string]any); ok { // a list that says how long it is
+					if list, ok := n.(map[string]any); ok { // a list with a total count
 						n = list["totalCount"]
 					}
 					counts[field+" "+id+" "+name] = int64(n.(float64))
@@ -231,14 +231,14 @@ func (c *crowd) counts(staff *servertest.Client) map[string]int64 {
 	return counts
 }
 
-// listsOf tells for a count the list that is as long, as the schema has it.
+// listsOf maps a count to the list in the schema that has the same length.
 var listsOf = map[string]string{
 	"thing likeCount": "likers", "thing makeCount": "makes", "thing remixCount": "remixes", "make likeCount": "likers", "comment replyCount": "replies",
 	"user thingCount": "things", "user likeCount": "likedThings", "user collectionCount": "collections", "user followerCount": "followers", "user followingCount": "following",
 	"tag thingCount": "things", "category thingCount": "things",
 }
 
-// check sees that counts are as long as the lists that they count, and as the download log tells.
+// check checks that counts equal the lengths of their lists, and the download log.
 func (c *crowd) check(t *testing.T, s *servertest.Server, when string, counts map[string]int64) {
 	t.Helper()
 	logged := make(map[string]int64)
@@ -278,7 +278,7 @@ func (c *crowd) check(t *testing.T, s *servertest.Server, when string, counts ma
 	}
 }
 
-// differ names the counts that are not the same.
+// differ reports the counts that are not equal.
 func differ(t *testing.T, when string, got, want map[string]int64) {
 	t.Helper()
 	for _, key := range slices.Sorted(maps.Keys(want)) {
@@ -291,8 +291,8 @@ func differ(t *testing.T, when string, got, want map[string]int64) {
 	}
 }
 
-// Whatever many users do at once while counts are folded, each count is what the rows say, folded
-// or not.
+// TestCountsNeitherLoseNorDouble checks that each count equals the number of rows, folded or not,
+// after many concurrent mutations.
 func TestCountsNeitherLoseNorDouble(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		c, staff := newCrowd(t, s), s.Staff()
@@ -310,7 +310,7 @@ func TestCountsNeitherLoseNorDouble(t *testing.T) {
 		c.act(t, 1, 160)
 		close(stop)
 		folded.Wait()
-		c.act(t, 2, 30) // what these change is not folded yet
+		c.act(t, 2, 30) // these changes are not folded yet
 		for _, d := range c.deeds {
 			if times, _ := c.done.Load(d.name); times.(*atomic.Int64).Load() < 5 {
 				t.Errorf("%s was done %d times: the test tests little", d.name, times.(*atomic.Int64).Load())
@@ -329,7 +329,7 @@ func TestCountsNeitherLoseNorDouble(t *testing.T) {
 	})
 }
 
-// soundRows sees that no row refers to what is gone.
+// soundRows checks that no row refers to a deleted object.
 func soundRows(t *testing.T, s *servertest.Server) {
 	t.Helper()
 	db := openDB(t, s)
@@ -353,8 +353,8 @@ func soundRows(t *testing.T, s *servertest.Server) {
 	}
 }
 
-// A like that is repeated counts once, and one that is taken back twice is gone once, at whatever
-// moment counts are folded; and so do follows and places in collections.
+// TestRepeatedCountsOnce checks that a repeated like counts once and a repeated unlike is
+// subtracted once, whenever counts are folded, and the same for follows and collections.
 func TestRepeatedCountsOnce(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)

@@ -13,8 +13,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// hangar is a catalogue with a thing to delete, and all that can hang on it. Whatever is to go with
-// it says zeppelin.
+// deletionWorld is a catalogue with a thing to delete, and with every kind of object that can be
+// attached to it. Every text that must disappear with it contains "zeppelin".
 type hangar struct {
 	s                                  *servertest.Server
 	ada, bob, cyd                      *servertest.Client
@@ -87,8 +87,8 @@ func newHangar(t *testing.T, s *servertest.Server) *hangar {
 	return h
 }
 
-// addresses gives all addresses of the bytes of a file: public, direct, and signed as a download
-// leads to.
+// addresses returns all URLs of the content of a file: public, direct, and the signed one that a
+// download redirects to.
 func (h *hangar) addresses(t *testing.T, file int64) []string {
 	t.Helper()
 	f := read(t, h.ada.Get(fmt.Sprintf("/files/%d", file)))
@@ -108,8 +108,8 @@ func (h *hangar) bytes(t *testing.T, addresses []string, status int) {
 	}
 }
 
-// absent sees that what stands at a path, and for GraphQL at a field, is not there: for its owner,
-// and for another.
+// absent checks that an object does not exist at a path and a GraphQL field, for its owner and for
+// another user.
 func (h *hangar) absent(t *testing.T, path, field string, id int64) {
 	t.Helper()
 	for name, c := range map[string]*servertest.Client{"ada": h.ada, "bob": h.bob, "cyd": h.cyd} {
@@ -122,7 +122,8 @@ func (h *hangar) absent(t *testing.T, path, field string, id int64) {
 	}
 }
 
-// lists are where each of the users would meet the thing and what hangs on it.
+// lists returns the lists that could contain the thing or the objects that are attached to it, for
+// each user.
 func (h *hangar) lists() (paths []string) {
 	paths = []string{"/newest", "/popular", "/featured", "/search", "/search/zeppelin", "/search/?type=makes", "/search/?type=collections", "/search/shared/tag", "/search/ada", "/tags", "/tags/shared/things", "/categories/tools/things",
 		"/users/me/things", "/users/ada/things", "/users/bob/things", "/users/bob/likes", "/users/bob/favorites", "/users/me/likes", "/users/me/downloads", "/users/bob/copies", "/users/bob/collections", "/users/ada/search/zeppelin",
@@ -134,7 +135,7 @@ func (h *hangar) lists() (paths []string) {
 const everywhere = `{ me { downloads(first: 100) { nodes { thing { name } file { name } } } downloadedThings { nodes { name } } likedThings { nodes { name } } collections { nodes { things { nodes { name } } } } makes { nodes { thing { name } } } things { nodes { name files { name } } } }
 	things(first: 100) { nodes { name ancestors { nodes { name } } remixes { nodes { name } } } } comments(first: 100) { nodes { body files { name } target { ... on Make { name thing { name } } ... on Thing { name } } } } }`
 
-// meets tells where somebody meets the thing or what hangs on it.
+// meets returns where a user can see the thing or an object that is attached to it.
 func (h *hangar) meets(t *testing.T) (met []string) {
 	t.Helper()
 	for name, c := range map[string]*servertest.Client{"ada": h.ada, "bob": h.bob, "cyd": h.cyd} {
@@ -153,8 +154,8 @@ func (h *hangar) meets(t *testing.T) (met []string) {
 	return met
 }
 
-// collected sees that the next collection of garbage removes so many contents, and that nothing is
-// wrong then.
+// collected checks that the next garbage collection removes the given number of contents, and that
+// the catalogue is consistent afterwards.
 func (h *hangar) collected(t *testing.T, contents int) {
 	t.Helper()
 	sweep, err := h.s.Store.CollectGarbage(context.Background(), 0, false)
@@ -169,8 +170,8 @@ func (h *hangar) collected(t *testing.T, contents int) {
 	}
 }
 
-// remains sees that bob's make is there without its thing, with its pictures, comments and all that
-// counts them.
+// remains checks that bob's make exists without its thing, with its images and comments and the
+// counts of them.
 func (h *hangar) remains(t *testing.T) {
 	t.Helper()
 	var got struct {
@@ -199,7 +200,7 @@ func (h *hangar) remains(t *testing.T) {
 			t.Errorf("GET /copies/%d: thing %v, want an empty object", h.make, o["thing"])
 		}
 	}
-	// It takes part as before.
+	// It can be used as before.
 	h.cyd.Do("POST", fmt.Sprintf("/copies/%d/comments", h.make), object{"body": "Still flies."}).Want(t, 200)
 	h.ada.Do("POST", fmt.Sprintf("/copies/%d/likes", h.make), nil).Want(t, 200)
 	more := h.bob.Upload("more.png", append(servertest.Mesh(t, "lib3mf_thumbnail.png"), 3))
@@ -207,8 +208,8 @@ func (h *hangar) remains(t *testing.T) {
 	h.s.Client("").Get(fmt.Sprintf("/download:%d", more)).Want(t, 200)
 }
 
-// A thing that is deleted is gone with all that is its own: at every path, in every list, count and
-// history, to the last byte. What others made of it stays.
+// TestDeletedThingIsGone checks that a deleted thing and its own objects disappear from every path,
+// list, count and history, with their content. Makes of other users stay.
 func TestDeletedThingIsGone(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		h := newHangar(t, s)
@@ -268,8 +269,8 @@ func TestDeletedThingIsGone(t *testing.T) {
 	})
 }
 
-// What outlived its thing can be downloaded as before, also by a tracked download, which leaves
-// nothing in a history.
+// TestDownloadOfWhatOutlivedItsThing checks that files that outlive a thing can be downloaded, also
+// by a tracked download, which adds nothing to a history.
 func TestDownloadOfWhatOutlivedItsThing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		h := newHangar(t, s)
@@ -291,8 +292,8 @@ func TestDownloadOfWhatOutlivedItsThing(t *testing.T) {
 	})
 }
 
-// A make, a comment, a file and a collection that are deleted are gone, with what is their own and
-// nothing else.
+// TestDeletedPartIsGone checks that a deleted make, comment, file or collection disappears with its
+// own objects and nothing else.
 func TestDeletedPartIsGone(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		h := newHangar(t, s)
@@ -303,10 +304,10 @@ func TestDeletedPartIsGone(t *testing.T) {
 			return all
 		}
 
-		// A file.
+		// Delete a file.
 		own := addresses(h.stl)
 		h.bob.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.thing, h.stl), nil).Want(t, 403)
-		// it is not there
+		// It does not belong to this thing.
 		h.ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.bystander, h.stl), nil).Want(t, 404)
 		h.ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.thing, h.stl), nil).Want(t, 200)
 		h.ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.thing, h.stl), nil).Want(t, 404)
@@ -333,7 +334,7 @@ func TestDeletedPartIsGone(t *testing.T) {
 		}
 		h.collected(t, 1)
 
-		// A comment: its place stays, for the replies to it.
+		// Delete a comment: its place stays, for the replies to it.
 		own = addresses(h.attachment)
 		h.ada.Do("DELETE", fmt.Sprintf("/comments/%d", h.comment), nil).Want(t, 403)
 		for range 2 {
@@ -366,7 +367,7 @@ func TestDeletedPartIsGone(t *testing.T) {
 		h.bob.Finalize("comment", h.comment, h.bob.Upload("back.stl", []byte("solid blimp"))).Want(t, 404)
 		h.collected(t, 1)
 
-		// A collection: the things stay.
+		// Delete a collection: the things stay.
 		h.ada.Do("DELETE", fmt.Sprintf("/collections/%d", h.collection), nil).Want(t, 403)
 		h.bob.Do("DELETE", fmt.Sprintf("/collections/%d", h.collection), nil).Want(t, 200)
 		h.absent(t, "/collections/%d", "collection", h.collection)
@@ -387,7 +388,7 @@ func TestDeletedPartIsGone(t *testing.T) {
 		}
 		h.collected(t, 0)
 
-		// A make, with what hangs on it.
+		// Delete a make, with the objects that are attached to it.
 		own = addresses(h.makePicture, h.makeFile, h.makeAttachment)
 		h.ada.Do("DELETE", fmt.Sprintf("/copies/%d", h.make), nil).Want(t, 403)
 		h.bob.Do("DELETE", fmt.Sprintf("/copies/%d", h.make), nil).Want(t, 200)
@@ -405,7 +406,7 @@ func TestDeletedPartIsGone(t *testing.T) {
 				t.Errorf("GET %s shows the make: %s", path, text)
 			}
 		}
-		// Of the make there were three contents, and one upload waits with the bytes of another.
+		// The make had three contents, and a pending upload shares the bytes of another.
 		h.collected(t, 3)
 		if o := read(t, h.cyd.Get(fmt.Sprintf("/things/%d", h.thing))); o["make_count"] != 0.0 || o["name"] != "Zeppelin" {
 			t.Errorf("the thing is %v", o)
@@ -413,7 +414,7 @@ func TestDeletedPartIsGone(t *testing.T) {
 	})
 }
 
-// A tag is in use as long as a published thing is filed under it.
+// TestTagsAreThoseInUse checks that a tag exists as long as a published thing has it.
 func TestTagsAreThoseInUse(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -443,8 +444,8 @@ func TestTagsAreThoseInUse(t *testing.T) {
 	})
 }
 
-// Whatever others do with a thing, its makes and comments while it is deleted, they are never told
-// of a fault of ours, and nothing is left over.
+// TestDeleteBesideAll checks that concurrent operations on a thing, its makes and its comments
+// while it is deleted cause no internal errors, and leave no objects behind.
 func TestDeleteBesideAll(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, cyd := s.User("ada"), s.User("bob"), s.User("cyd")
@@ -540,8 +541,8 @@ func TestDeleteBesideAll(t *testing.T) {
 	})
 }
 
-// Whoever looks at lists while what stands in them is deleted is told what is there, and never of a
-// fault of ours.
+// TestLookBesideDelete checks that reading lists while their elements are deleted returns what
+// exists and causes no internal errors.
 func TestLookBesideDelete(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -590,21 +591,21 @@ func TestLookBesideDelete(t *testing.T) {
 	})
 }
 
-// An act that waits for a row when a delete comes to wait for it, too, ends well, and leaves
-// nothing over. On SQLite, whose writers go one after the other from their first statement on,
-// there is nothing to wait for.
+// TestDeleteWaitsWithOthers checks that an operation that waits for a row together with a delete
+// succeeds, and leaves nothing behind. On SQLite, writers run one after the other from their first
+// statement on, so there is nothing to wait for.
 func TestDeleteWaitsWithOthers(t *testing.T) {
 	t.Parallel()
 	deleteThing := func(h *hangar) int {
 		return h.ada.Do("DELETE", fmt.Sprintf("/things/%d", h.thing), nil).StatusCode
 	}
 	for name, test := range map[string]struct {
-		held          string // whose row both wait for
+		held          string // the row that both wait for
 		first, second func(h *hangar, upload int64) int
 		by            func(h *hangar) *servertest.Client
 		after         func(t *testing.T, h *hangar, upload int64)
 	}{
-		"a file of a comment on a thing that goes": {
+		"a file of a comment on a deleted thing": {
 			held:   "comments WHERE target_type = 'thing' AND parent_id IS NULL",
 			by:     func(h *hangar) *servertest.Client { return h.bob },
 			first:  func(h *hangar, upload int64) int { return h.bob.Finalize("comment", h.comment, upload).StatusCode },
@@ -614,7 +615,7 @@ func TestDeleteWaitsWithOthers(t *testing.T) {
 				h.bytes(t, []string{fmt.Sprintf("/download:%d", upload)}, 404)
 			},
 		},
-		"a file of a comment on a make that goes": {
+		"a file of a comment on a deleted make": {
 			held:  "comments WHERE target_type = 'make'",
 			by:    func(h *hangar) *servertest.Client { return h.cyd },
 			first: func(h *hangar, upload int64) int { return h.cyd.Finalize("comment", h.makeComment, upload).StatusCode },
@@ -626,7 +627,7 @@ func TestDeleteWaitsWithOthers(t *testing.T) {
 				h.bytes(t, []string{fmt.Sprintf("/download:%d", upload)}, 404)
 			},
 		},
-		"a file of a make whose thing goes": {
+		"a file of a make of a deleted thing": {
 			held:   "makes",
 			by:     func(h *hangar) *servertest.Client { return h.bob },
 			first:  func(h *hangar, upload int64) int { return h.bob.Finalize("copy", h.make, upload).StatusCode },
@@ -636,7 +637,7 @@ func TestDeleteWaitsWithOthers(t *testing.T) {
 				h.cyd.Get(fmt.Sprintf("/files/%d", upload)).Want(t, 200)
 			},
 		},
-		"a file of a comment on a make whose thing goes": {
+		"a file of a comment on a make of a deleted thing": {
 			held:   "comments WHERE target_type = 'make'",
 			by:     func(h *hangar) *servertest.Client { return h.cyd },
 			first:  func(h *hangar, upload int64) int { return h.cyd.Finalize("comment", h.makeComment, upload).StatusCode },
@@ -646,13 +647,13 @@ func TestDeleteWaitsWithOthers(t *testing.T) {
 				h.bob.Get(fmt.Sprintf("/files/%d", upload)).Want(t, 200)
 			},
 		},
-		"a download of what goes": {
+		"a download of a deleted file": {
 			held:   "things WHERE name = 'Zeppelin'",
 			by:     func(h *hangar) *servertest.Client { return h.bob },
 			first:  func(h *hangar, _ int64) int { return deleteThing(h) },
 			second: func(h *hangar, _ int64) int { return h.bob.Get(fmt.Sprintf("/files/%d/download", h.stl)).StatusCode },
 		},
-		"a like of what goes": {
+		"a like of a deleted thing": {
 			held:  "things WHERE name = 'Zeppelin'",
 			by:    func(h *hangar) *servertest.Client { return h.bob },
 			first: func(h *hangar, _ int64) int { return deleteThing(h) },
@@ -660,7 +661,7 @@ func TestDeleteWaitsWithOthers(t *testing.T) {
 				return h.bob.Do("POST", fmt.Sprintf("/things/%d/likes", h.thing), nil).StatusCode
 			},
 		},
-		"a reply on what goes": {
+		"a reply on a deleted thing": {
 			held:  "things WHERE name = 'Zeppelin'",
 			by:    func(h *hangar) *servertest.Client { return h.bob },
 			first: func(h *hangar, _ int64) int { return deleteThing(h) },
@@ -672,7 +673,7 @@ func TestDeleteWaitsWithOthers(t *testing.T) {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			h := newHangar(t, servertest.Start(t, "postgres"))
-			h.s.Fold() // so that no job comes to wait as well
+			h.s.Fold() // so that no job waits too
 			upload := test.by(h).Upload("late.stl", []byte("solid late"))
 			db := openDB(t, h.s).SQL()
 			holding, err := db.Begin()

@@ -24,8 +24,8 @@ import (
 )
 
 // TestExecutorsAgree runs random queries on the executor that gqlgen generates and on ours: the
-// data are the same to the byte, and so are the errors, whose order is free. MESHYARD_DIFFERENTIAL
-// says how many queries each engine runs.
+// data must be equal, and so must the errors, in any order. MESHYARD_DIFFERENTIAL is the number of
+// queries on each engine.
 func TestExecutorsAgree(t *testing.T) {
 	count := 1_000
 	if n, err := strconv.Atoi(os.Getenv("MESHYARD_DIFFERENTIAL")); err == nil {
@@ -63,7 +63,7 @@ func TestExecutorsAgree(t *testing.T) {
 			}
 			ctx := callers[q.IntN(len(callers))]
 			want, wantErrors := runQuery(ctx, theirs, document, q.variables)
-			for range 2 { // the second time by the plan of the first
+			for range 2 { // the second run uses the plan of the first
 				got, gotErrors := runQuery(ctx, ours, document, q.variables)
 				if got != want || !slices.Equal(gotErrors, wantErrors) {
 					t.Fatalf("query %d: %s\n%v\nours: %s\n%s\ngqlgen's: %s\n%s", seed, text, q.variables, got, gotErrors, want, wantErrors)
@@ -77,12 +77,12 @@ func TestExecutorsAgree(t *testing.T) {
 			}
 		}
 		if answered < count/3 || failed < count/20 {
-			t.Errorf("%d of %d queries have data, %d errors: too few to tell", answered, count, failed)
+			t.Errorf("%d of %d queries have data, %d errors: too few for a comparison", answered, count, failed)
 		}
 	})
 }
 
-// runQuery returns the data and the errors of a query, those sorted.
+// runQuery returns the data and the sorted errors of a query.
 func runQuery(ctx context.Context, g *graph.Graph, document *ast.QueryDocument, variables map[string]any) (string, []string) {
 	exec := g.Executor(graphqlhttp.SingleDocument{Document: document})
 	ctx = graphql.StartOperationTrace(ctx)
@@ -102,13 +102,13 @@ func runQuery(ctx context.Context, g *graph.Graph, document *ast.QueryDocument, 
 	return string(response.Data), texts
 }
 
-// randomQuery writes a valid query over a schema.
+// randomQuery generates a valid query for a schema.
 type randomQuery struct {
 	*rand.Rand
 	schema *ast.Schema
 	ids    []string
 
-	left      int // fields that may still be written
+	left      int // fields that may still be generated
 	aliases   int
 	declared  []string // variables
 	variables map[string]any
@@ -128,7 +128,7 @@ func (q *randomQuery) operation() string {
 	return head + " " + body + " " + strings.Join(q.fragments, " ")
 }
 
-// selection writes a selection set of a type.
+// selection generates a selection set of a type.
 func (q *randomQuery) selection(of *ast.Definition, depth int) string {
 	var b strings.Builder
 	b.WriteString("{")
@@ -158,7 +158,7 @@ func (q *randomQuery) selection(of *ast.Definition, depth int) string {
 	return b.String()
 }
 
-// candidates are the fields of a type that may be asked for; deep ones are scalars alone.
+// candidates returns the fields of a type that may be selected; at the maximum depth, only scalars.
 func (q *randomQuery) candidates(of *ast.Definition, depth int) (fields []*ast.FieldDefinition) {
 	for _, f := range of.Fields {
 		composite := q.schema.Types[f.Type.Name()].IsCompositeType()
@@ -195,8 +195,8 @@ func (q *randomQuery) field(f *ast.FieldDefinition, depth int) string {
 	return text
 }
 
-// alias gives a field a name of its own: the arguments of two fields must not differ under one
-// name. Fields without arguments may share one, and are merged.
+// alias returns an alias for a field, because two fields with one response name must not have
+// different arguments. Fields without arguments may share an alias, and are merged.
 func (q *randomQuery) alias() string {
 	q.aliases++
 	return "a" + strconv.Itoa(q.aliases) + ": "
@@ -219,7 +219,7 @@ func (q *randomQuery) variable(of string, value any) string {
 	return "$" + name
 }
 
-// value writes an argument, right or wrong, but of the type.
+// value generates an argument, valid or not, of the correct type.
 func (q *randomQuery) value(t *ast.Type, name string) string {
 	if !t.NonNull && q.IntN(15) == 0 {
 		return "null"

@@ -14,8 +14,8 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// Documents are the registered documents: those that the server shows to its clients, in the guide,
-// in GraphiQL and on the front page, and the operator's own.
+// Documents returns the registered documents: those that the server shows to clients in the guide,
+// in GraphiQL and on the front page, and those of the operator.
 func Documents(s config.Settings, g *graph.Graph) ([]graphqlhttp.Document, error) {
 	all, err := rest.Stored(g)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// Each GET of a tracked download counts once and each HEAD not at all, while the counts are folded
-// all the time.
+// TestDownloadsCountExactly checks that each GET of a tracked download counts once and a HEAD
+// never, while the counts are folded continuously.
 func TestDownloadsCountExactly(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -67,7 +67,8 @@ func TestDownloadsCountExactly(t *testing.T) {
 	})
 }
 
-// A history walked by cursor shows each entry once, the latest first, also while it grows.
+// TestHistoryByCursor checks that paging through a history returns each entry once, the latest
+// first, also while it grows.
 func TestHistoryByCursor(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -118,7 +119,8 @@ func TestHistoryByCursor(t *testing.T) {
 	})
 }
 
-// The bytes keep to RFC 9110: ranges, If-Range, ETag, conditions; and to who may have them.
+// TestBytes checks that content is served as RFC 9110 requires (ranges, If-Range, ETag,
+// conditions), and only to those who have access.
 func TestBytes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -157,7 +159,7 @@ func TestBytes(t *testing.T) {
 				}
 			}
 		}
-		// A draft's bytes are for those who hold a signed address, until it ends.
+		// A draft's content is accessible by a signed URL until it expires.
 		hidden := read(t, w.ada.Get(fmt.Sprintf("/files/%d", w.hidden)))
 		get(hidden["public_url"].(string)).Want(t, 403)
 		signed, err := url.Parse(w.ada.Get(fmt.Sprintf("/files/%d/download", w.hidden)).Want(t, 302).Header.Get("Location"))

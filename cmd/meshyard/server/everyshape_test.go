@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// lookups are the paths that are looked up, and the shape that the wire document gives each.
-// {thing}, {copy} and the like are ids of either world.
+// lookups are paths and the published type of their response. {thing}, {copy} and the like are ids
+// of either world.
 var lookups = []struct{ path, kind string }{
 	{"/featured", "[FeaturedSchema]"}, {"/newest", "[ShortThingSchema]"}, {"/popular", "[ShortThingSchema]"},
 	{"/search", "ThingHits"}, {"/search/{term}", "ThingHits"}, {"/search/{tag}/tag", "ThingHits"}, {"/search/{term}/autocomplete", "ThingHits"},
@@ -31,14 +31,14 @@ var lookups = []struct{ path, kind string }{
 	{"/collections", "[Collection]"}, {"/collections/{collection_id}", "Collection"}, {"/collections/{collection_id}/things", "[ShortThingSchema]"},
 }
 
-// inFullWorld are looked up where there is something: what they name is not there in an empty one.
+// inFullWorld are lookups of objects that exist only in the full world.
 var inFullWorld = []struct{ path, kind string }{
 	{"/files/{file_id}", "FileSchema"}, {"/files/{file_id}/finalize", "FileSchema"}, {"/things/{thing_id}/files/{file_id}", "FileSchema"},
 	{"/things/{thing_id}/images/{image_id}", "ImageSummary"}, {"/tags/{tag}", "Tag"}, {"/tags/{tag}/things", "[ShortThingSchema]"}, {"/files/{image_id}", "FileSchema"},
 }
 
 // publishedOnly are lookups that the wire document does not describe. The tables of the published
-// interface check their shapes wherever the tests call them.
+// interface check their shapes in every test that calls them.
 var publishedOnly = []string{
 	"/users/{username}/following", "/users/{username}/followers", "/users/{username}/search", "/users/{username}/event-count",
 	"/users/{username}/unread-message-count", "/users/{username}/recommended-things", "/users/{username}/recommended-tags",
@@ -50,13 +50,13 @@ var publishedOnly = []string{
 	"/programs/0/all",
 }
 
-// Nothing is null, or missing, that the wire document says is there: neither where everything is
-// filled nor where all is empty. The shapes are those of the old client, not ours.
+// TestEveryShape checks that no field that the wire document requires is null or missing, neither
+// in a full nor in an empty catalogue. The shapes are those of an existing client.
 func TestEveryShape(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve := s.User("ada"), s.User("bob"), s.User("eve")
-		// eve has nothing: a bare draft, a make of a thing that is gone, a comment that she took
-		// back, an empty collection.
+		// eve has almost nothing: an empty draft, a make of a deleted thing, a deleted comment, an
+		// empty collection.
 		gone, bare := ada.Thing("Gone"), eve.Thing("Bare")
 		ada.Finalize("thing", gone, ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))).Want(t, 200)
 		ada.Publish(gone).Want(t, 200)
@@ -98,7 +98,7 @@ func TestEveryShape(t *testing.T) {
 			}
 		}
 
-		// Each path that OpenAPI says is looked up was.
+		// Each GET path in OpenAPI was requested.
 		var described struct{ Paths map[string]map[string]any }
 		s.Client("").Get("/openapi.json").Want(t, 200, &described)
 		for path, methods := range described.Paths {
@@ -110,8 +110,8 @@ func TestEveryShape(t *testing.T) {
 	})
 }
 
-// fullThing makes a featured thing of ada's that has all that a thing can have, and gives the ids
-// of it all.
+// fullThing creates a featured thing of ada's with everything that a thing can have, and returns
+// all ids.
 func fullThing(t *testing.T, s *servertest.Server, ada, bob *servertest.Client) map[string]any {
 	t.Helper()
 	publish := func(c *servertest.Client, fields object) (id, file int64) {

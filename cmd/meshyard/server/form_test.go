@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// form is a staged upload as a client gets it.
+// form is a staged upload as a client receives it.
 type form struct {
 	Action string            `json:"action"`
 	Fields map[string]string `json:"fields"`
@@ -34,7 +34,7 @@ func stage(t *testing.T, c *servertest.Client, path, name string) form {
 	return f
 }
 
-// post posts a form as clients do, with no token, in some order of the fields.
+// post submits a form as clients do, without a token and with the fields in random order.
 func (f form) post(c *servertest.Client, file []byte, leave ...string) *servertest.Response {
 	var fields [][2]string
 	for name, value := range f.Fields {
@@ -47,7 +47,7 @@ func (f form) post(c *servertest.Client, file []byte, leave ...string) *serverte
 	return nobody.PostForm(f.Action, fields, "file", "x", file)
 }
 
-// The form upload in three steps, as most old clients do it.
+// TestFormUpload uploads by a form in three steps, as most existing clients do.
 func TestFormUpload(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -59,7 +59,7 @@ func TestFormUpload(t *testing.T) {
 		if r.Header.Get("Location") != to {
 			t.Errorf("Location %q, want %q", r.Header.Get("Location"), to)
 		}
-		f.post(w.ada, stl).Want(t, 200) // an answer that was lost
+		f.post(w.ada, stl).Want(t, 200) // repeated, as after a lost response
 		o := read(t, w.ada.Do("POST", to, "null"))
 		if o["name"] != "cube.stl" || o["size"] != float64(len(stl)) || fmt.Sprintf("%s/files/%v/finalize", s.URL, o["id"]) != to {
 			t.Errorf("finalized %v", o)
@@ -73,7 +73,7 @@ func TestFormUpload(t *testing.T) {
 			t.Errorf("picture %v", o)
 		}
 
-		// A picture of a new make: the make shows itself when the picture is there.
+		// An image of a new make: the make becomes visible when the image is finalized.
 		made := stage(t, w.bob, fmt.Sprintf("/things/%d/copies", w.thing), "made.png")
 		if r := w.ada.GraphQL(`{ make(id: 1) { id } }`, nil); r.Code() != "FORBIDDEN" {
 			t.Errorf("a draft of a make: %+v", r.Errors)
@@ -98,7 +98,8 @@ func TestFormUpload(t *testing.T) {
 	})
 }
 
-// A form that was changed is refused, field by field; so is a file that is empty or too large.
+// TestFormIsSigned checks that a form with a modified field is rejected, and so is a file that is
+// empty or too large.
 func TestFormIsSigned(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -129,7 +130,7 @@ func TestFormIsSigned(t *testing.T) {
 	})
 }
 
-// A policy ends with its upload.
+// TestFormExpires checks that a policy expires with its upload.
 func TestFormExpires(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -139,8 +140,8 @@ func TestFormExpires(t *testing.T) {
 	}, func(c *config.Settings) { c.PendingTTL = time.Second })
 }
 
-// A policy that was signed before its user was suspended stores no bytes, until the user is
-// restored.
+// TestFormOfASuspendedUser checks that a policy that was signed before its user was suspended
+// stores no bytes until the user is restored.
 func TestFormOfASuspendedUser(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, staff := s.User("ada"), s.Staff()
@@ -156,8 +157,8 @@ func TestFormOfASuspendedUser(t *testing.T) {
 	})
 }
 
-// Only the part named file is the file. Another part with a filename, a second file or a type after
-// the file is refused, and nothing is stored.
+// TestFormTakesTheFilePartOnly checks that only the part named file is the file. Another part with
+// a filename, a second file or a type after the file is rejected, and nothing is stored.
 func TestFormTakesTheFilePartOnly(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -205,7 +206,7 @@ func TestFormTakesTheFilePartOnly(t *testing.T) {
 	})
 }
 
-// Errors name the parameters of the REST operation.
+// TestErrorsNameParameters checks that errors name the parameters of the REST operation.
 func TestErrorsNameParameters(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

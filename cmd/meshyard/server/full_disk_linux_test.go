@@ -16,9 +16,9 @@ import (
 
 const uploadAny = `mutation ($file: Upload!) { uploadFile(input: {file: $file}) { file { id } } }`
 
-// Uploads to a full disk are refused by name, by both APIs, and the readiness probe fails. The
-// server recovers when there is room. The test mounts a small file system in a mount namespace of
-// its own, that of a child process, for which it need not be root.
+// TestFullDisk checks that both APIs reject uploads to a full disk with a specific error, that the
+// readiness probe fails, and that the server recovers when there is space. The test mounts a small
+// file system in the mount namespace of a child process, which does not require root.
 func TestFullDisk(t *testing.T) {
 	const variable = "MESHYARD_TEST_FULL_DISK"
 	if database := os.Getenv(variable); database != "" {
@@ -70,7 +70,7 @@ func testFullDisk(t *testing.T, postgres string) {
 		t.Errorf("GraphQL upload: got %+v, want INSUFFICIENT_STORAGE", r)
 	}
 	if postgres == "" {
-		// The journal of the database has room for some changes.
+		// The database journal has space for some changes.
 		body := map[string]any{"name": "Two", "license": "cc", "category": "Tools", "description": strings.Repeat("long ", 10_000)}
 		status := http.StatusOK
 		for range 400 {
@@ -92,7 +92,7 @@ func testFullDisk(t *testing.T, postgres string) {
 	ada.Thing("Three")
 }
 
-// fill takes the space that is left on the disk of the file.
+// fill uses up the free space of the disk that contains the file.
 func fill(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.Create(name)

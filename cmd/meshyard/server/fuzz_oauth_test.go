@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// No text in any parameter of signing in makes a 5xx, and none sends a browser elsewhere than to a
-// page of the server or to what the application registered.
+// FuzzOAuth checks that no text in any sign-in parameter causes a 5xx status, or redirects a
+// browser to anywhere but a page of the server or a registered redirect URI.
 func FuzzOAuth(f *testing.F) {
 	s := servertest.Start(unlogged{f}, "sqlite")
 	s.User("ada")

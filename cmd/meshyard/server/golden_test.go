@@ -14,9 +14,9 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew: go test ./cmd/meshyard/server -run Parity -update")
+var update = flag.Bool("update", false, "update the golden files: go test ./cmd/meshyard/server -run Parity -update")
 
-// What differs from run to run.
+// varying matches values that differ from run to run.
 var varying = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -29,11 +29,11 @@ var varying = []struct {
 	{regexp.MustCompile(`"(policy|signature|key)": "[^"]*"`), `"$1": "…"`},
 }
 
-// seen are the goldens that a run has come by, on either engine.
+// seen holds the golden files that a run has compared, on either engine.
 var seen sync.Map
 
-// golden holds the first success of an operation against the one that is kept: it must be the same
-// on both engines, and stay the same until somebody means it to change.
+// golden compares the first successful response of an operation with its golden file: it must be
+// the same on both engines.
 func golden(t *testing.T, operation string, answer *servertest.Response, base string) {
 	t.Helper()
 	if answer.StatusCode >= 400 {
@@ -66,6 +66,6 @@ func golden(t *testing.T, operation string, answer *servertest.Response, base st
 	if err != nil {
 		t.Errorf("%s: %v", operation, err)
 	} else if !bytes.Equal(got, want) {
-		t.Errorf("%s answers\n%s\nand not, as %s has it,\n%s", operation, got, path, want)
+		t.Errorf("%s: got\n%s\nwant, as in %s,\n%s", operation, got, path, want)
 	}
 }

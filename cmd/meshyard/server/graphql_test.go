@@ -7,7 +7,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// decode reads the data of a result that must have succeeded.
+// decode decodes the data of a result, which must be successful.
 func decode(t testing.TB, r *servertest.Result, v any) {
 	t.Helper()
 	if len(r.Errors) > 0 {

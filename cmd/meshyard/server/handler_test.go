@@ -14,7 +14,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// handlerAt opens a catalogue under a base address and gives all that it answers, without a
+// handlerAt opens a catalogue with a base URL and returns its handler, without a network
 // connection.
 func handlerAt(t *testing.T, settings config.Settings, base string) (http.Handler, *models.Store) {
 	t.Helper()
@@ -41,8 +41,7 @@ func get(h http.Handler, path string) *httptest.ResponseRecorder {
 	return w
 }
 
-// post sends a form as a browser does from a page of the server, which a proxy leads to from the
-// address that browsers see.
+// post submits a form like a browser on a page of the server, behind a proxy with the public URL.
 func post(h http.Handler, address string, form url.Values) *httptest.ResponseRecorder {
 	u, _ := url.Parse(address)
 	r := httptest.NewRequest("POST", "/"+u.Path[strings.LastIndex(u.Path, "/")+1:], strings.NewReader(form.Encode()))

@@ -8,7 +8,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// What hangs on a draft of a make is hidden with it, also where a comment stands between.
+// TestDraftOfMakeHides checks that everything that is attached to a draft of a make is hidden with
+// it, also below a comment.
 func TestDraftOfMakeHides(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -22,7 +23,8 @@ func TestDraftOfMakeHides(t *testing.T) {
 		w.bob.Finalize("comment", 1, file).Want(t, 200)
 		path := fmt.Sprintf("/files/%d", file)
 		w.bob.Get(path).Want(t, 200)
-		for _, who := range []*servertest.Client{w.ada} { // who owns the thing, and not the make
+		// the owner of the thing, who does not own the make
+		for _, who := range []*servertest.Client{w.ada} {
 			who.Get(path).Want(t, 403)
 			who.Get(path+"/download").Want(t, 403)
 			for _, document := range []string{`{ comment(id: 1) { body } }`, `{ make(id: 1) { name } }`, fmt.Sprintf(`{ file(id: %d) { target { ... on Comment { body } } } }`, file)} {
@@ -38,7 +40,7 @@ func TestDraftOfMakeHides(t *testing.T) {
 		w.ada.Get(path).Want(t, 200)
 		w.nobody.Get(fmt.Sprintf("/download:%d", file)).Want(t, 200)
 
-		// A make whose picture cannot be staged is not made either.
+		// A make whose image cannot be staged is not created.
 		w.bob.Do("POST", fmt.Sprintf("/things/%d/copies", w.thing), object{"filename": ".."}).Want(t, 400)
 		if r := w.bob.GraphQL(`{ make(id: 2) { id } }`, nil); r.Code() != "NOT_FOUND" {
 			t.Errorf("half a make: %s", r.Data)
@@ -46,7 +48,7 @@ func TestDraftOfMakeHides(t *testing.T) {
 	})
 }
 
-// Text that no database or client could keep as it was sent is refused, wherever it is sent.
+// TestBrokenText checks that invalid text is rejected in every input.
 func TestBrokenText(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)

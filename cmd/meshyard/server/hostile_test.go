@@ -11,17 +11,17 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// Texts that somebody may send where something else is expected.
+// hostileTexts are texts that clients may send in place of valid values.
 var hostileTexts = []string{
 	"", " ", "0", "-1", "1.5", "9223372036854775808", "00001", "0x10", "NaN", "null", "true", "me", "\x00", "a\x00b", "\xff\xfe", "💥", "\u202e\u200b", "' OR 1=1 --", `";\`, "%", "_", "%%_", "a?b",
 	"?0 ?1 $1", "[]", "{}", "../..", "a/b", "a+b", "now-7d", "now-9999y", "2026-02-30", "99999-01-01", strings.Repeat("x", 250), strings.Repeat("é", 5_000),
 }
 
-// Values that somebody may put into a JSON body, besides these texts.
+// hostileValues are other values that clients may put into a JSON body.
 var hostileValues = []any{nil, true, 0, -1, 1e300, 0.5, []any{}, []any{nil}, []any{[]any{}}, []any{object{}}, object{}, object{"id": object{}}, object{"name": []any{1}}, slices.Repeat([]any{"a"}, 2_000)}
 
-// No value in any place of any operation makes a 500, or an answer that OpenAPI does not describe
-// (which Send sees to). An error is in the documented shape.
+// TestNoInputIsOurFault checks that no value in any input of any operation causes a 500, or a
+// response that OpenAPI does not describe (which Send checks). Errors have the documented shape.
 func TestNoInputIsOurFault(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -47,7 +47,7 @@ func TestNoInputIsOurFault(t *testing.T) {
 				t.Errorf("%s %q %.200v: %d %.300s", method, path, body, r.StatusCode, r.Bytes)
 			}
 		}
-		// at gives a path with its parameters filled, one of them with a value.
+		// at returns a path with its parameters filled, one of them with a value.
 		at := func(path, name, value string) string {
 			for parameter, known := range world {
 				if parameter != name {
@@ -60,14 +60,14 @@ func TestNoInputIsOurFault(t *testing.T) {
 			for method, op := range methods {
 				method = strings.ToUpper(method)
 				if path == "/upload_file_storage" || path == "/files/0/uploadFile" {
-					continue // which have tests of their own
+					continue // these have tests of their own
 				}
 				for _, p := range op.Parameters {
 					for _, text := range hostileTexts {
 						switch {
 						case p.In == "query":
 							send(method, at(path, "", "")+"?"+url.Values{p.Name: {text}}.Encode(), nil)
-						// a path that is cleaned would be another's
+						// The mux cleans the path, which is then that of another operation.
 						case method == http.MethodGet || method == http.MethodPost:
 							if text != "" && !strings.Contains(text, "..") {
 								send(method, at(path, p.Name, text), nil)
@@ -76,7 +76,7 @@ func TestNoInputIsOurFault(t *testing.T) {
 					}
 				}
 				for property := range op.RequestBody.Content["application/json"].Schema.Properties {
-					// Beside it all else is as it should be.
+					// All other values are valid.
 					fields := object{"name": "n", "license": "cc", "category": "Art", "body": "b", "filename": "f.stl", "target_type": "thing", "target_id": world["thing_id"], "rank": 1}
 					for _, text := range hostileTexts {
 						if text != "\xff\xfe" {
@@ -97,7 +97,7 @@ func TestNoInputIsOurFault(t *testing.T) {
 		if sent < 1_000 {
 			t.Errorf("only %d requests were sent", sent)
 		}
-		// It stands, and what the counts say is so.
+		// The server still works, and the counts are correct.
 		s.Fold()
 		if changed, err := s.Store.Recount(t.Context()); err != nil || changed != 0 {
 			t.Errorf("recount set %d counts right: %v", changed, err)

@@ -19,7 +19,7 @@ func renders(s *servertest.Server, f func()) int64 {
 	return s.Store.Renders() - before
 }
 
-// HTML is rendered when a text is saved, and never when it is read.
+// TestHTMLIsStored checks that HTML is rendered when a text is saved, and never when it is read.
 func TestHTMLIsStored(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -71,8 +71,9 @@ func TestHTMLIsStored(t *testing.T) {
 	})
 }
 
-// Texts without HTML of this version are rendered on demand, within a bound, until RenderStale has
-// stored it. The server does not run, so that its own job does not come between.
+// TestStaleHTML checks that texts without HTML of this version are rendered on demand, within a
+// limit, until RenderStale has stored it. The server does not run, so that its own job does not
+// interfere.
 func TestStaleHTML(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -141,7 +142,7 @@ func TestStaleHTML(t *testing.T) {
 					t.Errorf("reading rendered %d texts and showed %d as they were written, want %d and %d", n, plain, wantRenders, wantPlain)
 				}
 			}
-			// 1 MiB holds 16 comments of 65,007 bytes, beside the thing's short texts.
+			// 1 MiB contains 16 comments of 65,007 bytes, besides the short texts of the thing.
 			read(18, len(comments)-16)
 			if updated, err := s.Store.RenderStale(ctx); err != nil || updated != len(comments)+1 {
 				t.Errorf("%d rows were rendered again (%v), want %d", updated, err, len(comments)+1)
@@ -154,7 +155,8 @@ func TestStaleHTML(t *testing.T) {
 	}
 }
 
-// One operation reads a bounded amount of texts, whatever they are asked for by.
+// TestTextsReadAreBounded checks that one operation reads a limited number of texts, however they
+// are requested.
 func TestTextsReadAreBounded(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

@@ -16,8 +16,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// imported is what an import brings, less what may differ from run to run: the ids of users and
-// tags.
+// imported are the rows that an import creates, except values that differ from run to run: the ids
+// of users and tags.
 var imported = []string{
 	"SELECT t.id, t.name, u.username, t.license, t.category_id, t.description, t.like_count, t.popularity, t.download_count FROM things AS t JOIN users AS u ON u.id = t.owner_id ORDER BY t.id",
 	"SELECT f.id, f.name, f.size, f.kind, f.thing_id, f.rank, u.username FROM files AS f JOIN users AS u ON u.id = f.owner_id ORDER BY f.id",
@@ -29,14 +29,14 @@ var imported = []string{
 	"SELECT count(*) FROM imports",
 }
 
-// inPostgres is what an import takes away and builds again.
+// inPostgres are the indexes that an import drops and recreates.
 var inPostgres = []string{
 	"SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema() ORDER BY indexname",
 	"SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = current_schema()::regnamespace ORDER BY conrelid, conname",
 	"SELECT id, words FROM thing_documents ORDER BY id",
 }
 
-// rowsOf gives the rows of a query, each as a text.
+// rowsOf returns the rows of a query, each as a text.
 func rowsOf(t *testing.T, s *servertest.Server, query string) (all []string) {
 	t.Helper()
 	rows, err := openDB(t, s).SQL().Query(query)
@@ -64,8 +64,8 @@ func rowsOf(t *testing.T, s *servertest.Server, query string) (all []string) {
 	return all
 }
 
-// An import that is cut short goes on where it was, one that is whole changes nothing when it is
-// run again, and both end with the same rows.
+// TestImportGoesOn checks that an interrupted import continues, that a complete one changes nothing
+// when it is run again, and that both end with the same rows.
 func TestImportGoesOn(t *testing.T) {
 	tables, err := dataset.Open(filepath.Join("..", "..", "..", "testdata", "catalogue"))
 	if err != nil {
@@ -74,7 +74,7 @@ func TestImportGoesOn(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		n, engine := 3_000, strings.TrimPrefix(t.Name()[strings.LastIndex(t.Name(), "/"):], "/")
 		if engine == "postgres" && !testing.Short() {
-			n = 10_000 // so many do without indexes
+			n = 10_000 // so many rows are loaded without indexes
 		}
 		im := models.Import{Source: "sample", Total: n, Skipped: func(string) {}, Things: func(first int) iter.Seq[dataset.Thing] { return resample.FromTables(tables).ThingsFrom(n, 3, first) }}
 		added, err := s.Store.Import(context.Background(), im)
@@ -94,7 +94,7 @@ func TestImportGoesOn(t *testing.T) {
 			}
 			added, err := cut.Store.Import(ctx, im)
 			if findings, errOf := cut.Store.Diagnose(context.Background()); errOf != nil || n > 3_000 && !strings.Contains(strings.Join(findings, "\n"), "an import of sample was cut short after") {
-				t.Errorf("the doctor finds %q, %v", findings, errOf)
+				t.Errorf("doctor: %q, %v", findings, errOf)
 			}
 			if n > 3_000 && !errors.Is(err, context.Canceled) || added > n/2 {
 				t.Fatalf("cut short: %d, %v", added, err)
@@ -136,7 +136,7 @@ func TestImportGoesOn(t *testing.T) {
 			return strings.HasPrefix(f, "autovacuum is off") || strings.Contains(f, "rows changed since its statistics were made")
 		}
 		if due := slices.DeleteFunc(findings, late); len(due) > 0 || err != nil {
-			t.Errorf("the doctor finds %q, %v", findings, err)
+			t.Errorf("doctor: %q, %v", findings, err)
 		}
 		c := cut.User("ada")
 		if id := c.Thing("The next"); id != int64(n)+1 {
@@ -145,7 +145,8 @@ func TestImportGoesOn(t *testing.T) {
 	})
 }
 
-// What an import meets stays as it is, and what it cannot take is left out and told of.
+// TestImportMeetsWhatIsThere checks that an import does not change existing rows, and skips and
+// reports invalid ones.
 func TestImportMeetsWhatIsThere(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("Ada")

@@ -11,11 +11,11 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// anyThing is what lists of things hold where the documents do not say which of the two it is.
+// anyThing is the type in lists of things if the documents do not specify which of the two it is.
 const anyThing = "ThingSchema|ShortThingSchema"
 
-// A maker and a visitor do all that old clients do, by a client that knows the documents and
-// nothing of the server.
+// TestJourneyOfOldClient performs all actions of existing clients as two users, through a client
+// that knows only the published interface.
 func TestJourneyOfOldClient(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := &oldClient{base: s.URL, token: s.User("ada").Token}
@@ -28,7 +28,7 @@ func TestJourneyOfOldClient(t *testing.T) {
 				take()
 			})
 		}
-		// at writes a path of the journey.
+		// at returns a path of the journey.
 		at := func(format string, ids ...any) string { return fmt.Sprintf(format, ids...) }
 		var me, thing, draft, model, image, second, comment, reply, made, collection, remix oldObject
 		var plastic, sheet any
@@ -121,7 +121,7 @@ func TestJourneyOfOldClient(t *testing.T) {
 			plastic, sheet = ada.upload("box.3mf", box, "model"), ada.upload("sheet.pdf", paper, "attachment")
 			finalize := oldObject{"pending_uploads": []oldObject{{"id": sheet, "rank": 30}, {"id": plastic, "rank": 20}}, "target_id": fmt.Sprint(thing["id"]), "target_type": "thing"}
 			ada.done("POST", "/files/0/FinalizeFiles", finalize)
-			ada.done("POST", "/files/0/FinalizeFiles", finalize) // again, for an answer that was lost
+			ada.done("POST", "/files/0/FinalizeFiles", finalize) // repeated, as after a lost response
 			bob.refused(403, "GET", at("/files/%v", model["id"]), nil)
 			bob.refused(403, "POST", at("/things/%v/files", thing["id"]), oldObject{"filename": "mine.stl"})
 		})

@@ -21,8 +21,9 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// Documents that would cost far more than they weigh are refused before they are validated, and the
-// answers stay small. None of these ends in time where the limits are missing.
+// TestHostileDocuments checks that documents that are much more expensive than their size suggests
+// are rejected before validation, and that responses stay small. Without the limits, none of these
+// would end in time.
 func TestHostileDocuments(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	ada, nobody := s.User("ada"), s.Client("")
@@ -68,7 +69,7 @@ func aliases(n int) string {
 	return b.String()
 }
 
-// Whatever is sent, the answer is short and no failure of ours.
+// TestHostileRequests checks that the response to any request is short and not an internal error.
 func TestHostileRequests(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	for name, c := range map[string]*servertest.Client{"somebody": s.User("ada"), "nobody": s.Client("")} {
@@ -83,7 +84,7 @@ func TestHostileRequests(t *testing.T) {
 	}
 }
 
-// hardened closes a server, but for the documents given.
+// hardened configures a hardened server with additional registered documents.
 func hardened(t *testing.T, documents ...string) func(*config.Settings) {
 	dir := t.TempDir()
 	for i, text := range documents {
@@ -94,14 +95,15 @@ func hardened(t *testing.T, documents ...string) func(*config.Settings) {
 	return func(c *config.Settings) { c.Hardened, c.Documents = true, dir }
 }
 
-// A server that is closed to explorers runs what is registered, and tells nothing about itself.
+// TestHardened checks that a hardened server runs registered documents only, and reveals nothing
+// about its schema.
 func TestHardened(t *testing.T) {
 	const misspelt = `query asked($n: String) { things(name: $n) { nodes { id } } }`
 	mine := []string{`{ me { id } }`, `query introspect { __schema { types { name } } }`, `query by($id: ID!) { thing(id: $id) { name } }`}
 	s := servertest.Start(t, "sqlite", hardened(t, mine...))
 	ada := s.User("ada")
 	decode(t, ada.GraphQL(mine[0], nil), new(any))
-	// What the server shows to its clients is registered, too.
+	// The documents that the server shows to its clients are registered too.
 	thing := ada.Thing("Fox")
 	stored, err := rest.Stored(graph.New(nil))
 	if err != nil {
@@ -112,7 +114,7 @@ func TestHardened(t *testing.T) {
 	decode(t, ada.GraphQL(graphiql.Examples()[0].Query, nil), new(any))
 	up := graphiql.Examples()[2]
 	decode(t, ada.GraphQLUpload(up.Query, map[string]any{"file": nil}, "file", "a.stl", []byte("solid a\nendsolid a\n")), new(any))
-	// By its hash alone.
+	// A document can be requested by its hash alone.
 	id := graphqlhttp.Document{Text: mine[2]}.ID()
 	body := object{"variables": object{"id": thing}, "extensions": object{"persistedQuery": object{"version": 1, "sha256Hash": id}}}
 	if r := asked(ada, body); !strings.Contains(string(r.Bytes), `"Fox"`) {
@@ -136,11 +138,11 @@ func TestHardened(t *testing.T) {
 	ada.Get("/graphql?query="+url.QueryEscape(mine[0])).Want(t, 405)
 	ada.Get("/graphiql").Want(t, 404)
 	ada.Get("/schema.graphql").Want(t, 404)
-	// The old face goes on.
+	// REST works as before.
 	ada.Get(fmt.Sprintf("/things/%d", thing)).Want(t, 200)
 }
 
-// A document that does not fit is told at the start, with its file.
+// TestDocumentsAreChecked checks that an invalid document is reported at the start, with its file.
 func TestDocumentsAreChecked(t *testing.T) {
 	for text, want := range map[string]string{"{ nothing }": "Cannot query field", "": "no operation", "{": "Expected Name"} {
 		settings := servertest.Settings(t, "sqlite")
@@ -158,7 +160,7 @@ func TestDocumentsAreChecked(t *testing.T) {
 	}
 }
 
-// Requests beyond the limit are refused on both faces, each in its own shape.
+// TestRateLimit checks that both APIs reject requests beyond the limit, each in its own format.
 func TestRateLimit(t *testing.T) {
 	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 3 })
 	ada, bob := s.User("ada"), s.User("bob")
@@ -176,8 +178,8 @@ func TestRateLimit(t *testing.T) {
 	s.Client("").Get("/healthz").Want(t, 200)
 }
 
-// The cost of an operation is told to who asks for it, and what he may still run; what is over that
-// is refused, and told when to come back.
+// TestCostIsTold checks that a client can request the cost of an operation and its remaining
+// budget, and that an operation beyond the budget is rejected with the time until it may run.
 func TestCostIsTold(t *testing.T) {
 	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 10 })
 	ada, bob := s.User("ada"), s.User("bob")
@@ -193,7 +195,7 @@ func TestCostIsTold(t *testing.T) {
 	var quiet told
 	asked(ada, object{"query": "{me{id}}"}).Want(t, 200, &quiet)
 	if quiet.Extensions != nil {
-		t.Errorf("told to one who did not ask: %+v", quiet)
+		t.Errorf("returned without a request: %+v", quiet)
 	}
 	if got := cost(ada, "{me{id}}").Extensions.Cost; got.Requested != 2 || got.Limit != 50_000 || got.Remaining != 100_000-4 {
 		t.Errorf("%+v", got)
@@ -216,7 +218,7 @@ func TestCostIsTold(t *testing.T) {
 	}
 }
 
-// An answer that gets too large is ended while it is written.
+// TestAnswerIsBounded checks that a response that gets too large is aborted while it is written.
 func TestAnswerIsBounded(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	ada := s.User("ada")
@@ -241,7 +243,7 @@ func TestAnswerIsBounded(t *testing.T) {
 	}
 }
 
-// asked sends a request of GraphQL as it is.
+// asked sends a GraphQL request unchanged.
 func asked(c *servertest.Client, body any) *servertest.Response {
 	r := c.Request("POST", "/graphql", body)
 	r.Header.Set("Content-Type", "application/json")

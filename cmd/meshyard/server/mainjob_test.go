@@ -16,7 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// fileSchema is what the tests read of FileSchema, written down anew and not taken from the code
+// fileSchema is the part of FileSchema that the tests read. It is written independently of the code
 // under test.
 type fileSchema struct {
 	ID            int64   `json:"id"`
@@ -31,7 +31,8 @@ type fileSchema struct {
 	Rank          int     `json:"rank"`
 }
 
-// Every real mesh goes through the main job by REST and by GraphQL, and comes back as it was.
+// TestMainJob uploads and downloads every real mesh by REST and by GraphQL, and compares the
+// content.
 func TestMainJob(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -121,7 +122,7 @@ func byGraphQL(t *testing.T, c *servertest.Client, thing int64, name string, fil
 	}
 }
 
-// sameBytes gets an address with no token and compares.
+// sameBytes gets a URL without a token and compares the content.
 func sameBytes(t *testing.T, c *servertest.Client, address, name string, file []byte) {
 	t.Helper()
 	nobody := *c

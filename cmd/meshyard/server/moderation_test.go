@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// moderator makes a user a moderator and gives a client that acts as one.
+// moderator makes a user a moderator and returns a client that acts as one.
 func moderator(t *testing.T, s *servertest.Server, staff *servertest.Client, name string) *servertest.Client {
 	t.Helper()
 	s.User(name)
@@ -19,8 +19,8 @@ func moderator(t *testing.T, s *servertest.Server, staff *servertest.Client, nam
 	return s.Client(s.Token(name, auth.Read, auth.Write, auth.Admin))
 }
 
-// Who is suspended reads and changes nothing, by any token and at once, and signs in no more; until
-// he is restored.
+// TestSuspension checks that a suspended user can only read, with any token and immediately, and
+// cannot sign in, until the suspension is lifted.
 func TestSuspension(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		staff := s.Staff()
@@ -66,7 +66,7 @@ func TestSuspension(t *testing.T) {
 			t.Errorf("signs in: %s", r.Bytes)
 		}
 		if r := b.SignIn("ada", "wrong horse").Want(t, 403); strings.Contains(string(r.Bytes), "suspended") {
-			t.Errorf("who knows no password is told of it: %s", r.Bytes)
+			t.Errorf("a wrong password reveals the suspension: %s", r.Bytes)
 		}
 		var seen struct {
 			User struct{ Suspension *struct{ Reason string } }
@@ -85,7 +85,8 @@ func TestSuspension(t *testing.T) {
 	})
 }
 
-// Roles are given by administrators, work at once, and each decision is kept.
+// TestRoles checks that administrators assign roles, that roles take effect immediately, and that
+// each decision is recorded.
 func TestRoles(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		staff := s.Staff()
@@ -94,7 +95,7 @@ func TestRoles(t *testing.T) {
 		const set = `mutation ($name: String!, $role: Role!) { setUserRole(input: {username: $name, role: $role, reason: "Because."}) { user { role isAdmin isModerator } } }`
 		for name, by := range map[string]*servertest.Client{"a member": bob, "a moderator": mod} {
 			if code := by.GraphQL(set, object{"name": "bob", "role": "ADMINISTRATOR"}).Code(); code != "FORBIDDEN" {
-				t.Errorf("%s gives roles: %q", name, code)
+				t.Errorf("%s assigns roles: %q", name, code)
 			}
 		}
 		if code := staff.GraphQL(set, object{"name": "staff", "role": "MEMBER"}).Code(); code != "BAD_USER_INPUT" {
@@ -134,12 +135,13 @@ func TestRoles(t *testing.T) {
 	})
 }
 
-// A thing that is taken down is gone from every list and search, its bytes are given to nobody by
-// any address, its owner and the staff see why; restored it is as before.
+// TestTakedown checks that a taken-down thing disappears from every list and search, that its
+// content is not served at any URL, that its owner and moderators see the reason, and that it is
+// complete after it is restored.
 func TestTakedown(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve := s.User("ada"), s.User("bob"), s.User("eve")
-		world := fullThing(t, s, ada, bob) // which makes the staff
+		world := fullThing(t, s, ada, bob) // which creates moderators
 		staff := s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
 		mod := moderator(t, s, staff, "mod")
 		id, file := world["thing_id"].(int64), world["file_id"].(int64)
@@ -154,13 +156,13 @@ func TestTakedown(t *testing.T) {
 		const up = `mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "It was a mistake."}) { thing { state takedown { reason } } } }`
 		for name, by := range map[string]*servertest.Client{"the owner": ada, "a member": bob} {
 			if code := by.GraphQL(down, object{"id": servertest.ID(id), "reason": "x"}).Code(); code != "FORBIDDEN" {
-				t.Errorf("%s takes it down: %q", name, code)
+				t.Errorf("takedown by %s: %q", name, code)
 			}
 		}
 		if code := mod.GraphQL(down, object{"id": "9999", "reason": "x"}).Code(); code != "NOT_FOUND" {
 			t.Errorf("nothing is taken down: %q", code)
 		}
-		for range 2 { // twice is the same
+		for range 2 { // repeating it changes nothing
 			mod.Query(down, object{"id": servertest.ID(id), "reason": "A secret weapon."}, new(any))
 		}
 		s.Fold()
@@ -168,7 +170,7 @@ func TestTakedown(t *testing.T) {
 		for _, c := range []*servertest.Client{eve, bob} {
 			r := c.Get(path).Want(t, 403)
 			if text := string(r.Bytes); !strings.Contains(text, "taken down") || strings.Contains(text, "secret weapon") {
-				t.Errorf("others are told %s", text)
+				t.Errorf("others see %s", text)
 			}
 		}
 		for _, c := range []*servertest.Client{ada, mod} {
@@ -191,7 +193,7 @@ func TestTakedown(t *testing.T) {
 			c.Get(fmt.Sprintf("/files/%d/download", file)).Want(t, 403)
 		}
 		if r := ada.Do("POST", path+"/publish", nil).Want(t, 403); !strings.Contains(string(r.Bytes), "A secret weapon.") {
-			t.Errorf("the owner who publishes it is told %s", r.Bytes)
+			t.Errorf("the owner who publishes it sees %s", r.Bytes)
 		}
 		if code := staff.GraphQL(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(id)}).Code(); code != "BAD_USER_INPUT" {
 			t.Errorf("it is featured: %q", code)
@@ -206,7 +208,7 @@ func TestTakedown(t *testing.T) {
 		if got := string(bob.Get("/users/me/downloads").Want(t, 200).Bytes); strings.Contains(got, path) || got == history {
 			t.Errorf("bob's history shows it: %s", got)
 		}
-		// bob sees his make of it, and it not.
+		// bob sees his make of the thing, and not the thing.
 		var makes struct {
 			Me struct {
 				Makes struct {
@@ -226,7 +228,7 @@ func TestTakedown(t *testing.T) {
 		s.Fold()
 		after := everyLookup(s, eve, world)
 		for lookup, body := range before {
-			// It is featured no more; else all is as it was.
+			// It is no longer featured. Everything else is as before.
 			if after[lookup] != body && !strings.Contains(lookup, "featured") && !strings.Contains(body, `"is_featured":true`) {
 				t.Errorf("%s changed\nfrom %.600s\nto   %.600s", lookup, body, after[lookup])
 			}
@@ -237,7 +239,7 @@ func TestTakedown(t *testing.T) {
 			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
 		}
 
-		// A draft that is taken down comes back as one.
+		// A draft that is taken down and restored is a draft.
 		draft := ada.Thing("Draft")
 		mod.Query(down, object{"id": servertest.ID(draft), "reason": "x"}, new(any))
 		mod.Query(up, object{"id": servertest.ID(draft)}, new(any))
@@ -260,8 +262,9 @@ func TestTakedown(t *testing.T) {
 	})
 }
 
-// What is taken down stays as it is and hidden until it is restored: its owner changes and deletes
-// nothing of it, and where the staff deletes it, the makes of it stay hidden with their bytes.
+// TestTakedownIsKept checks that a taken-down thing stays unchanged and hidden until it is
+// restored: its owner cannot change or delete anything of it, and if a moderator deletes it, the
+// makes of it stay hidden with their content.
 func TestTakedownIsKept(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve, staff := s.User("ada"), s.User("bob"), s.User("eve"), s.Staff()
@@ -317,7 +320,8 @@ func TestTakedownIsKept(t *testing.T) {
 	})
 }
 
-// What one of the staff deletes of others is in the moderation log, and what owners delete is not.
+// TestStaffDeletionsAreLogged checks that the moderation log records what moderators delete of
+// other users, and not what owners delete.
 func TestStaffDeletionsAreLogged(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")

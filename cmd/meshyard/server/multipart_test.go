@@ -13,7 +13,8 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// A GraphQL multipart request that is not as it should be is told so, and leaves nothing.
+// TestMultipartRequests checks that an invalid GraphQL multipart request is rejected with the
+// reason, and leaves nothing behind.
 func TestMultipartRequests(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -48,10 +49,10 @@ func TestMultipartRequests(t *testing.T) {
 				t.Errorf("%s: %d %s", name, answer.StatusCode, answer.Bytes)
 			}
 			if len(answer.Bytes) > 1000 {
-				t.Errorf("%s: the answer repeats what was sent: %d bytes", name, len(answer.Bytes))
+				t.Errorf("%s: the response repeats the request: %d bytes", name, len(answer.Bytes))
 			}
 		}
-		// A page of another site has no token, and so cannot upload.
+		// A page of another site has no token, so it cannot upload.
 		body, contentType := servertest.Form([][2]string{{"operations", operations}, {"map", `{"0":["variables.file"]}`}}, "0", "a.stl", []byte("x"))
 		r := s.Client("").Request("POST", "/graphql", body)
 		r.Header.Set("Content-Type", contentType)
@@ -62,7 +63,8 @@ func TestMultipartRequests(t *testing.T) {
 	})
 }
 
-// Errors of GraphQL carry a code of the table and name the input at fault, wherever they arise.
+// TestGraphQLErrors checks that GraphQL errors have a documented code and name the invalid input,
+// wherever they occur.
 func TestGraphQLErrors(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -116,7 +118,7 @@ func TestGraphQLErrors(t *testing.T) {
 	})
 }
 
-// pour is a body without a length that ends only when it is refused.
+// pour is a body of unknown length that ends only when the request is rejected.
 type pour struct{ left int64 }
 
 func (p *pour) Read(b []byte) (int, error) {
@@ -128,8 +130,8 @@ func (p *pour) Read(b []byte) (int, error) {
 	return int(n), nil
 }
 
-// A file over the limit, sent in chunks, is refused on both faces while it comes, and is held
-// nowhere meanwhile.
+// TestChunkedUploadIsNotHeld checks that both APIs reject a chunked upload over the limit while it
+// arrives, and do not buffer it.
 func TestChunkedUploadIsNotHeld(t *testing.T) {
 	const size = 256 << 20
 	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.UploadLimit = size - 1 })
@@ -148,7 +150,7 @@ func TestChunkedUploadIsNotHeld(t *testing.T) {
 		if want := map[bool]int{true: 200, false: 400}[face == "/graphql"]; answer.StatusCode != want || !strings.Contains(string(answer.Bytes), "too large") {
 			t.Errorf("%s: %d %s", face, answer.StatusCode, answer.Bytes)
 		}
-		// Everything allocated meanwhile, by client and server together, collected or not.
+		// Everything that client and server together allocated, collected or not.
 		if grown := end.TotalAlloc - start.TotalAlloc; grown > 32<<20 {
 			t.Errorf("%s: %d bytes were allocated for an upload of %d", face, grown, size)
 		}
@@ -156,7 +158,7 @@ func TestChunkedUploadIsNotHeld(t *testing.T) {
 	nothingLeft(t, s, 0)
 }
 
-// The names of files are kept, but for what could do harm.
+// TestFileNames checks that file names are kept, except for dangerous characters.
 func TestFileNames(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

@@ -80,7 +80,8 @@ func TestNotifications(t *testing.T) {
 	})
 }
 
-// TestThingops moves things between collections as old programs do, and counts them on every way.
+// TestThingops moves things between collections as existing programs do, and checks the counts
+// after every step.
 func TestThingops(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -120,7 +121,7 @@ func TestThingops(t *testing.T) {
 		holds(to.ID)
 		var holding struct{ ID int64 }
 		if ada.Get(fmt.Sprintf("/collections/%d/by-thing-id", two)).Want(t, 200, &holding); holding.ID != from.ID {
-			t.Errorf("by-thing-id answers collection %d, want %d", holding.ID, from.ID)
+			t.Errorf("by-thing-id returns collection %d, want %d", holding.ID, from.ID)
 		}
 		bob.Get(fmt.Sprintf("/collections/%d/by-thing-id", two)).Want(t, 404)
 		ada.Do("DELETE", fmt.Sprintf("/things/%d/collections", two), nil).Want(t, 200)

@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// The whole way of a program with proof key: sign-in on the way, consent, code, token, JSON; each
-// code once, and a second use ends the token.
+// TestCodeFlow runs the authorization code grant with PKCE: sign-in, consent, code, token, JSON. It
+// checks that a code works once, and that its second use revokes the token.
 func TestCodeFlow(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -47,7 +47,7 @@ func TestCodeFlow(t *testing.T) {
 		answer := c.decide(b, c.question("scope", "read write"), "allow")
 		q := answer.Query()
 		if answer.Scheme+"://"+answer.Host+answer.Path != redirect || q.Get("state") != "a&b =#c" || q.Get("iss") != s.URL || q.Get("code") == "" {
-			t.Fatalf("the answer is %s", answer)
+			t.Fatalf("the response is %s", answer)
 		}
 		code := q.Get("code")
 		c.refused("wrong verifier", c.exchange("", c.grant(code, "code_verifier", strings.Repeat("x", 43))), 400, "invalid_grant")
@@ -74,7 +74,7 @@ func TestCodeFlow(t *testing.T) {
 		ada.Thing("By the application")
 		info := s.Client("").PostForm("/login/oauth/tokeninfo", [][2]string{{"access_token", token.AccessToken}}, "", "", nil).Want(t, 200)
 		if want := `{"audience":"` + c.id + `","user_id":"1"}`; strings.TrimSpace(string(info.Bytes)) != want {
-			t.Errorf("tokeninfo says %s, want %s", info.Bytes, want)
+			t.Errorf("tokeninfo returns %s, want %s", info.Bytes, want)
 		}
 		for _, bad := range []string{"", "x", token.AccessToken + "x"} {
 			c.refused("tokeninfo of "+bad, s.Client("").Do("POST", "/login/oauth/tokeninfo?access_token="+bad, nil), 401, "invalid_token")
@@ -86,7 +86,8 @@ func TestCodeFlow(t *testing.T) {
 	})
 }
 
-// An old program: no proof key, no scope, no grant_type, parameters wherever; the answer is text.
+// TestCodeFlowOfOldPrograms omits PKCE, scope and grant_type, and sends parameters in unusual
+// places; the response is form-encoded.
 func TestCodeFlowOfOldPrograms(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
@@ -133,15 +134,15 @@ func TestCodeFlowOfOldPrograms(t *testing.T) {
 			r.Header.Set("Content-Type", "application/json")
 			c.refused("the body "+bad, s.Client("").Send(r), 400, "invalid_request")
 		}
-		// A challenge that was taken away under way is missed.
+		// A challenge that was removed on the way is detected.
 		code := c.decide(b, old, "allow").Query().Get("code")
 		c.refused("a verifier without a challenge", c.exchange("", c.grant(code)), 400, "invalid_grant")
 		c.refused("secret twice", c.exchange("", url.Values{"client_id": {c.id}, "client_secret": {c.secret, "x"}}), 400, "invalid_request")
 	})
 }
 
-// A program that cannot be redirected to registers urn:ietf:wg:oauth:2.0:oob: its user copies the
-// code from a page.
+// TestOutOfBandFlow checks a program that cannot receive redirects and registers
+// urn:ietf:wg:oauth:2.0:oob: its user copies the code from a page.
 func TestOutOfBandFlow(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
@@ -168,7 +169,7 @@ func TestOutOfBandFlow(t *testing.T) {
 		c.refused("another redirect", c.exchange("", c.grant(found[1])), 400, "invalid_grant")
 		c.exchange("", c.grant(found[1], "redirect_uri", oob)).Want(t, 200)
 		if r := decide("deny"); strings.Contains(string(r.Bytes), `id="code"`) || !strings.Contains(string(r.Bytes), "did not let Slicer &amp; &lt;Co&gt; in") {
-			t.Errorf("a no is answered by %s", r.Bytes)
+			t.Errorf("the response to a denial is %s", r.Bytes)
 		}
 		if r := b.Get(c.question("redirect_uri", oob, "response_type", "token")).Want(t, 400); !strings.Contains(string(r.Bytes), "only a code can be shown") {
 			t.Errorf("a token out of band: %s", r.Bytes)
@@ -186,23 +187,23 @@ func TestImplicitFlow(t *testing.T) {
 		want := regexp.MustCompile(`^https://app\.example/cb#access_token=(meshyard_\w{49})&token_type=Bearer&state=a%26b\+%3D%23c$`)
 		found := want.FindStringSubmatch(to.String())
 		if found == nil {
-			t.Fatalf("the answer is %s", to)
+			t.Fatalf("the response is %s", to)
 		}
 		s.Client(found[1]).Thing("By an old program")
 		denied := c.decide(b, question, "deny")
 		if f, _ := url.ParseQuery(denied.EscapedFragment()); denied.RawQuery != "" || f.Get("error") != "access_denied" || f.Get("state") != "a&b =#c" {
-			t.Errorf("a no is answered by %s", denied)
+			t.Errorf("the response to a denial is %s", denied)
 		}
 		strict := newClient(t, s, models.NewApplication{})
 		to, _ = url.Parse(b.Get(strict.question("response_type", "token")).Want(t, 303).Header.Get("Location"))
 		if f, _ := url.ParseQuery(to.EscapedFragment()); f.Get("error") != "unauthorized_client" {
-			t.Errorf("an application that may not have tokens in an address is answered by %s", to)
+			t.Errorf("the response to an application without the implicit grant is %s", to)
 		}
 	})
 }
 
-// What is wrong with a question is told to the user where it is not known whom to answer, else to
-// the application.
+// TestWrongQuestions checks that an invalid authorization request is reported to the user if the
+// redirect URI is not verified, and otherwise to the application.
 func TestWrongQuestions(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
@@ -231,17 +232,17 @@ func TestWrongQuestions(t *testing.T) {
 		}
 		to := c.decide(b, c.question("redirect_uri", "http://127.0.0.1:51234/cb"), "allow")
 		if to.Host != "127.0.0.1:51234" {
-			t.Errorf("on its own machine it is answered at %s", to)
+			t.Errorf("the loopback redirect is %s", to)
 		}
 		c.exchange("", c.grant(to.Query().Get("code"), "redirect_uri", "http://127.0.0.1:51234/cb")).Want(t, 200)
 		if to := c.decide(b, c.question(), "deny"); to.Query().Get("error") != "access_denied" || to.Query().Get("code") != "" {
-			t.Errorf("a no is answered by %s", to)
+			t.Errorf("the response to a denial is %s", to)
 		}
 	})
 }
 
-// A decision is taken from the page that was shown, in the session that it was shown in, for the
-// question that was shown, and from no other site.
+// TestConsentIsNobodyElses checks that a decision is accepted only from the page that was shown, in
+// the same session, for the same authorization request, and from the same site.
 func TestConsentIsNobodyElses(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
@@ -271,12 +272,12 @@ func TestConsentIsNobodyElses(t *testing.T) {
 		f := form(b)
 		b.Post("/logout", nil).Want(t, 303)
 		if r := b.Post("/login/oauth/authorize", f).Want(t, 303); !strings.HasPrefix(r.Header.Get("Location"), s.URL+"/login?next=") {
-			t.Errorf("a decision of nobody leads to %s", r.Header.Get("Location"))
+			t.Errorf("a decision without a session redirects to %s", r.Header.Get("Location"))
 		}
 	})
 }
 
-// A program on a user's machine keeps no secret: it proves by its key, and has no token of its own.
+// TestPublicClients checks that a public client needs PKCE and cannot get a token of its own.
 func TestPublicClients(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
@@ -293,7 +294,8 @@ func TestPublicClients(t *testing.T) {
 	})
 }
 
-// An application's own token reads what is public, and stands for nobody.
+// TestApplicationTokens checks that an application's own token reads public data and acts for no
+// user.
 func TestApplicationTokens(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -329,12 +331,12 @@ func TestApplicationTokens(t *testing.T) {
 		}
 		info := s.Client("").Do("POST", "/login/oauth/tokeninfo?access_token="+token.AccessToken, nil).Want(t, 200)
 		if want := `{"audience":"` + c.id + `","user_id":""}`; strings.TrimSpace(string(info.Bytes)) != want {
-			t.Errorf("tokeninfo says %s, want %s", info.Bytes, want)
+			t.Errorf("tokeninfo returns %s, want %s", info.Bytes, want)
 		}
 		ask.Set("scope", "write")
 		c.refused("more than reading", c.exchange("", ask), 400, "invalid_scope")
 
-		// Forgotten, it is gone at once with its tokens.
+		// A deleted application disappears immediately with its tokens.
 		if err := s.Store.ForgetApplication(context.Background(), c.id); err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ const (
 	pass     = "correct horse battery"
 )
 
-// client is an application as it calls the server, beside a user's browser.
+// client is an application that calls the server, besides a user's browser.
 type client struct {
 	*testing.T
 	s          *servertest.Server
@@ -47,8 +47,7 @@ func (c *client) challenge() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// question is where the application sends a browser; more replaces parameters, and an empty one is
-// left out.
+// question returns the authorization URL. more replaces parameters; an empty value removes one.
 func (c *client) question(more ...string) string {
 	q := url.Values{
 		"client_id": {c.id}, "redirect_uri": {redirect}, "response_type": {"code"}, "state": {"a&b =#c"}, "scope": {"read"}, "code_challenge": {c.challenge()}, "code_challenge_method": {"S256"},
@@ -62,7 +61,7 @@ func (c *client) question(more ...string) string {
 	return "/login/oauth/authorize?" + q.Encode()
 }
 
-// decide lets a user decide and gives the address that the browser is sent to.
+// decide lets a user decide and returns the URL that the browser is redirected to.
 func (c *client) decide(b *servertest.Browser, question, decision string) *url.URL {
 	c.Helper()
 	page := b.Get(question).Want(c.T, 200)
@@ -76,7 +75,7 @@ func (c *client) decide(b *servertest.Browser, question, decision string) *url.U
 	return to
 }
 
-// exchange posts parameters to the token address.
+// exchange posts parameters to the token endpoint.
 func (c *client) exchange(accept string, parameters url.Values) *servertest.Response {
 	c.Helper()
 	r := c.s.Client("").Request("POST", "/login/oauth/access_token", parameters.Encode())
@@ -98,7 +97,7 @@ func (c *client) grant(code string, more ...string) url.Values {
 	return v
 }
 
-// refused wants an error as RFC 6749 has it.
+// refused checks for an error in the format of RFC 6749.
 func (c *client) refused(what string, r *servertest.Response, status int, code string) {
 	c.Helper()
 	var said struct {
@@ -110,7 +109,7 @@ func (c *client) refused(what string, r *servertest.Response, status int, code s
 	}
 }
 
-// signedIn is a browser in which a new user is signed in.
+// signedIn returns a browser in which a new user is signed in.
 func signedIn(t *testing.T, s *servertest.Server, name string) (*servertest.Browser, *servertest.Client) {
 	t.Helper()
 	u := s.User(name)

@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// oldShapes are the schemas that the old client was generated from, as field:kind. A field ending
-// in ~ may be missing, a kind ending in ? may be null; [kind] is an array, {kind} an object with
-// any keys, a|b one or the other.
+// oldShapes are the schemas that the existing client was generated from, as field:kind. A field
+// ending in ~ may be missing, a kind ending in ? may be null; [kind] is an array, {kind} an object
+// with any keys, a|b one or the other.
 var oldShapes = map[string]string{
 	"FileSchema": `id:int name:text size:int url:url public_url:url download_url:url threejs_url:link thumbnail:url
 		default_image:ImageSummary? date:filedate formatted_size:text meta_data:list download_count:int direct_url:url? hash:text rank:int`,
@@ -76,10 +76,10 @@ var oldShapes = map[string]string{
 	"Refusal": `error:filled code:int type:filled message:text errors~:[filled]`,
 }
 
-// oldObject is what the old client decodes an object into.
+// oldObject is the type that the existing client decodes an object into.
 type oldObject = map[string]any
 
-// oldFaults tells where a value is not what the generated types of the old client can take.
+// oldFaults returns where a value does not match the generated types of the existing client.
 func oldFaults(base string, v any, kind string) (faults []string) {
 	within := func(at string, v any, kind string) {
 		for _, fault := range oldFaults(base, v, kind) {
@@ -121,7 +121,7 @@ func oldFaults(base string, v any, kind string) (faults []string) {
 	return faults
 }
 
-// oldPlain tells whether a value is of a kind that is no schema.
+// oldPlain reports whether a value has a kind that is not a schema.
 func oldPlain(base string, v any, kind string) bool {
 	number, isNumber := v.(json.Number)
 	text, isText := v.(string)
@@ -151,24 +151,23 @@ var oldLicenses = []string{
 	"Creative Commons - Attribution - Non-Commercial - No Derivatives", "Creative Commons - Public Domain Dedication", "GNU - GPL", "GNU - LGPL", "BSD License",
 }
 
-// oldClient is a program that was written for another server and has only its base address
-// switched.
+// oldClient is a program that was written for another server and configured with a new base URL.
 type oldClient struct {
 	*testing.T
 	base, token string
 
 	calls  int
-	header http.Header // of the last answer
+	header http.Header // of the last response
 }
 
-// oldTransport follows no redirect; oldBrowser does, as for bytes.
+// oldTransport follows no redirects; oldBrowser does, for content.
 var (
 	oldTransport = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	oldBrowser   = &http.Client{}
 )
 
-// do sends a request as old clients do: by turns with another content type than its body has, with
-// the token in the query, and with a slash at the end. An absolute address is taken as it is.
+// do sends a request as existing clients do: sometimes with a wrong Content-Type, with the token in
+// the query, or with a trailing slash. An absolute URL is used unchanged.
 func (c *oldClient) do(method, path string, body any, contentType string) (int, []byte) {
 	c.Helper()
 	text, isText := body.(string)
@@ -218,8 +217,8 @@ func (c *oldClient) do(method, path string, body any, contentType string) (int, 
 	return answer.StatusCode, read
 }
 
-// call wants an answer of a status and a kind. It goes on with what came, to find all that is
-// wrong.
+// call checks the status and the kind of a response. It continues with a wrong response, to find
+// all problems.
 func (c *oldClient) call(status int, method, path string, body any, kind string) any {
 	c.Helper()
 	got, text := c.do(method, path, body, "")
@@ -242,7 +241,7 @@ func (c *oldClient) take(status, got int, text []byte, kind, what string) (v any
 	return v
 }
 
-// one wants an object, list an array of them, done {"ok":"ok"}.
+// one expects an object, list an array, done {"ok":"ok"}.
 func (c *oldClient) one(method, path string, body any, kind string) oldObject {
 	c.Helper()
 	o, ok := c.call(200, method, path, body, kind).(oldObject)
@@ -262,7 +261,7 @@ func (c *oldClient) done(method, path string, body any) {
 	c.one(method, path, body, "Done")
 }
 
-// refused wants a refusal in the documented words.
+// refused expects an error in the documented format.
 func (c *oldClient) refused(status int, method, path string, body any) oldObject {
 	c.Helper()
 	o, _ := c.call(status, method, path, body, "Refusal").(oldObject)
@@ -277,7 +276,7 @@ func (c *oldClient) refused(status int, method, path string, body any) oldObject
 	return o
 }
 
-// fetch gets bytes with no token, as a browser does.
+// fetch gets content without a token, as a browser does.
 func (c *oldClient) fetch(address any) string {
 	c.Helper()
 	answer, err := oldBrowser.Get(fmt.Sprint(address))
@@ -298,7 +297,7 @@ var (
 	oldPage = regexp.MustCompile(`[?&]page=(\d+)`)
 )
 
-// walk follows a list to its end. The token is only in the query of the first address.
+// walk follows the pages of a list. The token is only in the query of the first URL.
 func (c *oldClient) walk(path, kind string) (all []oldObject) {
 	c.Helper()
 	bare := &oldClient{T: c.T, base: c.base}
@@ -326,7 +325,7 @@ func (c *oldClient) walk(path, kind string) (all []oldObject) {
 	return all
 }
 
-// post posts a multipart form: fields in an order, then the file.
+// post submits a multipart form: fields in the given order, then the file.
 func (c *oldClient) post(address string, fields [][2]string, name, file string) (int, []byte) {
 	c.Helper()
 	var b bytes.Buffer
@@ -340,7 +339,7 @@ func (c *oldClient) post(address string, fields [][2]string, name, file string) 
 	return c.do("POST", address, b.Bytes(), w.FormDataContentType())
 }
 
-// upload uploads a file in one request and gives the id of the pending upload.
+// upload uploads a file in one request and returns the id of the pending upload.
 func (c *oldClient) upload(name, file, kind string) any {
 	c.Helper()
 	status, text := c.post("/files/0/uploadFile", [][2]string{{"type", kind}}, name, file)
@@ -348,8 +347,8 @@ func (c *oldClient) upload(name, file, kind string) any {
 	return o["id"]
 }
 
-// uploadByForm uploads a file in three requests: the form, the storage with no token, and the
-// address where the storage sends on to.
+// uploadByForm uploads a file in three requests: the form, the storage without a token, and the URL
+// that the storage redirects to.
 func (c *oldClient) uploadByForm(path, name, file, kind string) oldObject {
 	c.Helper()
 	form := c.one("POST", path, oldObject{"filename": name}, "StorageForm")
@@ -369,7 +368,7 @@ func (c *oldClient) uploadByForm(path, name, file, kind string) oldObject {
 	return c.one("POST", to, nil, kind)
 }
 
-// same compares what came with what was expected, both as text.
+// same compares the text of two values.
 func (c *oldClient) same(what string, got, want any) {
 	c.Helper()
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -377,7 +376,7 @@ func (c *oldClient) same(what string, got, want any) {
 	}
 }
 
-// holds wants a list to have, or not to have, the object with an id.
+// holds checks whether a list contains an object with the id.
 func (c *oldClient) holds(what string, list []oldObject, id any, want bool) {
 	c.Helper()
 	if got := slices.ContainsFunc(list, func(o oldObject) bool { return oldID(o) == fmt.Sprint(id) }); got != want {

@@ -23,7 +23,7 @@ import (
 
 var newThing = map[string]any{"name": "One", "license": "cc", "category": "Tools", "description": "Made for a test."}
 
-// wantOutage expects a status and, with 503, when to try again.
+// wantOutage checks the status and, with 503, the Retry-After header.
 func wantOutage(t *testing.T, r *servertest.Response, status int, code string) {
 	t.Helper()
 	r.Want(t, status)
@@ -39,8 +39,8 @@ func wantOutage(t *testing.T, r *servertest.Response, status int, code string) {
 	}
 }
 
-// While PostgreSQL cannot be reached, both APIs answer 503 and say when to try again; afterwards
-// the server works again by itself.
+// TestPostgresOutage checks that both APIs respond with 503 and Retry-After while PostgreSQL is
+// unreachable, and that the server recovers.
 func TestPostgresOutage(t *testing.T) {
 	t.Parallel()
 	settings := servertest.Settings(t, "postgres")
@@ -51,7 +51,7 @@ func TestPostgresOutage(t *testing.T) {
 	path := "/things/" + servertest.ID(ada.Thing("One"))
 	ada.Get(path).Want(t, http.StatusOK)
 	p.stop()
-	for range 3 { // connections that the pool keeps fail in other ways than new ones
+	for range 3 { // pooled connections fail differently from new ones
 		wantOutage(t, ada.Get(path), http.StatusServiceUnavailable, "")
 		wantOutage(t, ada.Do(http.MethodPost, "/things/", newThing), http.StatusServiceUnavailable, "")
 		wantOutage(t, asked(ada, query("{ me { id } }")), http.StatusServiceUnavailable, "UNAVAILABLE")
@@ -63,7 +63,8 @@ func TestPostgresOutage(t *testing.T) {
 	ada.Get("/readyz").Want(t, http.StatusOK)
 }
 
-// Another process that holds the write lock of SQLite for long makes writes fail with 503.
+// TestSQLiteLocked checks that writes fail with 503 while another process holds the write lock of
+// SQLite for long.
 func TestSQLiteLocked(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t, "sqlite")
@@ -85,7 +86,7 @@ func TestSQLiteLocked(t *testing.T) {
 	ada.Thing("Two")
 }
 
-// While S3 cannot be reached, uploads by both APIs are answered with 503.
+// TestBucketOutage checks that both APIs respond to uploads with 503 while S3 is unreachable.
 func TestBucketOutage(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "test")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")

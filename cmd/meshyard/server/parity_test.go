@@ -26,11 +26,11 @@ type step struct {
 	body         map[string]any
 	variables    map[string]any // of the document
 	file         string         // for an upload
-	bob          bool           // called by bob and not by ada
+	bob          bool           // called by bob instead of ada
 	before       func(s *servertest.Server)
 }
 
-// The steps of the parity test. Ids count up alike on both servers.
+// paritySteps are the steps of the parity test. Both servers assign the same ids.
 var paritySteps = []step{
 	{operation: "post_files_0_upload_file", method: "POST", path: "/files/0/uploadFile", file: "hschendel_simple_bin.stl"},
 	{operation: "post_files_0_upload_file", method: "POST", path: "/files/0/uploadFile", file: "lib3mf_thumbnail.png"},
@@ -71,10 +71,10 @@ var paritySteps = []step{
 	{operation: "post_copies_copy_id_images", method: "POST", path: "/copies/1/images", body: map[string]any{"filename": "again.jpg"}, variables: map[string]any{"copy_id": "1", "filename": "again.jpg"}, bob: true},
 	{operation: "post_copies_copy_id_images", method: "POST", path: "/copies/1/images", body: map[string]any{"filename": "again.jpg"}, variables: map[string]any{"copy_id": "1", "filename": "again.jpg"}},
 
-	// the one thing that is published
+	// There is only one published thing.
 	look("get_things_0_random", "/things/0/random", o{"per_page": 30}),
 
-	// The catalogue, on what the steps before have left: thing 1 is published, and bob has made it.
+	// The catalogue, after the steps before: thing 1 is published, and bob has made it.
 	{operation: "post_things", method: "POST", path: "/things", body: o{"name": "Bracket, longer", "license": "cc", "category": "Hobby", "description": "Longer.", "ancestors": l{1}, "is_remix": true, "tags": l{"holder"}}, variables: o{"name": "Bracket, longer", "license": "CC", "category": "Hobby", "description": "Longer.", "ancestors": l{"1"}, "is_remix": true, "tags": l{"holder"}}, bob: true},
 	{operation: "post_files_0_upload_file", method: "POST", path: "/files/0/uploadFile", file: "numpystl_HalfDonut_bin.stl", bob: true},
 	{operation: "post_files_0_upload_file", method: "POST", path: "/files/0/uploadFile", file: "lib3mf_thumbnail.png", bob: true},
@@ -141,7 +141,7 @@ var paritySteps = []step{
 	listed("get_users_username_collections", "/users/ada/collections", o{"username": "ada"}),
 	listed("get_users_username_search_term", "/users/bob/search/bracket", o{"username": "bob", "term": "bracket"}),
 
-	// Followers, watches, notifications, and what collections offer besides.
+	// Followers, watches, notifications, and the operations of collections.
 	change("post_users_username_followers", "POST", "/users/bob/followers", nil, o{"username": "bob"}, false), change("post_users_username_followers", "POST", "/users/ada/followers", nil, o{"username": "ada"}, false),
 	listed("get_users_username_followers", "/users/bob/followers", o{"username": "bob"}), listed("get_users_username_following", "/users/ada/following", o{"username": "ada"}),
 	change("delete_users_username_followers", "DELETE", "/users/bob/followers", nil, o{"username": "bob"}, false),
@@ -204,8 +204,8 @@ type (
 	l = []any
 )
 
-// constants are the operations about nouns that the server lacks: they answer the same whatever
-// their document does.
+// constants are operations about types that the server does not have. Their response is constant
+// and does not depend on their document.
 var constants = strings.Fields("get_groups get_users_username_groups get_printers_0_brands get_printers_0_models get_programs_0_all")
 
 // look is a step that ada takes and that changes nothing.
@@ -213,7 +213,7 @@ func look(operation, path string, variables o) step {
 	return step{operation: operation, method: "GET", path: path, variables: variables}
 }
 
-// listed is look for a list that has pages.
+// listed is look for a list with pages.
 func listed(operation, path string, variables o) step {
 	variables["page"], variables["per_page"] = 1, 30
 	return look(operation, path, variables)
@@ -224,7 +224,7 @@ func change(operation, method, path string, body, variables o, bob bool) step {
 	return step{operation: operation, method: method, path: path, body: body, variables: variables, bob: bob}
 }
 
-// finalize is a step that hangs uploads on something.
+// finalize is a step that attaches uploads to a target.
 func finalize(targetType string, targetID int64, bob bool, ids ...int64) step {
 	variables := o{"target_type": strings.Replace(strings.ToUpper(targetType), "COPY", "MAKE", 1), "target_id": servertest.ID(targetID)}
 	var uploads l
@@ -235,8 +235,8 @@ func finalize(targetType string, targetID int64, bob bool, ids ...int64) step {
 	return step{operation: "post_files_0_finalize_files", method: "POST", path: "/files/0/FinalizeFiles", body: servertest.FinalizeBody(targetType, targetID, ids...), variables: variables, bob: bob}
 }
 
-// Each REST operation and its GraphQL document do the same: the same data, the same verdict, the
-// same side effects.
+// TestParity checks that each REST operation and its GraphQL document are equivalent: same data,
+// same status, same side effects.
 func TestParity(t *testing.T) {
 	servertest.Sequential(t)
 	for _, name := range rest.Operations() {
@@ -263,13 +263,13 @@ func TestParity(t *testing.T) {
 				name := fmt.Sprintf("step %d, %s %s", i, s.method, s.path)
 				viaREST, viaGraphQL := s.byREST(t, who[0]), s.byGraphQL(t, who[1])
 				if got, want := codeStatus[viaGraphQL.Code()], viaREST.StatusCode; got != want && !(got == 200 && want == 302) {
-					t.Errorf("%s: REST answers %d %s, GraphQL %q %+v", name, want, viaREST.Bytes, viaGraphQL.Code(), viaGraphQL.Errors)
+					t.Errorf("%s: REST returns %d %s, GraphQL %q %+v", name, want, viaREST.Bytes, viaGraphQL.Code(), viaGraphQL.Errors)
 					continue
 				}
 				golden(t, s.operation, viaREST, a.URL)
 				if viaREST.StatusCode >= 300 {
 					if e := viaGraphQL.Errors; len(e) > 0 && s.method != "HEAD" && !strings.Contains(string(viaREST.Bytes), mustJSON(e[0].Message)) {
-						t.Errorf("%s: REST says %s, GraphQL %q", name, viaREST.Bytes, e[0].Message)
+						t.Errorf("%s: REST returns %s, GraphQL %q", name, viaREST.Bytes, e[0].Message)
 					}
 					continue
 				}
@@ -300,7 +300,7 @@ func TestParity(t *testing.T) {
 			}
 			for _, name := range rest.Operations() {
 				if _, is := seen.Load(t.Name() + " " + name); !is {
-					t.Errorf("no answer of %s was held against a golden", name)
+					t.Errorf("no response of %s was compared with a golden file", name)
 				}
 			}
 			for i, who := range []string{"ada", "bob"} {
@@ -336,7 +336,7 @@ func (s step) byGraphQL(t *testing.T, c *servertest.Client) *servertest.Result {
 	return c.GraphQL(document, s.variables)
 }
 
-// only cuts one operation, with the fragments that it uses, out of the stored documents.
+// only extracts one operation, with the fragments that it uses, from the stored documents.
 func only(t *testing.T, name string) string {
 	t.Helper()
 	all, err := parser.ParseQuery(&ast.Source{Input: rest.Documents()})
@@ -358,12 +358,12 @@ func only(t *testing.T, name string) string {
 	return text
 }
 
-// unwrap takes off what a payload or a connection puts around the noun.
+// unwrap removes the payload or the connection around an object.
 func unwrap(v any) any {
 	for {
 		m, ok := v.(map[string]any)
 		if ok {
-			delete(m, "info") // where the page ends: Link says it by REST
+			delete(m, "info") // REST has the Link header instead
 		}
 		if !ok || len(m) > 2 {
 			return v
@@ -381,8 +381,8 @@ func unwrap(v any) any {
 	}
 }
 
-// differences tells where an answer of REST and one of GraphQL say different things under the same
-// key.
+// differences returns where a REST response and a GraphQL response have different values under the
+// same key.
 func differences(key string, wire, graph any, compared *int) []string {
 	wire, graph = alike(wire, graph)
 	switch g := graph.(type) {
@@ -420,14 +420,14 @@ var longLicense = map[string]string{
 	"CC": "Creative Commons - Attribution", "CC_SA": "Creative Commons - Attribution - Share Alike", "PD0": "Creative Commons - Public Domain Dedication",
 }
 
-// alike undoes what the wire does with lists: one object of a list that has but one, an array
-// around one object, comments by parent, and an empty object for none.
+// alike reverses the special cases of REST: one object for a list of one, an array around one
+// object, comments by parent, and an empty object for null.
 func alike(wire, graph any) (any, any) {
 	list, isList := wire.([]any)
 	nodes, hasNodes := graph.([]any)
 	object, isObject := wire.(map[string]any)
 	_, isNode := graph.(map[string]any)
-	for _, key := range []string{"ids", "days"} { // of which the wire has no more
+	for _, key := range []string{"ids", "days"} { // REST returns only these
 		if inner, ok := graph.(map[string]any); ok && isList && inner[key] != nil {
 			return wire, inner[key]
 		}
@@ -455,7 +455,7 @@ func alike(wire, graph any) (any, any) {
 	return wire, graph
 }
 
-// plain brings a value of either face to one form, as the wire document describes the difference.
+// plain converts a value of either API to one form, as the wire document describes.
 func plain(key string, v any) string {
 	text := fmt.Sprint(v)
 	switch key {
@@ -467,7 +467,7 @@ func plain(key string, v any) string {
 		}
 	case "threejs_url":
 		if v == nil {
-			return "" // as the wire says that there is none
+			return "" // how REST represents null
 		}
 	case "hash":
 		if raw, err := hex.DecodeString(text); err == nil {
@@ -476,7 +476,7 @@ func plain(key string, v any) string {
 	case "date", "added", "modified", "created_at", "registered", "time":
 		for _, layout := range []string{time.RFC3339Nano, time.DateTime} {
 			if at, err := time.Parse(layout, text); err == nil {
-				// The two servers are asked one after the other.
+				// The two servers are called one after the other.
 				return at.UTC().Truncate(time.Hour).String()
 			}
 		}
@@ -487,7 +487,7 @@ func plain(key string, v any) string {
 	return text
 }
 
-// everything tells all that a user sees of the world, without times and addresses.
+// everything returns everything that a user sees, without times and URLs.
 func everything(c *servertest.Client) string {
 	const file = "id name kind state size contentType sha256 rank downloadCount owner { username }"
 	var seen []string

@@ -15,8 +15,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// filled puts into a text what stands for its placeholders, and makes what is to be the caller's
-// own.
+// filled replaces the placeholders in a text, and creates the objects that belong to the caller.
 func (m *matrix) filled(text string, sc scene, caller int) string {
 	m.t.Helper()
 	own := map[string]func(user string) int64{
@@ -70,7 +69,8 @@ func (m *matrix) byGraphQL(c *servertest.Client, p permission, document string) 
 	return verdictOf{status, slices.Sorted(maps.Keys(shown))}
 }
 
-// firstEvent gives the first that a subscription tells; some go on until their file changes.
+// firstEvent returns the first event of a subscription. Some subscriptions do not end until their
+// file changes.
 func (m *matrix) firstEvent(c *servertest.Client, document string) []byte {
 	m.t.Helper()
 	r := c.Request(http.MethodPost, "/graphql", object{"query": document})
@@ -88,11 +88,12 @@ func (m *matrix) firstEvent(c *servertest.Client, document string) []byte {
 			return []byte(told)
 		}
 	}
-	m.t.Fatalf("%s tells nothing", document)
+	m.t.Fatalf("%s has no event", document)
 	return nil
 }
 
-// look notes all that is called `is` in an answer, and sees that lists are as long as they say.
+// look collects the values of all fields with the alias `is` in a response, and checks that lists
+// have the length of their total count.
 func (m *matrix) look(data any, shown map[string]bool) {
 	switch v := data.(type) {
 	case []any:
@@ -121,12 +122,12 @@ func (m *matrix) look(data any, shown map[string]bool) {
 	}
 }
 
-// bare is the name of a file without what tells its type.
+// bare returns a file name without its extension.
 func bare(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".stl"), ".png")
 }
 
-// restRequest is a call of an operation of the REST face.
+// restRequest is a REST request.
 type restRequest struct{ operation, method, path, body string }
 
 func (m *matrix) request(operation, body string, sc scene, caller int) restRequest {
@@ -151,7 +152,7 @@ func (m *matrix) request(operation, body string, sc scene, caller int) restReque
 
 var parameter = regexp.MustCompile(`\{([a-z]+?)(_id|name)?\}`)
 
-// byREST calls by REST. isList tells whether it shows a list.
+// byREST calls by REST. isList reports whether the response is a list.
 func (m *matrix) byREST(c *servertest.Client, r restRequest) (v verdictOf, isList bool) {
 	m.t.Helper()
 	var answer *servertest.Response
@@ -170,7 +171,7 @@ func (m *matrix) byREST(c *servertest.Client, r restRequest) (v verdictOf, isLis
 		checkErrorBody(m.t, answer)
 	}
 	var data any
-	_ = json.Unmarshal(answer.Bytes, &data) // a redirect has none
+	_ = json.Unmarshal(answer.Bytes, &data) // a redirect has no body
 	if o, ok := data.(map[string]any); ok {
 		if data = o["hits"]; data == nil && o["comments"] != nil {
 			data = slices.Concat(slices.Collect(maps.Values(threadsOf(o["comments"])))...)
@@ -180,7 +181,7 @@ func (m *matrix) byREST(c *servertest.Client, r restRequest) (v verdictOf, isLis
 	for _, e := range list {
 		entry, ok := e.(map[string]any)
 		if !ok {
-			break // bare ids
+			break // only ids
 		}
 		name := entry["name"]
 		if name == nil {

@@ -1,17 +1,17 @@
 package server_test
 
-// permission is a row of the matrix for each of its scenes: an operation, or a field, and how it is
-// called on both faces. What stands as $name in the texts is taken from the scene, or is the
-// caller's own: $mine a draft, $upload a pending upload, $shelf a collection.
+// permission is a row of the matrix for each of its scenes: an operation or a field, and how it is
+// called by both APIs. Placeholders such as $name are replaced by values of the scene, or by
+// objects of the caller: $mine is a draft, $upload a pending upload, $shelf a collection.
 type permission struct {
 	field  string
-	scenes string // separated by ", "; none: it is about nothing in particular
-	ask    string // the GraphQL document. What is called `is` in its answer is what the row shows
-	routes string // operations of the REST face that come to the same, separated by blanks
+	scenes string // separated by ", "; none if no object is concerned
+	ask    string // the GraphQL document; the row shows the values with the alias `is`
+	routes string // equivalent REST operations, separated by spaces
 	body   string // of their requests
 }
 
-// Each table of the matrix, and its rows.
+// permissions are the tables of the matrix, and their rows.
 var permissions = []struct {
 	title, about string
 	rows         []permission
@@ -191,7 +191,7 @@ var permissions = []struct {
 	}},
 }
 
-// The scenes of rows that are about the same.
+// The scenes of rows about the same kind of object.
 const (
 	things             = "thing " + published + ", thing " + draft + ", thing " + down
 	makesWithImage     = "make " + published + ", make " + down

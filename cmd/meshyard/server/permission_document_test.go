@@ -18,8 +18,8 @@ import (
 
 const permissionsDocument = "../../../docs/permissions.md"
 
-// Whoever calls gets the verdict that docs/permissions.md tells, on both faces and on both engines,
-// and what is refused changes nothing.
+// TestPermissions checks that every caller gets the result that docs/permissions.md documents, by
+// both APIs and on both engines, and that a rejected call changes nothing.
 func TestPermissions(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -57,7 +57,7 @@ func TestPermissions(t *testing.T) {
 	}, derives)
 }
 
-// check holds a cell against what no document can change.
+// check compares a cell with rules that hold independently of the document.
 func (m *matrix) check(p permission, in string, caller int, v verdictOf) {
 	m.t.Helper()
 	scope, want := m.scopeOf(p), 0
@@ -70,12 +70,12 @@ func (m *matrix) check(p permission, in string, caller int, v verdictOf) {
 		return
 	}
 	if v.status != want || len(v.shown) > 0 {
-		m.t.Errorf("%s, %s, %s: got %s, want %d whatever the document says", p.field, in, columns[caller], v, want)
+		m.t.Errorf("%s, %s, %s: got %s, want %d independently of the document", p.field, in, columns[caller], v, want)
 	}
 }
 
-// preview waits until what all scenes' files hold has its previews: whether work is done yet is no
-// matter of permissions.
+// preview waits until the files of all scenes have previews, because permissions do not depend on
+// the progress of this work.
 func (m *matrix) preview() {
 	m.t.Helper()
 	_, model, image := m.thing("zoe", "zoe's "+published, published)
@@ -86,7 +86,7 @@ func (m *matrix) preview() {
 	}
 }
 
-// named writes a field, and what tells it from other rows of it.
+// named returns the name of a field, distinguished from other rows of the same field.
 func named(field string) string {
 	name, how, more := strings.Cut(field, ", ")
 	name = "`" + strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "Query."), "Mutation."), "Subscription.") + "`"
@@ -96,7 +96,7 @@ func named(field string) string {
 	return name
 }
 
-// about says in words what a scene is about.
+// about describes a scene.
 func about(p permission, in string) string {
 	if words, ok := map[string]string{
 		"": "", "catalogue": "all of theirs", "collection": "collection", "token": "access token", "application": "application", "notification": "notification",
@@ -127,8 +127,8 @@ func about(p permission, in string) string {
 	return words
 }
 
-// addressTable tells who gets the bytes of a file, and what is derived of it, by which address. No
-// token is sent along, and none would help.
+// addressTable returns who has access to the content of a file and to its renditions, by kind of
+// URL. No token is sent, because it would not matter.
 func (m *matrix) addressTable() string {
 	m.t.Helper()
 	nobody, ada := m.clients[anonymous][auth.Read], m.clients[owner][auth.Read]
@@ -160,10 +160,10 @@ func (m *matrix) addressTable() string {
 	return table
 }
 
-// fileName is what /blobs has in its addresses and /view has not.
+// fileName matches the file name in the URLs below /blobs, which those below /view do not contain.
 var fileName = regexp.MustCompile(`(/view/\d+)/[^?]*`)
 
-// fetched gives the status that all of some addresses answer, with their signatures or without.
+// fetched returns the status of all given URLs, with or without their signatures.
 func (m *matrix) fetched(c *servertest.Client, signed bool, addresses ...string) string {
 	m.t.Helper()
 	var seen []string
@@ -178,12 +178,12 @@ func (m *matrix) fetched(c *servertest.Client, signed bool, addresses ...string)
 		seen = append(seen, fmt.Sprint(c.Get(address).StatusCode))
 	}
 	if seen = slices.Compact(seen); len(seen) != 1 {
-		m.t.Errorf("%q answer %q", addresses, seen)
+		m.t.Errorf("%q return %q", addresses, seen)
 	}
 	return strings.Join(seen, ", ")
 }
 
-// routeTable tells which rows hold for each operation of the REST face.
+// routeTable returns the rows that apply to each REST operation.
 func routeTable(m *matrix) string {
 	table := "\n## The REST face\n\n" + routesAre + "\n\n| Path | Rows |\n|---|---|\n"
 	for _, operation := range rest.Operations() {
@@ -201,8 +201,8 @@ func routeTable(m *matrix) string {
 	return table
 }
 
-// Each operation of either face, and each field that leads to what may be hidden, has a row; and
-// each row is of one that is there.
+// TestPermissionsAreWhole checks that each operation of either API, and each field that may return
+// hidden objects, has a row, and that each row refers to an existing operation.
 func TestPermissionsAreWhole(t *testing.T) {
 	schema := graph.New(nil).Schema()
 	rows, routes := make(map[string]bool), make(map[string]bool)
@@ -233,15 +233,15 @@ func TestPermissionsAreWhole(t *testing.T) {
 		}
 	}
 	for _, operation := range rest.Operations() {
-		// It answers the first of Thing.collections, and 404 where there is none, which no row can
-		// tell from a verdict.
+		// It returns the first of Thing.collections, and 404 if there is none, which a row cannot
+		// distinguish from a permission error.
 		if !routes[operation] && operation != "get_collections_thing_id_by_thing_id" {
 			t.Errorf("%s is of no row among the permissions", operation)
 		}
 	}
 }
 
-// hideable are the types of what does not show itself to everybody.
+// hideable are the types whose objects can be hidden.
 var hideable = []string{
 	"Thing", "Make", "Comment", "File", "Download", "AccessToken", "Application", "ModerationEntry", "Takedown", "Suspension", "Popularity", "Mesh", "Image", "Processing",
 	"FileTarget", "CommentTarget", "LikeTarget", "SearchHit",

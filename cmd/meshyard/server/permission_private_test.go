@@ -11,18 +11,18 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// What is private, by its scene, and the placeholders that name it.
+// private are the scenes of private objects, and the placeholders that refer to them.
 var private = map[string][]string{"upload pending": {"file", "image"}, "upload staged": {"file", "image"}, "token": {"token"}}
 
-// amongOthers are rows that show something private among what is not, so that the faces differ:
-// GraphQL gives an empty list where REST has nothing to show.
+// amongOthers are rows that mix private objects with others, where the APIs differ: GraphQL returns
+// an empty list, and REST an error.
 var amongOthers = []permission{
 	{"Thing.files", "upload pending, upload staged", `{ thing(id: $thing) { files(ids: [$file]) { id } } }`, "get_things_thing_id_files_file_id get_things_thing_id_images_image_id", ""},
 }
 
-// Whether another's upload, or access token, is there is nobody's business: each operation answers
-// about it in the words, digits aside, in which it answers about what is not there, and asks the
-// database as much for it.
+// TestPrivateExistence checks that the existence of another user's upload or access token is not
+// revealed: each operation responds as if the object did not exist, except for digits, and with the
+// same number of database statements.
 func TestPrivateExistence(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		m := newMatrix(t, s)
@@ -43,14 +43,14 @@ func TestPrivateExistence(t *testing.T) {
 		}
 		for of := range taking {
 			if taking[of] && !covered[of] {
-				t.Errorf("%s takes a file, and no row has it take another's upload", of)
+				t.Errorf("%s has a file argument, and no row passes another user's upload", of)
 			}
 		}
 		m.addressesAlike()
 	})
 }
 
-// alike compares what somebody is told of another's object and of none.
+// alike compares the responses for another user's object and for a missing one.
 func (m *matrix) alike(p permission, in string, names []string) {
 	m.t.Helper()
 	there := m.set("ada", in)
@@ -79,7 +79,7 @@ func (m *matrix) alike(p permission, in string, names []string) {
 	}
 }
 
-// addressesAlike does so for the addresses of bytes, which anybody may try.
+// addressesAlike compares the URLs of content, which anyone may request.
 func (m *matrix) addressesAlike() {
 	m.t.Helper()
 	nobody := m.clients[anonymous][auth.Read]
@@ -94,7 +94,7 @@ func (m *matrix) addressesAlike() {
 	}
 }
 
-// nonce matches the random nonce of a page's content security policy.
+// nonce matches the random nonce in the content security policy of a page.
 var nonce = regexp.MustCompile(`nonce="[^"]*"`)
 
 // told returns everything that a response reveals.
@@ -103,8 +103,8 @@ func told(r *servertest.Response) string {
 	return fmt.Sprint(r.StatusCode, r.Header.Get("X-Error"), r.Header.Get("Content-Type"), r.Header.Get("Location"), body)
 }
 
-// compare makes two calls, which must answer the same with as many statements. What the server does
-// beside them now and then comes on top: the least counts.
+// compare makes two calls, which must have the same response and number of statements. Background
+// work of the server adds statements now and then, so the minimum counts.
 func (m *matrix) compare(name string, there, missing func() string) {
 	m.t.Helper()
 	measured := func(call func() string) (words string, least int64) {
@@ -134,7 +134,8 @@ func digitsOut(s string) string {
 	}, s)
 }
 
-// A token that only writes is told what it changed, and reads nothing private by the way.
+// TestWritingDoesNotRead checks that a token with the scope write only receives what it changed,
+// and reads nothing private.
 func TestWritingDoesNotRead(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -144,7 +145,7 @@ func TestWritingDoesNotRead(t *testing.T) {
 		}
 		c.Query(`mutation { updateProfile(input: {email: "ada@models.example"}) { user { email } } }`, nil, &r)
 		if r.UpdateProfile.User.Email != nil {
-			t.Errorf("the address is told: %s", *r.UpdateProfile.User.Email)
+			t.Errorf("the address is revealed: %s", *r.UpdateProfile.User.Email)
 		}
 		for _, list := range []string{"things", "makes", "likedThings", "collections", "followers", "following", "downloads", "downloadedThings"} {
 			if code := c.GraphQL(`mutation { updateProfile(input: {}) { user { `+list+` { totalCount } } } }`, nil).Code(); code != "FORBIDDEN" {

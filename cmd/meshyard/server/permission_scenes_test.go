@@ -13,21 +13,21 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// scene is what a call is about: ids and names, by the placeholders that stand for them.
+// scene contains the ids and names of the objects of a call, by placeholder.
 type scene map[string]string
 
-// theatre makes scenes: each belongs to one user, and what is called zoe's in it to a third one,
-// who calls nobody. Names tell what is hidden.
+// sceneBuilder creates scenes. Each belongs to one user; objects with zoe in their name belong to a
+// third user, who makes no calls. Names describe how an object is hidden.
 type theatre struct {
 	t        *testing.T
 	s        *servertest.Server
 	stl, png []byte
 	ids      map[string]int64 // of users
-	zoes     map[string]int64 // her things on which others have makes and comments, by their state
+	zoes     map[string]int64 // zoe's things with makes and comments of other users, by state
 	made     int
 }
 
-// as acts as a user with all powers, so that he can have things where he may not go any more.
+// as acts as a user with all scopes and roles, to create objects that the user cannot access later.
 func (p *theatre) as(user string) auth.Caller {
 	return auth.Caller{UserID: p.ids[user], Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
 }
@@ -40,7 +40,7 @@ func (p *theatre) user(name string) *models.User {
 	return u
 }
 
-// must gives what succeeded.
+// must returns a value, and fails the test on an error.
 func must[V any](v V, err error) func(t *testing.T) V {
 	return func(t *testing.T) V {
 		t.Helper()
@@ -56,8 +56,7 @@ func (p *theatre) upload(user, name string, content []byte) int64 {
 	return must(p.s.Store.Upload(context.Background(), p.as(user), models.NewUpload{Name: name, Bytes: bytes.NewReader(content)}))(p.t).ID
 }
 
-// thing makes a thing of a user with a model and a picture, named as it is: published, a draft or
-// taken down.
+// thing creates a thing of a user with a model and an image: published, a draft or taken down.
 func (p *theatre) thing(user, name, state string, ancestors ...int64) (id, file, image int64) {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
@@ -78,7 +77,7 @@ func (p *theatre) thing(user, name, state string, ancestors ...int64) (id, file,
 	return id, file, image
 }
 
-// zoe gives a thing of hers, the same each time, for no row changes it.
+// zoe returns a thing of zoe's. It is reused, because no row changes it.
 func (p *theatre) zoe(state string) int64 {
 	p.t.Helper()
 	if p.zoes[state] == 0 {
@@ -87,7 +86,7 @@ func (p *theatre) zoe(state string) int64 {
 	return p.zoes[state]
 }
 
-// make makes a make of a thing with a picture, which is a draft unless it is published.
+// make creates a make of a thing with an image. It is a draft unless state is published.
 func (p *theatre) make(user, name, state string, thing int64) (id, file int64) {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
@@ -105,7 +104,7 @@ func (p *theatre) make(user, name, state string, thing int64) (id, file int64) {
 	return id, file
 }
 
-// comment makes a comment with a file.
+// comment creates a comment with a file.
 func (p *theatre) comment(user, body string, on models.Target, parent int64) (id, file int64) {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
@@ -115,14 +114,14 @@ func (p *theatre) comment(user, body string, on models.Target, parent int64) (id
 	return id, file
 }
 
-// The states of what scenes show.
+// The states of objects in scenes.
 const (
 	published = "published"
 	draft     = "draft"
 	down      = "taken down"
 )
 
-// set sets a scene of a user. Its name is a noun, and how that is hidden.
+// set creates a scene for a user. Its name is a noun, and how the object is hidden.
 func (p *theatre) set(user, name string) scene {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
@@ -173,7 +172,7 @@ func (p *theatre) set(user, name string) scene {
 	case "upload staged":
 		thing, _, _ := p.thing(user, published, published)
 		up := must(p.s.Store.StageUpload(ctx, caller, "staged.stl", models.Target{Type: models.OnThing, ID: thing}))(p.t)
-		// the bytes come before the suspension
+		// The upload precedes the suspension.
 		if u := must(p.s.Store.User(ctx, caller, user))(p.t); u.SuspendedAt != nil {
 			must(p.s.Store.RestoreUser(ctx, p.as("zoe"), user, "a pause"))(p.t)
 			defer func() { must(p.s.Store.SuspendUser(ctx, p.as("zoe"), user, "the reason"))(p.t) }()
@@ -201,7 +200,7 @@ func (p *theatre) set(user, name string) scene {
 	return nil
 }
 
-// decide makes a user what the scene calls him.
+// decide gives a user the role in the name of the scene.
 func (p *theatre) decide(name, user string) {
 	p.t.Helper()
 	switch name {
@@ -212,13 +211,13 @@ func (p *theatre) decide(name, user string) {
 	}
 }
 
-// catalogue is all that a user can have, some of it hidden: what is the user's own is called by its
-// state, what is zoe's by that and by her name.
+// catalogue is a scene with all kinds of objects of a user, some of them hidden: the keys of the
+// user's objects are their states, those of zoe's also contain her name.
 func (p *theatre) catalogue(user string) scene {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
 	collection := must(p.s.Store.CreateCollection(ctx, caller, models.NewCollection{Name: "collection"}))(p.t).ID
-	of := map[string]map[string]int64{"": {}, "zoe's ": {}} // whose, in which state
+	of := map[string]map[string]int64{"": {}, "zoe's ": {}} // by owner and state
 	file := make(map[string]int64)
 	for _, state := range []string{published, draft, down} {
 		id, f, _ := p.thing("zoe", "zoe's "+state, state)
@@ -264,8 +263,7 @@ func (p *theatre) catalogue(user string) scene {
 	}
 }
 
-// makeOfZoes is a make of a user of zoe's thing, and where that is published a draft of one
-// besides.
+// makeOfZoes creates a make of zoe's thing and, if it is published, also a draft.
 func (p *theatre) makeOfZoes(user, state string, thing int64) {
 	p.t.Helper()
 	p.make(user, "of zoe's "+state, published, thing)
@@ -281,7 +279,7 @@ func (p *theatre) download(caller auth.Caller, file int64) {
 	}
 }
 
-// expired makes a token that is over.
+// expired returns a client with an expired token.
 func (p *theatre) expired(user string) *servertest.Client {
 	p.t.Helper()
 	return p.s.Client(must(p.s.Store.CreateToken(context.Background(), user, user, auth.Scopes{auth.Read, auth.Write}, time.Microsecond))(p.t))

@@ -1,6 +1,6 @@
 package server_test
 
-// The prose of docs/permissions.md. Its tables are observed by the test.
+// The text of docs/permissions.md. The test generates its tables.
 const (
 	permissionsAre = `# Permissions
 

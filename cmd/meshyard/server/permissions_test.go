@@ -18,7 +18,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// The columns of the matrix, in their order in the document.
+// The columns of the matrix, in the order of the document.
 const (
 	anonymous = iota
 	other
@@ -34,25 +34,25 @@ const (
 
 var columns = [callers]string{"anonymous", "other", "owner", "moderator", "administrator", "suspended", "wrong scope", "expired", "application"}
 
-// calling is the order in which they call: those first who are to be refused, for an object that
-// nobody changed serves the next one, too.
+// calling is the order of the calls: first the callers who are rejected, because an unchanged
+// object can be used for the next call too.
 var calling = []int{anonymous, overdue, wrongScope, application, other, suspended, moderates, administers, owner}
 
 // matrix runs the rows of the permissions on one engine.
 type matrix struct {
 	*theatre
-	clients   [callers]map[auth.Scope]*servertest.Client // by the scope that is needed
+	clients   [callers]map[auth.Scope]*servertest.Client // by required scope
 	names     [callers]string                            // of their users
-	addresses map[string]address                         // by the operation of the REST face
+	addresses map[string]address                         // by REST operation
 	schema    *ast.Schema
 	kept      map[string]scene
 	latest    *sql.Stmt
-	before    []string // the rows as they are, where that is known
+	before    []string // the current rows, if known
 }
 
 type address struct{ method, path string }
 
-// verdictOf is a cell: how a call ended, and what it showed.
+// verdictOf is a cell: the status of a call, and the objects in the response.
 type verdictOf struct {
 	status int
 	shown  []string
@@ -107,13 +107,13 @@ func newMatrix(t *testing.T, s *servertest.Server) *matrix {
 			m.addresses[o.OperationID] = address{strings.ToUpper(method), path}
 		}
 	}
-	// which no description tells
+	// It is not in the OpenAPI description.
 	m.addresses["head_files_file_id_download"] = address{http.MethodHead, m.addresses["get_files_file_id_download"].path}
 	return m
 }
 
-// setting gives the scene of a caller's row: his own where he owns what it is about. It stays until
-// somebody changes it.
+// setting returns the scene of a row for a caller: one of their own if they own the object. It is
+// reused until a call changes it.
 func (m *matrix) setting(caller int, name string) scene {
 	m.t.Helper()
 	user := m.user(caller)
@@ -123,7 +123,7 @@ func (m *matrix) setting(caller int, name string) scene {
 	return m.kept[user+name]
 }
 
-// user is whose scenes a caller gets.
+// user returns the user whose scenes a caller gets.
 func (m *matrix) user(caller int) string {
 	if caller == suspended {
 		return "sue"
@@ -131,8 +131,8 @@ func (m *matrix) user(caller int) string {
 	return "ada"
 }
 
-// scopeOf is the scope that a row's operation needs by the schema: that of its root field, or of
-// the field that it is about.
+// scopeOf returns the scope that the schema requires for a row: that of its root field, or of the
+// field that it is about.
 func (m *matrix) scopeOf(p permission) auth.Scope {
 	m.t.Helper()
 	name, _, _ := strings.Cut(p.field, ",")
@@ -147,7 +147,7 @@ func (m *matrix) scopeOf(p permission) auth.Scope {
 	return auth.Read
 }
 
-// cell fills a cell: by GraphQL, and by each route that comes to the same.
+// cell fills a cell: by GraphQL, and by each equivalent route.
 func (m *matrix) cell(p permission, in string, caller int) verdictOf {
 	m.t.Helper()
 	c := m.clients[caller][m.scopeOf(p)]
@@ -167,8 +167,8 @@ func (m *matrix) cell(p permission, in string, caller int) verdictOf {
 	return want
 }
 
-// attempt makes a call. One that is refused must change nothing, and what another one changed
-// serves no more.
+// attempt makes a call. A rejected call must change nothing; after another one, the scene is not
+// reused.
 func (m *matrix) attempt(p permission, in string, caller int, call func() verdictOf) verdictOf {
 	m.t.Helper()
 	if !strings.HasPrefix(p.ask, "mutation") {
@@ -193,8 +193,8 @@ func (m *matrix) attempt(p permission, in string, caller int, call func() verdic
 	return v
 }
 
-// rows gives what calls change of the latest rows of each table, and how many there are, in one
-// statement.
+// rows returns the columns of the latest rows of each table that calls can change, and the number
+// of rows, in one statement.
 func (m *matrix) rows() []string {
 	m.t.Helper()
 	rows := must(m.latest.Query())(m.t)
@@ -212,7 +212,7 @@ func (m *matrix) rows() []string {
 	return seen
 }
 
-// latestRows is the statement of rows.
+// latestRows returns the statement of rows.
 func latestRows() string {
 	var all []string
 	for _, row := range []string{

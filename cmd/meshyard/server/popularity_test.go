@@ -16,7 +16,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// town is things of ada's and users who do something with them, some days ago.
+// town is a set of things of ada's and of users who do something with them, at different dates.
 type town struct {
 	s           *servertest.Server
 	db          *models.DB
@@ -28,7 +28,7 @@ type town struct {
 	began       time.Time
 }
 
-// event is what a user did with a thing.
+// event is an action of a user on a thing.
 type event struct {
 	who   string
 	what  string
@@ -54,7 +54,7 @@ func newTown(t *testing.T, s *servertest.Server, things int, users ...string) *t
 	return w
 }
 
-// do lets an event happen by the public API, and puts it into the past.
+// do performs an event by the public API, and moves it into the past.
 func (w *town) do(t *testing.T, e event) {
 	t.Helper()
 	c, id := w.users[e.who], servertest.ID(e.thing)
@@ -66,7 +66,7 @@ func (w *town) do(t *testing.T, e event) {
 	case "like":
 		table = "likes"
 		c.Query(`mutation ($id: ID!) { addLike(input: {target: {type: THING, id: $id}}) { target { __typename } } }`, object{"id": id}, new(any))
-	case "collect": // each time into a collection of its own
+	case "collect": // each time into another collection
 		table = "collection_things"
 		var made struct {
 			CreateCollection struct{ Collection struct{ ID string } }
@@ -92,8 +92,8 @@ func (w *town) do(t *testing.T, e event) {
 	}
 }
 
-// touch lets something happen to all things that leaves nothing behind, and folds: what was put
-// into the past since a fold is seen now.
+// touch performs an action on all things and reverts it, and folds the counts, so that events that
+// were moved into the past are included.
 func (w *town) touch(t *testing.T, who string) {
 	t.Helper()
 	for _, thing := range w.things {
@@ -103,15 +103,16 @@ func (w *town) touch(t *testing.T, who string) {
 	w.s.Fold()
 }
 
-// popularityDay is a day as GraphQL shows it.
+// popularityDay is a day as GraphQL returns it.
 type popularityDay struct {
 	Day, Event    string
 	Users, Weight int
 	Points        float64
 }
 
-// expected is the documented formula: a user counts once a day with the heaviest event, the creator
-// not at all, and half after 14 days; in the 90 days up to the last on which anybody did anything.
+// expected computes the documented formula: a user counts once a day with the event of the highest
+// weight, the creator not at all; weights are halved every 14 days; only the 90 days up to the last
+// event count.
 func (w *town) expected(thing int64, at time.Time) (score float64, days []popularityDay) {
 	type key struct{ day, who string }
 	heaviest, last := make(map[key]string), ""
@@ -127,7 +128,7 @@ func (w *town) expected(thing int64, at time.Time) (score float64, days []popula
 	}
 	end, _ := time.Parse(time.DateOnly, last)
 	since := end.AddDate(0, 0, -90).Format(time.DateOnly)
-	users := make(map[key]int) // who is what they did
+	users := make(map[key]int) // user to points
 	for k, what := range heaviest {
 		if k.day >= since {
 			users[key{k.day, what}]++
@@ -147,7 +148,7 @@ func (w *town) expected(thing int64, at time.Time) (score float64, days []popula
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-4*max(math.Abs(a), math.Abs(b)) }
 
-// explained sees that the field popularity says of each thing what the formula says.
+// explained checks the field popularity of each thing against the formula.
 func (w *town) explained(t *testing.T, staff *servertest.Client) {
 	t.Helper()
 	for _, thing := range w.things {
@@ -169,7 +170,7 @@ func (w *town) explained(t *testing.T, staff *servertest.Client) {
 	}
 }
 
-// popular gives the ids of all things by popularity, which must be the same on both faces.
+// popular returns the ids of all things by popularity, which must be the same by both APIs.
 func (w *town) popular(t *testing.T) []int64 {
 	t.Helper()
 	var byREST []struct{ ID int64 }
@@ -190,7 +191,7 @@ func (w *town) popular(t *testing.T) []int64 {
 	return ids
 }
 
-// kept is what is kept of the popularity of things, by id.
+// kept returns the stored popularity of things, by id.
 func (w *town) kept(t *testing.T) string {
 	t.Helper()
 	rows, err := w.db.SQL().Query("SELECT id, popularity FROM things ORDER BY id")
@@ -209,14 +210,14 @@ func (w *town) kept(t *testing.T) string {
 	return kept
 }
 
-// One thing for each rule of the formula.
+// TestPopularityFormula checks one thing for each rule of the formula.
 func TestPopularityFormula(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newTown(t, s, 9, "bob", "cyd", "dan", "eve", "fay")
 		staff := s.Staff()
 		for thing, events := range [][]event{
 			{{"bob", "like", 0, 0}, {"cyd", "like", 0, 0}}, // 6
-			// 3: the heaviest alone
+			// 3: only the highest weight
 			{{"bob", "download", 0, 0}, {"bob", "download", 0, 0}, {"bob", "like", 0, 0}, {"bob", "collect", 0, 0}, {"bob", "download", 0, 0}},
 			{{"bob", "make", 0, 14}}, // 4: half of it
 			// 5: a quarter of 16, half of 2
@@ -225,10 +226,10 @@ func TestPopularityFormula(t *testing.T) {
 			{{"ada", "make", 0, 0}, {"ada", "download", 0, 0}, {"ada", "collect", 0, 0}, {"bob", "collect", 0, 0}},
 			// each day again
 			{{"bob", "download", 0, 0}, {"bob", "download", 0, 1}, {"bob", "download", 0, 2}},
-			// 90 days from the last, and no more
+			// only 90 days from the last event
 			{{"bob", "make", 0, 3}, {"cyd", "make", 0, 93}, {"dan", "make", 0, 94}},
 			{{"ada", "download", 0, 0}}, // nothing
-			// long ago: least of all, but more than nothing
+			// long ago: less than all others, but not nothing
 			{{"bob", "make", 0, 200}, {"bob", "collect", 0, 200}, {"cyd", "collect", 0, 210}, {"dan", "download", 0, 200}, {"eve", "like", 0, 289}},
 		} {
 			for _, e := range events {
@@ -256,7 +257,8 @@ func TestPopularityFormula(t *testing.T) {
 	})
 }
 
-// Each kind of event moves a thing in the list with the next fold, and back where it is undone.
+// TestPopularityFollowsEvents checks that each kind of event moves a thing in the list with the
+// next fold, and back when it is undone.
 func TestPopularityFollowsEvents(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newTown(t, s, 5, "bob", "cyd")
@@ -272,7 +274,7 @@ func TestPopularityFollowsEvents(t *testing.T) {
 				t.Fatal(err)
 			}
 			if again := w.kept(t); again != kept {
-				t.Errorf("%s: kept %s, and counted anew %s", when, kept, again)
+				t.Errorf("%s: stored %s, recomputed %s", when, kept, again)
 			}
 		}
 		order("at first, by id", made, like, collect, download, none)
@@ -308,8 +310,8 @@ func TestPopularityFollowsEvents(t *testing.T) {
 	})
 }
 
-// What folds bit by bit ends as what is counted anew, and as the formula says, whatever happened in
-// whatever order.
+// TestPopularityRandomly checks that incremental folding equals recomputing, and the formula, for
+// random events.
 func TestPopularityRandomly(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		users := []string{"bob", "cyd", "dan", "eve"}
@@ -317,7 +319,7 @@ func TestPopularityRandomly(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 7))
 		liked := make(map[event]bool)
 		for range 120 {
-			// two things are left alone
+			// two things have no events
 			e := event{append(users, "ada")[r.IntN(5)], []string{"download", "download", "collect", "like", "make"}[r.IntN(5)], w.things[r.IntN(6)], r.IntN(130)}
 			once := event{e.who, e.what, e.thing, 0}
 			if e.what == "like" && (e.who == "ada" || liked[once]) {
@@ -329,7 +331,7 @@ func TestPopularityRandomly(t *testing.T) {
 				s.Fold()
 			}
 		}
-		w.touch(t, "bob") // takes the likes of bob back
+		w.touch(t, "bob") // reverts the likes of bob
 		w.events = slices.DeleteFunc(w.events, func(e event) bool { return e.who == "bob" && e.what == "like" })
 		w.explained(t, s.Staff())
 
@@ -347,15 +349,16 @@ func TestPopularityRandomly(t *testing.T) {
 			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
 		}
 		if again := w.kept(t); again != kept {
-			t.Errorf("folded: kept %s, and counted anew %s", kept, again)
+			t.Errorf("folded: stored %s, recomputed %s", kept, again)
 		}
 		if got := w.popular(t); !slices.Equal(got, want) {
-			t.Errorf("counted anew: %v, want %v", got, want)
+			t.Errorf("recomputed: %v, want %v", got, want)
 		}
 	})
 }
 
-// What makes a thing popular is told to the staff, by a token for its work.
+// TestPopularityIsForTheStaff checks that only moderators, with a token that has the admin scope,
+// see what makes a thing popular.
 func TestPopularityIsForTheStaff(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w, staff := newWorld(t, s), s.Staff()
@@ -371,7 +374,7 @@ func TestPopularityIsForTheStaff(t *testing.T) {
 		} {
 			for _, document := range []string{fmt.Sprintf(`{ thing(id: %d) { popularity { score } } }`, w.thing), `{ things { nodes { popularity { days { users } } } } }`} {
 				if r := test.who.GraphQL(document, nil); r.Code() != test.code {
-					t.Errorf("%s asks %s: %q %s, want %q", name, document, r.Code(), r.Data, test.code)
+					t.Errorf("%s queries %s: %q %s, want %q", name, document, r.Code(), r.Data, test.code)
 				}
 			}
 		}

@@ -44,8 +44,8 @@ func removeAll(t *testing.T, objects map[string]string) {
 	}
 }
 
-// A rendition whose object is gone is made again: meanwhile the default image stands for images,
-// and nothing is a 500.
+// TestLostRenditionsAreMadeAgain checks that a rendition whose object is missing is generated
+// again: meanwhile the default image replaces images, and there is no 500.
 func TestLostRenditionsAreMadeAgain(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, nobody := s.User("ada"), s.Client("")
@@ -67,7 +67,7 @@ func TestLostRenditionsAreMadeAgain(t *testing.T) {
 			standIn bool
 		}{{f.Thumbnail.URL, true}, {strings.Replace(f.Thumbnail.URL, "full", "thumb_large", 1), true}, {*f.ThreejsURL, false}, {*f.GlbURL, false}} {
 			removeAll(t, derivedObjects(t, s))
-			for range 2 { // it is gone, and then it is being made
+			for range 2 { // first missing, then being generated
 				r := nobody.Get(c.url)
 				status := map[bool]int{true: 200, false: 503}[c.standIn]
 				r.Want(t, status)
@@ -91,7 +91,7 @@ func TestLostRenditionsAreMadeAgain(t *testing.T) {
 			}
 		}
 
-		// An operator finds them all.
+		// An operator can find all of them.
 		if n, err := s.Store.WantPreviews(t.Context(), models.AgainMissing); n != 0 || err != nil {
 			t.Errorf("%d previews miss an object although all are there: %v", n, err)
 		}
@@ -106,8 +106,9 @@ func TestLostRenditionsAreMadeAgain(t *testing.T) {
 	})
 }
 
-// Caches ask again within an hour, and are refused once a thing is taken down. Three.js JSON is
-// stored compressed, and served to clients that do not take that, too.
+// TestRenditionsInCaches checks that caches revalidate within an hour, and that requests fail after
+// a takedown. Three.js JSON is stored compressed, and decompressed for clients that do not accept
+// gzip.
 func TestRenditionsInCaches(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, nobody, staff := s.User("ada"), s.Client(""), s.Staff()
@@ -155,8 +156,8 @@ func TestRenditionsInCaches(t *testing.T) {
 	})
 }
 
-// Owners take turns: whoever has taken much time lately comes after those who have not, however
-// many files wait.
+// TestOwnersTakeTurns checks that the files of an owner who used much processing time recently are
+// processed after those of others.
 func TestOwnersTakeTurns(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		upload := func(c *servertest.Client, n int) (ids []int64) {

@@ -15,8 +15,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
-// killChildren kills the first n processes that make previews of contents in the bucket of a
-// server, each as soon as it is seen. It stops with ctx.
+// killChildren kills the first n preview processes of a server, each as soon as it starts. It stops
+// with ctx.
 func killChildren(ctx context.Context, s *servertest.Server, n int) {
 	dir := strings.TrimPrefix(s.Settings.BucketURL, "file://")
 	killed := make(map[int]bool)
@@ -34,8 +34,8 @@ func killChildren(ctx context.Context, s *servertest.Server, n int) {
 	}
 }
 
-// A preview whose process is killed is made again, and fails with a clear error when that happens
-// each time. The server and the other previews go on.
+// TestPreviewProcessIsKilled checks that a preview whose process is killed is tried again, and
+// fails with a clear error after repeated kills. The server and other previews continue.
 func TestPreviewProcessIsKilled(t *testing.T) {
 	servertest.Sequential(t)
 	for _, c := range []struct {
@@ -58,7 +58,7 @@ func TestPreviewProcessIsKilled(t *testing.T) {
 					return
 				}
 				if p.State != "FAILED" || p.Attempts != 3 || p.Error == nil || *p.Error != "It was tried three times. The preview process was killed (signal: killed)." {
-					t.Errorf("got %+v %v, want a failure after three attempts that says why", p, p.Error)
+					t.Errorf("got %+v %v, want a failure with the reason after three attempts", p, p.Error)
 				}
 				other := ada.Upload("b.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
 				ada.Finalize("thing", thing, other).Want(t, 200)

@@ -20,12 +20,12 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// derives lets a server make previews.
+// derives configures a server to generate previews.
 func derives(s *config.Settings) { s.PreviewWorkers = 1 }
 
 type point struct{ X, Y, Z float64 }
 
-// previewed is what the tests read of a file and its preview.
+// previewed is the part of a file and its preview that the tests read.
 type previewed struct {
 	ID        string
 	Kind      string
@@ -61,7 +61,7 @@ type previewed struct {
 const previewFields = `id kind thumbnail(size: FULL) { url width height } threejsUrl glbUrl processing { state stage progress error attempts }
 	mesh { format triangles vertices components min { x y z } max { x y z } size { x y z } volume area watertight manifold decimated fingerprint duplicates { totalCount nodes { id name } } }`
 
-// settled waits until the work on a file is at its end.
+// settled waits until the processing of a file has ended.
 func settled(t *testing.T, c *servertest.Client, id int64) previewed {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -73,8 +73,8 @@ func settled(t *testing.T, c *servertest.Client, id int64) previewed {
 	}
 }
 
-// A model that is finalized gets a rendering, three.js JSON, GLB and facts, which both faces show;
-// before that the default picture stands for it.
+// TestPreviewOfModel checks that a finalized model gets a rendering, three.js JSON, GLB and
+// measurements, which both APIs return, and has a default image before that.
 func TestPreviewOfModel(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, nobody := s.User("ada"), s.Client("")
@@ -97,7 +97,7 @@ func TestPreviewOfModel(t *testing.T) {
 			t.Errorf("the mesh is %+v", m)
 		}
 
-		// A draft's are for who holds the signed address.
+		// The renditions of a draft need the signed URL.
 		plain, _, _ := strings.Cut(f.Thumbnail.URL, "?")
 		nobody.Get(plain).Want(t, 403)
 		picture := nobody.Get(f.Thumbnail.URL)
@@ -150,12 +150,13 @@ func TestPreviewOfModel(t *testing.T) {
 		var listed []struct{ Thumbnail string }
 		ada.Get("/newest").Want(t, 200, &listed)
 		if len(listed) != 1 || listed[0].Thumbnail != file.Thumbnail || !strings.Contains(file.Thumbnail, "thumb_large") {
-			t.Errorf("a thing without pictures is listed with %+v, want the rendering %s", listed, file.Thumbnail)
+			t.Errorf("a thing without images is listed with %+v, want the rendering %s", listed, file.Thumbnail)
 		}
 	}, derives)
 }
 
-// What cannot be derived is told of in words, and the bytes are there all the same.
+// TestPreviewThatFails checks that a file without a preview has an error message, and that its
+// content is available.
 func TestPreviewThatFails(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -180,8 +181,9 @@ func TestPreviewThatFails(t *testing.T) {
 	}, derives)
 }
 
-// One content is worked on once however many files hold it, the same shape is found again under
-// another name and in another format, and what nobody holds any more is collected.
+// TestPreviewIsShared checks that content that several files share is processed once, that the same
+// shape is found under another name and in another format, and that unused renditions are
+// collected.
 func TestPreviewIsShared(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -197,7 +199,7 @@ func TestPreviewIsShared(t *testing.T) {
 			t.Errorf("two contents have %d previews", n)
 		}
 		if a = settled(t, ada, first); a.Mesh == nil || a.Mesh.Duplicates.TotalCount != 0 {
-			t.Fatalf("a stranger's draft is told of: %+v", a)
+			t.Fatalf("another user's draft is revealed: %+v", a)
 		}
 		bob.Publish(theirs).Want(t, 200)
 		if a = settled(t, ada, first); a.Mesh.Duplicates.TotalCount != 2 || len(a.Mesh.Duplicates.Nodes) != 2 || a.Mesh.Duplicates.Nodes[0].Name != "three.stl" {
@@ -218,7 +220,8 @@ func TestPreviewIsShared(t *testing.T) {
 	}, derives)
 }
 
-// Work that ended with its process is taken up again, and given up after three times.
+// TestPreviewOfPoisonedFile checks that processing that ended with its process is tried again, and
+// fails after three attempts.
 func TestPreviewOfPoisonedFile(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -226,7 +229,7 @@ func TestPreviewOfPoisonedFile(t *testing.T) {
 		id := ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
 		ada.Finalize("thing", thing, id).Want(t, 200)
 		db := openDB(t, s).SQL()
-		// As a process leaves it that is killed at work, some time ago.
+		// The state after a process was killed some time ago.
 		died := func() {
 			if _, err := db.Exec("UPDATE previews SET state = 'running', beat_at = $1", time.Now().UTC().Add(-time.Hour).Format("2006-01-02 15:04:05.000000-07:00")); err != nil {
 				t.Fatal(err)
@@ -257,10 +260,11 @@ func TestPreviewOfPoisonedFile(t *testing.T) {
 	})
 }
 
-// The same content gives the same bytes, on both engines and whoever makes them.
+// TestPreviewsAreTheSame checks that the same content yields the same renditions, on both engines
+// and for all owners.
 func TestPreviewsAreTheSame(t *testing.T) {
 	if testing.Short() {
-		t.Skip("drawing takes long under the race detector")
+		t.Skip("rendering takes long under the race detector")
 	}
 	var all []map[string]string
 	for i, engine := range []string{"sqlite", "postgres"} {
@@ -302,11 +306,11 @@ func TestPreviewsAreTheSame(t *testing.T) {
 	}
 }
 
-// Each real mesh has the triangles and the box that its manifest says, and each malformed one ends
-// in words, all by way of the server.
+// TestPreviewsOfRealFiles checks that each real mesh has the number of triangles and the bounding
+// box of its manifest, and that each malformed one has an error message.
 func TestPreviewsOfRealFiles(t *testing.T) {
 	if testing.Short() {
-		t.Skip("drawing takes long under the race detector")
+		t.Skip("rendering takes long under the race detector")
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// previewPoll is how often an idle worker looks for a preview to make: somebody waits for it.
+// previewPoll is how often an idle worker looks for a preview to generate.
 const previewPoll = 150 * time.Millisecond
 
-// startPreviews starts the workers that make previews. stop ends what they are at, which is begun
-// again later, and returns when they have ended.
+// startPreviews starts the workers that generate previews. stop cancels their current work, which
+// is repeated later, and returns when they have ended.
 func (a *Server) startPreviews(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var workers sync.WaitGroup
@@ -23,12 +23,12 @@ func (a *Server) startPreviews(ctx context.Context) (stop func()) {
 	}
 }
 
-// makePreviews makes one preview after another until ctx ends.
+// makePreviews generates one preview after another until ctx ends.
 func (a *Server) makePreviews(ctx context.Context) {
 	for ctx.Err() == nil {
 		made, err := a.Store.MakePreview(ctx)
 		if err != nil && ctx.Err() == nil {
-			a.Logger.Error("a preview was not made", "error", err)
+			a.Logger.Error("a preview was not generated", "error", err)
 		}
 		if made {
 			continue

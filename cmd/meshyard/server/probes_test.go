@@ -11,14 +11,14 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// probe looks for a weakness that scanners of GraphQL servers know (those of graphql-cop, by its
-// names). It tells whether it is there.
+// probe tests for a weakness that GraphQL security scanners know (graphql-cop, by its names). It
+// returns whether the weakness exists.
 type probe struct {
 	name  string
 	found func(c *servertest.Client) bool
 }
 
-// ask sends a body as JSON and gives the answer as text.
+// ask sends a body as JSON and returns the response as text.
 func ask(c *servertest.Client, body any) string { return string(asked(c, body).Bytes) }
 
 func query(text string) object { return object{"query": text} }
@@ -103,22 +103,22 @@ var probes = []probe{
 	}},
 }
 
-// The probes find, of what they know, only what is open on purpose, and on a hardened server
-// nothing.
+// TestProbes checks that the probes find only what is open on purpose, and nothing on a hardened
+// server.
 func TestProbes(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*config.Settings)
 		open   []string
 	}{
 		"by_default": {func(*config.Settings) {}, []string{"get_method_support", "introspection", "detect_graphiql"}},
-		// even where what they ask is registered
+		// even if the probe's document is registered
 		"hardened": {hardened(t, "query cop { __typename }"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := servertest.Start(t, "sqlite", c.change)
 			for who, client := range map[string]*servertest.Client{"nobody": s.Client(""), "a user": s.User("ada")} {
 				if answer := ask(client, query("query cop { __typename }")); !strings.Contains(answer, `"Query"`) {
-					t.Fatalf("it answers nothing: %s", answer)
+					t.Fatalf("the response is empty: %s", answer)
 				}
 				for _, p := range probes {
 					if found := p.found(client); found != slices.Contains(c.open, p.name) {

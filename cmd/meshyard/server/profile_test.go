@@ -7,8 +7,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// What a user tells of himself is shown to others but for the address of his mail, and nobody else
-// changes it.
+// TestProfiles checks that a user's profile is visible to others except for the email address, and
+// that only the user can change it.
 func TestProfiles(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -47,7 +47,8 @@ func TestProfiles(t *testing.T) {
 	})
 }
 
-// Followers are counted once, on both sides, and one follows nobody but others.
+// TestFollowing checks that followers are counted once, on both sides, and that users cannot follow
+// themselves.
 func TestFollowing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")

@@ -14,7 +14,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// restWorld is a server with one of everything, and what its REST face can be asked.
+// restWorld is a server with one object of each type, and its REST operations.
 type restWorld struct {
 	callers    map[string]*servertest.Client
 	ids        map[string]any
@@ -68,7 +68,7 @@ func newRestWorld(tb testing.TB, s *servertest.Server, ids map[string]any, calle
 	return w
 }
 
-// text is what somebody may put where a text, a number or an id is wanted.
+// text generates a text that a client may send in place of a text, a number or an id.
 func (w *restWorld) text() *rapid.Generator[string] {
 	var known []string
 	for _, id := range w.ids {
@@ -82,7 +82,7 @@ func (w *restWorld) text() *rapid.Generator[string] {
 	)
 }
 
-// value is what somebody may put into a JSON body.
+// value generates a value of a JSON body.
 func (w *restWorld) value(depth int) *rapid.Generator[any] {
 	kinds := []*rapid.Generator[any]{
 		rapid.Map(w.text(), func(s string) any { return s }), rapid.Map(rapid.Int64(), func(n int64) any { return n }),
@@ -96,13 +96,13 @@ func (w *restWorld) value(depth int) *rapid.Generator[any] {
 	return rapid.OneOf(kinds...)
 }
 
-// ask asks for anything, anyhow, and fails where that is answered as a failure of ours or in no
-// documented shape.
+// ask sends a random request, and fails if the response is an internal error or has an undocumented
+// shape.
 func (w *restWorld) ask(t *rapid.T) {
 	op := rapid.SampledFrom(w.operations).Draw(t, "operation")
 	who := rapid.SampledFrom([]string{"ada", "bob", "nobody", "eve"}).Draw(t, "caller")
 	if op.method == http.MethodDelete {
-		who = "eve" // who owns nothing: the rest is to go on
+		who = "eve" // who owns nothing, so that the objects remain
 	}
 	path := op.path
 	for _, name := range op.inPath {
@@ -111,7 +111,7 @@ func (w *restWorld) ask(t *rapid.T) {
 			value = w.text().Draw(t, name)
 		}
 		if value == "" || strings.Contains(value, "..") || value == "." {
-			value = "0" // a path that is cleaned would be another's
+			value = "0" // the mux would clean the path
 		}
 		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(value))
 	}
@@ -165,8 +165,8 @@ func startRestWorld(t *testing.T, s *servertest.Server) *restWorld {
 	return newRestWorld(t, s, fullThing(t, s, ada, bob), map[string]*servertest.Client{"ada": ada, "bob": bob, "eve": s.User("eve"), "nobody": s.Client("")})
 }
 
-// No input of any operation of the REST face makes a 5xx, or an answer that OpenAPI does not
-// describe.
+// TestAnyRESTInput checks that no input of any REST operation causes a 5xx status, or a response
+// that OpenAPI does not describe.
 func TestAnyRESTInput(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		rapid.Check(t, startRestWorld(t, s).ask)

@@ -19,8 +19,8 @@ func behindProxy(t *testing.T) func(*config.Settings) {
 	}
 }
 
-// Whom a trusted proxy speaks for has limits of his own, an IPv6 network one together, and whoever
-// else claims to speak for somebody is counted himself.
+// TestClientsBehindAProxy checks that each client behind a trusted proxy has its own limits, that
+// an IPv6 network shares one limit, and that forged headers have no effect.
 func TestClientsBehindAProxy(t *testing.T) {
 	limited := func(c *config.Settings) { c.RateLimit = 2 }
 	from := func(s *servertest.Server, address string) int {
@@ -51,7 +51,8 @@ func TestClientsBehindAProxy(t *testing.T) {
 	})
 }
 
-// Attempts to sign in are counted by the same address, and it is the one in the log.
+// TestSignInBehindAProxy checks that sign-in attempts are counted by the same address, and that the
+// log contains it.
 func TestSignInBehindAProxy(t *testing.T) {
 	t.Parallel()
 	logged := new(buffer)
@@ -63,7 +64,7 @@ func TestSignInBehindAProxy(t *testing.T) {
 		want    int
 	}{{"198.51.100.1", 429}, {"198.51.100.2", 403}} {
 		status := 0
-		for range 11 { // ten for one account from one address
+		for range 11 { // ten attempts for one account from one address
 			r := s.Client("").Request(http.MethodPost, "/login", url.Values{"username": {"ada"}, "password": {"wrong horse"}}.Encode())
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			r.Header.Set("X-Forwarded-For", c.address)

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 )
 
-// quiet is logger for a library that tells more than operators want to read: its warnings and
-// errors alone, and not those that a shutdown in the middle of its work causes.
+// quiet returns a logger for a library that logs more than operators need: only warnings and
+// errors, except those that a shutdown causes.
 func quiet(logger *slog.Logger) *slog.Logger { return slog.New(warnings{logger.Handler()}) }
 
 type warnings struct{ slog.Handler }

@@ -31,7 +31,7 @@ func usageOf(c *servertest.Client) (u usage) {
 	return data.Me.Usage
 }
 
-// stands checks what a user takes.
+// stands checks the storage and the numbers of objects that a user has.
 func stands(t *testing.T, c *servertest.Client, bytes, pending, things int64) {
 	t.Helper()
 	if u := usageOf(c); u.Bytes != bytes || u.PendingUploads != pending || u.ThingsToday != things {
@@ -39,7 +39,7 @@ func stands(t *testing.T, c *servertest.Client, bytes, pending, things int64) {
 	}
 }
 
-// solid is so many bytes of a file, of which no two are the same.
+// solid returns n bytes of a unique file.
 func solid(n int, name any) []byte {
 	text := fmt.Sprint("solid ", name, "\n")
 	return []byte(text + strings.Repeat(" ", n-len(text)))
@@ -47,8 +47,8 @@ func solid(n int, name any) []byte {
 
 const uploadMine = `mutation ($file: Upload!) { uploadFile(input: {file: $file}) { file { id } } }`
 
-// A user stores as much as he may, to the byte, on both faces, and again when something is gone.
-// Others, and the staff, are not concerned.
+// TestBytesQuota checks that a user can store exactly the quota, by both APIs, and again after a
+// deletion. Other users, and moderators, are not affected.
 func TestBytesQuota(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
@@ -71,7 +71,7 @@ func TestBytesQuota(t *testing.T) {
 		stands(t, ada, 10000, 2, 1)
 		ada.PostForm("/files/0/uploadFile", nil, "file", "e.stl", []byte("solid")).Want(t, 400)
 
-		bob.Upload("same.stl", solid(6000, "a")) // a content counts for each
+		bob.Upload("same.stl", solid(6000, "a")) // shared content counts for each user
 		stands(t, bob, 6000, 1, 0)
 		staff.Upload("large.stl", solid(20000, "a"))
 		if u := usageOf(staff); u.Bytes != 20000 || u.BytesLimit != nil || u.PendingUploadsLimit != nil || u.ThingsLimit != nil {
@@ -83,7 +83,7 @@ func TestBytesQuota(t *testing.T) {
 		var of struct{ User struct{ Usage *usage } }
 		ada.Query(`{ user(username: "bob") { usage { bytes } } }`, nil, &of)
 		if of.User.Usage != nil {
-			t.Errorf("ada sees what bob takes: %+v", of.User.Usage)
+			t.Errorf("ada sees bob's usage: %+v", of.User.Usage)
 		}
 		ada.Do(http.MethodDelete, fmt.Sprintf("/things/%d", thing), nil).Want(t, 200)
 		stands(t, ada, 4000, 2, 0)
@@ -94,14 +94,14 @@ func TestBytesQuota(t *testing.T) {
 		s.Fold()
 		stands(t, ada, 4000, 2, 0)
 		if changed, err := s.Store.Recount(t.Context()); err != nil || changed != 0 {
-			t.Errorf("to count anew changes %d counts: %v", changed, err)
+			t.Errorf("recounting changes %d counts: %v", changed, err)
 		}
 		stands(t, ada, 4000, 2, 0)
 	}, quotas(10000, 0, 0))
 }
 
-// The bytes of a form count for who staged it, and those that come again take the place of the
-// first.
+// TestFormUploadCounts checks that the bytes of a form count for the user who staged it, and that a
+// repeated upload replaces the first one.
 func TestFormUploadCounts(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -137,7 +137,8 @@ func TestFormUploadCounts(t *testing.T) {
 	}, quotas(10000, 1, 0))
 }
 
-// However many try at once, no quota is passed, and as many as fit are taken.
+// TestQuotasAtOnce checks that concurrent requests do not exceed a quota, and that all that fit
+// succeed.
 func TestQuotasAtOnce(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -175,8 +176,8 @@ func TestQuotasAtOnce(t *testing.T) {
 	}, quotas(10999, 12, 7))
 }
 
-// Who made as many things in a day as he may is told when to come back; drafts that he deletes make
-// room.
+// TestThingsQuota checks that a user who has created the daily maximum of things receives the time
+// until the next one, and that deleting drafts makes room.
 func TestThingsQuota(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -207,13 +208,13 @@ func TestThingsQuota(t *testing.T) {
 		ada.Thing("B")
 		s.Staff()
 		for range 3 {
-			s.Client(s.Token("staff", "write")).Thing("C") // whatever the token says
+			s.Client(s.Token("staff", "write")).Thing("C") // whatever the scopes of the token
 		}
 	}, quotas(0, 0, 2))
 }
 
-// What is sure not to fit is refused before it comes; what does not say is cut where it passes the
-// quota.
+// TestQuotaBeforeTheBody checks that an upload that cannot fit is rejected before its body, and
+// that one of unknown length is aborted when it exceeds the quota.
 func TestQuotaBeforeTheBody(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

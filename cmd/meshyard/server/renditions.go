@@ -15,7 +15,7 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// renditions serves what is derived from files, on the same terms as their bytes.
+// renditions serves the renditions of files, with the same access rules as their content.
 func (a *Server) renditions(bytes blobs.Handler) http.Handler {
 	bytes.Find = func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
 		tag, name := r.PathValue("tag"), r.PathValue("name")
@@ -25,7 +25,7 @@ func (a *Server) renditions(bytes blobs.Handler) http.Handler {
 		}
 		return blobs.Blob{Key: key, Name: part.Name, ContentType: part.ContentType, ETag: tag + "-" + part.Name, Fixed: true}, nil
 	}
-	// Not by a redirect to S3: pages of this server may load from this server alone.
+	// There is no redirect to S3, because the pages of this server may load from this server only.
 	bytes.Serve = func(w http.ResponseWriter, r *http.Request, key string) error {
 		object, _, err := a.bucket.Reader(r.Context(), key)
 		if err != nil {
@@ -42,14 +42,16 @@ func (a *Server) renditions(bytes blobs.Handler) http.Handler {
 	return bytes
 }
 
-// remakeWait is after how many seconds a client may ask again for a rendition that is being made.
+// remakeWait is the time in seconds after which a client may request a rendition again that is
+// being generated.
 const remakeWait = 5
 
-// missingRendition answers where a rendition cannot be served. One whose object is gone is asked
-// for again; meanwhile the default image stands for images, and others are unavailable.
+// missingRendition writes the response for a rendition that cannot be served. If its object is
+// missing, it is generated again; meanwhile images are replaced by the default image, and others
+// are unavailable.
 func (a *Server) missingRendition(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, bucket.ErrNotExist) {
-		id, _ := strconv.ParseInt(r.PathValue("file_id"), 10, 64) // blobs.Handler has parsed it
+		id, _ := strconv.ParseInt(r.PathValue("file_id"), 10, 64) // blobs.Handler has validated it
 		err = a.Store.RemakeDerived(r.Context(), id, r.PathValue("tag"))
 	}
 	if !errors.Is(err, models.ErrBeingMade) {
@@ -66,5 +68,5 @@ func (a *Server) missingRendition(w http.ResponseWriter, r *http.Request, err er
 		return
 	}
 	w.Header().Set("Retry-After", strconv.Itoa(remakeWait))
-	rest.WriteError(w, http.StatusServiceUnavailable, "the preview is being made: ask again in a few seconds")
+	rest.WriteError(w, http.StatusServiceUnavailable, "the preview is being generated: try again in a few seconds")
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// The main job with the bytes in an S3 bucket: downloads lead on to an address of the bucket
-// itself.
+// TestMainJobOnS3 repeats the main job with an S3 bucket: downloads redirect to a URL of the
+// bucket.
 func TestMainJobOnS3(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "test")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")

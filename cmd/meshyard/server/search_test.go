@@ -15,7 +15,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// search gives the ids of the first ten things that a query finds.
+// search returns the ids of the first ten things that a query finds.
 func search(c *servertest.Client, query string) []string {
 	var found struct {
 		Search struct{ Nodes []struct{ ID string } }
@@ -28,8 +28,8 @@ func search(c *servertest.Client, query string) []string {
 	return ids
 }
 
-// What people type finds the thing that they mean among the first ten, in a real catalogue. One in
-// twenty may be missed.
+// TestSearchFindsWhatIsMeant checks that queries as users type them find the intended thing among
+// the first ten, in a real catalogue. One in twenty may fail.
 func TestSearchFindsWhatIsMeant(t *testing.T) {
 	servertest.Sequential(t)
 	file, err := os.Open(filepath.Join("..", "..", "..", "testdata", "catalogue", "queries.txt"))
@@ -63,8 +63,9 @@ func TestSearchFindsWhatIsMeant(t *testing.T) {
 	})
 }
 
-// A walk through what is found meets each hit once, by cursors in both directions and by pages,
-// also past the best, which are sorted by their texts.
+// TestSearchIsWalkedWhole checks that paging through results returns each hit once, by cursors in
+// both directions and by page numbers, also beyond the best hits, which are sorted by text
+// relevance.
 func TestSearchIsWalkedWhole(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -143,7 +144,8 @@ func TestSearchIsWalkedWhole(t *testing.T) {
 	})
 }
 
-// What is committed is found at once, and what is gone or hidden is not.
+// TestSearchFollowsChanges checks that committed changes are found immediately, and deleted or
+// hidden objects are not.
 func TestSearchFollowsChanges(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -152,7 +154,7 @@ func TestSearchFollowsChanges(t *testing.T) {
 		found := func(query string, want bool) {
 			t.Helper()
 			if got := slices.Contains(search(bob, query), servertest.ID(thing)); got != want {
-				t.Errorf("%q finds the thing: %t, want %t", query, got, want)
+				t.Errorf("search %q finds the thing: %t, want %t", query, got, want)
 			}
 		}
 		found("kerzenhalter", false) // a draft
@@ -195,7 +197,7 @@ func TestSearchFollowsChanges(t *testing.T) {
 	})
 }
 
-// A search tells where its words stand, what its hits have in common, and how to go on typing.
+// TestSearchTellsMore checks highlights, facets and suggestions.
 func TestSearchTellsMore(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -253,17 +255,17 @@ func TestSearchTellsMore(t *testing.T) {
 			t.Errorf("the licences of %d things are those of %d", r.Search.TotalCount, total)
 		}
 		if n := narrowed("license: " + f.Licenses[0].License); n != f.Licenses[0].Count {
-			t.Errorf("%d things carry the licence, the facet says %d", n, f.Licenses[0].Count)
+			t.Errorf("%d things have the license, the facet has %d", n, f.Licenses[0].Count)
 		}
 		if n := narrowed(`tag: "` + f.Tags[0].Tag.Slug + `"`); n != f.Tags[0].Count || f.Tags[0].Tag.Slug != "gear" {
-			t.Errorf("%d things are filed under %s, the facet says %d", n, f.Tags[0].Tag.Slug, f.Tags[0].Count)
+			t.Errorf("%d things have the tag %s, the facet has %d", n, f.Tags[0].Tag.Slug, f.Tags[0].Count)
 		}
 		if n := narrowed("creatorId: " + f.Creators[0].Creator.ID); n != f.Creators[0].Count {
-			t.Errorf("%d things are of %s, the facet says %d", n, f.Creators[0].Creator.Username, f.Creators[0].Count)
+			t.Errorf("%d things are by %s, the facet has %d", n, f.Creators[0].Creator.Username, f.Creators[0].Count)
 		}
 		for _, shelf := range f.Categories {
 			if n := narrowed("categoryId: " + shelf.Category.ID); n < shelf.Count {
-				t.Errorf("%d things stand on %s and below, the facet says %d", n, shelf.Category.Slug, shelf.Count)
+				t.Errorf("%d things are in %s and below, the facet has %d", n, shelf.Category.Slug, shelf.Count)
 			}
 		}
 
@@ -273,13 +275,13 @@ func TestSearchTellsMore(t *testing.T) {
 		}
 		c.Get("/search/"+url.PathEscape("ocotcat")+"?per_page=5").Want(t, 200, &hits)
 		if hits.Total == 0 || hits.Hits[0].ID != 10367 {
-			t.Errorf("REST finds %+v", hits)
+			t.Errorf("REST returns %+v", hits)
 		}
 	})
 }
 
-// No text and no filter breaks the query language, the database or the bounds: ten thousand of them
-// are found nothing by, or told what is wrong with them.
+// TestSearchTakesAnything checks that ten thousand random texts and filters cause no error of the
+// query language or the database, and stay within the limits.
 func TestSearchTakesAnything(t *testing.T) {
 	servertest.Sequential(t)
 	odd := []string{
@@ -293,7 +295,7 @@ func TestSearchTakesAnything(t *testing.T) {
 		kinds := []models.Kind{models.Things, models.Makes, models.Users, models.Collections}
 		sorts := []models.Sort{models.ByRelevance, models.ByText, models.ByPopular, models.ByNewest, models.ByMakes, models.ByDesigns, models.ByFollowers}
 		times := []*time.Time{nil, nil, nil, nil, nil, nil, nil, nil, new(time.Time), new(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)), new(time.Date(-4712, 1, 1, 0, 0, 0, 0, time.UTC)), new(time.Date(290000, 1, 1, 0, 0, 0, 0, time.UTC))}
-		// How long each takes is shown, beside the median of ordinary ones.
+		// It logs the maximum time next to the median of ordinary searches.
 		search := func(kind models.Kind, query string, f models.Filter, sort models.Sort, facets bool) (time.Duration, error) {
 			began := time.Now()
 			found, err := s.Store.Search(t.Context(), kind, query, f, sort)
@@ -347,7 +349,7 @@ func TestSearchTakesAnything(t *testing.T) {
 		median := ordinary[len(ordinary)/2]
 		t.Logf("the slowest took %.1f times the %s that ordinary ones take in the median: %.200q", slowest.Seconds()/median.Seconds(), median, slow)
 		if answered < n/3 || refused == 0 {
-			t.Errorf("%d answered and %d refused of %d", answered, refused, n)
+			t.Errorf("%d successful and %d rejected of %d", answered, refused, n)
 		}
 	})
 }

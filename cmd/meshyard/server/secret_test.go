@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// Nothing of a draft comes out by any way but its owner's: no list, no search, no count, no
-// neighbour tells of it.
+// TestDraftsStaySecret checks that nothing reveals a draft to anyone but its owner: no list,
+// search, count or neighbour.
 func TestDraftsStaySecret(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -54,7 +54,7 @@ func TestDraftsStaySecret(t *testing.T) {
 		} {
 			r := bob.Get(path).Want(t, status)
 			if strings.Contains(strings.ToLower(string(r.Bytes)), "secret") {
-				t.Errorf("%s tells bob %s", path, r.Bytes)
+				t.Errorf("%s reveals to bob %s", path, r.Bytes)
 			}
 		}
 		for _, try := range []struct {
@@ -69,7 +69,7 @@ func TestDraftsStaySecret(t *testing.T) {
 				t.Errorf("%s %s by bob: %d %s", try.method, try.path, r.StatusCode, r.Bytes)
 			}
 		}
-		// ada sees it where it is hers.
+		// ada sees her own draft.
 		for _, path := range []string{"/users/ada/things", "/users/me/copies", "/users/me/downloads", fmt.Sprintf("/things/%v/ancestors", world["thing_id"])} {
 			if body := string(ada.Get(path).Want(t, 200).Bytes); !strings.Contains(body, "Secret") {
 				t.Errorf("%s does not show ada her draft: %s", path, body)
@@ -78,7 +78,7 @@ func TestDraftsStaySecret(t *testing.T) {
 	})
 }
 
-// everyLookup gives what a client is answered at all that can be looked up, by path.
+// everyLookup returns the responses of a client for all lookups, by path.
 func everyLookup(s *servertest.Server, c *servertest.Client, world map[string]any) map[string]string {
 	answers := make(map[string]string)
 	for _, row := range slices.Concat(lookups, inFullWorld) {
