@@ -14,7 +14,7 @@ import (
 	"strconv"
 )
 
-// serveBare is a bare handler: its name, and the address and what else it needs as args.
+// serveBare runs a bare handler by name. args are its address and further parameters.
 func serveBare(ctx context.Context, name string, args []string) error {
 	if len(args) < 2 {
 		return fmt.Errorf("-bare %s: too few arguments", name)
@@ -29,7 +29,7 @@ func serveBare(ctx context.Context, name string, args []string) error {
 	case "listing":
 		handler, err = bareListing(ctx, args[1:])
 	default:
-		err = fmt.Errorf("-bare %s: is unknown", name)
+		err = fmt.Errorf("-bare %s: unknown handler", name)
 	}
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func serveBare(ctx context.Context, name string, args []string) error {
 	return nil
 }
 
-// answer sends a value as JSON.
+// answer writes a value as JSON.
 func answer(w http.ResponseWriter, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -58,8 +58,8 @@ func answer(w http.ResponseWriter, v any) {
 	_, _ = w.Write(body)
 }
 
-// bareUpload is the loop one would write first. It does not even look into the form: all of the
-// body is hashed and kept.
+// bareUpload is a simple upload handler. It does not parse the form: the whole body is hashed and
+// stored.
 func bareUpload(folder string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := keep(folder, r.Body); err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// fileRow is what a bare handler reads of a file, in the order of its select.
+// fileRow is the columns that a bare handler reads for a file, in the order of its select.
 type fileRow struct {
 	id, size, downloads int64
 	name, md5           string
@@ -30,7 +30,7 @@ func (f *fileRow) scan(e engine, scan scanner) (err error) {
 	return err
 }
 
-// fileAnswer has the keys of the wire's FileSchema in their order.
+// fileAnswer has the keys of the REST type FileSchema in their order.
 type fileAnswer struct {
 	ID            int64     `json:"id"`
 	Name          string    `json:"name"`
@@ -50,8 +50,8 @@ type fileAnswer struct {
 	Rank          int32     `json:"rank"`
 }
 
-// bareFiles answers GET /files/{id} with one prepared select on what args name: the engine, the
-// database, and the address that answers begin with.
+// bareFiles serves GET /files/{id} with one prepared select. args are the engine, the database, and
+// the base URL.
 func bareFiles(ctx context.Context, args []string) (http.Handler, error) {
 	if len(args) != 3 {
 		return nil, fmt.Errorf("want engine, database and base, not %q", args)

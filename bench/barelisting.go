@@ -14,16 +14,16 @@ import (
 
 const listedPage = 30
 
-// A row for each thing, with what hangs on it as one text, is what each engine gives the fastest,
-// measured beside arrays, rows joined flat, JSON of the tags and JSON of the whole answer. No name
-// here holds these two.
+// One row for each thing, with its attached objects as one text, is the fastest form on each
+// engine, compared with arrays, flat joins, JSON of the tags and JSON of the whole response. No
+// name in the test data contains these two characters.
 const (
 	field = "\x01" // ends a field of an entry
 	entry = "\x02" // ends an entry
 )
 
-// What the selects of lists have in common. Their arguments are the position after which the page
-// begins.
+// The common parts of the list selects. Their arguments are the position after which the page
+// starts.
 const (
 	pageOfThings = "FROM (SELECT id, owner_id, name, created_at, published_at, like_count, collect_count, make_count, comment_count FROM things " +
 		"WHERE state = 'published' AND (published_at, id) < ($1, $2) ORDER BY published_at DESC, id DESC LIMIT 30) AS t " +
@@ -33,9 +33,8 @@ const (
 	filesOfOne = "FROM files WHERE target_type = 'thing' AND target_id = t.id AND state = 'finalized'"
 )
 
-// bareListing answers GET /newest and POST /graphql, each with one prepared select on what args
-// name: the engine, the database, and the address that answers begin with. The answers are for the
-// user whose id is 1.
+// bareListing serves GET /newest and POST /graphql, each with one prepared select. args are the
+// engine, the database, and the base URL. The caller is the user with the id 1.
 func bareListing(ctx context.Context, args []string) (http.Handler, error) {
 	if len(args) != 3 {
 		return nil, fmt.Errorf("want engine, database and base, not %q", args)
@@ -55,7 +54,7 @@ func bareListing(ctx context.Context, args []string) (http.Handler, error) {
 	return mux, nil
 }
 
-// position is where a thing stands among the newest.
+// position is the position of a thing among the newest.
 type position struct {
 	published time.Time
 	id        int64
@@ -67,7 +66,7 @@ func (p position) cursor() string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, cursorPrefix+"%d:%d", p.published.UnixMicro(), p.id))
 }
 
-// parseCursor gives the position that a cursor names; an empty one is before all things.
+// parseCursor parses a cursor. An empty one is before all things.
 func parseCursor(cursor string) (position, error) {
 	if cursor == "" {
 		return position{time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC), math.MaxInt64}, nil
@@ -86,13 +85,13 @@ func parseCursor(cursor string) (position, error) {
 	return p, err
 }
 
-// arguments are those of the selects.
+// arguments returns the arguments of the selects.
 func (p position) arguments(e engine) []any {
 	published := moment{e: e, at: p.published}
 	return []any{published.argument(), p.id}
 }
 
-// entries are what hangs on a thing; nil where nothing does.
+// entries returns the entries of an aggregated text, or none if it is nil.
 func entries(all *string) iter.Seq[string] {
 	if all == nil {
 		return func(func(string) bool) {}

@@ -8,14 +8,15 @@ import (
 	"strings"
 )
 
-// selectNewest reads what an answer is made of, in the order in which thingAnswer.scan reads it.
+// selectNewest selects the columns of a response, in the order in which thingAnswer.scan reads
+// them.
 const selectNewest = "SELECT t.id, t.name, t.created_at, t.published_at, t.like_count, t.collect_count, t.make_count, t.comment_count, u.id, u.username, u.first_name, " +
 	"u.last_name, u.follower_count, u.following_count, u.thing_count, u.make_count, EXISTS (SELECT 1 FROM follows WHERE follower_id = 1 AND followed_id = u.id), " +
 	"u.location, u.is_admin, f.id, f.name, (SELECT CAST(sum(thing_count) AS bigint) FROM categories), " +
 	"(SELECT string_agg(tt.name || chr(1) || g.slug || chr(1) || g.thing_count, chr(2)) " + tagsOfOne + " JOIN tags AS g ON g.id = tt.tag_id) " +
 	pageOfThings + "LEFT JOIN files AS f ON f.id = (SELECT id " + filesOfOne + " AND kind = 'image' ORDER BY rank, id LIMIT 1) " + inOrder
 
-// thingAnswer has the keys of the wire's ShortThingSchema in their order.
+// thingAnswer has the keys of the REST type ShortThingSchema in their order.
 type thingAnswer struct {
 	ID           int64         `json:"id"`
 	Name         string        `json:"name"`
@@ -69,7 +70,7 @@ type tagAnswer struct {
 	Tag         string `json:"tag"`
 }
 
-// bareNewest answers a page of the newest things.
+// bareNewest serves a page of the newest things.
 func bareNewest(e engine, base string, newest selection) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		query := r.URL.Query()
@@ -100,7 +101,7 @@ func bareNewest(e engine, base string, newest selection) http.HandlerFunc {
 	}
 }
 
-// scan reads a row and gives where the thing stands among all.
+// scan reads a row and returns the position of the thing in the list.
 func (t *thingAnswer) scan(e engine, scan scanner, base string) (at position, total int64, err error) {
 	var image *int64
 	var imageName, tags *string
@@ -146,7 +147,7 @@ func (t *thingAnswer) scan(e engine, scan scanner, base string) (at position, to
 	return at, total, nil
 }
 
-// linkNewest says how long the list is and where its other pages are.
+// linkNewest sets the headers with the length of the list and the links to other pages.
 func linkNewest(h http.Header, base string, page, total int64, last position) {
 	h.Set("Total-Count", strconv.FormatInt(total, 10))
 	link := func(rel string, page int64, after string) string {

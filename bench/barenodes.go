@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// selectNodes reads what nodesDocument asks for, in the order in which node.scan reads it.
+// selectNodes selects the columns for nodesDocument, in the order in which node.scan reads them.
 const selectNodes = "SELECT t.id, t.name, t.created_at, u.id, u.username, (SELECT string_agg(tt.name, chr(2)) " + tagsOfOne + "), " +
 	"(SELECT string_agg(id || chr(1) || name || chr(1) || size, chr(2)) FROM (SELECT id, name, size " + filesOfOne + " ORDER BY rank, id LIMIT 100) AS f) " +
 	pageOfThings + inOrder
 
-// nodesAnswer is what the GraphQL document asks for.
+// nodesAnswer is the response to the GraphQL document.
 type nodesAnswer struct {
 	Data struct {
 		Things struct {
@@ -45,7 +45,7 @@ type nodeFile struct {
 	Size int64  `json:"size"`
 }
 
-// bareNodes answers the one document, of which it reads the variable only.
+// bareNodes serves the one document, of which it reads only the variable.
 func bareNodes(e engine, nodes selection) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var asked struct {

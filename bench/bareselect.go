@@ -17,24 +17,24 @@ type selection func(ctx context.Context, each func(scanner) error, args ...any) 
 // scanner reads the columns of a row.
 type scanner func(columns ...any) error
 
-// forSQLite are the functions that the engines call differently; selects are written for
+// forSQLite replaces the functions that have another name in SQLite. The selects are written for
 // PostgreSQL.
 var forSQLite = strings.NewReplacer("string_agg(", "group_concat(", "chr(", "char(")
 
-// prepare prepares a select in the least way that each engine's driver has.
+// prepare prepares a select with the least overhead that the driver of the engine allows.
 func prepare(ctx context.Context, e engine, address, query string) (selection, error) {
 	if e == postgres {
 		settings, err := pgxpool.ParseConfig(address)
 		if err != nil {
 			return nil, err
 		}
-		settings.MaxConns = int32(max(16, 4*runtime.NumCPU())) // as many as the server takes
+		settings.MaxConns = int32(max(16, 4*runtime.NumCPU())) // as many as the server uses
 		pool, err := pgxpool.NewWithConfig(ctx, settings)
 		if err != nil {
 			return nil, err
 		}
 		return func(ctx context.Context, each func(scanner) error, args ...any) error {
-			// pgx prepares it on each connection when it first sees it
+			// pgx prepares it on the first use on each connection.
 			rows, err := pool.Query(ctx, query, args...)
 			if err != nil {
 				return err
@@ -47,7 +47,7 @@ func prepare(ctx context.Context, e engine, address, query string) (selection, e
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(max(4, runtime.NumCPU())) // as many as the server takes
+	db.SetMaxOpenConns(max(4, runtime.NumCPU())) // as many as the server uses
 	db.SetMaxIdleConns(max(4, runtime.NumCPU()))
 	prepared, err := db.PrepareContext(ctx, forSQLite.Replace(query))
 	if err != nil {
@@ -77,7 +77,7 @@ func forEach(rows interface {
 	return rows.Err()
 }
 
-// timeFormat is how the server keeps a time on SQLite, which has no type for it.
+// timeFormat is the format in which the server stores times in SQLite, which has no type for them.
 const timeFormat = "2006-01-02 15:04:05.999999-07:00"
 
 // moment is a time, as a column or an argument.
@@ -87,7 +87,7 @@ type moment struct {
 	text string
 }
 
-// column is where a row's time is put.
+// column returns the destination for scanning.
 func (m *moment) column() any {
 	if m.e == sqlite {
 		return &m.text

@@ -17,15 +17,15 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// Writes beside reads: what lists and searches take while things are published and files are
-// downloaded, in what they take alone.
+// This file measures a mixed load: lists and searches while things are published and files are
+// downloaded, relative to lists and searches alone.
 
 const (
 	writesPerSecond = 200 // half of them publish, half download
 	besideThings    = 10_000
 )
 
-// writers publish drafts and download files, one after the other, each at its time.
+// writers publish drafts and download files, each at its scheduled time.
 type writers struct {
 	*sized
 	client     http.Client
@@ -34,7 +34,7 @@ type writers struct {
 	files      []int64
 	published  atomic.Int64
 	downloaded atomic.Int64
-	late       atomic.Int64 // writes that were asked for more than a second after their time
+	late       atomic.Int64 // writes that started more than a second late
 }
 
 func compareBeside(ctx context.Context, o options, e engine) (err error) {
@@ -77,13 +77,13 @@ func compareBeside(ctx context.Context, o options, e engine) (err error) {
 			rates[side] = append(rates[side], got.rate)
 		}
 	}
-	t := newTable("lists and searches by %d connections at full rate on %s, beside %d writes a second, in what they take alone", o.conns, e, writesPerSecond)
-	t.atMost("median answer", "%.2f", medians[1].over(medians[0]), 2)
-	t.row("95 of 100 answers within", "%.2f", p95s[1].over(p95s[0]))
-	t.row("reads a second alone", "%.0f", rates[0])
-	t.row("reads a second beside writes", "%.0f", rates[1])
+	t := newTable("lists and searches by %d connections at full rate on %s, with %d writes a second, relative to no writes", o.conns, e, writesPerSecond)
+	t.atMost("median latency", "%.2f", medians[1].over(medians[0]), 2)
+	t.row("95th percentile latency", "%.2f", p95s[1].over(p95s[0]))
+	t.row("reads a second without writes", "%.0f", rates[0])
+	t.row("reads a second with writes", "%.0f", rates[1])
 	wrote := w.published.Load() + w.downloaded.Load()
-	t.row("writes a second, of those wanted", "%.2f", series{float64(wrote) / (float64(o.pairs) * o.round.Seconds() * writesPerSecond)})
+	t.row("writes a second, fraction of the target", "%.2f", series{float64(wrote) / (float64(o.pairs) * o.round.Seconds() * writesPerSecond)})
 	t.row("writes that began a second late or more", "%.0f", series{float64(w.late.Load())})
 	lost, err := w.lost(ctx)
 	if err != nil {
@@ -94,7 +94,7 @@ func compareBeside(ctx context.Context, o options, e engine) (err error) {
 	return nil
 }
 
-// prepare makes as many drafts as are going to be published, each with a file, and publishes one to
+// prepare creates the drafts that will be published, each with a file, and publishes one thing to
 // download from.
 func (w *writers) prepare(ctx context.Context, o options) error {
 	user, err := w.app.Store.CreateUser(ctx, "writer", false)
@@ -132,7 +132,7 @@ func (w *writers) prepare(ctx context.Context, o options) error {
 	return nil
 }
 
-// beside lets readers ask for a turn, with writers at work or without.
+// beside runs one turn of readers, with or without writers.
 func (w *writers) beside(ctx context.Context, o options, readers *asker, writing bool) (got turn, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	if writing {
@@ -145,7 +145,7 @@ func (w *writers) beside(ctx context.Context, o options, readers *asker, writing
 	return got, group.Wait()
 }
 
-// write sends each write at its time, whether or not those before were answered.
+// write sends each write at its scheduled time, even if earlier ones have no response yet.
 func (w *writers) write(ctx context.Context, long time.Duration) error {
 	began := time.Now()
 	group, ctx := errgroup.WithContext(ctx)
@@ -182,7 +182,7 @@ func (w *writers) write(ctx context.Context, long time.Duration) error {
 	return group.Wait()
 }
 
-// lost is by how many the counts that are shown differ from what was done.
+// lost returns the difference between the displayed counts and the successful writes.
 func (w *writers) lost(ctx context.Context) (float64, error) {
 	_, err1 := w.app.Store.FoldDownloads(ctx)
 	_, err2 := w.app.Store.FoldCounts(ctx)

@@ -21,7 +21,7 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// engine is a database that the catalogue can be on.
+// engine is a database engine.
 type engine string
 
 const (
@@ -30,17 +30,17 @@ const (
 )
 
 const (
-	filesPerThing = 3 // as in catalogues of the kind
+	filesPerThing = 3 // typical for such catalogues
 	unfoldedEvery = 100
 )
 
-// description is as long as people write them. Things as short as a line would fit in so few pages
-// that PostgreSQL read all of them for each statement, which no catalogue beyond its first days
-// sees.
+// description has a typical length. Things with a description of one line would fit into so few
+// pages that PostgreSQL would read all of them for each statement, which happens only in very small
+// catalogues.
 var description = strings.Repeat("Print it flat, without supports, and sand the edges before you glue the halves. ", 8)
 
-// newCatalogue makes an empty catalogue in the run's folder, as a server finds it by default, and
-// gives a token.
+// newCatalogue creates an empty catalogue in the folder of the run, with the default settings of a
+// server, and returns a token.
 func newCatalogue(ctx context.Context, o options) (token string, err error) {
 	a, token, err := openCatalogue(ctx, o, "")
 	if err != nil {
@@ -49,8 +49,8 @@ func newCatalogue(ctx context.Context, o options) (token string, err error) {
 	return token, a.Close()
 }
 
-// openCatalogue opens an empty catalogue and makes a user with a token. An empty address is
-// SQLite's in the folder.
+// openCatalogue opens an empty catalogue and creates a user with a token. If address is empty, the
+// database is SQLite in the folder.
 func openCatalogue(ctx context.Context, o options, address string) (a *server.Server, token string, err error) {
 	s := config.Settings{Data: o.dir, DatabaseURL: address, Listen: "127.0.0.1:80", UploadLimit: 1 << 20, PendingTTL: time.Hour}
 	if err := s.Complete(); err != nil {
@@ -68,8 +68,8 @@ func openCatalogue(ctx context.Context, o options, address string) (a *server.Se
 	return a, token, nil
 }
 
-// newDatabase makes an empty database and gives its address as settings take it, and what removes
-// it.
+// newDatabase creates an empty database and returns its URL for the settings, and a function that
+// removes it.
 func newDatabase(ctx context.Context, o options, e engine) (address string, drop func() error, err error) {
 	if e == sqlite {
 		return "sqlite:" + filepath.Join(o.dir, "meshyard.db"), func() error { return nil }, nil
@@ -94,7 +94,7 @@ func newDatabase(ctx context.Context, o options, e engine) (address string, drop
 	}, nil
 }
 
-// execute runs statements on a connection of their own.
+// execute runs statements on a new connection.
 func execute(ctx context.Context, e engine, address string, statements ...string) (err error) {
 	driver := "pgx"
 	if e == sqlite {
@@ -113,9 +113,9 @@ func execute(ctx context.Context, e engine, address string, statements ...string
 	return nil
 }
 
-// fill puts so many finalized files, ids from 1 on, onto published things, and downloads into the
-// log, one in a hundred of them not folded yet. VACUUM and ANALYZE come last: a private server does
-// neither by itself.
+// fill creates finalized files, with ids from 1 on, that are attached to published things, and
+// downloads in the log, one in a hundred of which is not folded yet. It ends with VACUUM and
+// ANALYZE, which a private server does not run by itself.
 func fill(ctx context.Context, e engine, address string, files int) error {
 	const at = "'2026-03-04 05:06:07.008009+00:00'"
 	var things, contents, rows, downloads []string

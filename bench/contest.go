@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// contest is one kind of request to the real server and to a bare handler, in turns.
+// contest compares the real server with a bare handler for one kind of request, in turns.
 type contest struct {
 	title        string
 	server, bare *process
 	token        string
-	target       float64 // of the ratio; 0: it is for information
+	target       float64 // of the ratio; 0 if it is for information only
 	requests     []request
-	pick         func(conn int) int // which of the requests a connection sends next
-	compared     []request          // those to which the answers of both must be equal
+	pick         func(conn int) int // returns the request that a connection sends next
+	compared     []request          // requests whose responses must be equal
 }
 
-// contestant is a process that is asked, and what it showed.
+// contestant is a measured process, and its results.
 type contestant struct {
 	process *process
 	asker   *asker
@@ -58,7 +58,7 @@ func (c contest) run(ctx context.Context, o options) error {
 
 func (c contest) print(o options, a, b *contestant) {
 	t := newTable("%s\n%d keep-alive connections; %d times in turns of %s", c.title, o.conns, o.pairs, o.round)
-	fmt.Printf("  answers of A and B that were compared, and are equal to the byte: %d\n", len(c.compared))
+	fmt.Printf("  identical responses of A and B: %d\n", len(c.compared))
 	t.row("A  meshyard serve, requests/s", "%.0f", a.rate)
 	t.row("B  net/http and one prepared select, requests/s", "%.0f", b.rate)
 	ratio := a.rate.over(b.rate)
@@ -67,16 +67,16 @@ func (c contest) print(o options, a, b *contestant) {
 	} else {
 		t.row("A/B", "%.2f", ratio)
 	}
-	t.row("A  median answer, ms", "%.2f", a.median)
-	t.row("B  median answer, ms", "%.2f", b.median)
-	t.row("A  99 of 100 answers within, ms", "%.2f", a.p99)
-	t.row("B  99 of 100 answers within, ms", "%.2f", b.p99)
+	t.row("A  median latency, ms", "%.2f", a.median)
+	t.row("B  median latency, ms", "%.2f", b.median)
+	t.row("A  99th percentile latency, ms", "%.2f", a.p99)
+	t.row("B  99th percentile latency, ms", "%.2f", b.p99)
 	t.row("A  processor time of the process, µs/request", "%.0f", a.cpu)
 	t.row("B  processor time of the process, µs/request", "%.0f", b.cpu)
 	t.print()
 }
 
-// measure asks for so long, and notes what the process shows.
+// measure sends requests for a duration, and records the results.
 func (c *contestant) measure(ctx context.Context, long time.Duration) error {
 	before, err := c.process.usage()
 	if err != nil {

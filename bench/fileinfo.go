@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// fileInfoRatio is the target on PostgreSQL; on SQLite the ratio is for information.
+// fileInfoRatio is the target on PostgreSQL. On SQLite the ratio is for information only.
 const fileInfoRatio = 0.5
 
-// compareFileInfo asks in turns the server and a bare handler on the same database for files by id,
-// and then shows what of the server's time the layers take.
+// compareFileInfo compares reading files by id on the server and on a bare handler with the same
+// database, and then shows how much time each layer of the server takes.
 func compareFileInfo(ctx context.Context, o options, e engine) (err error) {
 	address, drop, err := newDatabase(ctx, o, e)
 	if err != nil {
@@ -59,8 +59,8 @@ func compareRequests(ctx context.Context, o options, e engine, address, token st
 		c.requests = append(c.requests, request{http.MethodGet, "/files/" + strconv.Itoa(id), ""})
 	}
 	for len(c.compared) < 20 {
-		// Files with downloads that are not folded are no part of it: the bare handler does not
-		// count these.
+		// Files with downloads that are not folded are not compared: the bare handler does not
+		// count these downloads.
 		if id := 1 + rand.IntN(o.files); id%unfoldedEvery != 0 {
 			c.compared = append(c.compared, c.requests[id-1])
 		}

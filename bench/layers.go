@@ -26,7 +26,7 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// layer is the server cut off above one layer: everything from there down to the database.
+// layer is a part of the server: one layer and everything below it down to the database.
 type layer struct {
 	name string
 	run  func(ctx context.Context, id int64) error
@@ -34,8 +34,7 @@ type layer struct {
 	wall, cpu, allocs, bytes series
 }
 
-// showLayers reads files in this process, one after the other, through fewer or more of the
-// server's layers.
+// showLayers reads files in this process, sequentially, through more and more layers of the server.
 func showLayers(ctx context.Context, o options, e engine, store *models.Store, token string) error {
 	caller, err := store.Authenticate(ctx, token)
 	if err != nil {
@@ -45,7 +44,7 @@ func showLayers(ctx context.Context, o options, e engine, store *models.Store, t
 	if err != nil {
 		return err
 	}
-	// What the GraphQL executor costs a REST request is the difference of the first two.
+	// The difference of the first two is the cost of the GraphQL executor for a REST request.
 	if err := measureLayers(auth.WithCaller(ctx, caller, nil), o, layers, int64(o.files)); err != nil {
 		return err
 	}
@@ -53,9 +52,10 @@ func showLayers(ctx context.Context, o options, e engine, store *models.Store, t
 	return nil
 }
 
-const layerTurns = 20 // short ones, so that what else the machine does meets all layers alike
+// many short ones, so that other work on the machine affects all layers equally
+const layerTurns = 20
 
-// measureLayers runs layers in turns on ids from 1 to ids.
+// measureLayers runs the layers in turns on ids from 1 to ids.
 func measureLayers(ctx context.Context, o options, layers []*layer, ids int64) error {
 	for i := range layerTurns + 1 {
 		for _, l := range layers {
@@ -63,7 +63,7 @@ func measureLayers(ctx context.Context, o options, layers []*layer, ids int64) e
 				return fmt.Errorf("%s: %w", l.name, err)
 			}
 			if i == 0 {
-				l.forget() // it warmed up
+				l.forget() // warm-up
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func measureLayers(ctx context.Context, o options, layers []*layer, ids int64) e
 }
 
 func printLayers(title string, layers []*layer) {
-	fmt.Printf("\n%s, one at a time, %d times in turns: medians\n", title, layerTurns)
+	fmt.Printf("\n%s, sequential, %d turns each: medians\n", title, layerTurns)
 	line := func(name string, figures ...any) {
 		fmt.Printf("  %-66s %9v %9v %11v %9v\n", append([]any{name}, figures...)...)
 	}
@@ -80,7 +80,7 @@ func printLayers(title string, layers []*layer) {
 		line(l.name, l.wall, l.cpu, l.allocs, l.bytes)
 	}
 	direct, executed := layers[0], layers[1]
-	line("graph beside models: what the executor costs", executed.wall.minus(direct.wall), executed.cpu.minus(direct.cpu),
+	line("graph minus models: the cost of the executor", executed.wall.minus(direct.wall), executed.cpu.minus(direct.cpu),
 		executed.allocs.minus(direct.allocs), executed.bytes.minus(direct.bytes))
 }
 
@@ -103,7 +103,7 @@ func newLayers(store *models.Store, caller auth.Caller) ([]*layer, error) {
 	}, nil
 }
 
-// stack is the server's layers above models.
+// stack is the layers of the server above models.
 type stack struct {
 	graph    *graph.Graph
 	executor *executor.Executor // of the stored documents
@@ -121,7 +121,7 @@ func newStack(store *models.Store) (*stack, error) {
 	return &stack{g, g.Executor(graphqlhttp.SingleDocument{Document: document}), face}, err
 }
 
-// execute runs a stored document and writes its answer as JSON.
+// execute runs a stored document and encodes its response as JSON.
 func (s *stack) execute(ctx context.Context, operation string, variables map[string]any) error {
 	ctx = graphql.StartOperationTrace(ctx)
 	oc, errs := s.executor.CreateOperationContext(ctx, &graphql.RawParams{OperationName: operation, Variables: variables})
@@ -137,7 +137,7 @@ func (s *stack) execute(ctx context.Context, operation string, variables map[str
 	return err
 }
 
-// serve lets a handler answer a request.
+// serve passes a request to a handler.
 func serve(ctx context.Context, h http.Handler, r request) error {
 	asked, err := http.NewRequestWithContext(ctx, r.method, r.path, strings.NewReader(r.body))
 	if err != nil {
@@ -152,9 +152,9 @@ func serve(ctx context.Context, h http.Handler, r request) error {
 	return nil
 }
 
-// measure runs the layer for so long on ids from 1 to ids.
+// measure runs the layer for a duration on ids from 1 to ids.
 func (l *layer) measure(ctx context.Context, long time.Duration, ids int64) error {
-	runtime.GC() // the others' garbage is theirs
+	runtime.GC() // collect the garbage of other layers first
 	var memory [2]runtime.MemStats
 	runtime.ReadMemStats(&memory[0])
 	cpu, began, n := processorTime(), time.Now(), 0
@@ -176,9 +176,9 @@ func (l *layer) measure(ctx context.Context, long time.Duration, ids int64) erro
 
 func (l *layer) forget() { l.wall, l.cpu, l.allocs, l.bytes = nil, nil, nil, nil }
 
-// processorTime is what this process has used of processors so far.
+// processorTime returns the processor time that this process has used.
 func processorTime() time.Duration {
 	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail for ourselves
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail for the own process
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// listing is a list that is asked for by pages.
+// listing is a list that is requested page by page.
 type listing struct {
 	name   string
 	target map[engine]float64 // of A/B
 	page   func(n int, after string) request
 }
 
-// The document of the GraphQL listing, and the one that finds where pages begin.
+// The document of the GraphQL listing, and the one that returns the start of each page.
 const (
 	nodesDocument   = `query($after: String) { things(first: 30, after: $after) { nodes { id name createdAt creator { id username } tags { name } files(first: 100) { id name size } } } }`
 	cursorsDocument = `query($after: String) { things(first: 30, after: $after) { pageInfo { endCursor } } }`
@@ -32,7 +32,7 @@ var listings = []listing{
 	}},
 }
 
-// newestRequest asks as the links of a page before it say.
+// newestRequest returns the request that the links of the previous page contain.
 func newestRequest(n int, after string) request {
 	query := url.Values{"per_page": {strconv.Itoa(listedPage)}}
 	if after != "" {
@@ -47,17 +47,17 @@ func graphRequest(document, after string) request {
 	if after != "" {
 		variables["after"] = after
 	}
-	// cannot fail for strings
+	// Marshalling strings cannot fail.
 	body, _ := json.Marshal(map[string]any{"query": document, "variables": variables})
 	return request{http.MethodPost, "/graphql", string(body)}
 }
 
-// pagesOfConn is among how many pages of its own a connection chooses, where each has its own.
+// pagesOfConn is the number of different pages from which a connection chooses.
 const pagesOfConn = 4
 
-// compareListings asks in turns the server and a bare handler on the same database for the newest
-// things, as the REST face lists them and by a GraphQL document, and then shows what of the
-// server's time the layers take.
+// compareListings compares listing the newest things, by REST and by a GraphQL document, on the
+// server and on a bare handler with the same database, and then shows how much time each layer of
+// the server takes.
 func compareListings(ctx context.Context, o options, e engine) (err error) {
 	address, drop, err := newDatabase(ctx, o, e)
 	if err != nil {
@@ -78,10 +78,10 @@ func compareListings(ctx context.Context, o options, e engine) (err error) {
 	return showListingLayers(ctx, o, e, a, token)
 }
 
-// comparePages has two contests of each listing. The server lets requests of one token for the same
-// at the same time share a run, which the bare handler does not. Where all connections ask for the
-// same page, it lists once for many answers, and the ratio tells of that; where each asks for pages
-// of its own, it lists for each answer, and the ratio tells what a listing costs.
+// comparePages runs two comparisons of each listing. The server shares the execution of identical
+// concurrent requests of one token, which the bare handler does not. If all connections request the
+// same page, the ratio includes that; if each requests different pages, the ratio is the cost of
+// one listing.
 func comparePages(ctx context.Context, o options, e engine, address, token string) (err error) {
 	server, err := startServer(ctx, o, "--database-url", address)
 	if err != nil {
@@ -126,7 +126,7 @@ func comparePages(ctx context.Context, o options, e engine, address, token strin
 	return nil
 }
 
-// findCursors gives the cursors after which the first n pages begin; the first page has none.
+// findCursors returns the cursors after which the first n pages start. The first page has none.
 func findCursors(ctx context.Context, server *process, token string, n int) ([]string, error) {
 	cursors := []string{""}
 	for len(cursors) < n {
@@ -145,7 +145,7 @@ func findCursors(ctx context.Context, server *process, token string, n int) ([]s
 		cursors = append(cursors, found.Data.Things.PageInfo.EndCursor)
 	}
 	if n*listedPage > listedThings {
-		return nil, fmt.Errorf("%d pages are more than there are", n)
+		return nil, fmt.Errorf("there are fewer than %d pages", n)
 	}
 	return cursors, nil
 }

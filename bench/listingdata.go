@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// What a catalogue holds whose lists are read.
+// The contents of a catalogue for list benchmarks.
 const (
 	listedThings  = 10_000
 	listedUsers   = 1_000
 	listedTags    = 3_000
-	filesOfThing  = 5 // the last of them a picture
+	filesOfThing  = 5 // the last of them an image
 	tagsOfThing   = 5
 	shelves       = 80
-	followedEvery = 3 // the caller follows one in so many users
+	followedEvery = 3 // the caller follows one in this many users
 )
 
-// fillListing puts published things of many users into an empty catalogue, whose only user is the
-// caller. Some users and tags have most of the things, as everywhere. It is the same at each run.
+// fillListing adds published things of many users to an empty catalogue, whose only user is the
+// caller. As in real catalogues, some users and tags have most of the things. The result is
+// deterministic.
 func fillListing(ctx context.Context, e engine, address string) error {
 	r := rand.New(rand.NewPCG(1, 2))
 	owner := rand.NewZipf(r, 1.3, 20, listedUsers-1)
@@ -40,7 +41,7 @@ func fillListing(ctx context.Context, e engine, address string) error {
 	for thing := 1; thing <= listedThings; thing++ {
 		by := owner.Uint64() + 2
 		created := begin.Add(time.Duration(thing) * 150 * time.Minute)
-		// so their order is not quite that of ids
+		// The order differs slightly from that of ids.
 		published := created.Add(time.Duration(r.Int64N(int64(100 * time.Hour))).Truncate(time.Second))
 		things = append(things, fmt.Sprintf("(%d, %d, 'A box with a lid, number %[1]d', 'published', 'cc', %[3]d, '%[4]s', '', false, %[5]s, %[5]s, %[6]s, %[7]d, %[8]d, %[9]d, %[10]d, %[10]d, %[11]d)",
 			thing, by, 1+r.IntN(shelves), description, stamp(created), stamp(published), r.IntN(500), r.IntN(200), r.IntN(20), r.IntN(50), filesOfThing))
@@ -90,5 +91,5 @@ func fillListing(ctx context.Context, e engine, address string) error {
 	return execute(ctx, e, address, statements...)
 }
 
-// stamp is a time as both engines take it.
+// stamp formats a time for both engines.
 func stamp(t time.Time) string { return t.Format("'" + timeFormat + "'") }

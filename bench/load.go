@@ -15,8 +15,8 @@ import (
 )
 
 // asker sends requests over keep-alive connections that stay open between turns. It shares the
-// processors with the servers it asks, so it does the least that a client can: it writes a request
-// that is ready, and reads of the answer the status and the length.
+// processors with the servers, so it does as little work as possible: it writes a prepared request,
+// and reads only the status and the length of the response.
 type asker struct {
 	conns []*asking
 	next  func(conn int) []byte
@@ -24,19 +24,19 @@ type asker struct {
 
 type asking struct {
 	net.Conn
-	n      int // of the connection, from 0 on
+	n      int // of the connection, from 0
 	reader *bufio.Reader
 	took   []time.Duration
 }
 
-// turn is what one turn of requests showed.
+// turn is the result of one turn of requests.
 type turn struct {
 	rate             float64 // requests a second
 	median, p95, p99 time.Duration
 	requests         int
 }
 
-// newAsker opens n connections; next gives the request that one of them sends next.
+// newAsker opens n connections. next returns the request that a connection sends next.
 func newAsker(address string, n int, next func(conn int) []byte) (*asker, error) {
 	a := &asker{next: next}
 	for i := range n {
@@ -56,7 +56,7 @@ func (a *asker) close() {
 	}
 }
 
-// ask lets every connection ask, one request after the other, for so long.
+// ask lets every connection send sequential requests for a duration.
 func (a *asker) ask(ctx context.Context, long time.Duration) (turn, error) {
 	began := time.Now()
 	end := began.Add(long)
@@ -87,7 +87,7 @@ func (a *asker) ask(ctx context.Context, long time.Duration) (turn, error) {
 	return turn{float64(len(all)) / took.Seconds(), all[len(all)/2], all[len(all)*95/100], all[len(all)*99/100], len(all)}, nil
 }
 
-// one sends a request and reads the answer to its end.
+// one sends a request and reads the complete response.
 func (c *asking) one(request []byte) error {
 	if _, err := c.Write(request); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (c *asking) one(request []byte) error {
 		chunked = chunked || bytes.HasPrefix(line, []byte("Transfer-Encoding: chunked"))
 	}
 	if length < 0 && !chunked {
-		return fmt.Errorf("%s: an answer without its length", what)
+		return fmt.Errorf("%s: a response without a length", what)
 	}
 	if failed != "" {
 		text, _ := io.ReadAll(io.LimitReader(c.reader, max(length, 0)))
@@ -131,7 +131,7 @@ func (c *asking) one(request []byte) error {
 	return err
 }
 
-// discardChunks reads a body that comes in pieces.
+// discardChunks reads a chunked body.
 func (c *asking) discardChunks() error {
 	for {
 		line, err := c.reader.ReadSlice('\n')

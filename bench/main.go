@@ -1,16 +1,16 @@
-// Command bench measures the server against the least program that could do the same, side by side.
+// Command bench compares the server with minimal programs that do the same work.
 //
-// Each comparison runs A, the real server as a process of its own, and B, a bare handler as
-// another, in turns, and prints the ratio of the two: a number in megabytes or requests a second
-// says more about the machine and its other work than about the server. The bare handlers are
-// opponents, not strawmen: they check no token, know no owner, log nothing and speak to the
-// database without any layer.
+// Each comparison runs A, the real server as a separate process, and B, a bare handler as another,
+// in turns, and prints the ratio of the two, because absolute numbers depend on the machine and its
+// other work. The bare handlers are as fast as possible: they check no token and no owner, log
+// nothing and use the database driver directly.
 //
-// It needs Linux, for what /proc tells of a process, and a PostgreSQL as package pgtest finds it:
+// It needs Linux, because it reads /proc, and a PostgreSQL server, as described in package pgtest:
 //
 //	go run ./internal/pgtest/with -- go run ./bench
 //
-// The exit status is 0 where all was measured, whatever the figures: they are for people to judge.
+// The exit status is 0 if everything was measured, whatever the results: they are for people to
+// judge.
 package main
 
 import (
@@ -28,15 +28,15 @@ import (
 	"time"
 )
 
-// options are what the flags set.
+// options are the values of the flags.
 type options struct {
-	dir    string        // where everything is kept that the run makes
-	server string        // the binary that is measured
+	dir    string        // folder for all files of the run
+	server string        // the binary to measure
 	size   int64         // bytes of an upload
-	pairs  int           // how often A and B take turns
-	round  time.Duration // how long one turn of requests lasts
-	conns  int           // connections that ask at the same time
-	files  int           // rows that are asked for
+	pairs  int           // number of turns of A and B
+	round  time.Duration // duration of one turn of requests
+	conns  int           // concurrent connections
+	files  int           // number of rows to request
 	things int           // of the large catalogue; 0: a million on PostgreSQL, 100,000 on SQLite
 }
 
@@ -44,23 +44,23 @@ func main() {
 	var o options
 	var only, place string
 	mib := flag.Int64("size", 1024, "`MiB` of the upload")
-	flag.IntVar(&o.pairs, "pairs", 5, "how often A and B take turns")
-	flag.DurationVar(&o.round, "round", 4*time.Second, "how long one turn of requests lasts")
-	flag.IntVar(&o.conns, "conns", 16, "keep-alive connections that ask at the same time")
-	flag.IntVar(&o.files, "files", 10_000, "files among which requests choose")
+	flag.IntVar(&o.pairs, "pairs", 5, "number of turns of A and B")
+	flag.DurationVar(&o.round, "round", 4*time.Second, "duration of one turn of requests")
+	flag.IntVar(&o.conns, "conns", 16, "concurrent keep-alive connections")
+	flag.IntVar(&o.files, "files", 10_000, "number of files to request")
 	flag.StringVar(&only, "only", "", "one of: upload, postgres, sqlite, listing-postgres, listing-sqlite, beside-postgres, beside-sqlite, hostile, slow, rendering, previews-postgres, previews-sqlite, million-postgres, million-sqlite, million for the last two; default all but those")
 	flag.IntVar(&o.things, "things", 0, "things in the large catalogue; default a million on PostgreSQL, 100,000 on SQLite")
-	flag.StringVar(&o.server, "server", "", "`file` of a built meshyard; default: it is built")
-	flag.StringVar(&place, "dir", defaultPlace(), "`folder` on a disk, for files and databases; what is made there is removed")
-	bare := flag.String("bare", "", "for the program itself: be a bare handler")
-	draw := flag.String("draw", "", "for the program itself: draw a `file` to the one that follows")
-	crowded := flag.String("crowd", "", "for the program itself: be a crowd of clients")
+	flag.StringVar(&o.server, "server", "", "meshyard binary `file`; built by default")
+	flag.StringVar(&place, "dir", defaultPlace(), "`folder` on a disk for temporary files and databases")
+	bare := flag.String("bare", "", "internal: run as a bare handler")
+	draw := flag.String("draw", "", "internal: render a `file` to the next argument")
+	crowded := flag.String("crowd", "", "internal: run as many clients")
 	flag.Parse()
 	o.size = *mib << 20
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// a reader that has seen enough must not leave servers and folders behind
+	// If the reader of the output ends, servers and folders must still be cleaned up.
 	signal.Ignore(syscall.SIGPIPE)
 	var err error
 	switch {
@@ -79,7 +79,7 @@ func main() {
 	}
 }
 
-// defaultPlace is /var/tmp, which is on a disk where /tmp may be memory.
+// defaultPlace returns /var/tmp, which is on a disk where /tmp may be memory.
 func defaultPlace() string {
 	if info, err := os.Stat("/var/tmp"); os.Getenv("TMPDIR") == "" && err == nil && info.IsDir() {
 		return "/var/tmp"

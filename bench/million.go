@@ -24,10 +24,11 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// A catalogue of a million things must feel as one of ten thousand does. Both are made from the
-// same tables, with the same spread, and asked in turns.
+// This file compares a catalogue of a million things with one of ten thousand, which should feel
+// equally fast. Both are generated from the same tables, with the same distribution, and measured
+// in turns.
 
-// sized is a catalogue of some size, and a server of it.
+// sized is a catalogue of a certain size, with a server.
 type sized struct {
 	things  int
 	address string // of the database
@@ -57,7 +58,7 @@ func compareSizes(ctx context.Context, o options, e engine, small, large int) (e
 	return compareSearches(ctx, o, e, sizes[1])
 }
 
-// newSized imports a catalogue, shows what that took, and starts a server of it.
+// newSized imports a catalogue, prints the duration and memory of the import, and starts a server.
 func newSized(ctx context.Context, o options, e engine, n int) (c *sized, closeAll func() error, err error) {
 	o.dir = filepath.Join(o.dir, strconv.Itoa(n))
 	if err := os.Mkdir(o.dir, 0o750); err != nil {
@@ -84,7 +85,7 @@ func newSized(ctx context.Context, o options, e engine, n int) (c *sized, closeA
 	t := newTable("import of %d things with the rows of their files, tags, authors and words, on %s", n, e)
 	t.row("things a second, indexes and counts included", "%.0f", series{float64(n) / time.Since(began).Seconds()})
 	t.row("things a second while rows are loaded", "%.0f", series{loadRate(log.Name())})
-	t.below("memory of the process at most, MiB", "%.0f", series{float64(usage.Maxrss) / 1024}, 256)
+	t.below("peak memory of the process, MiB", "%.0f", series{float64(usage.Maxrss) / 1024}, 256)
 	t.print()
 	if c.app, c.token, err = openCatalogue(ctx, o, address); err != nil {
 		return nil, nil, err
@@ -94,7 +95,7 @@ func newSized(ctx context.Context, o options, e engine, n int) (c *sized, closeA
 		return nil, nil, err
 	}
 	c.db = opened.SQL()
-	// The staff shows one in a hundred.
+	// One thing in a hundred is featured.
 	if _, err := c.db.ExecContext(ctx, "UPDATE things SET featured_at = published_at WHERE id % 100 = 0"); err != nil {
 		return nil, nil, err
 	}
@@ -104,10 +105,10 @@ func newSized(ctx context.Context, o options, e engine, n int) (c *sized, closeA
 	return c, func() error { return errors.Join(c.server.stop(), opened.Close(), c.app.Close(), drop()) }, nil
 }
 
-// tablesDir holds the tables that are resampled, seen from the folder in which the program is run.
+// tablesDir is the folder of the tables that are resampled, relative to the working directory.
 const tablesDir = "testdata/catalogue"
 
-// loadRate reads the last rate that an import told.
+// loadRate returns the last rate in the log of an import.
 func loadRate(log string) float64 {
 	text, _ := os.ReadFile(log)
 	rate := 0.0
@@ -121,7 +122,7 @@ func loadRate(log string) float64 {
 	return rate
 }
 
-// latency asks for one thing after the other over one connection, and gives the median in
+// latency sends sequential requests over one connection, and returns the median latency in
 // milliseconds.
 func (c *sized) latency(ctx context.Context, o options, r request) (float64, error) {
 	text := r.text(c.server.address, c.token)
@@ -134,10 +135,11 @@ func (c *sized) latency(ctx context.Context, o options, r request) (float64, err
 	return got.median.Seconds() * 1000, err
 }
 
-// ratio measures two requests in turns, and gives how many times as long the second takes.
+// ratio measures two requests in turns, and returns the latency of the second relative to the
+// first.
 func ratio(ctx context.Context, o options, a, b *sized, first, second request) (series, error) {
 	var times [2]series
-	for i := -1; i < o.pairs; i++ { // the first warms up
+	for i := -1; i < o.pairs; i++ { // the first turn is a warm-up
 		for _, side := range inTurns(i+1, 0, 1) {
 			c, r := a, first
 			if side == 1 {
@@ -158,7 +160,7 @@ func ratio(ctx context.Context, o options, a, b *sized, first, second request) (
 const nestedDocument = `{ things(first: 30) { nodes { id name createdAt creator { username } tags { name thingCount } image { id } files(first: 10) { id name size } } } }`
 
 func compareLists(ctx context.Context, o options, small, large *sized) error {
-	t := newTable("median answer with %d things, in those with %d", large.things, small.things)
+	t := newTable("median latency with %d things, relative to %d", large.things, small.things)
 	for _, r := range []request{
 		{http.MethodGet, "/newest?per_page=30", ""}, {http.MethodGet, "/popular?per_page=30", ""}, {http.MethodGet, "/featured?per_page=30", ""}, graphRequest(nestedDocument, ""),
 	} {
@@ -173,7 +175,7 @@ func compareLists(ctx context.Context, o options, small, large *sized) error {
 }
 
 func comparePageDepths(ctx context.Context, o options, c *sized) error {
-	t := newTable("median answer with %d things, in those of the first page", c.things)
+	t := newTable("median latency with %d things, relative to the first page", c.things)
 	for _, list := range []string{"newest", "popular"} {
 		page := func(n int) request {
 			return request{http.MethodGet, fmt.Sprintf("/%s?per_page=30&page=%d", list, n), ""}
@@ -206,7 +208,7 @@ func comparePageDepths(ctx context.Context, o options, c *sized) error {
 	return nil
 }
 
-// cursorAt gives the cursor of the entry at a place in a list.
+// cursorAt returns the cursor of the entry at a position in a list.
 func (c *sized) cursorAt(ctx context.Context, sort string, place int) (string, error) {
 	r := graphRequest(fmt.Sprintf(`query ($after: String) { things(first: 1, page: %d, sort: %s, after: $after) { pageInfo { endCursor } } }`, place, sort), "")
 	_, body, err := r.send(ctx, c.server.address, c.token)
@@ -222,7 +224,7 @@ func (c *sized) cursorAt(ctx context.Context, sort string, place int) (string, e
 	return answer.Data.Things.PageInfo.EndCursor, err
 }
 
-// searches are what people look for, some of each kind.
+// searches are queries of one kind.
 type searches struct {
 	kind, sort string
 	filter     models.Filter
@@ -230,14 +232,14 @@ type searches struct {
 	words      []string
 }
 
-// compareSearches has a contest for each kind of search: the server, against nothing but the
-// statement that it runs to find the ids of the page.
+// compareSearches compares, for each kind of search, the server with the bare statement that finds
+// the ids of the page.
 func compareSearches(ctx context.Context, o options, e engine, c *sized) error {
 	kinds, err := c.searches(ctx)
 	if err != nil {
 		return err
 	}
-	t := newTable("searches among %d things by GraphQL, %d connections: of the rate at which the database alone finds the page", c.things, o.conns)
+	t := newTable("searches among %d things by GraphQL, %d connections: relative to the rate at which the database alone finds the page", c.things, o.conns)
 	last := &table{[][]string{{"", "median", "min", "max", "", ""}}}
 	for _, k := range kinds {
 		var rates, bare, p95 series
@@ -254,7 +256,7 @@ func compareSearches(ctx context.Context, o options, e engine, c *sized) error {
 			bare = append(bare, rate)
 		}
 		t.atLeast(k.kind, "%.2f", rates.over(bare), 0.5)
-		last.row(k.kind+", 95 of 100 answers within, ms", "%.1f", p95)
+		last.row(k.kind+", 95th percentile latency, ms", "%.1f", p95)
 		last.row(k.kind+", requests/s", "%.0f", rates)
 		last.row(k.kind+", statements/s of the database alone", "%.0f", bare)
 	}
@@ -268,7 +270,7 @@ func compareSearches(ctx context.Context, o options, e engine, c *sized) error {
 	return nil
 }
 
-// searches makes searches from the tags of the catalogue.
+// searches creates searches from the tags of the catalogue.
 func (c *sized) searches(ctx context.Context) ([]searches, error) {
 	tags := func(query string) (names []string, err error) {
 		rows, err := c.db.QueryContext(ctx, query)
@@ -311,14 +313,14 @@ func (c *sized) searches(ctx context.Context) ([]searches, error) {
 	}, nil
 }
 
-// searchRate lets all connections search. Each says its number in a comment, or those that ask for
-// the same at the same time would share an answer.
+// searchRate searches on all connections. Each query has a unique number in a comment, because
+// identical concurrent queries would share an execution.
 func (c *sized) searchRate(ctx context.Context, o options, k searches, fields string) (turn, error) {
 	texts := make([][][]byte, o.conns)
 	for conn := range texts {
 		for _, words := range k.words {
 			document := fmt.Sprintf("query ($q: String!) { search(query: $q, first: 30, sort: %s, filter: {%s}) { %s } } # %d", k.sort, k.narrowed, fields, conn)
-			// cannot fail for strings
+			// Marshalling strings cannot fail.
 			body, _ := json.Marshal(map[string]any{"query": document, "variables": map[string]string{"q": words}})
 			texts[conn] = append(texts[conn], request{http.MethodPost, "/graphql", string(body)}.text(c.server.address, c.token))
 		}
@@ -334,8 +336,8 @@ func (c *sized) searchRate(ctx context.Context, o options, k searches, fields st
 	return asker.ask(ctx, o.round)
 }
 
-// bareRate lets the database alone find the pages: by pgbench on PostgreSQL, by the same driver in
-// this process on SQLite.
+// bareRate runs the page statements without the server: by pgbench on PostgreSQL, by the same
+// driver in this process on SQLite.
 func (c *sized) bareRate(ctx context.Context, o options, e engine, k searches) (float64, error) {
 	var statements []string
 	for _, words := range k.words {
@@ -355,7 +357,7 @@ func (c *sized) bareRate(ctx context.Context, o options, e engine, k searches) (
 	return c.askDirectly(ctx, o, statements)
 }
 
-// askDirectly runs statements in this process, over as many connections as the server reads with.
+// askDirectly runs statements in this process, on as many connections as the server reads with.
 func (c *sized) askDirectly(ctx context.Context, o options, statements []string) (float64, error) {
 	reader, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(c.address, "sqlite:")+"?_pragma=query_only(1)")
 	if err != nil {
@@ -380,7 +382,7 @@ func (c *sized) askDirectly(ctx context.Context, o options, statements []string)
 	return float64(ran.Load()) / o.round.Seconds(), err
 }
 
-// drain reads rows to their end.
+// drain reads all rows.
 func drain(rows *sql.Rows, err error) error {
 	if err != nil {
 		return err
@@ -390,7 +392,7 @@ func drain(rows *sql.Rows, err error) error {
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// pgbench runs each of some statements as often as the others.
+// pgbench runs the statements with equal frequency.
 func pgbench(ctx context.Context, o options, address string, statements []string) (float64, error) {
 	program, err := findPgbench()
 	if err != nil {

@@ -25,8 +25,9 @@ const (
 	previewWaitMS    = 300
 )
 
-// comparePreviews measures how long after finalize's answer a preview is there, beside what
-// deriving it takes alone, and then how much longer requests take while two hundred are made.
+// comparePreviews measures the time from the response of finalize to the preview, next to the time
+// that deriving takes alone, and then the slowdown of requests while two hundred previews are
+// generated.
 func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 	address, drop, err := newDatabase(ctx, o, e)
 	if err != nil {
@@ -54,7 +55,7 @@ func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 	ball := meshtest.SphereSTL(previewTriangles)
 	var files []int64
 	for i := range previewsAlone + previewsAtOnce {
-		binary.LittleEndian.PutUint32(ball, uint32(i)) // the header tells them apart
+		binary.LittleEndian.PutUint32(ball, uint32(i)) // makes the files different
 		f, err := a.Store.Upload(ctx, caller, models.NewUpload{Name: "ball.stl", Bytes: bytes.NewReader(ball)})
 		if err != nil {
 			return err
@@ -81,9 +82,9 @@ func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 		}
 		waited = append(waited, took.Seconds()*1000)
 	}
-	t := newTable("a preview of %d triangles on %s, on a server that does nothing else; %d times", previewTriangles, e, previewsAlone)
+	t := newTable("a preview of %d triangles on %s, on an idle server; %d times", previewTriangles, e, previewsAlone)
 	t.row("deriving alone, ms", "%.0f", alone)
-	t.row("from finalize's answer to the preview, ms", "%.0f", waited)
+	t.row("from the response of finalize to the preview, ms", "%.0f", waited)
 	t.atMost("the difference, ms", "%.0f", waited.minus(alone), previewWaitMS)
 	t.print()
 
@@ -116,17 +117,17 @@ func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 			left++
 		}
 	}
-	t = newTable("GET /files/{id} by 2 connections while %d previews are made on %s, of which %d were still to be made at the end", previewsAtOnce, e, left)
+	t = newTable("GET /files/{id} by 2 connections while %d previews are generated on %s, of which %d were unfinished at the end", previewsAtOnce, e, left)
 	t.row("median alone, ms", "%.2f", series{before.median.Seconds() * 1000})
 	t.row("median meanwhile, ms", "%.2f", series{meanwhile.median.Seconds() * 1000})
-	t.atMost("meanwhile in alone", "%.2f", series{meanwhile.median.Seconds() / before.median.Seconds()}, 2)
-	t.row("99 of 100 alone, ms", "%.2f", series{before.p99.Seconds() * 1000})
-	t.row("99 of 100 meanwhile, ms", "%.2f", series{meanwhile.p99.Seconds() * 1000})
+	t.atMost("meanwhile relative to alone", "%.2f", series{meanwhile.median.Seconds() / before.median.Seconds()}, 2)
+	t.row("99th percentile alone, ms", "%.2f", series{before.p99.Seconds() * 1000})
+	t.row("99th percentile meanwhile, ms", "%.2f", series{meanwhile.p99.Seconds() * 1000})
 	t.print()
 	return nil
 }
 
-// finalize finalizes files onto a thing.
+// finalize finalizes files to a thing.
 func (p *process) finalize(ctx context.Context, token string, thing int64, files ...int64) error {
 	pending := make([]map[string]int64, len(files))
 	for i, id := range files {
@@ -140,7 +141,7 @@ func (p *process) finalize(ctx context.Context, token string, thing int64, files
 	return err
 }
 
-// ready tells whether the preview of a file is there.
+// ready reports whether a file has a preview.
 func (p *process) ready(ctx context.Context, token string, file int64) (bool, error) {
 	_, body, err := request{http.MethodGet, fmt.Sprintf("/files/%d", file), ""}.send(ctx, p.address, token)
 	if err != nil {
@@ -153,7 +154,7 @@ func (p *process) ready(ctx context.Context, token string, file int64) (bool, er
 	return f.ThreejsURL != "", err
 }
 
-// finalizeAndWait gives how long after finalize's answer the preview is there.
+// finalizeAndWait returns the time from the response of finalize to the preview.
 func (p *process) finalizeAndWait(ctx context.Context, token string, thing, file int64) (time.Duration, error) {
 	if err := p.finalize(ctx, token, thing, file); err != nil {
 		return 0, err

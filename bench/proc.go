@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// usage is what the kernel tells of a process, proc(5).
+// usage is the resource usage of a process from proc(5).
 type usage struct {
-	rss, peak, anonymous int64 // bytes; peak is of rss, since resetPeak
-	written              int64 // bytes it made dirty in files of disks
+	rss, peak, anonymous int64 // bytes; peak is the maximum of rss since resetPeak
+	written              int64 // bytes that the process wrote to files on disks
 	cpu                  time.Duration
 }
 
-// clockTick is the unit of times in /proc/PID/stat, the same on every architecture Go runs on.
+// clockTick is the unit of times in /proc/PID/stat, the same on every architecture that Go
+// supports.
 const clockTick = 10 * time.Millisecond
 
 func (p *process) usage() (u usage, err error) {
@@ -30,7 +31,7 @@ func (p *process) usage() (u usage, err error) {
 	if err != nil {
 		return u, err
 	}
-	// What precedes the last bracket may hold anything: it is the program's name.
+	// The program name before the last bracket may contain anything.
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	if len(fields) < 13 {
 		return u, fmt.Errorf("%s: %q", p.file("stat"), stat)
@@ -43,12 +44,12 @@ func (p *process) usage() (u usage, err error) {
 	}, nil
 }
 
-// resetPeak lets the peak begin at what is resident now. Where that is refused the peak is of the
-// whole life, which can only make a growth look larger.
+// resetPeak resets the peak to the current resident size. If that is not permitted, the peak covers
+// the whole life of the process, which can only make a growth look larger.
 func (p *process) resetPeak() { _ = os.WriteFile(p.file("clear_refs"), []byte("5"), 0) }
 
-// watchAnonymous looks every few milliseconds how much of the process's memory no file backs. The
-// func it gives ends that and gives the most that was seen.
+// watchAnonymous polls the anonymous memory of the process every few milliseconds. The returned
+// function stops polling and returns the maximum.
 func (p *process) watchAnonymous() (most func() int64) {
 	end, answer := make(chan struct{}), make(chan int64)
 	go func() {
@@ -77,7 +78,7 @@ func (p *process) file(name string) string {
 	return fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, name)
 }
 
-// numbers reads a file of lines «name: number unit».
+// numbers reads a file of lines "name: number unit".
 func (p *process) numbers(name string) (map[string]int64, error) {
 	text, err := os.ReadFile(p.file(name))
 	if err != nil {

@@ -14,16 +14,15 @@ import (
 	"time"
 )
 
-// process is a server that is measured: the real one or a bare one, as a child.
+// process is a measured server, the real one or a bare one, as a child process.
 type process struct {
 	address string // host:port
 	cmd     *exec.Cmd
 	ended   chan struct{}
-	err     error // why it ended, once it has
+	err     error // why it ended, if it has
 }
 
-// startServer starts the real server with the settings that args add. It logs to a file, as a
-// server does.
+// startServer starts the real server with additional settings. It logs to a file.
 func startServer(ctx context.Context, o options, args ...string) (*process, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -33,7 +32,7 @@ func startServer(ctx context.Context, o options, args ...string) (*process, erro
 		append([]string{"serve", "--listen", address, "--data", o.dir, "--rate-limit", "0"}, args...)...)
 }
 
-// startBare starts this program as the bare handler of that name.
+// startBare starts this program as the bare handler with a name.
 func startBare(ctx context.Context, o options, name string, args ...string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -71,7 +70,7 @@ func start(ctx context.Context, log, address, program string, args ...string) (*
 	return p, nil
 }
 
-// await returns when the process takes connections.
+// await returns when the process accepts connections.
 func (p *process) await() error {
 	for range 3000 {
 		if conn, err := net.Dial("tcp", p.address); err == nil {
@@ -79,16 +78,16 @@ func (p *process) await() error {
 		}
 		select {
 		case <-p.ended:
-			return fmt.Errorf("it ended: %w", p.err)
+			return fmt.Errorf("the process ended: %w", p.err)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	return errors.New("it takes no connections")
+	return errors.New("the process accepts no connections")
 }
 
 // stop ends the process and waits for it.
 func (p *process) stop() error {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails where it has ended
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails if the process has ended
 	select {
 	case <-p.ended:
 		return nil

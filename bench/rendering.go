@@ -22,9 +22,9 @@ const (
 	drawRatio = 0.35
 )
 
-// compareRendering draws a file of a million triangles in turns with f3d, each from its start to
-// the written PNG on one processor, and then meshes of other sizes, of which each triangle should
-// cost about the same.
+// compareRendering renders a file of a million triangles in turns with f3d, each from process start
+// to the written PNG on one processor, and then meshes of other sizes, where each triangle should
+// take about the same time.
 func compareRendering(ctx context.Context, o options) error {
 	for _, program := range []string{"f3d", "Xvfb", "taskset"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -52,7 +52,7 @@ func compareRendering(ctx context.Context, o options) error {
 	ours := func(path string) []string { return []string{"taskset", "-c", "0", self, "-draw", path, out} }
 	theirs := []string{"env", "DISPLAY=" + display, "taskset", "-c", "0", "f3d", "--output", out, "--resolution", fmt.Sprintf("%d,%d", drawnSide, drawnSide), million}
 	var times, memory [2]series
-	for i := -1; i < o.pairs; i++ { // the first warms up
+	for i := -1; i < o.pairs; i++ { // the first turn is a warm-up
 		for _, side := range inTurns(i+1, 0, 1) {
 			command := ours(million)
 			if side == 1 {
@@ -67,11 +67,11 @@ func compareRendering(ctx context.Context, o options) error {
 			}
 		}
 	}
-	t := newTable("a file of a million triangles to a PNG of %d×%d on one processor; %d times in turns", drawnSide, drawnSide, o.pairs)
+	t := newTable("a file of a million triangles to a PNG of %d×%d on one processor; %d turns", drawnSide, drawnSide, o.pairs)
 	t.row("A  ours, s", "%.2f", times[0])
 	t.row("B  f3d, s", "%.2f", times[1])
 	t.atMost("A/B", "%.2f", times[0].over(times[1]), drawRatio)
-	t.row("A  memory at most, MiB", "%.0f", memory[0])
+	t.row("A  peak memory, MiB", "%.0f", memory[0])
 	t.print()
 
 	t = newTable("the same of other sizes")
@@ -85,7 +85,7 @@ func compareRendering(ctx context.Context, o options) error {
 			return err
 		}
 		t.row(fmt.Sprintf("%d triangles, ns for each", triangles), "%.0f", series{seconds * 1e9 / float64(triangles)})
-		t.row(fmt.Sprintf("%d triangles, memory at most, MiB", triangles), "%.0f", series{mib})
+		t.row(fmt.Sprintf("%d triangles, peak memory, MiB", triangles), "%.0f", series{mib})
 		if err := os.Remove(path); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func compareRendering(ctx context.Context, o options) error {
 	return nil
 }
 
-// startDisplay starts a display in memory, which f3d needs, and gives its name.
+// startDisplay starts a virtual display, which f3d needs, and returns its name.
 func startDisplay(ctx context.Context) (name string, stop func(), err error) {
 	cmd := exec.CommandContext(ctx, "Xvfb", "-displayfd", "1", "-screen", "0", "640x640x24", "-nolisten", "tcp")
 	out, err := cmd.StdoutPipe()
@@ -116,7 +116,7 @@ func startDisplay(ctx context.Context) (name string, stop func(), err error) {
 	return ":" + number, stop, nil
 }
 
-// timed runs a command and gives how long it took, and the memory of the process at its most.
+// timed runs a command and returns its duration and its peak memory.
 func timed(ctx context.Context, command []string) (seconds, mib float64, err error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	began := time.Now()
@@ -130,7 +130,7 @@ func timed(ctx context.Context, command []string) (seconds, mib float64, err err
 	return seconds, mib, nil
 }
 
-// drawFile draws a file as the server does, as a process of its own.
+// drawFile renders a file like the server, as a separate process.
 func drawFile(ctx context.Context, path, out string) (err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// request is what both sides of a contest are asked.
+// request is a request that both sides of a comparison receive.
 type request struct{ method, path, body string }
 
-// String names the request in errors.
+// String returns the request for error messages.
 func (r request) String() string { return strings.TrimSpace(r.method + " " + r.path + " " + r.body) }
 
-// text is the request as it is written to a connection. It does not accept compression: what that
-// costs, B does not do.
+// text returns the request in wire format. It does not accept compression, which B does not
+// support.
 func (r request) text(host, token string) []byte {
 	text := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: bench\r\nAccept: application/json\r\nAuthorization: Bearer %s\r\n", r.method, r.path, host, token)
 	if r.body != "" {
@@ -25,8 +25,7 @@ func (r request) text(host, token string) []byte {
 	return append(append(text, "\r\n"...), r.body...)
 }
 
-// send gives an answer: what its headers say of a list, and its body but for white space at the
-// end.
+// send returns the list headers of the response, and its body without trailing white space.
 func (r request) send(ctx context.Context, host, token string) (list string, body []byte, err error) {
 	sent, err := http.NewRequestWithContext(ctx, r.method, "http://"+host+r.path, strings.NewReader(r.body))
 	if err != nil {
@@ -48,8 +47,8 @@ func (r request) send(ctx context.Context, host, token string) (list string, bod
 	return answer.Header.Get("Total-Count") + " " + answer.Header.Get("Link"), bytes.TrimSpace(body), nil
 }
 
-// sameAnswers sees that two processes do the same work: what they say of a list, and their bodies,
-// are equal to the byte.
+// sameAnswers checks that two processes do the same work: their list headers and bodies must be
+// equal.
 func sameAnswers(ctx context.Context, a, b *process, token string, requests []request) error {
 	for _, r := range requests {
 		listA, bodyA, err := r.send(ctx, a.address, token)
@@ -61,7 +60,7 @@ func sameAnswers(ctx context.Context, a, b *process, token string, requests []re
 			return err
 		}
 		if listA != listB || !bytes.Equal(bodyA, bodyB) {
-			return fmt.Errorf("%s: the two sides answer differently:\nA %s\n%s\nB %s\n%s", r, listA, bodyA, listB, bodyB)
+			return fmt.Errorf("%s: the responses differ:\nA %s\n%s\nB %s\n%s", r, listA, bodyA, listB, bodyB)
 		}
 	}
 	return nil

@@ -19,17 +19,17 @@ import (
 const (
 	slowClients   = 10_000
 	uploadsAtOnce = 64
-	slowLatency   = 2.0   // times what others wait else
+	slowLatency   = 2.0   // relative to the latency without load
 	slowMemory    = 512.0 // MiB
-	// crowdLasts is how long the crowds are there before others are asked: as long as a server may
-	// wait for the head of a request, and some more.
+	// crowdLasts is how long the crowds run before the measurement: longer than a server waits for
+	// the head of a request.
 	crowdLasts = 15 * time.Second
 )
 
-// sufferSlow measures how long others wait while ten thousand clients send a byte a second, of
-// heads, of queries and of uploads, and while many upload much at once, and both; how much memory
-// that takes; and that all is as before once they are gone. Requests are not limited: it is not
-// that which protects.
+// sufferSlow measures the latency of other requests while ten thousand clients send one byte a
+// second, of request heads, queries and uploads, while many clients upload large files, and both;
+// the memory of the server; and that everything recovers afterwards. The rate limit is off, because
+// it is not what protects against this.
 func sufferSlow(ctx context.Context, o options) (err error) {
 	a, token, err := openCatalogue(ctx, o, "")
 	if err != nil {
@@ -67,25 +67,25 @@ func sufferSlow(ctx context.Context, o options) (err error) {
 	}
 	slow := []string{"slow", server.address, token, fmt.Sprint(slowClients)}
 	uploads := []string{"uploads", server.address, token, fmt.Sprint(uploadsAtOnce), fmt.Sprint(o.size)}
-	t := newTable("GET /files/{id} by 2 connections, alone and beside crowds; %d MiB each upload", o.size>>20)
+	t := newTable("GET /files/{id} by 2 connections, alone and under load; %d MiB each upload", o.size>>20)
 	t.row("median alone, ms", "%.2f", milliseconds(alone.median))
-	t.row("99 of 100 alone, ms", "%.2f", milliseconds(alone.p99))
+	t.row("99th percentile alone, ms", "%.2f", milliseconds(alone.p99))
 	t.row("memory alone, MiB", "%.0f", mebibytes(idle.rss))
 	for _, crowd := range []struct {
 		name string
 		kind [][]string
 	}{
-		{fmt.Sprintf("beside %d slow clients", slowClients), [][]string{slow}},
-		{fmt.Sprintf("beside %d uploads", uploadsAtOnce), [][]string{uploads}},
-		{"beside both", [][]string{slow, uploads}},
+		{fmt.Sprintf("with %d slow clients", slowClients), [][]string{slow}},
+		{fmt.Sprintf("with %d uploads", uploadsAtOnce), [][]string{uploads}},
+		{"with both", [][]string{slow, uploads}},
 	} {
 		beside, peak, err := besideCrowds(ctx, server, asker, o, crowd.kind)
 		if err != nil {
 			return fmt.Errorf("%s: %w", crowd.name, err)
 		}
-		t.atMost(crowd.name+": median in alone", "%.2f", series{beside.median.Seconds() / alone.median.Seconds()}, slowLatency)
-		t.row(crowd.name+": 99 of 100, ms", "%.2f", milliseconds(beside.p99))
-		t.below(crowd.name+": memory at most, MiB", "%.0f", mebibytes(peak), slowMemory)
+		t.atMost(crowd.name+": median relative to alone", "%.2f", series{beside.median.Seconds() / alone.median.Seconds()}, slowLatency)
+		t.row(crowd.name+": 99th percentile, ms", "%.2f", milliseconds(beside.p99))
+		t.below(crowd.name+": peak memory, MiB", "%.0f", mebibytes(peak), slowMemory)
 	}
 	if err := sleep(ctx, crowdLasts); err != nil {
 		return err
@@ -102,9 +102,9 @@ func sufferSlow(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	t.row("median when they are gone, in alone", "%.2f", series{after.median.Seconds() / alone.median.Seconds()})
-	t.row("files and connections open when they are gone", "%.0f", series{float64(len(connections))})
-	t.atMost("unfinished files when they are gone", "%.0f", series{float64(len(left))}, 0)
+	t.row("median afterwards, relative to alone", "%.2f", series{after.median.Seconds() / alone.median.Seconds()})
+	t.row("open files and connections afterwards", "%.0f", series{float64(len(connections))})
+	t.atMost("unfinished files afterwards", "%.0f", series{float64(len(left))}, 0)
 	t.print()
 	return nil
 }
@@ -121,8 +121,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// besideCrowds asks while crowds are there, and gives the most memory that the server had
-// meanwhile.
+// besideCrowds measures while crowds run, and returns the peak memory of the server.
 func besideCrowds(ctx context.Context, server *process, asker *asker, o options, crowds [][]string) (t turn, peak int64, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -130,7 +129,8 @@ func besideCrowds(ctx context.Context, server *process, asker *asker, o options,
 	}
 	server.resetPeak()
 	for _, arguments := range crowds {
-		// They are elsewhere, in truth: here they leave the processors to the server and to who asks.
+		// In reality these clients run elsewhere; here they yield the processors to the server and
+		// to the measurement.
 		crowd := exec.CommandContext(ctx, "nice", append([]string{"-n", "19", self, "-crowd"}, arguments...)...)
 		crowd.Stderr = os.Stderr
 		there, err := crowd.StdoutPipe()
@@ -145,7 +145,7 @@ func besideCrowds(ctx context.Context, server *process, asker *asker, o options,
 			_ = crowd.Wait()
 		}()
 		if _, err := there.Read(make([]byte, 1)); err != nil {
-			return t, 0, fmt.Errorf("the crowd is not there: %w", err)
+			return t, 0, fmt.Errorf("the crowd did not start: %w", err)
 		}
 	}
 	if err := sleep(ctx, crowdLasts); err != nil {
@@ -158,8 +158,8 @@ func besideCrowds(ctx context.Context, server *process, asker *asker, o options,
 	return t, u.peak, err
 }
 
-// crowd is this program as a crowd of clients, until it is killed. It writes a byte once it is
-// there.
+// crowd runs this program as many clients, until it is killed. It writes a byte when all are
+// connected.
 func crowd(ctx context.Context, kind string, arguments []string) error {
 	address, token := arguments[0], arguments[1]
 	var n int

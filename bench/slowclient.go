@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// slowRequests is what slow clients have sent when they begin to be slow: the head of a request,
-// that of a query, and that of an upload.
+// slowRequests are the bytes that slow clients have sent before they become slow: the head of a
+// request, of a query, and of an upload.
 func slowRequests(address, token string) []string {
 	return []string{
 		"GET /files/1 HTTP/1.1\r\nHost: " + address + "\r\nX-Slow: ",
@@ -19,8 +19,8 @@ func slowRequests(address, token string) []string {
 	}
 }
 
-// beSlow holds n connections open, and sends a byte on each every second. One that the server ends
-// is opened again.
+// beSlow keeps n connections open, and sends a byte on each every second. It reopens connections
+// that the server closes.
 func beSlow(ctx context.Context, address, token string, n int) error {
 	requests := slowRequests(address, token)
 	clients := make([]net.Conn, n)

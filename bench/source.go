@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// source sends uploads that cost next to nothing to make: the same random block again and again,
-// straight into the connection.
+// source sends uploads with little overhead: the same random block repeatedly, directly to the
+// connection.
 type source struct{ block []byte }
 
 const boundary = "the-boundary-of-the-one-part"
@@ -24,8 +24,8 @@ func newSource() *source {
 	return s
 }
 
-// upload posts a multipart form with one file of so many bytes and gives the time until the answer
-// was read.
+// upload posts a multipart form with one file of the given size and returns the time until the
+// response was read.
 func (s *source) upload(ctx context.Context, address, path, token string, size int64) (time.Duration, error) {
 	head := "--" + boundary + "\r\nContent-Disposition: form-data; name=\"file\"; filename=\"part.stl\"\r\n" +
 		"Content-Type: application/octet-stream\r\n\r\n"
@@ -48,7 +48,7 @@ func (s *source) upload(ctx context.Context, address, path, token string, size i
 	if err == nil {
 		_, err = io.WriteString(conn, tail)
 	}
-	// A server that refuses says why, and may have closed its end meanwhile.
+	// A server that rejects the upload sends a response, and may have closed its end.
 	answer, answerErr := http.ReadResponse(bufio.NewReader(conn), nil)
 	if answerErr != nil {
 		if err == nil {
@@ -63,7 +63,7 @@ func (s *source) upload(ctx context.Context, address, path, token string, size i
 	return time.Since(began), nil
 }
 
-// onDisk tells whether the kernel counts what is written in a folder: in memory it does not.
+// onDisk reports whether a folder is on a disk, where the kernel counts written bytes.
 func onDisk(folder string) bool {
 	const tmpfs, ramfs = 0x01021994, 0x858458f6 // statfs(2)
 	var fs syscall.Statfs_t

@@ -13,11 +13,11 @@ import (
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 )
 
-// fileDocument asks for ten fields of a file.
+// fileDocument selects ten fields of a file.
 const fileDocument = `query($id: ID!) { file(id: $id) { id name size kind state contentType sha256 md5 rank createdAt } }`
 
-// BenchmarkStack measures whole handlers without the network: time, allocations and bytes of one
-// request. It needs MESHYARD_TEST_POSTGRES for PostgreSQL; without it SQLite alone is measured.
+// BenchmarkStack measures complete handlers without the network: time, allocations and bytes of one
+// request. It needs MESHYARD_TEST_POSTGRES for PostgreSQL; without it, only SQLite is measured.
 func BenchmarkStack(b *testing.B) {
 	for _, e := range []engine{postgres, sqlite} {
 		if e == postgres && os.Getenv("MESHYARD_TEST_POSTGRES") == "" {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// series are the figures of one thing that was measured several times.
+// series is repeated measurements of one value.
 type series []float64
 
 func (s series) median() float64 {
@@ -18,11 +18,11 @@ func (s series) median() float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// String is the median.
+// String returns the median.
 func (s series) String() string { return fmt.Sprintf("%.1f", s.median()) }
 
-// over divides figure by figure: the two of a pair were taken one after the other, and share what
-// the machine's other work did to them.
+// over divides element by element: the two values of a pair were measured one after the other,
+// under similar conditions.
 func (s series) over(other series) series {
 	ratios := make(series, min(len(s), len(other)))
 	for i := range ratios {
@@ -31,7 +31,7 @@ func (s series) over(other series) series {
 	return ratios
 }
 
-// minus subtracts figure by figure.
+// minus subtracts element by element.
 func (s series) minus(other series) series {
 	differences := make(series, min(len(s), len(other)))
 	for i := range differences {
@@ -48,7 +48,7 @@ func newTable(format string, args ...any) *table {
 	return &table{[][]string{{"", "median", "min", "max", "", ""}}}
 }
 
-// row adds median, least and most, each in format.
+// row adds the median, the minimum and the maximum, in the given format.
 func (t *table) row(name, format string, s series) { t.add(name, format, s, "", "") }
 
 // atLeast adds a row whose median has a lower bound.
@@ -61,7 +61,7 @@ func (t *table) atMost(name, format string, s series, bound float64) {
 	t.add(name, format, s, fmt.Sprintf("target ≤ "+format, bound), verdict(s.median() <= bound))
 }
 
-// below adds a row of which every figure has an upper bound.
+// below adds a row in which every value has an upper bound.
 func (t *table) below(name, format string, s series, bound float64) {
 	t.add(name, format, s, fmt.Sprintf("target < "+format, bound), verdict(slices.Max(s) < bound))
 }

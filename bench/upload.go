@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// The targets of an upload.
+// The targets for uploads.
 const (
 	uploadRatio  = 0.8
 	memoryGrowth = 32    // MiB
-	writtenOnce  = 1.005 // of the size: the bytes once, and the rows about them
+	writtenOnce  = 1.005 // of the size: the bytes once, and the database rows
 )
 
-// uploads is what the uploads to one process showed.
+// uploads is the results of the uploads to one process.
 type uploads struct {
 	process *process
 	path    string
 	token   string
-	folder  string // where it keeps what it gets
+	folder  string // where it stores uploads
 	idle    usage  // before the first upload
 
 	rate, cpu, growth, anonymous, written series
 }
 
 // compareUploads sends the same body in turns to the server, with SQLite and a bucket in a folder,
-// and to a handler that copies it through both hashes into a file beside.
+// and to a handler that copies it through both hashes to a file.
 func compareUploads(ctx context.Context, o options) (err error) {
 	token, err := newCatalogue(ctx, o)
 	if err != nil {
@@ -71,7 +71,7 @@ func compareUploads(ctx context.Context, o options) (err error) {
 	a.forgetFirst()
 	b.forgetFirst()
 
-	t := newTable("Upload of %d MiB by POST /files/0/uploadFile, SQLite and a folder as bucket; %d times in turns", o.size>>20, o.pairs)
+	t := newTable("Upload of %d MiB by POST /files/0/uploadFile, SQLite and a folder as bucket; %d turns", o.size>>20, o.pairs)
 	t.row("A  meshyard serve, MB/s", "%.0f", a.rate)
 	t.row("B  copy through SHA-256 and MD5 into a file, fsync, MB/s", "%.0f", b.rate)
 	t.atLeast("A/B", "%.2f", a.rate.over(b.rate), uploadRatio)
@@ -87,7 +87,7 @@ func compareUploads(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// inTurns lets each side go first every other time.
+// inTurns swaps the sides every other time.
 func inTurns[T any](i int, a, b T) []T {
 	if i%2 == 0 {
 		return []T{a, b}
@@ -120,7 +120,7 @@ func (u *uploads) measure(ctx context.Context, source *source, size int64) error
 	return u.clear(size)
 }
 
-// clear removes the bytes, and sees that they were all there. The row stays, of no use to anybody.
+// clear removes the bytes, and checks that they were complete. The row stays; it does no harm.
 func (u *uploads) clear(size int64) error {
 	names, err := filepath.Glob(filepath.Join(u.folder, "*"))
 	if err != nil {
@@ -139,7 +139,7 @@ func (u *uploads) clear(size int64) error {
 	if err := os.Remove(names[0]); err != nil {
 		return err
 	}
-	time.Sleep(200 * time.Millisecond) // freeing the blocks is nobody's turn
+	time.Sleep(200 * time.Millisecond) // freeing the blocks belongs to neither side
 	return nil
 }
 

@@ -1,7 +1,7 @@
-// Command threejs measures how an STL file becomes three.js JSON, side by side with three.js
-// itself: its STLLoader, toJSON and JSON.stringify, under node. Each runs as a process of its own,
-// in turns, on the same file; printed are the ratios of the medians of time, without the start of
-// the process, and of peak memory. It needs Linux, node, and what make bench-threejs installs.
+// Command threejs compares the conversion of an STL file to three.js JSON with three.js itself: its
+// STLLoader, toJSON and JSON.stringify, in node. Both run as separate processes, in turns, on the
+// same file. The command prints the ratios of the medians of time, without process start, and of
+// peak memory. It needs Linux, node, and the packages that make bench-threejs installs.
 package main
 
 import (
@@ -28,8 +28,8 @@ const script = "internal/mesh/threejs/testdata/convert.mjs"
 
 func main() {
 	triangles := flag.Int("triangles", 1_000_000, "of the STL file")
-	pairs := flag.Int("pairs", 5, "how often the two take turns")
-	convert := flag.Bool("convert", false, "for the program itself: convert one file to another")
+	pairs := flag.Int("pairs", 5, "number of turns")
+	convert := flag.Bool("convert", false, "internal: convert one file to another")
 	flag.Parse()
 	err := error(nil)
 	if *convert {
@@ -43,7 +43,7 @@ func main() {
 	}
 }
 
-// figures are of one run.
+// figures are the results of one run.
 type figures struct {
 	took   time.Duration
 	memory int64 // bytes, at the peak
@@ -84,7 +84,7 @@ func compare(triangles, pairs int) error {
 	return nil
 }
 
-// run runs a command that prints the milliseconds it took.
+// run runs a command that prints its duration in milliseconds.
 func run(c *exec.Cmd) (figures, error) {
 	c.Stderr = os.Stderr
 	out, err := c.Output()
@@ -107,7 +107,7 @@ func median(all []figures) (m figures) {
 	return m
 }
 
-// measured converts a file as the server does, and prints the milliseconds.
+// measured converts a file like the server, and prints the duration in milliseconds.
 func measured(from, to string) error {
 	start := time.Now()
 	in, err := os.Open(from)

@@ -85,7 +85,7 @@ func TestCommands(t *testing.T) {
 			}
 			c.run("app", "delete", application[1])
 			for wrong, says := range map[string]string{
-				"token list bob": "does not exist", "token revoke 999": "does not exist", "app delete " + application[1]: "does not exist", "app create X --redirect http://app.example/": "want https", "app create X --public": "redirect",
+				"token list bob": "does not exist", "token revoke 999": "does not exist", "app delete " + application[1]: "does not exist", "app create X --redirect http://app.example/": "use https", "app create X --public": "redirect",
 			} {
 				if _, stderr, err := c.try(strings.Fields(wrong)...); err == nil || !strings.Contains(stderr, says) {
 					t.Errorf("meshyard %s: %v, %q; want an error that says %q", wrong, err, stderr, says)

@@ -14,19 +14,19 @@ import (
 const (
 	saveUsageEvery = 10 * time.Second
 
-	// serveMemory is from how much memory on the garbage collector works harder.
+	// serveMemory is the size of the heap above which the garbage collector works harder.
 	serveMemory = 400 << 20
 )
 
-// boundMemory makes the garbage collector work harder when crowds take much memory. GOMEMLIMIT, if
-// the operator sets it, takes precedence.
+// boundMemory makes the garbage collector work harder when many requests use much memory.
+// GOMEMLIMIT, if the operator sets it, takes precedence.
 func (a *Server) boundMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(serveMemory)
 	}
 }
 
-// Listen takes the settings' address.
+// Listen opens a listener on the address of the settings.
 func (a *Server) Listen() (net.Listener, error) {
 	listener, err := net.Listen("tcp", a.Settings.Listen)
 	if err != nil {
@@ -35,8 +35,8 @@ func (a *Server) Listen() (net.Listener, error) {
 	return listener, nil
 }
 
-// Serve answers on listener and runs jobs until ctx ends. Then it takes no more connections, and
-// lets requests in flight, uploads among them, end within drain.
+// Serve serves requests on listener and runs jobs until ctx ends. Then it accepts no more
+// connections, and waits at most drain for requests in flight, including uploads.
 func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Duration) error {
 	a.boundMemory()
 	handler, err := a.Handler(ctx)
@@ -70,7 +70,7 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 		defer cancel()
 		if err = server.Shutdown(end); err != nil {
-			err = errors.Join(fmt.Errorf("requests were cut off after %s: %w", drain, err), server.Close())
+			err = errors.Join(fmt.Errorf("requests were aborted after %s: %w", drain, err), server.Close())
 		}
 	}
 	stopPreviews()
@@ -81,8 +81,7 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 	return errors.Join(err, a.Store.SaveUsage(stop), a.queue.Stop(stop))
 }
 
-// saveUsage keeps what was noted of calls of deprecated operations, every few seconds until ctx
-// ends.
+// saveUsage stores the recorded calls of deprecated operations every few seconds until ctx ends.
 func (a *Server) saveUsage(ctx context.Context) {
 	for {
 		select {
@@ -91,7 +90,7 @@ func (a *Server) saveUsage(ctx context.Context) {
 		case <-time.After(saveUsageEvery):
 		}
 		if err := a.Store.SaveUsage(ctx); err != nil && ctx.Err() == nil {
-			a.Logger.Error("the calls of deprecated operations of the last seconds are lost", "error", err)
+			a.Logger.Error("recent calls of deprecated operations were not stored", "error", err)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-// Package server wires everything: it is the one place that opens the database and the bucket and hands them down.
+// Package server assembles the server: it opens the database and the bucket and passes them to the
+// other packages.
 package server
 
 import (
@@ -23,11 +24,11 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// CollectAfter is how old garbage must be before it is collected or reported: longer than any upload takes from its
-// last byte to its commit.
+// CollectAfter is the minimum age of garbage that is collected or reported. It is longer than any
+// upload takes from its last byte to its commit.
 const CollectAfter = time.Hour
 
-// Server is a catalogue that is open.
+// Server is an open catalogue.
 type Server struct {
 	Settings config.Settings
 	Store    *models.Store
@@ -36,10 +37,10 @@ type Server struct {
 	db       *models.DB
 	bucket   *bucket.Bucket
 	queue    *jobs.Queue
-	provider *oidc.Provider // nil: none
+	provider *oidc.Provider // nil if there is none
 }
 
-// Migrate brings the database of the settings up to date and gives the names of what was done.
+// Migrate runs pending migrations on the database of the settings and returns their names.
 func Migrate(ctx context.Context, s config.Settings) ([]string, error) {
 	db, err := openDB(ctx, s)
 	if err != nil {
@@ -66,14 +67,14 @@ func openDB(ctx context.Context, s config.Settings) (*models.DB, error) {
 	return models.OpenDB(ctx, s.DatabaseURL)
 }
 
-// Open opens the catalogue of the settings. It creates the database and the bucket folder when they
+// Open opens the catalogue of the settings. It creates the database and the bucket folder if they
 // are missing, and runs pending migrations.
 func Open(ctx context.Context, s config.Settings, logger *slog.Logger) (*Server, error) {
 	return open(ctx, s, logger, true)
 }
 
-// OpenExisting opens the catalogue of the settings and creates nothing: it returns an error when
-// there is no database or bucket folder, or when migrations are pending.
+// OpenExisting opens the catalogue of the settings and creates nothing: it returns an error if
+// there is no database or bucket folder, or if migrations are pending.
 func OpenExisting(ctx context.Context, s config.Settings, logger *slog.Logger) (*Server, error) {
 	if path, ok := strings.CutPrefix(s.DatabaseURL, "sqlite:"); ok {
 		if err := exists("database", path); err != nil {
@@ -139,12 +140,12 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	return a.reportReservedNames(ctx)
 }
 
-// prepare brings the database up to date, or, where that is not allowed, checks that it is.
+// prepare runs pending migrations or, if migrations is false, returns an error if there are any.
 func (a *Server) prepare(ctx context.Context, migrations bool) error {
 	if !migrations {
 		pending, err := a.db.Pending(ctx)
 		if err == nil && len(pending) > 0 {
-			err = fmt.Errorf("the database is not up to date, it lacks %s: run meshyard migrate", strings.Join(pending, ", "))
+			err = fmt.Errorf("the database is not up to date: migrations %s are missing: run meshyard migrate", strings.Join(pending, ", "))
 		}
 		return err
 	}
@@ -169,7 +170,7 @@ func (a *Server) collectGarbage(ctx context.Context) error {
 	return nil
 }
 
-// backfill stores what rows of earlier versions lack.
+// backfill stores values that rows of earlier versions lack.
 func (a *Server) backfill(ctx context.Context) error {
 	rendered, err := a.Store.RenderStale(ctx)
 	if rendered > 0 {
@@ -179,13 +180,13 @@ func (a *Server) backfill(ctx context.Context) error {
 	return errors.Join(err, err2)
 }
 
-// Statements says how many statements the database has been sent.
+// Statements returns the number of statements that were sent to the database.
 func (a *Server) Statements() int64 { return a.db.Statements() }
 
-// MostConcurrency returns the most that any one caller had under way in the database at once.
+// MostConcurrency returns the maximum number of concurrent database operations of any one caller.
 func (a *Server) MostConcurrency() models.Concurrency { return a.db.MostConcurrency() }
 
-// Close closes what is open.
+// Close closes the database and the bucket.
 func (a *Server) Close() error {
 	var errs []error
 	if a.bucket != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// signInFrom tries a password from an address, with the cookies given.
+// signInFrom tries a password from an address, with the given cookies.
 func signInFrom(s *servertest.Server, address, name, password string, cookies ...*http.Cookie) *servertest.Response {
 	r := s.Client("").Request(http.MethodPost, "/login", url.Values{"username": {name}, "password": {password}}.Encode())
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -21,8 +21,8 @@ func signInFrom(s *servertest.Server, address, name, password string, cookies ..
 	return s.Client("").Send(r)
 }
 
-// A name that only resembles a user's name is refused, and so cannot be tried beside the limits of
-// that user.
+// TestSignInTakesUserNamesOnly checks that a name that only resembles a user name is rejected, so
+// that it cannot bypass the limits of that user.
 func TestSignInTakesUserNamesOnly(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("mallory")
@@ -36,8 +36,8 @@ func TestSignInTakesUserNamesOnly(t *testing.T) {
 	})
 }
 
-// Many networks that guess one user's password slow that user down on a new device, and do not lock
-// them out.
+// TestSignInIsNotLockedByOthers checks that guesses of one user's password from many networks slow
+// down that user on a new device, and do not lock them out.
 func TestSignInIsNotLockedByOthers(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -56,8 +56,9 @@ func TestSignInIsNotLockedByOthers(t *testing.T) {
 	}, behindProxy(t))
 }
 
-// A browser in which the user signed in before goes through while others on the same network guess;
-// its cookie is worth nothing for another user, when changed, or to guess with.
+// TestSignInOnAKnownDevice checks that a browser in which the user has signed in before can sign in
+// while others on the same network guess, and that its cookie is useless for another user, when
+// modified, or for guessing.
 func TestSignInOnAKnownDevice(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		const network = "198.51.100.1"

@@ -13,8 +13,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// Whoever signs in gets a cookie that no script reads; a wrong name and a wrong password are told
-// in the same words.
+// TestPasswordSignIn checks that signing in sets a cookie that scripts cannot read, and that the
+// error for a wrong name equals that for a wrong password.
 func TestPasswordSignIn(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -34,7 +34,7 @@ func TestPasswordSignIn(t *testing.T) {
 				return said
 			}
 			if words(r) != words(wrong) || words(wrong) == "" || len(r.Cookies()) > 0 {
-				t.Errorf("%.20q is told %q, ada %q", name, words(r), words(wrong))
+				t.Errorf("%.20q gets %q, ada %q", name, words(r), words(wrong))
 			}
 		}
 		r := b.SignIn("ADA", pass).Want(t, http.StatusSeeOther)
@@ -49,7 +49,7 @@ func TestPasswordSignIn(t *testing.T) {
 		if page := b.Follow(r).Want(t, 200); !strings.Contains(string(page.Bytes), "<strong>ada</strong>") {
 			t.Errorf("after signing in: %s", page.Bytes)
 		}
-		// It leads back to a question of an application, and nowhere else.
+		// It redirects to an authorization request of an application, and to no other URL.
 		for _, next := range []string{"https://evil.example/", "//evil.example/login/oauth/authorize", "/\\evil.example", "javascript:alert(1)", "/things/1", "/login/oauth/authorize@evil.example", ""} {
 			r := s.Browser().Post("/login", url.Values{"username": {"ada"}, "password": {pass}, "next": {next}}).Want(t, 303)
 			if to := r.Header.Get("Location"); to != s.URL+"/login" {
@@ -60,7 +60,7 @@ func TestPasswordSignIn(t *testing.T) {
 		if page := b.Get("/login"); !strings.Contains(string(page.Bytes), `name="password"`) {
 			t.Errorf("after signing out: %s", page.Bytes)
 		}
-		// A new password ends what was begun with the old one, and an old cookie is worth nothing.
+		// A new password ends all sessions of the old one.
 		b.SignIn("ada", pass).Want(t, 303)
 		s.Password("ada", pass+"!")
 		if page := b.Get("/login"); !strings.Contains(string(page.Bytes), `name="password"`) {
@@ -76,7 +76,8 @@ func TestPasswordSignIn(t *testing.T) {
 	})
 }
 
-// Behind https the cookie is for https alone, and for this host alone.
+// TestCookieIsSecure checks that the cookie is limited to https, if the base URL is https, and to
+// this host.
 func TestCookieIsSecure(t *testing.T) {
 	t.Parallel()
 	settings := servertest.Settings(t, "sqlite")
@@ -104,8 +105,8 @@ func TestCookieIsSecure(t *testing.T) {
 	}
 }
 
-// Passwords are tried some times and no more, alike for accounts that are there and those that are
-// not.
+// TestPasswordAttempts checks that the number of attempts is limited, equally for existing and
+// missing accounts.
 func TestPasswordAttempts(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -124,7 +125,8 @@ func TestPasswordAttempts(t *testing.T) {
 	})
 }
 
-// To refuse a name that is not there takes as long as to refuse a wrong password.
+// TestNoNameIsToldByTime checks that rejecting a missing name takes as long as rejecting a wrong
+// password.
 func TestNoNameIsToldByTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures times")
@@ -134,7 +136,7 @@ func TestNoNameIsToldByTime(t *testing.T) {
 	s.Password("ada", pass)
 	ctx := context.Background()
 	least := map[string]time.Duration{"ada": time.Minute, "nobody": time.Minute}
-	for range 40 { // by turns, for other work on the machine makes both slower
+	for range 40 { // alternating, because other work on the machine slows down both
 		for name := range least {
 			begin := time.Now()
 			if _, err := s.Store.CheckPassword(ctx, name, "wrong horse"); models.CodeOf(err) != models.Unauthenticated {
@@ -149,7 +151,7 @@ func TestNoNameIsToldByTime(t *testing.T) {
 	}
 }
 
-// Sessions and codes whose time is over are worth nothing, and are cleared away.
+// TestSignInsExpire checks that expired sessions and codes are invalid, and are removed.
 func TestSignInsExpire(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
@@ -176,7 +178,7 @@ func TestSignInsExpire(t *testing.T) {
 	})
 }
 
-// A path in front of the server is in every address of the pages.
+// TestSignInBelowAPath checks that every URL in the pages contains the path of the base URL.
 func TestSignInBelowAPath(t *testing.T) {
 	t.Parallel()
 	h, _ := handlerAt(t, servertest.Settings(t, "sqlite"), "https://models.example/meshyard")

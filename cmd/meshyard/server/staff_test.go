@@ -9,7 +9,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// The staff features published things, the latest first, and nobody else does.
+// TestFeaturing checks that moderators feature published things, that the latest comes first, and
+// that other users cannot.
 func TestFeaturing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, staff := s.User("ada"), s.Staff()
@@ -67,8 +68,8 @@ func TestFeaturing(t *testing.T) {
 	})
 }
 
-// The staff sees who still calls what is deprecated, on either face: how often and when last. What
-// is not deprecated is not counted.
+// TestDeprecatedCalls checks that administrators see the callers of deprecated operations by both
+// APIs, with the number and the time of the last call. Other operations are not counted.
 func TestDeprecatedCalls(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, staff := s.User("ada"), s.Staff()
@@ -87,7 +88,7 @@ func TestDeprecatedCalls(t *testing.T) {
 		ada.GraphQL(`{ newest { nothing } }`, nil)
 		s.Client("").Get("/newest").Want(t, 401)
 		const query = `{ deprecatedCalls { operation username tokenName userAgent calls firstAt lastAt } }`
-		for range 2 { // what was saved is added to, and not counted again
+		for range 2 { // stored counts are added to, and not repeated
 			var found struct {
 				DeprecatedCalls []struct {
 					Operation, Username, TokenName, UserAgent string

@@ -7,7 +7,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// What a list costs does not depend on how long it is.
+// TestStatementCounts checks that the cost of a list does not depend on its length.
 func TestStatementCounts(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)

@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// together calls fn n times at once and gives what each answered.
+// together calls fn n times concurrently and returns the results.
 func together[T any](n int, fn func(i int) T) []T {
 	answers := make([]T, n)
 	var start, end sync.WaitGroup
@@ -28,8 +28,8 @@ func together[T any](n int, fn func(i int) T) []T {
 	return answers
 }
 
-// Fifty clients finalize the same uploads onto the same thing: each is told that they are, and they
-// are there once.
+// TestFinalizeTogether checks that fifty clients can finalize the same uploads to the same thing:
+// all succeed, and the files exist once.
 func TestFinalizeTogether(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -55,8 +55,8 @@ func TestFinalizeTogether(t *testing.T) {
 	})
 }
 
-// Fifty clients finalize the same uploads onto different things: one wins, and the others are told
-// so.
+// TestFinalizeApart checks fifty clients that finalize the same uploads to different things: one
+// succeeds, and the others get a conflict.
 func TestFinalizeApart(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -84,7 +84,7 @@ func TestFinalizeApart(t *testing.T) {
 				holding++
 			}
 			if (len(files) == 2) != won[thing] || len(files) == 1 {
-				t.Errorf("thing %d holds %d files, and its clients were told %v", thing, len(files), won[thing])
+				t.Errorf("thing %d has %d files, and its clients got %v", thing, len(files), won[thing])
 			}
 		}
 		if holding != 1 {
@@ -94,7 +94,8 @@ func TestFinalizeApart(t *testing.T) {
 	})
 }
 
-// A delete and a finalization of the same upload: one of them wins, and what it answered is so.
+// TestFinalizeAgainstDelete checks a concurrent delete and finalization of the same upload: one
+// succeeds, and its response is correct.
 func TestFinalizeAgainstDelete(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -118,7 +119,8 @@ func TestFinalizeAgainstDelete(t *testing.T) {
 				ada.Get(fmt.Sprintf("/files/%d", id)).Want(t, http.StatusNotFound)
 			}
 		}
-		// Where the delete came between, the bytes had been promoted already, and are for the collector.
+		// If the delete came first, the bytes may have been promoted already, and garbage
+		// collection removes them.
 		if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +128,7 @@ func TestFinalizeAgainstDelete(t *testing.T) {
 	})
 }
 
-// A pending upload ends at its time by itself; a finalized file stays.
+// TestExpiry checks that a pending upload expires by itself, and a finalized file does not.
 func TestExpiry(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -136,7 +138,7 @@ func TestExpiry(t *testing.T) {
 		ada.Finalize("thing", thing, kept).Want(t, 200)
 		left := ada.Upload("left.stl", stl)
 		if status := ada.Get(fmt.Sprintf("/files/%d", left)).StatusCode; status != 200 {
-			t.Fatalf("a fresh upload answers %d", status)
+			t.Fatalf("a new upload returns %d", status)
 		}
 		db := openDB(t, s)
 		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
@@ -158,8 +160,8 @@ func TestExpiry(t *testing.T) {
 	}, func(c *config.Settings) { c.PendingTTL = 2 * time.Second })
 }
 
-// Finalizations race with the expiry of the same uploads: a file that was answered as finalized is
-// never lost.
+// TestFinalizeAgainstExpiry checks that finalizations that race with the expiry of the same uploads
+// never lose a file that was reported as finalized.
 func TestFinalizeAgainstExpiry(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -198,8 +200,8 @@ func TestFinalizeAgainstExpiry(t *testing.T) {
 	}, func(c *config.Settings) { c.PendingTTL = 300 * time.Millisecond })
 }
 
-// The collector, with no grace at all, takes contents away that a finalization has just put there
-// ahead of its transaction: the files have their bytes all the same.
+// TestFinalizeAgainstCollector checks that files keep their content if garbage collection without a
+// grace period removes contents that a finalization has just promoted before its transaction.
 func TestFinalizeAgainstCollector(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

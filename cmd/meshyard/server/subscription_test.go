@@ -21,7 +21,7 @@ import (
 
 const watching = `subscription ($id: ID!) { fileProcessing(id: $id) { state progress error } }`
 
-// watched is what a subscription tells.
+// watched is an event of a subscription.
 type watched struct {
 	Data struct {
 		FileProcessing struct {
@@ -36,7 +36,7 @@ type watched struct {
 	}
 }
 
-// stream subscribes over server-sent events by POST, and returns what came until the stream was
+// stream subscribes by server-sent events over POST, and returns the events until the stream is
 // complete.
 func stream(t *testing.T, c *servertest.Client, id int64) []watched {
 	t.Helper()
@@ -47,7 +47,7 @@ func stream(t *testing.T, c *servertest.Client, id int64) []watched {
 	return events(t, c.Send(r))
 }
 
-// eventSource subscribes as EventSource does in browsers: by GET, with the token as a parameter
+// eventSource subscribes like EventSource in browsers: by GET, with the token as a parameter
 // because it cannot set headers.
 func eventSource(t *testing.T, s *servertest.Server, token string, id int64) []watched {
 	t.Helper()
@@ -81,8 +81,8 @@ func events(t *testing.T, answer *servertest.Response) (told []watched) {
 	return told
 }
 
-// socket subscribes over WebSocket with the token in the payload, as browsers do, and gives what
-// came until it was complete.
+// socket subscribes by WebSocket with the token in the payload, as browsers do, and returns the
+// events until the subscription is complete.
 func socket(t *testing.T, url, token, query string, id int64) (told []watched) {
 	t.Helper()
 	for _, payload := range overSocket(t, url, token, query, map[string]any{"id": servertest.ID(id)}) {
@@ -95,7 +95,7 @@ func socket(t *testing.T, url, token, query string, id int64) (told []watched) {
 	return told
 }
 
-// refusedBySocket gives the code of the first error, and how much was said.
+// refusedBySocket returns the code of the first error, and the size of the messages.
 func refusedBySocket(t *testing.T, url, token, query string) (code string, size int) {
 	t.Helper()
 	for _, payload := range overSocket(t, url, token, query, nil) {
@@ -111,8 +111,8 @@ func refusedBySocket(t *testing.T, url, token, query string) (code string, size 
 	return code, size
 }
 
-// overSocket gives the payloads that came for an operation until it was complete. What is to happen
-// before happens once the socket is open.
+// overSocket returns the payloads of an operation until it is complete. It calls before once the
+// socket is open.
 func overSocket(t *testing.T, url, token, query string, variables map[string]any, before ...func()) (told []json.RawMessage) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -153,8 +153,8 @@ func overSocket(t *testing.T, url, token, query string, variables map[string]any
 	}
 }
 
-// Clients that list text/event-stream after JSON types, as urql and gql.tada do, get JSON for
-// queries and mutations.
+// TestEventsAreNegotiated checks that clients that list text/event-stream after JSON types, as urql
+// and gql.tada do, get JSON for queries and mutations.
 func TestEventsAreNegotiated(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -170,8 +170,8 @@ func TestEventsAreNegotiated(t *testing.T) {
 	})
 }
 
-// Who subscribes to a file is told where its work stands, and that it is at its end, over both
-// transports; who may not see the file is told nothing.
+// TestSubscription checks that subscribers to a file receive its processing state until the end,
+// over both transports, and that users without access to the file receive an error.
 func TestSubscription(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -183,7 +183,7 @@ func TestSubscription(t *testing.T) {
 			func(id int64) []watched { return socket(t, s.URL, token, watching, id) },
 			func(id int64) []watched { return eventSource(t, s, token, id) },
 		} {
-			// content of its own
+			// Each file has unique content.
 			id := ada.Upload("a.stl", append(servertest.Mesh(t, "hschendel_simple_ascii.stl"), strings.Repeat("\n", i)...))
 			ada.Finalize("thing", thing, id).Want(t, 200)
 			var states []string
@@ -191,10 +191,10 @@ func TestSubscription(t *testing.T) {
 				states = append(states, one.Data.FileProcessing.State)
 			}
 			if len(states) == 0 || states[len(states)-1] != "DONE" || slices.Contains(states[:len(states)-1], "DONE") {
-				t.Errorf("told of the states %q", states)
+				t.Errorf("got the states %q", states)
 			}
 			if told := stream(t, eve, id); len(told) != 1 || len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != "FORBIDDEN" {
-				t.Errorf("a stranger is told %+v", told)
+				t.Errorf("another user gets %+v", told)
 			}
 		}
 		if told := socket(t, s.URL, token, `query ($id: ID!) { file(id: $id) { id } }`, 1); len(told) != 1 || len(told[0].Errors) != 1 || !strings.Contains(told[0].Errors[0].Message, "subscriptions") {
@@ -203,7 +203,7 @@ func TestSubscription(t *testing.T) {
 	}, derives)
 }
 
-// A WebSocket that is open serves a token no longer than it is good.
+// TestSocketOutlivesToken checks that an open WebSocket accepts a token only while it is valid.
 func TestSocketOutlivesToken(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -219,15 +219,15 @@ func TestSocketOutlivesToken(t *testing.T) {
 			ada.Query(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { id } } }`, object{"id": token.CreateToken.Token.ID}, new(any))
 		})
 		if len(told) != 1 || !strings.Contains(string(told[0]), `"UNAUTHENTICATED"`) {
-			t.Errorf("after its token was revoked a socket tells %s", told)
+			t.Errorf("after its token was revoked a socket returns %s", told)
 		}
 	})
 }
 
-// What is refused over WebSocket is refused as it is over HTTP: with a code, and in short. A
-// message is charged before it is looked at.
+// TestHostileSocket checks that errors over WebSocket equal those over HTTP: they have a code and
+// are short. A message is charged before it is parsed.
 func TestHostileSocket(t *testing.T) {
-	// and so a cost of 200,000
+	// This is a cost budget of 200,000.
 	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 20 })
 	s.User("ada")
 	s.User("bob") // budgets belong to users

@@ -20,7 +20,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// open is a subscription that was opened over server-sent events.
+// open is a subscription over server-sent events.
 type open struct {
 	*http.Response
 	lines    *bufio.Scanner
@@ -44,7 +44,7 @@ func subscribe(t *testing.T, c *servertest.Client, id int64) *open {
 	return &open{Response: answer, lines: bufio.NewScanner(answer.Body), end: cancel}
 }
 
-// next gives the data of the next event, "" where the stream ended.
+// next returns the data of the next event, or "" at the end of the stream.
 func (o *open) next() string {
 	for o.lines.Scan() {
 		o.complete = o.complete || o.lines.Text() == "event: complete"
@@ -55,13 +55,13 @@ func (o *open) next() string {
 	return ""
 }
 
-// close ends it as a client does that goes away.
+// close closes the connection, like a client that disconnects.
 func (o *open) close() {
 	o.end()
 	o.Body.Close()
 }
 
-// waits is a finalized file whose preview nobody makes.
+// waits returns a finalized file whose preview is never generated.
 func waits(t *testing.T, c *servertest.Client) (thing, file int64) {
 	t.Helper()
 	thing, file = c.Thing("Watched"), c.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_ascii.stl"))
@@ -69,7 +69,7 @@ func waits(t *testing.T, c *servertest.Client) (thing, file int64) {
 	return thing, file
 }
 
-// until fails the test unless something comes true.
+// until fails the test unless a condition becomes true.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(hung); !ok(); time.Sleep(10 * time.Millisecond) {
@@ -79,7 +79,8 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// A user has at most 32 open subscriptions, whatever their transport and token.
+// TestOpenSubscriptionsAreLimited checks that a user has at most 32 open subscriptions, with any
+// transport and token.
 func TestOpenSubscriptionsAreLimited(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -121,7 +122,7 @@ func TestOpenSubscriptionsAreLimited(t *testing.T) {
 	})
 }
 
-// dial opens a WebSocket as browsers do, who take answers compressed, and says who connects.
+// dial opens a WebSocket like a browser, which accepts compression.
 func dial(t *testing.T, s *servertest.Server, token string) (*websocket.Conn, *http.Response, error) {
 	t.Helper()
 	conn, r, err := websocket.Dial(t.Context(), s.URL+"/graphql", &websocket.DialOptions{
@@ -141,7 +142,8 @@ func dial(t *testing.T, s *servertest.Server, token string) (*websocket.Conn, *h
 	return conn, r, wsjson.Read(t.Context(), conn, &ack)
 }
 
-// A user has at most 32 open WebSockets, and so has a network without a token.
+// TestOpenSocketsAreLimited checks that a user, and a network without a token, has at most 32 open
+// WebSockets.
 func TestOpenSocketsAreLimited(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -170,7 +172,8 @@ func TestOpenSocketsAreLimited(t *testing.T) {
 	})
 }
 
-// A WebSocket ends where messages come without end, and where connection_init cannot be read.
+// TestSocketMessagesAreLimited checks that a WebSocket is closed after too many messages, and after
+// an invalid connection_init.
 func TestSocketMessagesAreLimited(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	conn, _, err := dial(t, s, s.User("ada").Token)
@@ -188,7 +191,7 @@ func TestSocketMessagesAreLimited(t *testing.T) {
 		_, _, err = conn.Read(ctx)
 	}
 	if websocket.CloseStatus(err) != 4429 || pongs > 10_001 {
-		t.Errorf("after %d answers: %v", pongs, err)
+		t.Errorf("after %d responses: %v", pongs, err)
 	}
 	conn, _, err = dial(t, s, "")
 	if err != nil {
@@ -200,8 +203,9 @@ func TestSocketMessagesAreLimited(t *testing.T) {
 	}
 }
 
-// However many watch a file, it is looked at once for all of them; and nothing of them is left when
-// they have gone. Not beside other tests, whose stacks would be seen.
+// TestManySubscribersOfOneFile checks that a file is read once for all of its subscribers, and that
+// nothing remains when they have disconnected. It cannot be parallel, because it inspects all
+// goroutines.
 func TestManySubscribersOfOneFile(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
@@ -230,16 +234,16 @@ func TestManySubscribersOfOneFile(t *testing.T) {
 			opened := s.Statements()
 			left := subscribe(t, clients[7], other)
 			left.next()
-			// What is new reaches all of them.
+			// All of them receive new events.
 			ada.Do(http.MethodDelete, fmt.Sprintf("/things/%d/files/%d", thing, file), nil).Want(t, 200)
 			var ended sync.WaitGroup
 			for i, o := range all {
 				ended.Go(func() {
 					if more := o.next(); more != "" {
-						t.Errorf("subscriber %d is told %s of a file that is gone", i, more)
+						t.Errorf("subscriber %d gets %s for a deleted file", i, more)
 					}
 					if !o.complete {
-						t.Errorf("subscriber %d is not told that this is all: %v", i, o.lines.Err())
+						t.Errorf("subscriber %d gets no complete event: %v", i, o.lines.Err())
 					}
 					o.close()
 				})
@@ -258,11 +262,13 @@ func TestManySubscribersOfOneFile(t *testing.T) {
 	}
 }
 
-// Subscriptions do not keep a server from ending, and are not told that all is told.
+// TestSubscriptionsEndWithTheServer checks that subscriptions do not prevent the shutdown of the
+// server, and receive no complete event then.
 func TestSubscriptionsEndWithTheServer(t *testing.T) {
 	t.Parallel()
 	var o *open
-	t.Run("server", func(within *testing.T) { // the server ends with it, and the client does not
+	// the server ends with this subtest, and the client does not
+	t.Run("server", func(within *testing.T) {
 		s := servertest.Start(within, "sqlite")
 		ada := s.User("ada")
 		_, file := waits(within, ada)
@@ -272,6 +278,6 @@ func TestSubscriptionsEndWithTheServer(t *testing.T) {
 		}
 	})
 	if more := o.next(); more != "" || o.complete {
-		t.Errorf("told %q, complete: %v", more, o.complete)
+		t.Errorf("got %q, complete: %v", more, o.complete)
 	}
 }

@@ -28,8 +28,8 @@ type madeToken struct {
 	}
 }
 
-// A user makes tokens, none with more power than the one that makes it, sees them, and ends them at
-// once.
+// TestTokens checks that users create tokens with no more scopes than the token they use, list
+// them, and revoke them immediately.
 func TestTokens(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -109,8 +109,8 @@ func TestTokens(t *testing.T) {
 	})
 }
 
-// What an application was given shows itself as its own, makes no other token, and ends nothing but
-// itself.
+// TestTokensOfApplications checks that a token that was issued to an application is listed as such,
+// creates no other token, and revokes only itself.
 func TestTokensOfApplications(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, ada := signedIn(t, s, "ada")
@@ -149,7 +149,7 @@ func TestTokensOfApplications(t *testing.T) {
 	})
 }
 
-// Administrators make applications known, and forget them.
+// TestApplications checks that administrators register and delete applications.
 func TestApplications(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		staff, ada := s.Staff(), s.User("ada")
@@ -195,7 +195,8 @@ func TestApplications(t *testing.T) {
 	})
 }
 
-// A user has at most 100 working tokens of their own, and an application the last 50 of each user.
+// TestTokenCaps checks that a user has at most 100 valid tokens of their own, and an application
+// the last 50 of each user.
 func TestTokenCaps(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob") // one token each
@@ -258,7 +259,7 @@ func TestTokenCaps(t *testing.T) {
 	})
 }
 
-// Requests are counted by user, whichever token they come with.
+// TestRateLimitIsByUser checks that requests are counted by user, with any token.
 func TestRateLimitIsByUser(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -271,7 +272,8 @@ func TestRateLimitIsByUser(t *testing.T) {
 	}, func(c *config.Settings) { c.RateLimit = 3 })
 }
 
-// A token that only writes does not read the catalogue through the payloads of mutations.
+// TestWriteOnlyTokenReadsNoLists checks that a token with the scope write only cannot read the
+// catalogue through the payloads of mutations.
 func TestWriteOnlyTokenReadsNoLists(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")

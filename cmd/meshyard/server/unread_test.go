@@ -14,11 +14,11 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// hung ends a test whose server waits for what never comes.
+// hung is the timeout for a server that waits for a body that never arrives.
 const hung = 20 * time.Second
 
-// unsent sends the head of a request, and no more than beginning of its body, and gives the answer.
-// Whether the connection was closed after it is told by closed.
+// unsent sends the head of a request and only the beginning of its body, and returns the response.
+// closed reports whether the server closed the connection afterwards.
 func unsent(t *testing.T, s *servertest.Server, method, path, token string, headers, beginning string) (answer *servertest.Response, closed func() bool) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
@@ -36,7 +36,7 @@ func unsent(t *testing.T, s *servertest.Server, method, path, token string, head
 	reader := bufio.NewReader(conn)
 	r, err := http.ReadResponse(reader, nil)
 	if err != nil {
-		t.Fatalf("%s %s: no answer while the body does not come: %v", method, path, err)
+		t.Fatalf("%s %s: no response while the body is missing: %v", method, path, err)
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -48,7 +48,7 @@ func unsent(t *testing.T, s *servertest.Server, method, path, token string, head
 	}
 }
 
-// never are the ways in which a body may never come.
+// never are requests whose body never arrives completely.
 var never = map[string]struct{ headers, beginning string }{
 	"invited":     {"Content-Length: 100000000\r\nExpect: 100-continue\r\n", ""},
 	"short":       {"Content-Length: 10\r\nExpect: 100-continue\r\n", ""},
@@ -56,8 +56,8 @@ var never = map[string]struct{ headers, beginning string }{
 	"with length": {"Content-Length: 100000000\r\n", "--b\r\n"},
 }
 
-// A verdict that needs no body is given without it: nobody is invited to send one, and the
-// connection ends.
+// TestVerdictsWithoutTheBody checks that an error that does not depend on the body is returned
+// without waiting for it: the server sends no 100 Continue, and closes the connection.
 func TestVerdictsWithoutTheBody(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -90,7 +90,7 @@ func TestTooManyWithoutTheBody(t *testing.T) {
 			for way, body := range never {
 				t.Run(path+" "+way, func(t *testing.T) {
 					t.Parallel()
-					// the limit is one of the user
+					// The limit is per user.
 					ada := s.User(fmt.Sprintf("ada-%d-%s", i, strings.ReplaceAll(way, " ", "-")))
 					ada.Get("/files/1").Want(t, 404)
 					r, closed := unsent(t, s, "POST", path, ada.Token, body.headers, body.beginning)
@@ -104,7 +104,8 @@ func TestTooManyWithoutTheBody(t *testing.T) {
 	}, func(c *config.Settings) { c.RateLimit = 1 })
 }
 
-// A short body that nobody read does not cost the connection, be it there or not yet.
+// TestConnectionIsKept checks that a short body that the handler does not read does not close the
+// connection, whether or not it has arrived.
 func TestConnectionIsKept(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t, "sqlite")
@@ -128,7 +129,8 @@ func TestConnectionIsKept(t *testing.T) {
 	}
 }
 
-// Who goes on sending what nobody wants is cut off: hundreds of MB are not read.
+// TestRefusedUploadIsNotDrained checks that the server stops reading a rejected upload instead of
+// reading hundreds of MB.
 func TestRefusedUploadIsNotDrained(t *testing.T) {
 	const size = 512 << 20
 	s := servertest.Start(t, "sqlite")
@@ -153,7 +155,7 @@ func TestRefusedUploadIsNotDrained(t *testing.T) {
 				}
 			}
 			if line := <-answered; !strings.Contains(line, " 401 ") || sent > 64<<20 {
-				t.Errorf("%s, %s: %d bytes were sent, answered %q", path, way, sent, line)
+				t.Errorf("%s, %s: %d bytes were sent, the response is %q", path, way, sent, line)
 			}
 			t.Logf("%s, %s: %d bytes were sent", path, way, sent)
 			conn.Close()

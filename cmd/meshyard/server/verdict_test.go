@@ -14,12 +14,12 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// codeStatus is what REST answers for a code of GraphQL, as wire.md has it.
+// codeStatus is the REST status for a GraphQL error code, as documented in wire.md.
 var codeStatus = map[string]int{
 	"": 200, "BAD_USER_INPUT": 400, "CONFLICT": 400, "TOO_LARGE": 400, "UNAUTHENTICATED": 401, "FORBIDDEN": 403, "NOT_FOUND": 404,
 }
 
-// verdict is a call that must end with a status, by REST and by GraphQL.
+// verdict is a call with an expected status, by REST and by GraphQL.
 type verdict struct {
 	name   string
 	caller *servertest.Client
@@ -48,7 +48,7 @@ func (v verdict) check(t *testing.T) {
 	})
 }
 
-// checkErrorBody sees that an error has the documented body.
+// checkErrorBody checks that an error has the documented body.
 func checkErrorBody(t *testing.T, r *servertest.Response) {
 	t.Helper()
 	var body struct {
@@ -67,7 +67,7 @@ func checkErrorBody(t *testing.T, r *servertest.Response) {
 	}
 }
 
-// world is what the verdicts are about.
+// world is the objects that the calls refer to.
 type world struct {
 	ada, bob                                  *servertest.Client
 	thing, draft                              int64 // ada's
@@ -103,7 +103,7 @@ func newWorld(t *testing.T, s *servertest.Server) *world {
 	return w
 }
 
-// openDB opens the server's database beside it.
+// openDB opens the database of the server a second time.
 func openDB(t *testing.T, s *servertest.Server) *models.DB {
 	t.Helper()
 	db, err := models.OpenDB(context.Background(), s.Settings.DatabaseURL)
@@ -114,7 +114,7 @@ func openDB(t *testing.T, s *servertest.Server) *models.DB {
 	return db
 }
 
-// operation is one call on both faces, for a file or whatever else the id names.
+// operation is one call by both APIs, for a file or another object with the id.
 type operation struct {
 	name  string
 	scope auth.Scope
@@ -140,8 +140,8 @@ const (
 	finalizeChange = `mutation ($id: ID!) { finalizeFile(id: $id) { id } }`
 )
 
-// Every status that interface.md documents for the file operations is produced, on both faces, with
-// the documented body.
+// TestFileVerdicts produces every status that interface.md documents for the file operations, by
+// both APIs, with the documented body.
 func TestFileVerdicts(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -180,7 +180,7 @@ func TestFileVerdicts(t *testing.T) {
 	})
 }
 
-// identity checks the verdicts that follow from the token alone.
+// identity checks the results that depend on the token only.
 func identity(t *testing.T, w *world, op operation, id any) {
 	t.Helper()
 	lacking := w.wr
@@ -218,11 +218,11 @@ func TestUploadVerdicts(t *testing.T) {
 			name string
 			data []byte
 		}{
-			"an empty file":            {"a.stl", nil},
-			"a file over the limit":    {"a.stl", make([]byte, s.Settings.UploadLimit+1)},
-			"a picture over its limit": {"a.png", png},
-			"no name":                  {" ", stl},
-			"a name in bad UTF-8":      {"a\xff\xfe.stl", stl},
+			"an empty file":           {"a.stl", nil},
+			"a file over the limit":   {"a.stl", make([]byte, s.Settings.UploadLimit+1)},
+			"an image over its limit": {"a.png", png},
+			"no name":                 {" ", stl},
+			"a name in bad UTF-8":     {"a\xff\xfe.stl", stl},
 		} {
 			rest, graph := upload(file.name, file.data)
 			verdict{"upload of " + name, w.ada, 400, rest, graph}.check(t)
@@ -252,8 +252,7 @@ func TestUploadVerdicts(t *testing.T) {
 	})
 }
 
-// nothingLeft sees that there are as many rows of files as there should be, and no object that no
-// row names.
+// nothingLeft checks that there are no unexpected file rows, and no objects without a row.
 func nothingLeft(t *testing.T, s *servertest.Server, rows int) {
 	t.Helper()
 	var got int
@@ -267,7 +266,7 @@ func nothingLeft(t *testing.T, s *servertest.Server, rows int) {
 	soundCatalogue(t, s)
 }
 
-// soundCatalogue sees that rows and objects agree to the last byte.
+// soundCatalogue checks that rows and objects match exactly.
 func soundCatalogue(t *testing.T, s *servertest.Server) {
 	t.Helper()
 	if err := s.Store.Check(context.Background(), 0, true, func(problem string) { t.Error(problem) }); err != nil {
@@ -319,7 +318,7 @@ func TestFinalizeFilesVerdicts(t *testing.T) {
 				return c.Do("POST", "/files/0/FinalizeFiles", body)
 			}, nil}.check(t)
 		}
-		// None of these took the good one along.
+		// The valid upload was not affected.
 		var f struct{ File struct{ State string } }
 		w.ada.Query(`query ($id: ID!) { file(id: $id) { state } }`, map[string]any{"id": w.pending}, &f)
 		if f.File.State != "PENDING" {

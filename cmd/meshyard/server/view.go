@@ -13,8 +13,8 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// viewer shows models to whoever may have their bytes: a page of a draft is opened with the
-// signature that its bytes are.
+// viewer serves the 3D viewer to everyone who has access to the content: the page of a draft needs
+// the same signature.
 func (a *Server) viewer(addresses urls.Builder) http.Handler {
 	return viewer.Handler(viewer.Options{
 		Load: func(r *http.Request, id int64) (viewer.Model, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// nextOf gives the address of the next page, "" where there is none.
+// nextOf returns the URL of the next page, or "" if there is none.
 func nextOf(r *servertest.Response) string {
 	for _, link := range strings.Split(strings.Join(r.Header.Values("Link"), ", "), ", ") {
 		if address, ok := strings.CutSuffix(link, `>; rel="next"`); ok {
@@ -20,8 +20,9 @@ func nextOf(r *servertest.Response) string {
 	return ""
 }
 
-// Whoever follows next meets each thing that was there when he began, once, though others are
-// published and deleted all the while; and nobody twice. The token is in the first address alone.
+// TestLinksWhilePublishing checks that a client that follows next links receives each thing that
+// existed at the start exactly once, while others are published and deleted. The token is in the
+// first URL only.
 func TestLinksWhilePublishing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -91,7 +92,8 @@ func TestLinksWhilePublishing(t *testing.T) {
 	})
 }
 
-// An answer that the client has already is not sent again, and one that changed is.
+// TestConditionalGet checks that a response that the client has cached is not sent again unless it
+// changed.
 func TestConditionalGet(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")

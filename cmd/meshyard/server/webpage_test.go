@@ -16,8 +16,8 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// TestWebPages opens the web addresses that answers carry, as a browser without JavaScript and
-// without a token does.
+// TestWebPages opens the web pages that API responses link to, as a browser without JavaScript and
+// without a token.
 func TestWebPages(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, visitor := s.User("ada"), s.Client("")
@@ -63,14 +63,15 @@ func TestWebPages(t *testing.T) {
 		html("/thing:x", 404)
 		html("/nobody", 404)
 		visitor.Get(fmt.Sprintf("/thing:%d", draft)).Want(t, 404)
-		ada.Get(fmt.Sprintf("/thing:%d", draft)).Want(t, 200) // by her token
+		ada.Get(fmt.Sprintf("/thing:%d", draft)).Want(t, 200) // with her token
 		visitor.Get(fmt.Sprintf("/thing:%d/zip", draft)).Want(t, 404)
 		ada.Get("/api/users/me").Want(t, 200)
 		visitor.Get("/api/users/me").Want(t, 401)
 	}, anonymousRead)
 }
 
-// TestZip downloads the files of a thing as an archive, whole and resumed, and compares the bytes.
+// TestZip downloads the files of a thing as an archive, complete and resumed, and compares the
+// content.
 func TestZip(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, visitor := s.User("ada"), s.Client("")
@@ -114,7 +115,7 @@ func TestZip(t *testing.T) {
 	}, anonymousRead)
 }
 
-// TestReservedNames checks that nobody can be named like a path of the server.
+// TestReservedNames checks that no user can have the name of a path of the server.
 func TestReservedNames(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	for _, name := range []string{"things", "GraphQL", "api", "thingops"} {

@@ -21,8 +21,8 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// reservedNames are the first segments of paths that the server uses, or may come to use. No user
-// may have such a name, because a user's page is at /NAME.
+// reservedNames are the first segments of paths that the server uses, or may use in the future. No
+// user may have such a name, because a user's page is at /NAME.
 var reservedNames = []string{
 	"about", "account", "api", "apps", "assets", "banner", "blobs", "blog", "categories",
 	"category", "changelogs", "collection", "collections", "comments", "contact", "copies", "dashboard", "docs",
@@ -36,13 +36,13 @@ var reservedNames = []string{
 	"view", "viewer", "web", "well-known",
 }
 
-// isReserved reports whether a name is one of reservedNames, whatever its case, or a file name such
-// as .well-known.
+// isReserved reports whether a name is one of reservedNames, ignoring case, or a file name such as
+// .well-known.
 func isReserved(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.Contains(reservedNames, strings.ToLower(name))
 }
 
-// webpages serves the pages behind the web addresses in answers.
+// webpages returns the options of the web pages that API responses link to.
 func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 	document, errs := gqlparser.LoadQueryWithRules(g.Schema(), webpage.Documents, rules.NewDefaultRules())
 	if len(errs) > 0 {
@@ -83,7 +83,7 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 			return license
 		},
 		Open: func(ctx context.Context, id int64) (io.ReadSeekCloser, error) {
-			_, key, err := a.Store.Blob(ctx, id, true) // the visitor was shown the file
+			_, key, err := a.Store.Blob(ctx, id, true) // the file was visible to the visitor
 			if err != nil {
 				return nil, err
 			}

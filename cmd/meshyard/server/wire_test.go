@@ -13,7 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// object is a JSON object as it came.
+// object is a decoded JSON object.
 type object = map[string]any
 
 func read(t *testing.T, r *servertest.Response) object {
@@ -23,8 +23,8 @@ func read(t *testing.T, r *servertest.Response) object {
 	return o
 }
 
-// Paths answer with and without a slash at the end, without a redirect, and their last segments
-// know case.
+// TestSlashes checks that paths work with and without a trailing slash, without a redirect, and
+// that their last segments are case-sensitive.
 func TestSlashes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -59,7 +59,8 @@ func TestSlashes(t *testing.T) {
 	})
 }
 
-// Bodies are read by what they hold, whatever their content type says.
+// TestOddBodies checks that the format of a body is detected from its content, whatever the
+// Content-Type.
 func TestOddBodies(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -101,7 +102,8 @@ func TestOddBodies(t *testing.T) {
 	})
 }
 
-// Licences come as code, code without hyphens or long name, and go as long name.
+// TestLicences checks that licenses are accepted as code, code without hyphens or long name, and
+// returned as long name.
 func TestLicences(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -126,7 +128,7 @@ var (
 	fileTime = regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$`)
 )
 
-// The fields of wire.md sections 3 and 6, by the type that they must have.
+// The fields of wire.md sections 3 and 6, by type.
 const (
 	fileFields = `id:int name:string size:int url:address public_url:address download_url:address threejs_url:string thumbnail:address
 		default_image:object? date:filetime formatted_size:string meta_data:array download_count:int direct_url:address? hash:string rank:int`
@@ -145,7 +147,7 @@ const (
 		make_count:int app_count:int root_comment_count:int`
 )
 
-// shape tells where an object has not just the fields that it should have, each of its type.
+// shape returns where an object does not have exactly the given fields with their types.
 func shape(base string, o object, fields string) (faults []string) {
 	known := make(map[string]bool)
 	for _, field := range strings.Fields(fields) {
@@ -175,8 +177,8 @@ func shape(base string, o object, fields string) (faults []string) {
 	return faults
 }
 
-// Things, files, pictures and users have every documented field with its type, the fullest and the
-// emptiest of them.
+// TestShapes checks that things, files, images and users have every documented field with its type,
+// both full and empty ones.
 func TestShapes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -229,11 +231,11 @@ func TestShapes(t *testing.T) {
 				}
 			}
 		}
-		check("finalized picture", read(t, w.ada.Get(fmt.Sprintf("/files/%d/finalize", picture))), imageFields)
+		check("finalized image", read(t, w.ada.Get(fmt.Sprintf("/files/%d/finalize", picture))), imageFields)
 		var files []object
 		w.ada.Get(fmt.Sprintf("/things/%d/files", w.thing)).Want(t, 200, &files)
 		if len(files) != 2 {
-			t.Errorf("%d files of the thing, want 2 and no picture", len(files))
+			t.Errorf("%d files of the thing, want 2 and no image", len(files))
 		}
 		for _, path := range []string{"/things/%d/files", "/users/ada/downloads?x=%d"} {
 			if body := string(w.ada.Get(fmt.Sprintf(path, bare)).Want(t, 200).Bytes); body != "[]" {
@@ -243,7 +245,7 @@ func TestShapes(t *testing.T) {
 	})
 }
 
-// Lists say in headers where they go on, and keep the whole query that came.
+// TestPages checks that lists link to their next page in headers, and keep the query parameters.
 func TestPages(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -302,7 +304,7 @@ var (
 	letters   = regexp.MustCompile(`^[a-z]+$`)
 )
 
-// Deprecated operations say so, and no other does.
+// TestDeprecation checks that deprecated operations, and no others, have a Deprecation header.
 func TestDeprecation(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -336,7 +338,7 @@ func TestDeprecation(t *testing.T) {
 			if c.successor == "" {
 				continue
 			}
-			// Where rel="deprecation" leads there is something to read about the very operation.
+			// The URL with rel="deprecation" contains text about the operation.
 			guide := regexp.MustCompile(`<([^>#]+)#(\w+)>; rel="deprecation"`).FindStringSubmatch(links)
 			if body := string(s.Client("").Get(guide[1]).Want(t, 200).Bytes); !strings.Contains(body, `id="`+guide[2]+`"`) {
 				t.Errorf("%s has nothing of %s", guide[1], guide[2])
@@ -345,7 +347,8 @@ func TestDeprecation(t *testing.T) {
 	}, func(s *config.Settings) { s.Sunset = config.Day{Time: time.Date(2027, 6, 30, 0, 0, 0, 0, time.UTC)} })
 }
 
-// An operation of the published interface that this server lacks answers 404 with the reason.
+// TestRefusedOperations checks that an operation of the published interface that this server lacks
+// returns 404 with the reason.
 func TestRefusedOperations(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Browser calls a server as somebody's browser does: it keeps cookies and says where forms come
-// from. It follows no redirects by itself.
+// Browser calls a server like a user's browser: it stores cookies and sends the Origin of forms. It
+// follows redirects only on request.
 type Browser struct {
 	URL string
 
@@ -21,13 +21,13 @@ type Browser struct {
 	client *http.Client
 }
 
-// Browser is a fresh one, in which nobody is signed in.
+// Browser returns a new browser in which no user is signed in.
 func (s *Server) Browser() *Browser {
-	jar, _ := cookiejar.New(nil) // never fails without options
+	jar, _ := cookiejar.New(nil) // cannot fail without options
 	return &Browser{URL: s.URL, t: s.t, client: &http.Client{Jar: jar, CheckRedirect: transport.CheckRedirect}}
 }
 
-// Password gives a user a password.
+// Password sets the password of a user.
 func (s *Server) Password(name, password string) {
 	s.t.Helper()
 	if err := s.Store.SetPassword(context.Background(), name, password); err != nil {
@@ -35,36 +35,36 @@ func (s *Server) Password(name, password string) {
 	}
 }
 
-// Get goes to a path, or to an absolute address.
+// Get requests a path or an absolute URL.
 func (b *Browser) Get(address string) *Response {
 	b.t.Helper()
 	return b.send(http.MethodGet, address, nil, "")
 }
 
-// Post sends a form from a page of the server itself.
+// Post submits a form on a page of the server.
 func (b *Browser) Post(address string, form url.Values) *Response {
 	b.t.Helper()
 	return b.send(http.MethodPost, address, form, "same-origin")
 }
 
-// PostFrom sends a form from a page of another site.
+// PostFrom submits a form on a page of another site.
 func (b *Browser) PostFrom(site, address string, form url.Values) *Response {
 	b.t.Helper()
 	return b.send(http.MethodPost, address, form, site)
 }
 
-// SignIn signs in by password and gives the answer.
+// SignIn signs in by password and returns the last response.
 func (b *Browser) SignIn(name, password string) *Response {
 	b.t.Helper()
 	return b.Post("/login", url.Values{"username": {name}, "password": {password}})
 }
 
-// Follow goes where an answer leads.
+// Follow follows the redirect of a response.
 func (b *Browser) Follow(r *Response) *Response {
 	b.t.Helper()
 	to := r.Header.Get("Location")
 	if to == "" {
-		b.t.Fatalf("%s %s: %d leads nowhere: %s", r.Request.Method, r.Request.URL.Path, r.StatusCode, r.Bytes)
+		b.t.Fatalf("%s %s: %d is not a redirect: %s", r.Request.Method, r.Request.URL.Path, r.StatusCode, r.Bytes)
 	}
 	return b.Get(to)
 }
@@ -100,7 +100,7 @@ func (b *Browser) send(method, address string, form url.Values, site string) *Re
 
 var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 
-// Fields are what the first form of a page carries along.
+// Fields returns the fields of the first form of a page.
 func (r *Response) Fields() url.Values {
 	fields := url.Values{}
 	first, _, _ := strings.Cut(string(r.Bytes), "</form>")
@@ -110,5 +110,5 @@ func (r *Response) Fields() url.Values {
 	return fields
 }
 
-// Cookies are those that it would send to an address.
+// Cookies returns the cookies that the browser would send to a URL.
 func (b *Browser) Cookies(to *url.URL) []*http.Cookie { return b.client.Jar.Cookies(to) }

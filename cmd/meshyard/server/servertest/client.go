@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Client calls a server as a program of somebody's does. It follows no redirects.
+// Client calls a server like a user's program. It follows no redirects.
 type Client struct {
 	URL   string
 	Token string
@@ -20,10 +20,10 @@ type Client struct {
 	t testing.TB
 }
 
-// For gives the same client to another test, such as one input of a fuzz test.
+// For returns the same client for another test, such as one input of a fuzz test.
 func (c *Client) For(t testing.TB) *Client { return &Client{c.URL, c.Token, t} }
 
-// Response is an answer, read to its end.
+// Response is a response, read to its end.
 type Response struct {
 	*http.Response
 	Bytes []byte
@@ -31,8 +31,8 @@ type Response struct {
 
 var transport = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// Send sends a request, with the client's token unless it has one, and reads the answer. One of the
-// REST face must be as OpenAPI describes it.
+// Send sends a request, with the client's token unless it has one, and reads the response. A REST
+// response must match the OpenAPI description.
 func (c *Client) Send(r *http.Request) *Response {
 	c.t.Helper()
 	if c.Token != "" && r.Header.Get("Authorization") == "" {
@@ -52,7 +52,7 @@ func (c *Client) Send(r *http.Request) *Response {
 	return read
 }
 
-// Request makes a request to a path, or to an absolute address. A body that is no reader, text or
+// Request returns a request for a path or an absolute URL. A body that is not a reader, a string or
 // bytes is sent as JSON.
 func (c *Client) Request(method, path string, body any) *http.Request {
 	c.t.Helper()
@@ -82,19 +82,19 @@ func (c *Client) Request(method, path string, body any) *http.Request {
 	return r
 }
 
-// Do sends a body to a path.
+// Do sends a request with a body.
 func (c *Client) Do(method, path string, body any) *Response {
 	c.t.Helper()
 	return c.Send(c.Request(method, path, body))
 }
 
-// Get gets a path.
+// Get requests a path.
 func (c *Client) Get(path string) *Response {
 	c.t.Helper()
 	return c.Do(http.MethodGet, path, nil)
 }
 
-// Want fails the test unless the answer has the status, and decodes it into each of into.
+// Want fails the test unless the response has the status, and decodes it into each of into.
 func (r *Response) Want(t testing.TB, status int, into ...any) *Response {
 	t.Helper()
 	if r.StatusCode != status {
@@ -108,7 +108,7 @@ func (r *Response) Want(t testing.TB, status int, into ...any) *Response {
 	return r
 }
 
-// Form gives a multipart body and its content type: fields in their order, then a file.
+// Form returns a multipart body and its content type: fields in the given order, then a file.
 func Form(fields [][2]string, part, name string, file []byte) (body []byte, contentType string) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -123,7 +123,7 @@ func Form(fields [][2]string, part, name string, file []byte) (body []byte, cont
 	return b.Bytes(), w.FormDataContentType()
 }
 
-// PostForm posts a multipart form.
+// PostForm submits a multipart form.
 func (c *Client) PostForm(path string, fields [][2]string, part, name string, file []byte) *Response {
 	c.t.Helper()
 	body, contentType := Form(fields, part, name, file)
@@ -132,7 +132,7 @@ func (c *Client) PostForm(path string, fields [][2]string, part, name string, fi
 	return c.Send(r)
 }
 
-// Upload uploads a file by REST and gives its id.
+// Upload uploads a file by REST and returns its id.
 func (c *Client) Upload(name string, file []byte) int64 {
 	c.t.Helper()
 	var up struct{ ID int64 }
@@ -140,7 +140,7 @@ func (c *Client) Upload(name string, file []byte) int64 {
 	return up.ID
 }
 
-// Thing makes a draft by REST and gives its id.
+// Thing creates a draft by REST and returns its id.
 func (c *Client) Thing(name string) int64 {
 	c.t.Helper()
 	var thing struct{ ID int64 }
@@ -149,13 +149,13 @@ func (c *Client) Thing(name string) int64 {
 	return thing.ID
 }
 
-// Finalize finalizes uploads onto a target by REST.
+// Finalize finalizes uploads to a target by REST.
 func (c *Client) Finalize(targetType string, targetID int64, ids ...int64) *Response {
 	c.t.Helper()
 	return c.Do(http.MethodPost, "/files/0/FinalizeFiles", FinalizeBody(targetType, targetID, ids...))
 }
 
-// FinalizeBody is what FinalizeFiles is sent.
+// FinalizeBody returns the request body of FinalizeFiles.
 func FinalizeBody(targetType string, targetID int64, ids ...int64) map[string]any {
 	uploads := make([]map[string]any, len(ids))
 	for i, id := range ids {
@@ -170,7 +170,7 @@ func (c *Client) Publish(id int64) *Response {
 	return c.Do(http.MethodPost, fmt.Sprintf("/things/%d/publish", id), nil)
 }
 
-// Result is what GraphQL answers.
+// Result is a GraphQL response.
 type Result struct {
 	Data   json.RawMessage
 	Errors []struct {
@@ -185,7 +185,7 @@ type Result struct {
 	}
 }
 
-// Code is the code of the first error, "" where all is well.
+// Code returns the code of the first error, or "" if there is none.
 func (r *Result) Code() string {
 	if len(r.Errors) == 0 {
 		return ""
@@ -219,7 +219,7 @@ func (c *Client) Query(document string, variables map[string]any, v any) {
 	}
 }
 
-// GraphQLUpload runs a document whose variable at path takes a file, as a GraphQL multipart
+// GraphQLUpload runs a document with a file in the variable at path, as a GraphQL multipart
 // request.
 func (c *Client) GraphQLUpload(document string, variables map[string]any, path, name string, file []byte) *Result {
 	c.t.Helper()
@@ -238,10 +238,10 @@ func (c *Client) result(answer *Response) *Result {
 	c.t.Helper()
 	result := new(Result)
 	if err := json.Unmarshal(answer.Bytes, result); err != nil {
-		c.t.Fatalf("POST /graphql: %d, no JSON: %.300s", answer.StatusCode, answer.Bytes)
+		c.t.Fatalf("POST /graphql: %d, not JSON: %.300s", answer.StatusCode, answer.Bytes)
 	}
 	return result
 }
 
-// ID writes an id as GraphQL does.
+// ID formats an id as GraphQL does.
 func ID(id int64) string { return strconv.FormatInt(id, 10) }

@@ -23,8 +23,8 @@ func Mesh(t testing.TB, name string) []byte {
 	return b
 }
 
-// Meshes gives the real uploads to test with, by path: those of the project and, where a larger
-// collection lies beside it, in ../shared/data, all of that too.
+// Meshes returns the paths of real model files for tests: those of the project and, if a larger
+// collection exists in ../shared/data next to it, that as well.
 func Meshes(t testing.TB) []string {
 	t.Helper()
 	dirs := []string{"testdata/meshes", "../shared/data/meshes", "../shared/data/malformed"}
@@ -44,12 +44,12 @@ func Meshes(t testing.TB) []string {
 		}
 	}
 	if len(paths) < 10 {
-		t.Fatalf("only %d meshes: testdata/meshes is not whole", len(paths))
+		t.Fatalf("only %d meshes: testdata/meshes is incomplete", len(paths))
 	}
 	return paths
 }
 
-// Catalogue brings the real things of testdata/catalogue in.
+// Catalogue imports the real things of testdata/catalogue.
 func (s *Server) Catalogue() {
 	s.t.Helper()
 	tables, err := dataset.Open(filepath.Join(meshtest.Root(), "testdata", "catalogue"))

@@ -92,7 +92,8 @@ func (d *description) check(route *routers.Route, answer *Response) error {
 	return schema.Validate(value)
 }
 
-// schema returns the schema at a pointer. Each is compiled once: it takes longer than most requests.
+// schema returns the schema at a pointer. Each is compiled once: it takes longer than most
+// requests.
 func (d *description) schema(pointer string) (*jsonschema.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -115,7 +116,7 @@ func jsonPointer(keys ...string) string {
 	return b.String()
 }
 
-// checkAnswer checks an answer of the REST API against the description. Operations that the
+// checkAnswer checks a REST response against the OpenAPI description. Operations that the
 // description does not contain are not checked.
 func checkAnswer(t testing.TB, asked *http.Request, answer *Response) {
 	t.Helper()
@@ -131,12 +132,12 @@ func checkAnswer(t testing.TB, asked *http.Request, answer *Response) {
 	}
 	checkPublished(t, asked.Method, route.Path, answer)
 	if err := d.check(route, answer); err != nil {
-		t.Errorf("%s %s answers %d, which is not as OpenAPI describes it: %v", asked.Method, asked.URL.Path, answer.StatusCode, err)
+		t.Errorf("%s %s returns %d, which does not match the OpenAPI description: %v", asked.Method, asked.URL.Path, answer.StatusCode, err)
 	}
 }
 
-// responses are the types of the published interface's successful answers, by method and shape of
-// path.
+// responses are the types of the successful responses of the published interface, by method and
+// path pattern.
 var responses = sync.OnceValue(func() map[string][]string {
 	all := make(map[string][]string)
 	for _, op := range published.Operations() {
@@ -146,8 +147,8 @@ var responses = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// checkPublished checks a successful answer against the fields of the published interface: one of
-// the types that the operation has there must fit.
+// checkPublished checks a successful response against the fields of the published interface: it
+// must match one of the documented types of the operation.
 func checkPublished(t testing.TB, method, path string, answer *Response) {
 	t.Helper()
 	types := responses()[published.Shape(method, path)]
@@ -170,5 +171,5 @@ func checkPublished(t testing.TB, method, path string, answer *Response) {
 		}
 		faults = append(faults, found...)
 	}
-	t.Errorf("%s %s breaks the published interface: %.600q", method, path, faults)
+	t.Errorf("%s %s does not match the published interface: %.600q", method, path, faults)
 }

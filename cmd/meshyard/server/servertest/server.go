@@ -1,4 +1,5 @@
-// Package servertest runs the whole server for tests, on each engine and over a real connection.
+// Package servertest runs the complete server for tests, on each database engine and over a real
+// connection.
 package servertest
 
 import (
@@ -19,16 +20,16 @@ import (
 	"github.com/meshyard/meshyard/internal/preview/child"
 )
 
-// Previews are made in child processes of the test binary.
+// Previews are generated in child processes of the test binary.
 func init() { child.RunIfAsked(child.Normal) }
 
-// migrated is a database of PostgreSQL on which the migrations have run, copied for each test.
+// migrated is a PostgreSQL database with all migrations, which is copied for each test.
 var migrated = pgtest.NewTemplate(func(address string) error {
 	_, err := server.Migrate(context.Background(), config.Settings{DatabaseURL: address})
 	return err
 })
 
-// Server is a server with a database, a bucket and an address of its own.
+// Server is a server with its own database, bucket and address.
 type Server struct {
 	*server.Server
 	URL string
@@ -36,8 +37,8 @@ type Server struct {
 	t testing.TB
 }
 
-// Each runs a test on both engines, beside each other; in short, as the race detector has it, on
-// the one or the other, as its name falls.
+// Each runs a test on both engines in parallel. In short mode, as under the race detector, it runs
+// on one of them, depending on the name of the test.
 func Each(t *testing.T, test func(t *testing.T, s *Server), change ...func(*config.Settings)) {
 	t.Parallel()
 	engines := []string{"sqlite", "postgres"}
@@ -53,8 +54,8 @@ func Each(t *testing.T, test func(t *testing.T, s *Server), change ...func(*conf
 	}
 }
 
-// Sequential says of a long test that it is one caller who sends one request after another: in
-// short, as the race detector has it, it is left out.
+// Sequential skips, in short mode, a long test that sends one request after another, because it has
+// no data races to detect.
 func Sequential(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -62,7 +63,8 @@ func Sequential(t *testing.T) {
 	}
 }
 
-// Settings gives the settings of a fresh, empty catalogue on an engine, which ends with the test.
+// Settings returns the settings of a new, empty catalogue on an engine, which is removed at the end
+// of the test.
 func Settings(t testing.TB, engine string) config.Settings {
 	t.Helper()
 	dir := t.TempDir()
@@ -76,7 +78,7 @@ func Settings(t testing.TB, engine string) config.Settings {
 	return s
 }
 
-// Start runs a server on an engine until the test ends.
+// Start runs a server on an engine until the end of the test.
 func Start(t testing.TB, engine string, change ...func(*config.Settings)) *Server {
 	t.Helper()
 	settings := Settings(t, engine)
@@ -86,7 +88,7 @@ func Start(t testing.TB, engine string, change ...func(*config.Settings)) *Serve
 	return Run(t, settings)
 }
 
-// Run runs a server on settings until the test ends.
+// Run runs a server with the given settings until the end of the test.
 func Run(t testing.TB, settings config.Settings) *Server {
 	t.Helper()
 	return RunLogging(t, settings, slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -114,17 +116,17 @@ func RunLogging(t testing.TB, settings config.Settings, log slog.Handler) *Serve
 			t.Errorf("the server ended with: %v", err)
 		}
 	})
-	// Jobs run by the time it answers: a test that writes for long must not keep them from beginning.
+	// Jobs run when the server responds: a test that writes for long must not delay their start.
 	answer, err := http.Get(settings.BaseURL + "/healthz")
 	if err != nil {
-		t.Fatalf("the server does not answer: %v", err)
+		t.Fatalf("the server does not respond: %v", err)
 	}
 	answer.Body.Close()
 	return &Server{Server: a, URL: settings.BaseURL, t: t}
 }
 
-// User makes a user and gives a client that calls in his name, with the scopes given or else read
-// and write.
+// User creates a user and returns a client that acts as the user, with the given scopes, or read
+// and write by default.
 func (s *Server) User(name string, scopes ...auth.Scope) *Client {
 	s.t.Helper()
 	if _, err := s.Store.CreateUser(context.Background(), name, false); err != nil {
@@ -136,7 +138,7 @@ func (s *Server) User(name string, scopes ...auth.Scope) *Client {
 	return s.Client(s.Token(name, scopes...))
 }
 
-// Staff makes an administrator and gives a client that acts as one.
+// Staff creates an administrator and returns a client that acts as one.
 func (s *Server) Staff() *Client {
 	s.t.Helper()
 	if _, err := s.Store.CreateUser(context.Background(), "staff", true); err != nil {
@@ -145,7 +147,7 @@ func (s *Server) Staff() *Client {
 	return s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
 }
 
-// Token makes a token of a user.
+// Token creates a token of a user.
 func (s *Server) Token(name string, scopes ...auth.Scope) string {
 	s.t.Helper()
 	token, err := s.Store.CreateToken(context.Background(), name, "test", scopes, 0)
@@ -155,8 +157,7 @@ func (s *Server) Token(name string, scopes ...auth.Scope) string {
 	return token
 }
 
-// Fold does at once what the server does every few seconds: it folds counts and finds popularity
-// anew.
+// Fold immediately folds counts and recomputes popularity, which the server does every few seconds.
 func (s *Server) Fold() {
 	s.t.Helper()
 	_, err := s.Store.FoldDownloads(context.Background())
@@ -166,10 +167,10 @@ func (s *Server) Fold() {
 	}
 }
 
-// Client calls with a token; "" is nobody's.
+// Client returns a client with a token, or without one if it is "".
 func (s *Server) Client(token string) *Client { return &Client{URL: s.URL, Token: token, t: s.t} }
 
-// logTo writes log lines to the test's own log.
+// logTo writes log lines to the log of the test.
 type logTo struct{ t testing.TB }
 
 func (l logTo) Write(line []byte) (int, error) {
