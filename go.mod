@@ -42,6 +42,7 @@ require (
 require (
 	github.com/willabides/kongplete v0.4.0
 	golang.org/x/image v0.46.0
+	golang.org/x/term v0.47.0
 )
 
 require (

@@ -25,8 +25,9 @@ type identity struct {
 
 const maxSubject = 255 // OpenID Connect Core 1.0, section 2
 
-// Identify returns the id of the user of an identity, and gives or takes the roles that the identity decides. At the first sign-in it creates the user, with
-// a name like the wanted one: never is it an existing user, whatever their name.
+// Identify returns the id of the user of an identity, and gives or takes the roles that the
+// identity decides. At the first sign-in it creates the user, with a name like the wanted one:
+// never is it an existing user, whatever their name.
 func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, err error) {
 	if err := errors.Join(text("issuer", id.Issuer, maxName), text("subject", id.Subject, maxSubject)); err != nil || id.Subject == "" {
 		return 0, fail(Unauthenticated, "the provider names nobody")
@@ -81,7 +82,8 @@ func setRoles(u *User, id auth.Identity) {
 	}
 }
 
-// recordRole adds to the moderation log that the provider changed the role of u. The log has the user themself as actor.
+// recordRole adds to the moderation log that the provider changed the role of u. The log has the
+// user themself as actor.
 func recordRole(ctx context.Context, tx bun.Tx, u *User) error {
 	return record(ctx, tx, auth.Caller{UserID: u.ID}, ModerationEntry{
 		Action: SetUserRole, UserID: u.ID, Role: u.Role(), Reason: "The OpenID provider decided the role at sign-in.",
@@ -139,8 +141,9 @@ func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string,
 	return wanted + "-" + strings.ToLower(auth.NewSecret()[:10]), nil
 }
 
-// AuthenticateBearer gives the caller that a token of the operator's OpenID provider stands for, which reads and writes. verify tells whose it is. A good
-// verdict is remembered as those of Authenticate are.
+// AuthenticateBearer gives the caller that a token of the operator's OpenID provider stands for,
+// which reads and writes. verify tells whose it is. A good verdict is remembered as those of
+// Authenticate are.
 func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify func(context.Context, string) (auth.Identity, error)) (auth.Caller, error) {
 	hash := auth.HashSecret(token)
 	caller, ok, age := s.tokens.get(hash)

@@ -49,13 +49,23 @@ func (s *Store) SignIn(ctx context.Context, userID int64) (secret string, err er
 	return secret, nil
 }
 
-// Session tells who is signed in with a secret; ok is false where nobody is.
+// Session returns the user who is signed in with a secret, as a caller with all scopes that the
+// user may have; ok is false if there is no such session. A user who is suspended is not signed in.
 func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, ok bool, err error) {
-	err = s.db.read.NewSelect().TableExpr("sessions AS se").ColumnExpr("u.id, u.username").Join("JOIN users AS u ON u.id = se.user_id").
-		Where("se.sha256 = ? AND se.expires_at > ? AND u.suspended_at IS NULL", auth.HashSecret(secret), now()).Scan(ctx, &who.UserID, &who.Username)
+	var sessionID, userID int64
+	var of privileges
+	err = selectPrivileges(s.db.read.NewSelect().TableExpr("sessions AS se")).ColumnExpr("se.id, u.id, u.username").Join("JOIN users AS u ON u.id = se.user_id").
+		Where("se.sha256 = ? AND se.expires_at > ? AND u.suspended_at IS NULL", auth.HashSecret(secret), now()).
+		Scan(ctx, &of.isAdmin, &of.isModerator, &of.suspended, &sessionID, &userID, &who.Username)
 	if errors.Is(err, sql.ErrNoRows) {
 		return who, false, nil
 	}
+	scopes := auth.Scopes{auth.Read, auth.Write}
+	if of.isAdmin || of.isModerator {
+		scopes = append(scopes, auth.Admin)
+	}
+	who.Caller = of.caller(userID, scopes)
+	who.SessionID = sessionID
 	return who, err == nil, err
 }
 

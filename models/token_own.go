@@ -92,6 +92,7 @@ func (s *Store) MakeToken(ctx context.Context, caller auth.Caller, n NewToken) (
 const (
 	maxTokens            = 100 // of a user's own that work at a time
 	maxApplicationTokens = 50  // of one user for one application, and of an application itself
+	maxListedTokens      = 1_000
 )
 
 // checkTokenCount returns a Conflict if the user has as many working tokens of their own as they
@@ -126,6 +127,17 @@ func (s *Store) Tokens(caller auth.Caller) (List, error) {
 	return List{db: s.db, by: order{id: "tk.id"}, rows: func(int64) *bun.SelectQuery {
 		return s.db.read.NewSelect().TableExpr("tokens AS tk").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID)
 	}}, nil
+}
+
+// WorkingTokens returns the access tokens of the caller's user that work, newest first, those of
+// applications included.
+func (s *Store) WorkingTokens(ctx context.Context, caller auth.Caller) (tokens []*Token, err error) {
+	if err := requireUser(caller); err != nil {
+		return nil, err
+	}
+	err = s.db.read.NewSelect().Model(&tokens).ExcludeColumn("sha256").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID).
+		Where("tk.expires_at IS NULL OR tk.expires_at > ?", now()).Order("tk.id DESC").Limit(maxListedTokens).Scan(ctx)
+	return tokens, err
 }
 
 // TokensByID gives the tokens of those ids, for their user.

@@ -49,9 +49,13 @@ func greeting(s config.Settings, name, token string) string {
 		fmt.Fprintf(&b, "GraphiQL    %s/graphiql\n", s.BaseURL)
 	}
 	fmt.Fprintf(&b, "REST        %s/reference\n", s.BaseURL)
-	if token == "" {
-		fmt.Fprintf(&b, "A token     %s token create USERNAME (with the settings of this server)\n", os.Args[0])
+	fmt.Fprintf(&b, "Tokens      %s/login/tokens\n\n", s.BaseURL)
+	if name == "" {
+		name = "USERNAME"
+		fmt.Fprintf(&b, "To make a token in a shell:   %s token create %s\n", os.Args[0], name)
 	}
+	fmt.Fprintf(&b, "To sign in with a password:   %s user password %s\n", os.Args[0], name)
+	fmt.Fprintln(&b, "(Commands need the same settings as this server.)")
 	return b.String() + "\n"
 }
 

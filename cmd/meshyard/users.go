@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode"
 
+	"golang.org/x/term"
+
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
@@ -39,23 +41,39 @@ type userPasswordCmd struct {
 }
 
 func (c *userPasswordCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	// One byte more than a password and its line end may have, so that a longer one is refused and
-	// not cut.
-	text, err := io.ReadAll(io.LimitReader(os.Stdin, auth.MaxPassword+3))
-	if err != nil {
-		return fmt.Errorf("read the password: %w", err)
-	}
-	password := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
-	if strings.ContainsAny(password, "\r\n") {
-		return errors.New("the password must be one line")
-	}
 	return withStore(ctx, s, logger, func(store *models.Store) error {
+		password, err := readPassword(c.Name)
+		if err != nil {
+			return err
+		}
 		if err := store.SetPassword(ctx, c.Name, password); err != nil {
 			return err
 		}
 		fmt.Printf("user %s has a new password\n", c.Name)
 		return nil
 	})
+}
+
+// readPassword reads a password from standard input. On a terminal it asks for it and does not show
+// it.
+func readPassword(username string) (string, error) {
+	if stdin := int(os.Stdin.Fd()); term.IsTerminal(stdin) {
+		fmt.Fprintf(os.Stderr, "New password of %s: ", username)
+		text, err := term.ReadPassword(stdin)
+		fmt.Fprintln(os.Stderr)
+		return string(text), err
+	}
+	// One byte more than a password and its line end may have, so that a longer one is refused and
+	// not cut.
+	text, err := io.ReadAll(io.LimitReader(os.Stdin, auth.MaxPassword+3))
+	if err != nil {
+		return "", fmt.Errorf("read the password: %w", err)
+	}
+	password := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+	if strings.ContainsAny(password, "\r\n") {
+		return "", errors.New("the password must be one line")
+	}
+	return password, nil
 }
 
 type tokenCreateCmd struct {

@@ -64,7 +64,8 @@ const (
 
 // Caller is who makes a request. The zero Caller is nobody.
 type Caller struct {
-	TokenID       int64 // 0: the caller showed a token of the operator's OpenID provider
+	TokenID       int64 // 0: the caller showed an ID token of the operator's OpenID provider, or is signed in in a browser
+	SessionID     int64 // of the browser in which the caller is signed in; 0: no browser
 	UserID        int64 // 0: the token is an application's own, which stands for nobody and reads what is public
 	ApplicationID int64 // 0: no application came between
 	Role          Role
@@ -76,7 +77,8 @@ type Caller struct {
 // Known tells whether the caller is anybody at all.
 func (c Caller) Known() bool { return c.TokenID != 0 || c.UserID != 0 }
 
-// Staff tells whether the caller acts as a moderator or an administrator: is one, and holds a token that says so.
+// Staff tells whether the caller acts as a moderator or an administrator: is one, and holds a token
+// that says so.
 func (c Caller) Staff() bool {
 	return (c.Role == Moderator || c.Role == Administrator) && c.Suspended == "" && c.Scopes.Has(Admin)
 }
@@ -87,6 +89,8 @@ func (c Caller) Administers() bool { return c.Role == Administrator && c.Staff()
 // Key tells callers apart: those of the same key may do and see the same.
 func (c Caller) Key() string {
 	switch {
+	case c.SessionID != 0:
+		return "session " + strconv.FormatInt(c.SessionID, 10)
 	case c.TokenID != 0:
 		return "token " + strconv.FormatInt(c.TokenID, 10)
 	case c.UserID != 0:
@@ -95,8 +99,8 @@ func (c Caller) Key() string {
 	return ""
 }
 
-// Account names whom the caller's requests are counted for: the user, whichever of their tokens they
-// use, or the application where the token is an application's own. It is empty for nobody.
+// Account names whom the caller's requests are counted for: the user, whichever of their tokens
+// they use, or the application where the token is an application's own. It is empty for nobody.
 func (c Caller) Account() string {
 	switch {
 	case c.UserID != 0:
@@ -120,15 +124,16 @@ func WithCaller(ctx context.Context, c Caller, err error) context.Context {
 	return context.WithValue(ctx, contextKey{}, identity{c, err})
 }
 
-// From gives the caller that ctx carries, and why there is none where a token was presented in vain.
+// From gives the caller that ctx carries, and why there is none where a token was presented in
+// vain.
 func From(ctx context.Context) (Caller, error) {
 	id, _ := ctx.Value(contextKey{}).(identity)
 	return id.caller, id.err
 }
 
-// SignedIn is who is signed in in a browser.
+// SignedIn is a user who is signed in in a browser.
 type SignedIn struct {
-	UserID   int64
+	Caller
 	Username string
 }
 
@@ -141,6 +146,7 @@ type Identity struct {
 	Email           string    // empty unless it can be trusted
 	ExpiresAt       time.Time // of the token
 
-	// IsAdministrator and IsModerator say whether the provider gives these roles; nil: it does not decide.
+	// IsAdministrator and IsModerator say whether the provider gives these roles; nil: it does not
+	// decide.
 	IsAdministrator, IsModerator *bool
 }

@@ -13,15 +13,15 @@ import (
 // ErrNotAdmitted reports that the provider vouches for somebody whom Rules do not admit.
 var ErrNotAdmitted = errors.New("this server does not admit the account at the OpenID provider")
 
-// Rules say which claims describe a user, and what the claims decide. The name of a claim is a key of
-// the ID token, or a path of keys separated by dots, such as realm_access.roles.
+// Rules say which claims describe a user, and what the claims decide. The name of a claim is a key
+// of the ID token, or a path of keys separated by dots, such as realm_access.roles.
 type Rules struct {
 	UsernameClaim string // default: preferred_username
 	NameClaim     string // of the display name; default: given_name and family_name, or else name
 	EmailClaim    string // default: email
 
-	// AllowUnverifiedEmail accepts e-mail addresses without email_verified. Without it, only the claim
-	// email can be accepted, because email_verified is about no other claim.
+	// AllowUnverifiedEmail accepts e-mail addresses without email_verified. Without it, only the
+	// claim email can be accepted, because email_verified is about no other claim.
 	AllowUnverifiedEmail bool
 
 	GroupsClaim    string   // default: groups
@@ -58,8 +58,8 @@ func (r Rules) lacking(c claims) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return c.value(name) == nil })
 }
 
-// identify writes to id what the claims say about the user, roles excepted. It returns ErrNotAdmitted
-// if the rules do not admit the user.
+// identify writes to id what the claims say about the user, roles excepted. It returns
+// ErrNotAdmitted if the rules do not admit the user.
 func (r Rules) identify(c claims, id *auth.Identity) error {
 	id.Username = c.text(r.usernameClaim())
 	switch {
@@ -143,7 +143,8 @@ func (c claims) text(name string) string {
 	return strings.TrimSpace(s)
 }
 
-// texts returns the strings of a claim: a list of strings, one string, or a boolean as true or false.
+// texts returns the strings of a claim: a list of strings, one string, or a boolean as true or
+// false.
 func (c claims) texts(name string) []string {
 	switch v := c.value(name).(type) {
 	case string:

@@ -1,5 +1,6 @@
-// Package oidc knows people by the operator's OpenID provider: it signs them in by the authorization code flow of OpenID Connect Core 1.0, with state, nonce and
-// proof key, and believes ID tokens of that provider that are meant for this server.
+// Package oidc knows people by the operator's OpenID provider: it signs them in by the
+// authorization code flow of OpenID Connect Core 1.0, with state, nonce and proof key, and believes
+// ID tokens of that provider that are meant for this server.
 package oidc
 
 import (
@@ -16,10 +17,12 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// ErrRefused says that the provider does not vouch for whoever asks: a code or a token is not good. What exactly is wrong is not said, for it would repeat them.
+// ErrRefused says that the provider does not vouch for whoever asks: a code or a token is not good.
+// What exactly is wrong is not said, for it would repeat them.
 var ErrRefused = errors.New("the OpenID provider does not vouch for this")
 
-// Provider is an OpenID provider. It is found when it is first needed, and again later where that failed: the server starts without it.
+// Provider is an OpenID provider. It is found when it is first needed, and again later where that
+// failed: the server starts without it.
 type Provider struct {
 	Issuer       string // its address, exactly as it writes it in its tokens
 	ClientID     string // what this server is called there
@@ -35,7 +38,8 @@ type Provider struct {
 	again     time.Time
 }
 
-// retryAfter is how long a provider that could not be found is left alone, so that who asks meanwhile need not wait.
+// retryAfter is how long a provider that could not be found is left alone, so that who asks
+// meanwhile need not wait.
 const retryAfter = 5 * time.Second
 
 // provider gives what the provider publishes of itself.
@@ -64,7 +68,8 @@ func (p *Provider) config(found *oidc.Provider) *oauth2.Config {
 	}
 }
 
-// AuthorizeURL is where a browser is sent to sign in. state, nonce and verifier are random, and kept for Exchange.
+// AuthorizeURL is where a browser is sent to sign in. state, nonce and verifier are random, and
+// kept for Exchange.
 func (p *Provider) AuthorizeURL(ctx context.Context, state, nonce, verifier string) (string, error) {
 	found, err := p.provider(ctx)
 	if err != nil {
@@ -73,8 +78,9 @@ func (p *Provider) AuthorizeURL(ctx context.Context, state, nonce, verifier stri
 	return p.config(found).AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier)), nil
 }
 
-// Exchange turns the code that the browser came back with into the identity of its user, and their roles. Claims that the ID token lacks come from UserInfo.
-// A code that is not valid, or not for this nonce and verifier, is ErrRefused.
+// Exchange turns the code that the browser came back with into the identity of its user, and their
+// roles. Claims that the ID token lacks come from UserInfo. A code that is not valid, or not for
+// this nonce and verifier, is ErrRefused.
 func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (auth.Identity, error) {
 	found, err := p.provider(ctx)
 	if err != nil {
@@ -117,8 +123,9 @@ func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (
 // IsToken tells whether a text looks like a token of any provider: a JWT in compact form.
 func IsToken(text string) bool { return strings.HasPrefix(text, "ey") && strings.Count(text, ".") == 2 }
 
-// Verify returns the identity of the user of an ID token. It decides no roles, and the claims must be in the token: there is no access token to ask UserInfo
-// with. A token that is not the provider's, not for this server, or expired, is ErrRefused.
+// Verify returns the identity of the user of an ID token. It decides no roles, and the claims must
+// be in the token: there is no access token to ask UserInfo with. A token that is not the
+// provider's, not for this server, or expired, is ErrRefused.
 func (p *Provider) Verify(ctx context.Context, token string) (auth.Identity, error) {
 	found, err := p.provider(ctx)
 	if err != nil {

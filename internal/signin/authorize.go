@@ -170,7 +170,7 @@ func (s *site) authorize(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case answered:
 	case !ok:
-		s.signInFirst(w, r, q.Given)
+		s.signInFirst(w, r, authorizePath+"?"+q.Given.Encode())
 	default:
 		v := view{Username: who.Username, SignedIn: true, Question: q, Token: s.decisionToken(secret, q), Next: authorizePath + "?" + q.Given.Encode()}
 		s.show(w, "consent", http.StatusOK, v, q.formsTo())
@@ -198,7 +198,7 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) {
 	case answered:
 		return
 	case !ok:
-		s.signInFirst(w, r, q.Given)
+		s.signInFirst(w, r, authorizePath+"?"+q.Given.Encode())
 		return
 	case !s.Key.Verify(r.PostForm.Get("token"), "oauth decision", secret, q.Given.Encode()):
 		s.refuse(w, r, http.StatusForbidden, "This form is not the one that you were shown. Go back to the application and begin again.")

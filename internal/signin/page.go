@@ -18,6 +18,7 @@ var templates = map[string]*template.Template{
 	"sign-in": parsePage("sign-in"),
 	"consent": parsePage("consent"),
 	"code":    parsePage("code"),
+	"tokens":  parsePage("tokens"),
 	"refused": parsePage("refused"),
 }
 
@@ -36,8 +37,9 @@ type view struct {
 	Next     string // where to go on to
 
 	Question *question
-	Token    string // binds a decision to the browser and to the question
+	Token    string // binds a form to the session, and a decision to the question
 	Code     string // an authorization code to copy
+	Tokens   *tokenPage
 }
 
 // Asset is the address of a file of the pages.

@@ -14,7 +14,8 @@ import (
 	"github.com/meshyard/meshyard/internal/oidc"
 )
 
-// flow is what the browser keeps while its user signs in elsewhere. It is signed, since a neighbour of this host could set the cookie.
+// flow is what the browser keeps while its user signs in elsewhere. It is signed, since a neighbour
+// of this host could set the cookie.
 type flow struct {
 	State, Nonce, Verifier, Next string
 	Until                        time.Time

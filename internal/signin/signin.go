@@ -31,6 +31,9 @@ type Store interface {
 	Redeem(ctx context.Context, a *oauth.Application, code, redirect, verifier string) (*oauth.Token, error)
 	IssueOwn(ctx context.Context, a *oauth.Application) (*oauth.Token, error)
 	TokenInfo(ctx context.Context, token string) (clientID string, userID int64, err error)
+	Tokens(ctx context.Context, caller auth.Caller) ([]Token, error)
+	MakeToken(ctx context.Context, caller auth.Caller, n NewToken) (secret string, err error)
+	RevokeToken(ctx context.Context, caller auth.Caller, id int64) error
 }
 
 // Options says what it stands on.
@@ -39,7 +42,8 @@ type Options struct {
 	Key      signing.Key
 	Store    Store
 	Provider *oidc.Provider // nil: there is none
-	// Explain gives the status and the text for an error; what has no text of its own is logged there.
+	// Explain gives the status and the text for an error; what has no text of its own is logged
+	// there.
 	Explain func(ctx context.Context, err error) (status int, message string)
 	// Missing answers that there is nothing at a path.
 	Missing func(w http.ResponseWriter)
@@ -57,6 +61,7 @@ type site struct {
 const (
 	loginPath     = "/login"
 	callbackPath  = "/login/oidc/callback"
+	tokensPath    = "/login/tokens"
 	authorizePath = "/login/oauth/authorize"
 	tokenPath     = "/login/oauth/access_token"
 )
@@ -90,6 +95,9 @@ func Handler(o Options) http.Handler {
 	handle("GET /login", s.showSignIn)
 	handle("POST /login", form(s.signInByPassword))
 	handle("POST /logout", form(s.signOut))
+	handle("GET "+tokensPath, s.showTokens)
+	handle("POST "+tokensPath, form(s.makeToken))
+	handle("POST "+tokensPath+"/revoke", form(s.revokeToken))
 	handle("GET "+authorizePath, s.authorize)
 	handle("POST "+authorizePath, form(s.decide))
 	handle("POST "+tokenPath, s.giveToken)
@@ -115,18 +123,24 @@ func Handler(o Options) http.Handler {
 // maxForm bounds what is sent here, in bytes.
 const maxForm = 64 << 10
 
-// onward gives the address to go on to after signing in: that of a question of an application, and
-// nothing else that a link could name.
+// onward returns the URL to go on to after signing in: an application's question, or one of this
+// server's pages. Any other text, which a link could contain, leads to the page for signing in.
 func (s *site) onward(next string) string {
 	u, err := url.Parse(next)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || strings.TrimSuffix(u.Path, "/") != authorizePath {
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil {
 		return s.BaseURL + loginPath
 	}
-	return s.BaseURL + authorizePath + "?" + u.RawQuery
+	switch path := strings.TrimSuffix(u.Path, "/"); path {
+	case authorizePath:
+		return s.BaseURL + path + "?" + u.RawQuery
+	case tokensPath, "/graphiql", "/reference":
+		return s.BaseURL + path
+	}
+	return s.BaseURL + loginPath
 }
 
-// signInFirst sends a browser to sign in and back again.
-func (s *site) signInFirst(w http.ResponseWriter, r *http.Request, question url.Values) {
-	next := url.Values{"next": {authorizePath + "?" + question.Encode()}}
+// signInFirst sends a browser to sign in, and then to a path of this server.
+func (s *site) signInFirst(w http.ResponseWriter, r *http.Request, path string) {
+	next := url.Values{"next": {path}}
 	http.Redirect(w, r, s.BaseURL+loginPath+"?"+next.Encode(), http.StatusSeeOther)
 }

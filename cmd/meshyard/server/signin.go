@@ -19,9 +19,50 @@ import (
 // signIn answers where people sign in and applications ask to be let in.
 func (a *Server) signIn(key signing.Key) http.Handler {
 	return signin.Handler(signin.Options{
-		BaseURL: a.Settings.BaseURL, Key: key, Store: a.Store, Provider: a.provider, Missing: missing,
+		BaseURL: a.Settings.BaseURL, Key: key, Store: accounts{a.Store}, Provider: a.provider, Missing: missing,
 		Explain: explain,
 	})
+}
+
+// accounts is a Store with the tokens of users as the pages for signing in show them.
+type accounts struct{ *models.Store }
+
+// Tokens returns the access tokens of the caller's user that work, newest first.
+func (a accounts) Tokens(ctx context.Context, caller auth.Caller) ([]signin.Token, error) {
+	rows, err := a.WorkingTokens(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for _, t := range rows {
+		if t.ApplicationID != 0 {
+			ids = append(ids, t.ApplicationID)
+		}
+	}
+	applications, err := a.ApplicationsByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	tokens := make([]signin.Token, len(rows))
+	for i, t := range rows {
+		tokens[i] = signin.Token{ID: t.ID, Name: t.Name, Scopes: t.ScopeList(), CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt}
+		if app := applications[t.ApplicationID]; app != nil {
+			tokens[i].Application = app.Name
+		}
+	}
+	return tokens, nil
+}
+
+// MakeToken makes an access token of the caller's user and returns it.
+func (a accounts) MakeToken(ctx context.Context, caller auth.Caller, n signin.NewToken) (string, error) {
+	secret, _, err := a.Store.MakeToken(ctx, caller, models.NewToken{Name: n.Name, Scopes: n.Scopes, ExpiresAt: n.ExpiresAt})
+	return secret, err
+}
+
+// RevokeToken revokes an access token of the caller's user.
+func (a accounts) RevokeToken(ctx context.Context, caller auth.Caller, id int64) error {
+	_, err := a.Store.RevokeToken(ctx, caller, id)
+	return err
 }
 
 // explain returns the status and the public message of an error, for pages.
@@ -46,7 +87,8 @@ func newProvider(s config.Settings) *oidc.Provider {
 	}
 }
 
-// authenticate finds out who calls: by a token of ours, or by one of the operator's OpenID provider.
+// authenticate finds out who calls: by a token of ours, or by one of the operator's OpenID
+// provider.
 func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, error) {
 	if a.provider == nil || !oidc.IsToken(token) {
 		return a.Store.Authenticate(ctx, token)

@@ -1,0 +1,181 @@
+package server_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/oidc/oidctest"
+)
+
+const tokenPage = "/login/tokens"
+
+var (
+	shownSecret = regexp.MustCompile(`id="secret" value="(meshyard_\w+)"`)
+	shownToken  = regexp.MustCompile(`name="id" value="(\d+)"`)
+)
+
+// tokenForm returns the fields of the form that makes tokens, as a browser was shown them.
+func tokenForm(t *testing.T, b *servertest.Browser, name string, scopes ...string) url.Values {
+	t.Helper()
+	form := b.Get(tokenPage).Want(t, http.StatusOK).Fields()
+	form.Set("name", name)
+	form.Set("days", "30")
+	form["scope"] = scopes
+	return form
+}
+
+// makeOnPage makes a token on the page and returns it.
+func makeOnPage(t *testing.T, b *servertest.Browser, name string, scopes ...string) string {
+	t.Helper()
+	page := b.Post(tokenPage, tokenForm(t, b, name, scopes...)).Want(t, http.StatusOK)
+	found := shownSecret.FindSubmatch(page.Bytes)
+	if found == nil {
+		t.Fatalf("the page shows no new token: %s", page.Bytes)
+	}
+	return string(found[1])
+}
+
+// A user makes a token in a browser, uses it, sees it listed, and revokes it.
+func TestTokenPage(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		s.User("ada")
+		s.Password("ada", pass)
+		b := s.Browser()
+		first := b.Get(tokenPage).Want(t, http.StatusSeeOther)
+		if to := first.Header.Get("Location"); to != s.URL+"/login?next=%2Flogin%2Ftokens" {
+			t.Fatalf("without a session the page leads to %q", to)
+		}
+		form := b.Follow(first).Fields()
+		form.Set("username", "ada")
+		form.Set("password", pass)
+		if to := b.Post("/login", form).Want(t, http.StatusSeeOther).Header.Get("Location"); to != s.URL+tokenPage {
+			t.Errorf("after the sign-in the browser goes to %q", to)
+		}
+		if page := b.Get("/login"); !strings.Contains(string(page.Bytes), `href="/login/tokens"`) {
+			t.Error("the page after the sign-in does not link to the tokens")
+		}
+
+		secret := makeOnPage(t, b, "my <slicer>", "read")
+		c := s.Client(secret)
+		c.Get("/users/me").Want(t, http.StatusOK)
+		c.Do("POST", "/things/", object{"name": "x", "license": "cc", "category": "Art"}).Want(t, http.StatusForbidden)
+		page := b.Get(tokenPage)
+		for _, want := range []string{"my &lt;slicer&gt;", "expires <time>"} {
+			if !strings.Contains(string(page.Bytes), want) {
+				t.Errorf("the page lacks %q: %s", want, page.Bytes)
+			}
+		}
+		if strings.Contains(string(page.Bytes), secret) {
+			t.Error("the token is shown twice")
+		}
+		if policy := page.Header.Get("Content-Security-Policy"); strings.Contains(policy, "script-src") || !strings.Contains(policy, "default-src 'none'") || strings.Contains(string(page.Bytes), "<script") || page.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("headers %v", page.Header)
+		}
+
+		// The tokens that the server made at the shell are listed too: revoke exactly this one.
+		ids := shownToken.FindAllSubmatch(page.Bytes, -1)
+		revoke := page.Fields()
+		revoke.Set("id", string(ids[0][1])) // newest first
+		b.Post(tokenPage+"/revoke", revoke).Want(t, http.StatusSeeOther)
+		c.Get("/users/me").Want(t, http.StatusUnauthorized)
+		if left := shownToken.FindAllSubmatch(b.Get(tokenPage).Bytes, -1); len(left) != len(ids)-1 {
+			t.Errorf("%d tokens are left of %d", len(left), len(ids))
+		}
+
+		b.Post("/logout", nil).Want(t, http.StatusSeeOther)
+		b.Get(tokenPage).Want(t, http.StatusSeeOther)
+		b.Post(tokenPage, revoke).Want(t, http.StatusSeeOther)
+	})
+}
+
+// Nothing but the page itself makes or revokes tokens, and nobody reaches another user's.
+func TestTokenPageTricks(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		s.User("ada")
+		s.Password("ada", pass)
+		eve := s.User("eve")
+		s.Password("eve", pass)
+		b, evil := s.Browser(), s.Browser()
+		b.SignIn("ada", pass).Want(t, http.StatusSeeOther)
+		evil.SignIn("eve", pass).Want(t, http.StatusSeeOther)
+		before := len(shownToken.FindAll(b.Get(tokenPage).Bytes, -1))
+
+		good := tokenForm(t, b, "x", "read")
+		refused := func(name string, r *servertest.Response, status int) {
+			t.Helper()
+			if r.StatusCode != status || shownSecret.Match(r.Bytes) {
+				t.Errorf("%s: got %d, want %d: %s", name, r.StatusCode, status, r.Bytes)
+			}
+		}
+		changed := func(field string, values ...string) url.Values {
+			form := url.Values{}
+			for k, v := range good {
+				form[k] = v
+			}
+			form[field] = values
+			return form
+		}
+		for _, site := range []string{"cross-site", "same-site"} {
+			refused("a form of another site", b.PostFrom(site, tokenPage, good), 403)
+			refused("a form of another site", b.PostFrom(site, tokenPage+"/revoke", good), 403)
+		}
+		refused("no signature", b.Post(tokenPage, changed("token")), 403)
+		refused("another session's signature", b.Post(tokenPage, changed("token", tokenForm(t, evil, "x", "read").Get("token"))), 403)
+		refused("a scope that the user has not", b.Post(tokenPage, changed("scope", "read", "admin")), 403)
+		refused("an unknown scope", b.Post(tokenPage, changed("scope", "all")), 403)
+		refused("no scope", b.Post(tokenPage, changed("scope")), 400)
+		refused("no name", b.Post(tokenPage, changed("name", " ")), 400)
+		refused("a long name", b.Post(tokenPage, changed("name", strings.Repeat("x", 300))), 400)
+		refused("no lifetime", b.Post(tokenPage, changed("days")), 400)
+		refused("a negative lifetime", b.Post(tokenPage, changed("days", "-1")), 400)
+		if n := len(shownToken.FindAll(b.Get(tokenPage).Bytes, -1)); n != before {
+			t.Errorf("%d tokens were made", n-before)
+		}
+
+		own := shownToken.FindSubmatch(b.Get(tokenPage).Bytes)[1]
+		theft := evil.Get(tokenPage).Fields()
+		theft.Set("id", string(own))
+		refused("another user's token", evil.Post(tokenPage+"/revoke", theft), 404)
+		theft.Set("id", "x")
+		refused("no id", evil.Post(tokenPage+"/revoke", theft), 404)
+		if strings.Contains(string(evil.Get(tokenPage).Bytes), `name="id" value="`+string(own)+`"`) {
+			t.Error("eve sees ada's token")
+		}
+
+		if strings.Contains(string(b.Get(tokenPage).Bytes), `value="admin"`) {
+			t.Error("a member is offered the scope admin")
+		}
+		staff := s.Staff()
+		var me struct{ Me struct{ Username string } }
+		staff.Query(`{ me { username } }`, nil, &me)
+		s.Password(me.Me.Username, pass)
+		moderator := s.Browser()
+		moderator.SignIn(me.Me.Username, pass).Want(t, http.StatusSeeOther)
+		s.Client(makeOnPage(t, moderator, "staff", "read", "admin")).Query(`{ moderationLog { nodes { id } } }`, nil, new(any))
+
+		eve.Get("/users/me").Want(t, http.StatusOK)
+		staff.Query(`mutation { suspendUser(input: {username: "eve", reason: "Spam."}) { user { id } } }`, nil, new(any))
+		evil.Get(tokenPage).Want(t, http.StatusSeeOther)
+		evil.Post(tokenPage, theft).Want(t, http.StatusSeeOther)
+	})
+}
+
+// Whoever signs in through the OpenID provider comes to a token too.
+func TestTokenPageAfterOpenID(t *testing.T) {
+	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
+		issuer.SignsIn(oidctest.Claims{"sub": "1", "preferred_username": "ada"})
+		b := s.Browser()
+		if to := signInElsewhere(t, b, tokenPage).Want(t, http.StatusSeeOther).Header.Get("Location"); to != s.URL+tokenPage {
+			t.Errorf("after the sign-in the browser goes to %q", to)
+		}
+		var me struct{ Me struct{ Username string } }
+		s.Client(makeOnPage(t, b, "laptop", "read", "write")).Query(`{ me { username } }`, nil, &me)
+		if me.Me.Username != "ada" {
+			t.Errorf("the token is of %q", me.Me.Username)
+		}
+	})
+}
