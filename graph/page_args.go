@@ -50,7 +50,8 @@ func (a pageArgs) slice(list string) (part models.Slice, err error) {
 		case a.after != nil || a.before != nil || a.last != nil:
 			return part, apierror.Invalid("page", "page: must not be combined with after, before or last")
 		case *a.page < 1:
-			return part, apierror.Invalid("page", "page: must be at least 1 (got %d)", *a.page)
+			return part, apierror.Invalid("page", "page: must be at least 1 (got %d)", *a.page).
+				WithFieldCode(apierror.FieldOutOfRange)
 		}
 		part.Offset = int64(*a.page-1) * int64(part.First)
 	}
@@ -64,7 +65,8 @@ func (a pageArgs) slice(list string) (part models.Slice, err error) {
 // inRange checks an integer argument.
 func inRange(name string, n, least, most int32) error {
 	if n < least || n > most {
-		err := apierror.Invalid(name, "%s: must be between %d and %d (got %d)", name, least, most, n)
+		err := apierror.Invalid(name, "%s: must be between %d and %d (got %d)", name, least, most, n).
+			WithFieldCode(apierror.FieldOutOfRange)
 		err.Limit = int64(most)
 		return err
 	}

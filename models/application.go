@@ -11,6 +11,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/oauth"
 )
@@ -74,9 +75,7 @@ func (s *Store) RegisterApplication(ctx context.Context, n NewApplication) (secr
 		return "", nil, badInput("name", "name: must not be blank, and holds no control characters")
 	}
 	if len(n.RedirectURIs) > maxRedirects {
-		e := badInput("redirectUris", "redirectUris: %d addresses, at most %d are taken", len(n.RedirectURIs), maxRedirects)
-		e.Limit = maxRedirects
-		return "", nil, e
+		return "", nil, tooMany("redirectUris", len(n.RedirectURIs), maxRedirects)
 	}
 	for _, address := range n.RedirectURIs {
 		if err := oauth.CheckRedirect(address); err != nil {
@@ -84,7 +83,7 @@ func (s *Store) RegisterApplication(ctx context.Context, n NewApplication) (secr
 		}
 	}
 	if n.IsPublic && len(n.RedirectURIs) == 0 {
-		return "", nil, badInput("redirectUris", "redirectUris: a public client needs one, for it has no other way to a token")
+		return "", nil, badInput("redirectUris", "redirectUris: a public client needs at least one").WithFieldCode(apierror.FieldRequired)
 	}
 	a = &Application{
 		ClientID: auth.HashSecret(auth.NewSecret())[:20], Name: name, Redirects: strings.Join(slices.Compact(slices.Clone(n.RedirectURIs)), "\n"),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
@@ -193,7 +194,7 @@ func (s *Store) FindCollections(f Filter, sort Sort) (List, error) {
 func (f Filter) check() error {
 	for field, at := range map[string]*time.Time{"postedAfter": f.PostedAfter, "postedBefore": f.PostedBefore} {
 		if at != nil && (at.UTC().Year() < 1 || at.UTC().Year() > 9999) {
-			return badInput(field, "%s: the year %d is not between 1 and 9999", field, at.UTC().Year())
+			return badInput(field, "%s: the year %d is not between 1 and 9999", field, at.UTC().Year()).WithFieldCode(apierror.FieldOutOfRange)
 		}
 	}
 	return errors.Join(text("tag", f.Tag, maxTag), text("license", string(f.License), maxTag))

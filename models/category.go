@@ -8,6 +8,8 @@ import (
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
+
+	"github.com/meshyard/meshyard/internal/apierror"
 )
 
 // Category is a shelf that a thing stands on. Shelves form a tree.
@@ -36,7 +38,8 @@ func category(ctx context.Context, db bun.IDB, which string) (*Category, error) 
 	err := db.NewSelect().Model(c).
 		Where("lower(c.name) = lower(?0) OR c.slug = lower(?0) OR CAST(c.id AS text) = ?0", which).Limit(1).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, badInput("category", "category %.60q does not exist: want the name, the slug or the id of one", which)
+		return nil, badInput("category", "category: %.60q is not the name, slug or id of a category", which).
+			WithFieldCode(apierror.FieldNotFound)
 	}
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -73,10 +72,7 @@ func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewC
 }
 
 func checkCollection(name, description *string) error {
-	if name != nil && strings.TrimSpace(*name) == "" {
-		return badInput("name", "name: must not be blank")
-	}
-	return errors.Join(optional("name", name, maxName), optional("description", description, MaxText))
+	return errors.Join(checkName(name), optional("description", description, MaxText))
 }
 
 // CollectionChange is what is to change of a collection; what is nil stays.

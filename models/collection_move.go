@@ -7,6 +7,7 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
@@ -89,16 +90,14 @@ func (s *Store) RemoveThings(ctx context.Context, caller auth.Caller, thingIDs [
 
 func checkThingIDs(ids []int64) error {
 	if len(ids) == 0 {
-		return badInput("thingIds", "thingIds: at least one id is needed")
+		return required("thingIds")
 	}
 	if len(ids) > maxCollectAtOnce {
-		e := badInput("thingIds", "thingIds: at most %d are taken (got %d)", maxCollectAtOnce, len(ids))
-		e.Limit = maxCollectAtOnce
-		return e
+		return tooMany("thingIds", len(ids), maxCollectAtOnce)
 	}
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
-			return badInput("thingIds", "thingIds: %d is given twice", id)
+			return badInput("thingIds", "thingIds: %d is given twice", id).WithFieldCode(apierror.FieldDuplicate)
 		}
 	}
 	return nil

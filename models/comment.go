@@ -132,7 +132,7 @@ func (c *Comment) notify(ctx context.Context, tx bun.Tx, owner, repliedTo int64)
 
 func checkBody(body string) error {
 	if strings.TrimSpace(body) == "" {
-		return badInput("body", "body: must not be blank")
+		return required("body")
 	}
 	return text("body", body, MaxText)
 }

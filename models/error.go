@@ -32,5 +32,17 @@ func badInput(field, format string, args ...any) *Error {
 	return apierror.Invalid(field, format, args...)
 }
 
+// required returns the error of an input that must not be empty.
+func required(field string) *Error {
+	return badInput(field, "%s: must not be blank", field).WithFieldCode(apierror.FieldRequired)
+}
+
+// tooMany returns the error of a list with n entries that may have at most limit.
+func tooMany(field string, n, limit int) *Error {
+	e := badInput(field, "%s: has %d entries, the limit is %d", field, n, limit).WithFieldCode(apierror.FieldTooMany)
+	e.Limit = int64(limit)
+	return e
+}
+
 // CodeOf returns the code of the Error that err is or wraps, and Internal for any other error.
 func CodeOf(err error) Code { return apierror.CodeOf(err) }

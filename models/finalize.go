@@ -10,6 +10,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
 )
@@ -87,17 +88,15 @@ func (s *Store) FinalizeOne(ctx context.Context, caller auth.Caller, id int64) (
 // checkBatch sees that a batch is well formed, and gives its ids.
 func checkBatch(files []FinalizeFile) ([]int64, error) {
 	if len(files) == 0 {
-		return nil, badInput("files", "files: at least one pending upload is needed")
+		return nil, required("files")
 	}
 	if len(files) > MaxFiles {
-		e := badInput("files", "files: %d, at most %d are taken", len(files), MaxFiles)
-		e.Limit = MaxFiles
-		return nil, e
+		return nil, tooMany("files", len(files), MaxFiles)
 	}
 	ids := make([]int64, len(files))
 	for i, f := range files {
 		if slices.Contains(ids[:i], f.ID) {
-			return nil, badInput("files", "files: %d is there twice", f.ID)
+			return nil, badInput("files", "files: %d is given twice", f.ID).WithFieldCode(apierror.FieldDuplicate)
 		}
 		ids[i] = f.ID
 	}

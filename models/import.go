@@ -191,7 +191,7 @@ func (s *Store) ImportCheck(ctx context.Context) (func(dataset.Thing) error, err
 	return func(th dataset.Thing) error {
 		errs := []error{text("name", th.Name, maxName), text("description", th.Description, MaxText)}
 		if strings.TrimSpace(th.Name) == "" {
-			errs = append(errs, badInput("name", "name: must not be blank"))
+			errs = append(errs, required("name"))
 		}
 		if author(th) != th.Author {
 			errs = append(errs, badInput("creator", "creator: %.60q is no user name: want 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone", th.Author))

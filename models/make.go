@@ -170,10 +170,7 @@ type MakeChange struct {
 
 // UpdateMake changes a make of the caller.
 func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange) (*Make, error) {
-	if c.Name != nil && strings.TrimSpace(*c.Name) == "" {
-		return nil, badInput("name", "name: must not be blank")
-	}
-	if err := errors.Join(optional("name", c.Name, maxName), optional("description", c.Description, MaxText)); err != nil {
+	if err := errors.Join(checkName(c.Name), optional("description", c.Description, MaxText)); err != nil {
 		return nil, err
 	}
 	var html renderedHTML

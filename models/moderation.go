@@ -79,7 +79,7 @@ func checkDecision(caller auth.Caller, reason string) error {
 		return fail(Forbidden, "this is for the staff")
 	}
 	if strings.TrimSpace(reason) == "" {
-		return badInput("reason", "reason: must not be blank")
+		return required("reason")
 	}
 	return text("reason", reason, maxReason)
 }

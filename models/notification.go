@@ -152,9 +152,7 @@ func (s *Store) UnreadNotifications(ctx context.Context, caller auth.Caller) (in
 // One that does not exist, or is read already, is not an error.
 func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, ids []int64) error {
 	if len(ids) > maxNotifications {
-		e := badInput("ids", "ids: at most %d are taken (got %d)", maxNotifications, len(ids))
-		e.Limit = maxNotifications
-		return e
+		return tooMany("ids", len(ids), maxNotifications)
 	}
 	q := s.db.write.NewUpdate().Model((*Notification)(nil)).Set("read_at = ?", now()).Where("user_id = ? AND read_at IS NULL", caller.UserID)
 	if ids != nil {

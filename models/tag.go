@@ -89,9 +89,7 @@ func cleanTags(tags []string) ([]string, error) {
 		}
 	}
 	if len(clean) > maxTags {
-		e := badInput("tags", "tags: %d, at most %d are taken", len(clean), maxTags)
-		e.Limit = maxTags
-		return nil, e
+		return nil, tooMany("tags", len(clean), maxTags)
 	}
 	return clean, nil
 }

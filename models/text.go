@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/meshyard/meshyard/internal/apierror"
 )
 
 // The longest texts that are taken, in characters.
@@ -23,17 +25,25 @@ const MaxFiles = 1_000
 // limit characters.
 func text(field, s string, limit int) error {
 	if !utf8.ValidString(s) {
-		return badInput(field, "%s: not valid UTF-8", field)
+		return badInput(field, "%s: must be valid UTF-8", field)
 	}
 	if strings.ContainsRune(s, 0) {
-		return badInput(field, "%s: holds a NUL character", field)
+		return badInput(field, "%s: must not contain a NUL character", field)
 	}
 	if n := utf8.RuneCountInString(s); n > limit {
-		e := badInput(field, "%s: %d characters, at most %d are taken", field, n, limit)
+		e := badInput(field, "%s: has %d characters, the limit is %d", field, n, limit).WithFieldCode(apierror.FieldTooLong)
 		e.Limit = int64(limit)
 		return e
 	}
 	return nil
+}
+
+// checkName checks the name of an object, unless it is nil.
+func checkName(name *string) error {
+	if name != nil && strings.TrimSpace(*name) == "" {
+		return required("name")
+	}
+	return optional("name", name, maxName)
 }
 
 // optional is text for one that may be missing.

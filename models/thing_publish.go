@@ -7,6 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
@@ -20,9 +21,9 @@ func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64) 
 		if t.IsTakenDown() {
 			return fail(Forbidden, "thing %d was taken down by a moderator: %s", id, t.TakedownReason)
 		}
-		var reasons []string
+		var reasons []apierror.FieldError
 		if strings.TrimSpace(t.Description) == "" {
-			reasons = append(reasons, "description: must not be blank")
+			reasons = append(reasons, reason(apierror.FieldDescriptionRequired, "description: must not be blank"))
 		}
 		hasModel, err := tx.NewSelect().Model((*File)(nil)).
 			Where("f.target_type = ? AND f.target_id = ? AND f.state = ? AND f.kind = ?", OnThing, id, Finalized, Model).Exists(ctx)
@@ -30,11 +31,15 @@ func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64) 
 			return err
 		}
 		if !hasModel {
-			reasons = append(reasons, "files: needs at least one model file")
+			reasons = append(reasons, reason(apierror.FieldModelRequired, "files: needs at least one model file"))
 		}
 		if len(reasons) > 0 {
-			e := badInput("id", "thing %d cannot be published: %s", id, strings.Join(reasons, "; "))
-			e.Reasons = reasons
+			messages := make([]string, len(reasons))
+			for i, r := range reasons {
+				messages[i] = r.Message
+			}
+			e := badInput("id", "thing %d cannot be published: %s", id, strings.Join(messages, "; "))
+			e.Fields = reasons
 			return e
 		}
 		at := now()
@@ -58,6 +63,11 @@ func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64) 
 		return nil, err
 	}
 	return s.Thing(ctx, caller, id)
+}
+
+// reason returns a reason why a thing cannot be published.
+func reason(code apierror.FieldCode, message string) apierror.FieldError {
+	return apierror.FieldError{Path: []any{"id"}, Code: code, Message: message}
 }
 
 // notifyRemix reports a published thing to the owners of things that it was made from, and to those

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
@@ -28,7 +29,12 @@ type NewThing struct {
 // CreateThing makes a draft that belongs to the caller.
 func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing) (*Thing, error) {
 	tags, err := cleanTags(n.Tags)
-	if err := errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), err); err != nil {
+	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), err, checkAncestors(n.AncestorIDs))
+	if err != nil {
+		if text("category", n.Category, maxName) == nil { // so that a form can show all faults
+			_, unknown := category(ctx, s.db.read, n.Category)
+			err = errors.Join(err, unknown)
+		}
 		return nil, err
 	}
 	var html renderedHTML
@@ -75,11 +81,16 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 
 // checkThing checks the texts that are given.
 func checkThing(name, category, description, instructions *string) error {
-	if name != nil && strings.TrimSpace(*name) == "" {
-		return badInput("name", "name: must not be blank")
-	}
-	return errors.Join(optional("name", name, maxName), optional("category", category, maxName),
+	return errors.Join(checkName(name), optional("category", category, maxName),
 		optional("description", description, MaxText), optional("instructions", instructions, MaxText))
+}
+
+// checkAncestors checks the number of ancestors.
+func checkAncestors(ids []int64) error {
+	if len(ids) > maxAncestors {
+		return tooMany("ancestorIds", len(ids), maxAncestors)
+	}
+	return nil
 }
 
 // ThingChange is what is to change of a thing; what is nil stays.
@@ -99,7 +110,8 @@ type ThingChange struct {
 // UpdateThing changes a thing of the caller.
 func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChange) (*Thing, error) {
 	tags, err := cleanTags(c.Tags)
-	if err := errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), err); err != nil {
+	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), err, checkAncestors(c.AncestorIDs))
+	if err != nil {
 		return nil, err
 	}
 	var html renderedHTML
@@ -118,7 +130,8 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 		set(&t.IsWIP, c.IsWIP)
 		set(&t.IsDerivative, c.IsRemix)
 		if t.State == Published && strings.TrimSpace(t.Description) == "" {
-			return badInput("description", "description: must not be blank, for the thing is published")
+			return badInput("description", "description: must not be blank while the thing is published").
+				WithFieldCode(apierror.FieldRequired)
 		}
 		if c.Category != nil {
 			if err := moveThing(ctx, tx, t, *c.Category); err != nil {
@@ -173,11 +186,6 @@ func moveThing(ctx context.Context, tx bun.Tx, t *Thing, which string) error {
 
 // setAncestors makes a thing one that was made from these.
 func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller, t *Thing, ids []int64) error {
-	if len(ids) > maxAncestors {
-		e := badInput("ancestorIds", "ancestorIds: %d, at most %d are taken", len(ids), maxAncestors)
-		e.Limit = maxAncestors
-		return e
-	}
 	before, err := ancestorIDs(ctx, tx, t.ID)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
@@ -63,7 +64,7 @@ func (s *Store) MakeToken(ctx context.Context, caller auth.Caller, n NewToken) (
 	if n.ExpiresAt != nil {
 		at := n.ExpiresAt.UTC().Truncate(time.Microsecond)
 		if !now().Before(at) || at.Year() > 9999 {
-			return "", nil, badInput("expiresAt", "expiresAt: must be a time to come")
+			return "", nil, badInput("expiresAt", "expiresAt: must be in the future").WithFieldCode(apierror.FieldOutOfRange)
 		}
 		row.ExpiresAt = &at
 	}

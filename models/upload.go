@@ -11,6 +11,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
 )
@@ -78,7 +79,7 @@ func (f *File) hold(up bucket.Upload, declared FileKind) {
 // Where it is sure before that they are more, none is read.
 func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int64, room *room) (bucket.Upload, error) {
 	if bytes == nil {
-		return bucket.Upload{}, badInput("file", "file: is missing")
+		return bucket.Upload{}, badInput("file", "file: is missing").WithFieldCode(apierror.FieldRequired)
 	}
 	if err := fits(atLeast, limit, room); err != nil {
 		return bucket.Upload{}, err
@@ -99,7 +100,7 @@ func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int
 	}
 	switch base, _, _ := strings.Cut(up.ContentType, ";"); {
 	case up.Size == 0:
-		err = badInput("file", "file: is empty")
+		err = badInput("file", "file: is empty").WithFieldCode(apierror.FieldRequired)
 	case isPicture(base) && up.Size > s.options.PictureLimit:
 		err = overLimit("pictures", s.options.PictureLimit)
 	default:

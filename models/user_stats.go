@@ -6,6 +6,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
@@ -39,10 +40,10 @@ func (s *Store) Stats(ctx context.Context, caller auth.Caller, userID int64, p S
 	}
 	from, to := p.From.UTC().Truncate(24*time.Hour), p.To.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
 	if !from.Before(to) {
-		return nil, badInput("to", "to: must not be before from")
+		return nil, badInput("to", "to: must not be before from").WithFieldCode(apierror.FieldOutOfRange)
 	}
 	if to.Sub(from) > maxStatsDays*24*time.Hour {
-		e := badInput("to", "to: at most %d days after from", maxStatsDays-1)
+		e := badInput("to", "to: must be at most %d days after from", maxStatsDays-1).WithFieldCode(apierror.FieldOutOfRange)
 		e.Limit = maxStatsDays
 		return nil, e
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/rest/wire"
 )
@@ -35,7 +36,13 @@ func writeErrors(w http.ResponseWriter, errs gqlerror.List) {
 	if seconds, ok := e.Extensions["retryAfter"].(int); ok {
 		w.Header().Set("Retry-After", strconv.Itoa(seconds))
 	}
-	reasons, _ := e.Extensions["reasons"].([]string)
+	faults, _ := e.Extensions["fields"].([]apierror.FieldError)
+	var reasons []string
+	if len(faults) > 1 || len(faults) == 1 && faults[0].Message != e.Message {
+		for _, fault := range faults {
+			reasons = append(reasons, fault.Message)
+		}
+	}
 	WriteError(w, status, e.Message, reasons...)
 }
 

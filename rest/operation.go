@@ -13,6 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
@@ -150,16 +151,34 @@ func (op *operation) mutates() bool { return op.Operation == ast.Mutation }
 // REST operation that fills the field.
 func (op *operation) nameFields(e *gqlerror.Error) {
 	field, _ := e.Extensions["field"].(string)
-	rest, ok := strings.CutPrefix(e.Message, field+":")
-	if field == "" || !ok {
+	if field == "" {
 		return
+	}
+	faults, _ := e.Extensions["fields"].([]apierror.FieldError)
+	if len(faults) < 2 || !strings.HasPrefix(e.Message, faults[0].Message) {
+		e.Message = op.nameField(field, e.Message)
+		return
+	}
+	messages := make([]string, len(faults))
+	for i, fault := range faults {
+		name, _ := fault.Path[len(fault.Path)-1].(string)
+		messages[i] = op.nameField(name, fault.Message)
+	}
+	e.Message = strings.Join(messages, "; ")
+}
+
+// nameField returns the message with the parameter in place of the field that it begins with.
+func (op *operation) nameField(field, message string) string {
+	rest, ok := strings.CutPrefix(message, field+":")
+	if !ok {
+		return message
 	}
 	for _, argument := range op.field.Arguments {
 		if parameter := parameterOf(argument.Name, argument.Value, field); parameter != "" {
-			e.Message = parameter + ":" + rest
-			return
+			return parameter + ":" + rest
 		}
 	}
+	return message
 }
 
 // parameterOf returns the variable that fills the field of an input, or "" if none does.

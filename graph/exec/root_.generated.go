@@ -6794,7 +6794,7 @@ type TagEdge {
 extend type Mutation {
   """
   Publish a draft. It needs a description and at least one finalized model; what is missing is
-  listed in ` + "`" + `extensions.reasons` + "`" + `. Publishing twice has no effect.
+  listed in ` + "`" + `extensions.fields` + "`" + `. Publishing twice has no effect.
   """
   publishThing(
     "The thing to publish."

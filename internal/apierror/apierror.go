@@ -28,19 +28,80 @@ const (
 	InsufficientStorage Code = "INSUFFICIENT_STORAGE" // the server has no space left
 	Timeout             Code = "TIMEOUT"              // the server stopped an operation that took too long
 	Canceled            Code = "CANCELED"             // the client closed the connection
-	Internal            Code = "INTERNAL"             // a fault of the server; details are in its log
+
+	// The codes of GraphQL documents that cannot be executed. Apollo's clients know them by name.
+	ParseFailed            Code = "GRAPHQL_PARSE_FAILED"      // a syntax error
+	ValidationFailed       Code = "GRAPHQL_VALIDATION_FAILED" // the document does not fit the schema
+	PersistedQueryNotFound Code = "PERSISTED_QUERY_NOT_FOUND" // the server does not know the hash: send the text, too
+	Internal               Code = "INTERNAL"                  // a fault of the server; details are in its log
 )
 
 // Error is a failure whose Message may be shown to the client that caused it.
 type Error struct {
 	Code    Code
 	Message string
-	Field   string   // the invalid input, by its GraphQL name; "" if no single input is at fault
-	Limit   int64    // the limit that was exceeded, in the unit that Message names; 0 if none
-	Reasons []string // every reason, if there can be several at once
+	Field   string // the invalid input, by its GraphQL name; "" if no single input is at fault
+	Limit   int64  // the limit that was exceeded, in the unit that Message names; 0 if none
+
+	// FieldCode says what is wrong with Field. If empty, it follows from the other fields.
+	FieldCode FieldCode
+	// Fields lists several faults. If empty, Field is the only one.
+	Fields []FieldError
 
 	// RetryAfter is when the same request may succeed, in whole seconds; 0 if unknown.
 	RetryAfter time.Duration
+}
+
+// FieldCode says what is wrong with one input.
+type FieldCode string
+
+// The field codes that clients can receive.
+const (
+	FieldRequired   FieldCode = "REQUIRED"     // missing, empty or blank
+	FieldTooLong    FieldCode = "TOO_LONG"     // a text with too many characters
+	FieldTooMany    FieldCode = "TOO_MANY"     // a list with too many entries
+	FieldTooLarge   FieldCode = "TOO_LARGE"    // over a limit in bytes
+	FieldOutOfRange FieldCode = "OUT_OF_RANGE" // a number or date beyond its bounds
+	FieldDuplicate  FieldCode = "DUPLICATE"    // given twice, or taken by another object
+	FieldNotFound   FieldCode = "NOT_FOUND"    // refers to an object that does not exist
+	FieldInvalid    FieldCode = "INVALID"      // anything else
+
+	FieldDescriptionRequired FieldCode = "DESCRIPTION_REQUIRED" // a thing without a description cannot be published
+	FieldModelRequired       FieldCode = "MODEL_REQUIRED"       // a thing without a model file cannot be published
+)
+
+// FieldError is one fault of an input.
+type FieldError struct {
+	Path    []any     `json:"path"` // keys and indices from the arguments of the field
+	Code    FieldCode `json:"code"`
+	Message string    `json:"message"`
+	Limit   int64     `json:"limit,omitempty"`
+}
+
+// WithFieldCode sets FieldCode and returns e.
+func (e *Error) WithFieldCode(code FieldCode) *Error {
+	e.FieldCode = code
+	return e
+}
+
+// Faults returns the errors about single inputs that err is or joins, in order.
+func Faults(err error) []*Error {
+	switch joined := err.(type) {
+	case *Error:
+		if joined.Field == "" {
+			return nil
+		}
+		return []*Error{joined}
+	case interface{ Unwrap() []error }:
+		var all []*Error
+		for _, part := range joined.Unwrap() {
+			all = append(all, Faults(part)...)
+		}
+		return all
+	case interface{ Unwrap() error }:
+		return Faults(joined.Unwrap())
+	}
+	return nil
 }
 
 // Error returns the message.

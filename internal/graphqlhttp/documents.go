@@ -22,6 +22,7 @@ const (
 	maxParsedBytes    = 64 << 20 // of cached parsed documents
 	maxPersistedBytes = 8 << 20  // of automatic persisted queries
 	bytesPerToken     = 350      // of a parsed document, measured
+	maxSuggestions    = 5        // errors of one document for which suggestions are computed
 )
 
 // Document is a registered GraphQL document. Name appears in error messages.
@@ -78,7 +79,7 @@ func (d *documents) find(params *graphql.RawParams) (*ast.QueryDocument, gqlerro
 		}
 		if !ok {
 			// Clients match this message and then send the text.
-			return nil, gqlerror.List{gqlerror.Wrap(&apierror.Error{Code: apierror.NotFound, Message: "PersistedQueryNotFound"})}
+			return nil, gqlerror.List{gqlerror.Wrap(&apierror.Error{Code: apierror.PersistedQueryNotFound, Message: "PersistedQueryNotFound"})}
 		}
 		params.Query = text
 	}
@@ -142,7 +143,9 @@ func (d *documents) parse(text string, stats *documentStats) (*ast.QueryDocument
 	}
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, maxTokens+1)
 	if err != nil {
-		return nil, invalid(gqlerror.List{gqlerror.WrapIfUnwrapped(err)})
+		parseError := gqlerror.WrapIfUnwrapped(err)
+		errcode.Set(parseError, errcode.ParseFailed)
+		return nil, gqlerror.List{parseError}
 	}
 	if len(document.Operations) == 0 {
 		return nil, gqlerror.List{gqlerror.Wrap(apierror.Invalid("query", "query: contains no operation"))}
@@ -150,18 +153,18 @@ func (d *documents) parse(text string, stats *documentStats) (*ast.QueryDocument
 	if err := stats.check(document); err != nil {
 		return nil, gqlerror.List{gqlerror.Wrap(err)}
 	}
-	if errs := validator.ValidateWithRules(d.schema, document, withoutSuggestions); len(errs) > 0 {
-		return nil, invalid(errs)
+	errs := validator.ValidateWithRules(d.schema, document, withoutSuggestions)
+	// Suggestions are slow to compute, so a document with many errors gets none.
+	if len(errs) > 0 && len(errs) <= maxSuggestions && !d.only {
+		errs = validator.ValidateWithRules(d.schema, document, rules.NewDefaultRules())
+	}
+	for _, e := range errs {
+		errcode.Set(e, errcode.ValidationFailed) // see PresentError
+	}
+	if len(errs) > 0 {
+		return nil, errs
 	}
 	return document, nil
-}
-
-// invalid marks errors as faults of the document; see PresentError.
-func invalid(errs gqlerror.List) gqlerror.List {
-	for _, e := range errs {
-		errcode.Set(e, errcode.ValidationFailed)
-	}
-	return errs
 }
 
 // contextDocument is a query cache that returns the document in the request's context.

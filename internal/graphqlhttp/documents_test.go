@@ -77,8 +77,8 @@ func TestRegisteredOnly(t *testing.T) {
 }
 
 // Validation errors do not suggest names of the schema.
-func TestNoSuggestions(t *testing.T) {
-	d, err := newDocuments(testSchema(t).Schema(), false, nil)
+func TestNoSuggestionsWhenHardened(t *testing.T) {
+	d, err := newDocuments(testSchema(t).Schema(), true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,5 +115,25 @@ func TestCache(t *testing.T) {
 	}
 	if c.weight > 10 || len(c.entries) != c.order.Len() {
 		t.Errorf("weight %d, %d entries, %d in order", c.weight, len(c.entries), c.order.Len())
+	}
+}
+
+func TestSuggestions(t *testing.T) {
+	d, err := newDocuments(testSchema(t).Schema(), false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text    string
+		suggest bool
+	}{
+		{"{ thinng(id: 1) { id } }", true},
+		{"{ thing(idd: 1) { id } }", true},
+		{"{" + strings.Repeat(" thinng(id: 1) { id }", maxSuggestions+1) + " }", false}, // too many to compute
+	} {
+		_, errs := d.parse(c.text, new(documentStats))
+		if len(errs) == 0 || strings.Contains(errs.Error(), "Did you mean") != c.suggest {
+			t.Errorf("%s: got %v, want suggestions: %t", c.text, errs, c.suggest)
+		}
 	}
 }

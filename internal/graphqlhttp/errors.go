@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -32,6 +34,9 @@ var statuses = []struct {
 	{apierror.TooLarge, http.StatusBadRequest}, // the legacy interface has neither 409 nor 413
 	{apierror.Conflict, http.StatusBadRequest},
 	{apierror.BadInput, http.StatusBadRequest},
+	{apierror.ValidationFailed, http.StatusBadRequest},
+	{apierror.ParseFailed, http.StatusBadRequest},
+	{apierror.PersistedQueryNotFound, http.StatusBadRequest},
 	{apierror.Canceled, statusClientClosedRequest},
 }
 
@@ -66,40 +71,48 @@ func MostSevere(errs gqlerror.List) (*gqlerror.Error, int) {
 }
 
 // PresentError returns err as clients see it: extensions.code is always set; field, limit,
-// retryAfter (seconds) and reasons are set where they apply. An error without a code is logged and
-// replaced by a fixed message.
+// retryAfter (seconds) and fields (see [apierror.FieldError]) are set where they apply. If err joins
+// the faults of several inputs, fields lists them all. An error without a code is logged and replaced
+// by a fixed message.
 func PresentError(ctx context.Context, err error) *gqlerror.Error {
 	presented := graphql.DefaultErrorPresenter(ctx, err)
 	if len(presented.Path) > 1 && presented.Path[0] == ast.PathName("variable") {
 		field := inputName(presented.Path[1:])
+		bad := &apierror.Error{Code: apierror.BadInput, Message: field + ": " + presented.Message, Field: field}
+		bad.Fields = []apierror.FieldError{{Path: pathKeys(presented.Path[1:]), Code: apierror.FieldInvalid, Message: bad.Message}}
 		presented.Path = nil
-		return withCode(presented, &apierror.Error{Code: apierror.BadInput, Message: field + ": " + presented.Message, Field: field})
+		return withCode(ctx, presented, bad)
 	}
 	if field, ok := argument(ctx, presented); ok {
 		bad := &apierror.Error{Code: apierror.BadInput, Message: presented.Message, Field: field}
-		presented.Path = graphql.GetFieldContext(ctx).Path()
-		return withCode(presented, bad)
+		path := graphql.GetFieldContext(ctx).Path()
+		bad.Fields = []apierror.FieldError{{Path: pathKeys(presented.Path[len(path):]), Code: apierror.FieldInvalid, Message: bad.Message}}
+		presented.Path = path
+		return withCode(ctx, presented, bad)
 	}
 	var known *apierror.Error
 	switch {
 	case errors.As(err, &known):
-		return withCode(presented, known)
+		return withCode(ctx, presented, merged(known, apierror.Faults(err)))
 	case errors.Is(err, context.DeadlineExceeded) && context.Cause(ctx) == error(errTimeout):
-		return withCode(presented, errTimeout)
+		return withCode(ctx, presented, errTimeout)
 	case errors.Is(err, context.Canceled):
-		return withCode(presented, &apierror.Error{Code: apierror.Canceled, Message: "the client closed the connection"})
+		return withCode(ctx, presented, &apierror.Error{Code: apierror.Canceled, Message: "the client closed the connection"})
 	case len(presented.Path) > 0 && (presented.Path[0] == ast.PathName("__schema") || presented.Path[0] == ast.PathName("__type")):
-		return withCode(presented, &apierror.Error{Code: apierror.Forbidden, Message: "introspection is disabled on this server"})
-	// an invalid document or variable
-	case presented.Extensions["code"] != nil || presented.Rule != "":
-		return withCode(presented, &apierror.Error{Code: apierror.BadInput, Message: presented.Message})
+		return withCode(ctx, presented, &apierror.Error{Code: apierror.Forbidden, Message: "introspection is disabled on this server"})
+	case presented.Extensions["code"] == errcode.ParseFailed:
+		return withCode(ctx, presented, &apierror.Error{Code: apierror.ParseFailed, Message: presented.Message})
+	case presented.Rule != "":
+		return withCode(ctx, presented, &apierror.Error{Code: apierror.ValidationFailed, Message: presented.Message})
+	case presented.Extensions["code"] != nil: // a variable, or no such operation
+		return withCode(ctx, presented, &apierror.Error{Code: apierror.BadInput, Message: presented.Message})
 	}
 	if found := outage.Of(err); found != nil {
 		outage.Log(ctx, found, err)
-		return withCode(presented, found)
+		return withCode(ctx, presented, found)
 	}
 	slog.ErrorContext(ctx, "internal error", "error", err.Error(), "path", presented.Path.String())
-	return withCode(presented, &apierror.Error{Code: apierror.Internal, Message: internalMessage})
+	return withCode(ctx, presented, &apierror.Error{Code: apierror.Internal, Message: internalMessage})
 }
 
 // argument returns the name of the argument that does not fit its type. The generated code reports
@@ -120,7 +133,82 @@ func inputName(path ast.Path) string {
 	return path.String()
 }
 
-func withCode(presented *gqlerror.Error, e *apierror.Error) *gqlerror.Error {
+// merged returns the faults of several inputs as one error, or known if there are fewer than two.
+func merged(known *apierror.Error, faults []*apierror.Error) *apierror.Error {
+	if len(faults) < 2 {
+		return known
+	}
+	all := *faults[0]
+	messages := make([]string, len(faults))
+	for i, fault := range faults {
+		messages[i] = fault.Message
+		all.Fields = append(all.Fields, fieldError(fault))
+	}
+	all.Message = strings.Join(messages, "; ")
+	return &all
+}
+
+// fieldError returns an error about one input with a path that is relative to the input object.
+func fieldError(e *apierror.Error) apierror.FieldError {
+	code := e.FieldCode
+	switch {
+	case code != "":
+	case e.Code == apierror.TooLarge:
+		code = apierror.FieldTooLarge
+	case e.Code == apierror.NotFound:
+		code = apierror.FieldNotFound
+	case e.Code == apierror.Conflict:
+		code = apierror.FieldDuplicate
+	default:
+		code = apierror.FieldInvalid
+	}
+	path := make([]any, 0, 3)
+	for key := range strings.SplitSeq(e.Field, ".") {
+		path = append(path, key)
+	}
+	return apierror.FieldError{Path: path, Code: code, Message: e.Message, Limit: e.Limit}
+}
+
+// fieldErrors returns the faults of an error with paths that begin at the arguments of the field. A
+// rule names a field of the "input" object that wraps every mutation's without it.
+func fieldErrors(ctx context.Context, e *apierror.Error) []apierror.FieldError {
+	fields := e.Fields
+	if len(fields) == 0 && e.Field != "" {
+		fields = []apierror.FieldError{fieldError(e)}
+	}
+	fc := graphql.GetFieldContext(ctx)
+	if fc == nil || fc.Field.Field == nil || fc.Field.Definition == nil {
+		return fields
+	}
+	arguments := fc.Field.Definition.Arguments
+	if arguments.ForName("input") == nil {
+		return fields
+	}
+	whole := make([]apierror.FieldError, len(fields))
+	for i, f := range fields {
+		if name, _ := f.Path[0].(string); arguments.ForName(name) == nil {
+			f.Path = append([]any{"input"}, f.Path...)
+		}
+		whole[i] = f
+	}
+	return whole
+}
+
+// pathKeys returns the elements of a path as JSON has them.
+func pathKeys(path ast.Path) []any {
+	keys := make([]any, len(path))
+	for i, element := range path {
+		switch element := element.(type) {
+		case ast.PathName:
+			keys[i] = string(element)
+		case ast.PathIndex:
+			keys[i] = int(element)
+		}
+	}
+	return keys
+}
+
+func withCode(ctx context.Context, presented *gqlerror.Error, e *apierror.Error) *gqlerror.Error {
 	out := *presented
 	out.Err = nil
 	out.Message = e.Message
@@ -134,8 +222,8 @@ func withCode(presented *gqlerror.Error, e *apierror.Error) *gqlerror.Error {
 	if e.RetryAfter > 0 {
 		out.Extensions["retryAfter"] = int(e.RetryAfter.Seconds())
 	}
-	if len(e.Reasons) > 0 {
-		out.Extensions["reasons"] = e.Reasons
+	if fields := fieldErrors(ctx, e); len(fields) > 0 {
+		out.Extensions["fields"] = fields
 	}
 	return &out
 }

@@ -136,7 +136,7 @@ func WriteError(w http.ResponseWriter, r *http.Request, status int, e *apierror.
 	rw := &responseWriter{w, negotiate(r.Header.Values("Accept"))}
 	w.Header().Set("Content-Type", rw.mediaType+"; charset=utf-8")
 	w.WriteHeader(status)
-	rw.write(&graphql.Response{Errors: gqlerror.List{withCode(&gqlerror.Error{}, e)}})
+	rw.write(&graphql.Response{Errors: gqlerror.List{withCode(r.Context(), &gqlerror.Error{}, e)}})
 }
 
 // ResponseLimit bounds the data of a response. Aliases can repeat a long text, so the length of

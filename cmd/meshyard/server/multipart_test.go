@@ -74,14 +74,14 @@ func TestGraphQLErrors(t *testing.T) {
 			code      string
 			field     string
 		}{
-			"no syntax":            {"{", nil, "BAD_USER_INPUT", ""},
-			"no field":             {"{ nothing }", nil, "BAD_USER_INPUT", ""},
+			"no syntax":            {"{", nil, "GRAPHQL_PARSE_FAILED", ""},
+			"no field":             {"{ nothing }", nil, "GRAPHQL_VALIDATION_FAILED", ""},
 			"a text for an id":     {`{ file(id: "x") { id } }`, nil, "BAD_USER_INPUT", "id"},
 			"a text in a variable": {`query ($id: ID!) { file(id: $id) { id } }`, map[string]any{"id": "x"}, "BAD_USER_INPUT", "id"},
 			"a variable left out":  {`query ($id: ID!) { file(id: $id) { id } }`, nil, "BAD_USER_INPUT", "id"},
 			"a missing file":       {`{ file(id: 5) { id } }`, nil, "NOT_FOUND", ""},
 			"a text for an upload": {`mutation ($f: Upload!) { uploadFile(input: {file: $f}) { file { id } } }`, map[string]any{"f": "x"}, "BAD_USER_INPUT", "file"},
-			"a huge id":            {`{ file(id: 99999999999999999999) { id } }`, nil, "BAD_USER_INPUT", ""},
+			"a huge id":            {`{ file(id: 99999999999999999999) { id } }`, nil, "GRAPHQL_VALIDATION_FAILED", ""},
 			"a nested id":          {`mutation { finalizeFiles(input: {files: [{id: "x"}], target: {type: THING, id: 1}}) { files { id } } }`, nil, "BAD_USER_INPUT", "files[0].id"},
 			"a blank name":         {`mutation { createThing(input: {name: " ", license: CC, category: "Art"}) { thing { id } } }`, nil, "BAD_USER_INPUT", "name"},
 			"a NUL":                {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"Art\"}) { thing { id } } }", map[string]any{"n": "a\x00b"}, "BAD_USER_INPUT", "name"},

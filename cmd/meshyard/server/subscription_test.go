@@ -147,7 +147,9 @@ func overSocket(t *testing.T, url, token, query string, variables map[string]any
 			send(message{ID: "1", Type: "subscribe", Payload: body})
 		case "next":
 			told = append(told, m.Payload)
-		case "error", "complete":
+		case "error": // carries a list of errors, where "next" carries a response
+			return append(told, json.RawMessage(`{"errors":`+string(m.Payload)+`}`))
+		case "complete":
 			return told
 		}
 	}
@@ -235,16 +237,22 @@ func TestHostileSocket(t *testing.T) {
 	for i := range 400 {
 		fmt.Fprintf(&long, "unknown%d ", i)
 	}
-	for i, text := range []string{"{", "subscription {" + long.String() + "}", "subscription {" + strings.Repeat("__typename ", 100_000/11) + "}", `{ me { id } }`, `subscription { a: __typename b: __typename }`} {
-		if code, size := refusedBySocket(t, s.URL, s.Token("bob", "read"), text); code != "BAD_USER_INPUT" || size > 16<<10 {
-			t.Errorf("%d: %s, %d bytes", i, code, size)
+	for i, c := range []struct{ document, code string }{
+		{"{", "GRAPHQL_PARSE_FAILED"},
+		{"subscription {" + long.String() + "}", "GRAPHQL_VALIDATION_FAILED"},
+		{"subscription {" + strings.Repeat("__typename ", 100_000/11) + "}", "BAD_USER_INPUT"},
+		{`{ me { id } }`, "BAD_USER_INPUT"},
+		{`subscription { a: __typename b: __typename }`, "GRAPHQL_VALIDATION_FAILED"},
+	} {
+		if code, size := refusedBySocket(t, s.URL, s.Token("bob", "read"), c.document); code != c.code || size > 16<<10 {
+			t.Errorf("%d: got %s and %d bytes, want %s", i, code, size, c.code)
 		}
 	}
 	token := s.Token("ada", "read")
 	for i := range 7 { // 6 times 30,301, and 15,301, which leaves 2,893
 		ask(s.Client(token), query(fmt.Sprintf("{things(first:100){nodes{creator{things(first:%d){nodes{id name}}}}}}", map[bool]int{true: 100, false: 50}[i < 6])))
 	}
-	for i, want := range []string{"BAD_USER_INPUT", "BAD_USER_INPUT", "RATE_LIMITED"} {
+	for i, want := range []string{"GRAPHQL_PARSE_FAILED", "GRAPHQL_PARSE_FAILED", "RATE_LIMITED"} {
 		if code, _ := refusedBySocket(t, s.URL, token, "{"); code != want {
 			t.Errorf("message %d: %s, want %s", i, code, want)
 		}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/meshyard/meshyard/internal/apierror"
 )
 
 // Client calls a server like a user's program. It follows no redirects.
@@ -177,10 +179,10 @@ type Result struct {
 		Message    string
 		Path       []any
 		Extensions struct {
-			Code    string
-			Field   string
-			Limit   int64
-			Reasons []string
+			Code   string
+			Field  string
+			Limit  int64
+			Fields []apierror.FieldError
 		}
 	}
 }

@@ -1,0 +1,127 @@
+package server_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/apierror"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+)
+
+// A form learns all faults of an input from one request.
+func TestAllFaultsOfAnInput(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		thing := ada.Thing("One")
+		input := object{
+			"name": " ", "license": "CC", "category": "No such category", "description": strings.Repeat("x", 70_000),
+			"tags": many(101), "ancestorIds": many(21),
+		}
+		const create = `mutation ($input: CreateThingInput!) { createThing(input: $input) { thing { id } } }`
+		for _, c := range []struct {
+			name, document string
+			variables      object
+			want           []string // path and code
+			limits         []int64
+		}{
+			{"create", create, object{"input": input},
+				[]string{"input.name REQUIRED", "input.description TOO_LONG", "input.tags TOO_MANY", "input.ancestorIds TOO_MANY", "input.category NOT_FOUND"},
+				[]int64{0, 65_535, 100, 20, 0}},
+			{"unknown category alone", create, object{"input": object{"name": "n", "license": "CC", "category": "None", "description": ""}},
+				[]string{"input.category NOT_FOUND"}, []int64{0}},
+			{"collection", `mutation ($input: CreateCollectionInput!) { createCollection(input: $input) { collection { id } } }`,
+				object{"input": object{"name": "", "description": strings.Repeat("x", 70_000)}},
+				[]string{"input.name REQUIRED", "input.description TOO_LONG"}, []int64{0, 65_535}},
+			{"publish", `mutation ($id: ID!) { updateThing(input: {id: $id, description: ""}) { thing { id } } publishThing(input: {id: $id}) { thing { id } } }`,
+				object{"id": thing}, []string{"input.id DESCRIPTION_REQUIRED", "input.id MODEL_REQUIRED"}, []int64{0, 0}},
+			{"argument", `{ things(first: 101) { nodes { id } } }`, nil, []string{"first OUT_OF_RANGE"}, []int64{100}},
+			{"variable", `query ($id: ID!) { thing(id: $id) { id } }`, object{"id": object{}}, []string{"id INVALID"}, []int64{0}},
+		} {
+			result := ada.GraphQL(c.document, c.variables)
+			if len(result.Errors) != 1 || result.Code() != "BAD_USER_INPUT" {
+				t.Errorf("%s: got %+v, want one error", c.name, result.Errors)
+				continue
+			}
+			var got []string
+			var limits []int64
+			for _, f := range result.Errors[0].Extensions.Fields {
+				path := make([]string, len(f.Path))
+				for i, key := range f.Path {
+					path[i], _ = key.(string)
+				}
+				got, limits = append(got, strings.Join(path, ".")+" "+string(f.Code)), append(limits, f.Limit)
+				if c.name != "publish" && !strings.Contains(result.Errors[0].Message, f.Message) {
+					t.Errorf("%s: the message %q does not contain %q", c.name, result.Errors[0].Message, f.Message)
+				}
+			}
+			if !reflect.DeepEqual(got, c.want) || !reflect.DeepEqual(limits, c.limits) {
+				t.Errorf("%s: got %q %d, want %q %d", c.name, got, limits, c.want, c.limits)
+			}
+		}
+		// REST lists the same faults by the names of its parameters.
+		var refused struct {
+			Message string
+			Errors  []string
+		}
+		ada.Do("POST", "/things/", object{"name": "", "license": "cc", "category": "Art", "tags": many(101)}).Want(t, 400, &refused)
+		if len(refused.Errors) != 2 || !strings.HasPrefix(refused.Message, "name: must not be blank; tags: ") {
+			t.Errorf("POST /things/: got %+v", refused)
+		}
+	})
+}
+
+func many(n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = "1" + strings.Repeat("0", i%9) + string(rune('1'+i/9%9)) + string(rune('1'+i/81))
+	}
+	return all
+}
+
+func TestDocumentErrors(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t, "sqlite")
+	ada := s.User("ada")
+	for document, want := range map[string]apierror.Code{
+		"{ me { id }":    apierror.ParseFailed,
+		"{ mee { id } }": apierror.ValidationFailed,
+		"query ($id: ID!) { thing(id: $id) { id } }": apierror.BadInput, // without the variable
+	} {
+		if result := ada.GraphQL(document, nil); result.Code() != string(want) {
+			t.Errorf("%s: got %+v, want %s", document, result.Errors, want)
+		}
+	}
+	if result := ada.GraphQL("{ mee { id } }", nil); !strings.Contains(result.Errors[0].Message, `Did you mean "me"`) {
+		t.Errorf("got %+v, want a suggestion", result.Errors)
+	}
+	unknown := object{"extensions": object{"persistedQuery": object{"version": 1, "sha256Hash": strings.Repeat("0", 64)}}}
+	if r := asked(ada, unknown); !strings.Contains(string(r.Bytes), `"message":"PersistedQueryNotFound","extensions":{"code":"PERSISTED_QUERY_NOT_FOUND"}`) {
+		t.Errorf("unknown hash: got %s", r.Bytes)
+	}
+}
+
+// The tables of docs/errors.md contain every code.
+func TestErrorCodesAreDocumented(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join(meshtest.Root(), "docs", "errors.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(filepath.Join(meshtest.Root(), "internal", "apierror", "apierror.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := regexp.MustCompile(`(?:Field)?Code = "([A-Z_]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(codes) < 20 {
+		t.Fatalf("found %d codes", len(codes))
+	}
+	for _, code := range codes {
+		if !strings.Contains(string(doc), "| `"+code[1]+"` |") {
+			t.Errorf("docs/errors.md does not list %s", code[1])
+		}
+	}
+}
