@@ -29,6 +29,16 @@ func (r *collectionResolver) Things(ctx context.Context, obj *models.Collection,
 	return thingsOf(ctx, "Collection.things", r.Store.CollectedThings(), pageArgs{first, after, last, before, page}, obj, func(c *models.Collection) int64 { return c.ID })
 }
 
+// FeaturedThing is the batch resolver for the featuredThing field.
+func (r *collectionResolver) FeaturedThing(ctx context.Context, objs []*models.Collection) ([]*models.Thing, error) {
+	return batch.Load(ctx, objs, loadersOf(ctx).things, func(c *models.Collection) int64 {
+		if !c.HasFeatured {
+			return 0
+		}
+		return c.FeaturedThingID
+	})
+}
+
 // IsLiked is the batch resolver for the isLiked field.
 func (r *collectionResolver) IsLiked(ctx context.Context, objs []*models.Collection) ([]bool, error) {
 	return batch.Load(ctx, objs, loadersOf(ctx).liked[models.OnCollection], func(c *models.Collection) int64 { return c.ID })

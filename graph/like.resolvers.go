@@ -9,6 +9,7 @@ import (
 	"context"
 
 	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/models"
 )
 
 // AddLike is the resolver for the addLike field.
@@ -26,6 +27,9 @@ func (r *mutationResolver) RemoveLike(ctx context.Context, input model.RemoveLik
 		return nil, err
 	}
 	target, err := r.likeTarget(ctx, *input.Target)
+	if models.CodeOf(err) == models.Forbidden {
+		return &model.RemoveLikePayload{}, nil // a like of what is hidden by now
+	}
 	return &model.RemoveLikePayload{Target: target}, err
 }
 

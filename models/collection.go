@@ -24,6 +24,9 @@ type Collection struct {
 	CreatedAt   time.Time
 	ModifiedAt  time.Time
 	Changes     Changes `bun:",scanonly"`
+
+	FeaturedThingID int64 // the thing that stands for the collection while it is in it; 0: the latest one does
+	HasFeatured     bool  `bun:",scanonly"` // whether that thing is in the collection and published
 }
 
 // AfterScanRow makes the counts whole, and counts the texts among what the operation reads.
@@ -80,6 +83,8 @@ type CollectionChange struct {
 	ID          int64
 	Name        *string
 	Description *string
+
+	FeaturedThingID *int64 // a thing in the collection; 0: none
 }
 
 // UpdateCollection changes a collection of the caller.
@@ -87,9 +92,19 @@ func (s *Store) UpdateCollection(ctx context.Context, caller auth.Caller, change
 	if err := checkCollection(change.Name, change.Description); err != nil {
 		return nil, err
 	}
-	return s.changeCollection(ctx, caller, change.ID, func(_ context.Context, _ bun.Tx, c *Collection) error {
+	return s.changeCollection(ctx, caller, change.ID, func(ctx context.Context, tx bun.Tx, c *Collection) error {
 		set(&c.Name, change.Name)
 		set(&c.Description, change.Description)
+		if id := change.FeaturedThingID; id != nil && *id != 0 && *id != c.FeaturedThingID {
+			holds, err := tx.NewSelect().Model((*collectionThing)(nil)).Where("ct.collection_id = ? AND ct.thing_id = ?", c.ID, *id).Exists(ctx)
+			if err != nil {
+				return err
+			}
+			if !holds {
+				return badInput("featuredThingId", "featuredThingId: thing %d is not in the collection", *id)
+			}
+		}
+		set(&c.FeaturedThingID, change.FeaturedThingID)
 		return nil
 	})
 }
@@ -106,7 +121,7 @@ func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int
 			return err
 		}
 		c.ModifiedAt = now()
-		_, err = tx.NewUpdate().Model(c).Column("name", "description", "modified_at").WherePK().Exec(ctx)
+		_, err = tx.NewUpdate().Model(c).Column("name", "description", "featured_thing_id", "modified_at").WherePK().Exec(ctx)
 		if err != nil || c.Name == name && c.Description == description {
 			return err
 		}
@@ -212,7 +227,10 @@ func (s *Store) Collection(ctx context.Context, id int64) (*Collection, error) {
 // CollectionsByID gives the collections of those ids.
 func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Collection, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Collection) *bun.SelectQuery {
-		return pendingCounts(s.db.read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "collections", "co")
+		q := s.db.read.NewSelect().Model(rows).ColumnExpr("?TableColumns").
+			ColumnExpr("EXISTS (SELECT 1 FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
+				"WHERE ct.collection_id = co.id AND ct.thing_id = co.featured_thing_id) AS has_featured")
+		return pendingCounts(q, "collections", "co")
 	}, "co.id", func(c *Collection) int64 { return c.ID })
 }
 

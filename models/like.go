@@ -84,14 +84,19 @@ func removeLike(ctx context.Context, tx bun.Tx, userID int64, target Target) (re
 	return true, countLike(ctx, tx, target, userID, -1)
 }
 
-// Unlike takes it back. Where there was no like nothing changes.
+// Unlike takes it back, also of a target that is hidden from the caller by now. Where there was no like
+// nothing changes.
 func (s *Store) Unlike(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := s.holdLikeable(ctx, tx, caller, target); err != nil {
+		_, hidden := s.holdLikeable(ctx, tx, caller, target)
+		if hidden != nil && CodeOf(hidden) != Forbidden {
+			return hidden
+		}
+		removed, err := removeLike(ctx, tx, caller.UserID, target)
+		if err != nil || removed {
 			return err
 		}
-		_, err := removeLike(ctx, tx, caller.UserID, target)
-		return err
+		return hidden
 	})
 }
 

@@ -35,6 +35,9 @@ type Thing struct {
 	Description  string // Markdown
 	Instructions string // Markdown
 	IsWIP        bool   `bun:"is_wip"`
+	IsNSFW       bool   `bun:"is_nsfw"` // marked as not safe for work
+	IsAI         bool   `bun:"is_ai"`   // marked as made with artificial intelligence
+	DetailsParts string // see checkDetails
 	IsDerivative bool   // made from other things, whether or not they are known here
 	CreatedAt    time.Time
 	ModifiedAt   time.Time
@@ -58,7 +61,7 @@ type Thing struct {
 
 // AfterScanRow makes the counts whole, and counts the texts among what the operation reads.
 func (t *Thing) AfterScanRow(ctx context.Context) error {
-	if err := readText(ctx, len(t.Description)+len(t.Instructions)); err != nil {
+	if err := readText(ctx, len(t.Description)+len(t.Instructions)+len(t.DetailsParts)); err != nil {
 		return err
 	}
 	return t.Changes.addTo(map[string]*int64{

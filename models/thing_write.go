@@ -1,7 +1,9 @@
 package models
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -21,6 +23,9 @@ type NewThing struct {
 	Instructions string
 	IsWIP        bool
 	IsRemix      bool
+	IsNSFW       bool
+	IsAI         bool
+	DetailsParts string // see checkDetails; empty: none
 	Tags         []string
 	AncestorIDs  []int64        // things that it is made from
 	Files        []FinalizeFile // pending uploads to finalize onto it in the same stroke
@@ -29,7 +34,7 @@ type NewThing struct {
 // CreateThing makes a draft that belongs to the caller.
 func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing) (*Thing, error) {
 	tags, err := cleanTags(n.Tags)
-	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), err, checkAncestors(n.AncestorIDs))
+	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts))
 	if err != nil {
 		if text("category", n.Category, maxName) == nil { // so that a form can show all faults
 			_, unknown := category(ctx, s.db.read, n.Category)
@@ -44,7 +49,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 	at := now()
 	t := &Thing{
 		OwnerID: caller.UserID, Name: n.Name, State: Draft, License: n.License, Description: n.Description,
-		Instructions: n.Instructions, IsWIP: n.IsWIP, CreatedAt: at, ModifiedAt: at,
+		Instructions: n.Instructions, IsWIP: n.IsWIP, IsNSFW: n.IsNSFW, IsAI: n.IsAI, DetailsParts: n.DetailsParts, CreatedAt: at, ModifiedAt: at,
 	}
 	var promoted []string
 	if len(n.Files) > 0 {
@@ -93,6 +98,30 @@ func checkAncestors(ids []int64) error {
 	return nil
 }
 
+// noDetails is what a thing without details has.
+const noDetails = "[]"
+
+// checkDetails checks the sections of details that legacy clients store with a thing, such as print
+// settings: a JSON array of objects, which the server does not interpret. It makes them compact.
+func checkDetails(details *string) error {
+	if details == nil {
+		return nil
+	}
+	if *details == "" {
+		*details = noDetails
+	}
+	if err := text("detailsParts", *details, MaxText); err != nil {
+		return err
+	}
+	var parts []map[string]any
+	var compact bytes.Buffer
+	if err := errors.Join(json.Unmarshal([]byte(*details), &parts), json.Compact(&compact, []byte(*details))); err != nil || parts == nil {
+		return badInput("detailsParts", "detailsParts: must be a JSON array of objects")
+	}
+	*details = compact.String()
+	return nil
+}
+
 // ThingChange is what is to change of a thing; what is nil stays.
 type ThingChange struct {
 	ID           int64
@@ -103,6 +132,9 @@ type ThingChange struct {
 	Instructions *string
 	IsWIP        *bool
 	IsRemix      *bool
+	IsNSFW       *bool
+	IsAI         *bool
+	DetailsParts *string  // see checkDetails
 	Tags         []string // all of them; nil: as they are
 	AncestorIDs  []int64  // all of them; nil: as they are
 }
@@ -110,7 +142,7 @@ type ThingChange struct {
 // UpdateThing changes a thing of the caller.
 func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChange) (*Thing, error) {
 	tags, err := cleanTags(c.Tags)
-	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), err, checkAncestors(c.AncestorIDs))
+	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts))
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +161,9 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 		set(&t.Instructions, c.Instructions)
 		set(&t.IsWIP, c.IsWIP)
 		set(&t.IsDerivative, c.IsRemix)
+		set(&t.IsNSFW, c.IsNSFW)
+		set(&t.IsAI, c.IsAI)
+		set(&t.DetailsParts, c.DetailsParts)
 		if t.State == Published && strings.TrimSpace(t.Description) == "" {
 			return badInput("description", "description: must not be blank while the thing is published").
 				WithFieldCode(apierror.FieldRequired)
@@ -151,7 +186,7 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 		}
 		t.ModifiedAt = now()
 		_, err = html.update(tx.NewUpdate().Model(t).
-			Column("name", "license", "category_id", "description", "instructions", "is_wip", "is_derivative", "modified_at").WherePK()).Exec(ctx)
+			Column("name", "license", "category_id", "description", "instructions", "is_wip", "is_nsfw", "is_ai", "details_parts", "is_derivative", "modified_at").WherePK()).Exec(ctx)
 		if err != nil || t.State != Published {
 			return err
 		}

@@ -58,11 +58,12 @@ func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, er
 	}
 	var row Token
 	var of privileges
+	var lastActive *time.Time
 	err := selectPrivileges(s.db.read.NewSelect().Model(&row)).
 		Column("tk.id", "tk.scopes", "tk.expires_at", "tk.revoked_at", "tk.last_used_at").
-		ColumnExpr("coalesce(tk.user_id, 0) AS user_id, coalesce(tk.application_id, 0) AS application_id").
+		ColumnExpr("coalesce(tk.user_id, 0) AS user_id, coalesce(tk.application_id, 0) AS application_id, u.last_active_at AS last_active_at").
 		Join("LEFT JOIN users AS u ON u.id = tk.user_id").Where("tk.sha256 = ?", hash).
-		Scan(ctx, &of.isAdmin, &of.isModerator, &of.suspended, &row.ID, &row.Scopes, &row.ExpiresAt, &row.RevokedAt, &row.LastUsedAt, &row.UserID, &row.ApplicationID)
+		Scan(ctx, &of.isAdmin, &of.isModerator, &of.suspended, &row.ID, &row.Scopes, &row.ExpiresAt, &row.RevokedAt, &row.LastUsedAt, &row.UserID, &row.ApplicationID, &lastActive)
 	at := now()
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -85,6 +86,9 @@ func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, er
 	}
 	if row.LastUsedAt == nil || at.Sub(*row.LastUsedAt) > usedEvery {
 		s.usage.noteUse(row.ID, at)
+	}
+	if row.UserID != 0 && (lastActive == nil || at.Sub(*lastActive) > activeEvery) {
+		s.usage.noteActive(row.UserID, at)
 	}
 	s.tokens.put(hash, caller, caller.ExpiresAt, known)
 	return caller, nil

@@ -44,12 +44,26 @@ const (
 // usedEvery is how often at the most the last use of a token is written.
 const usedEvery = 5 * time.Minute
 
+// activeEvery is how often at the most the last activity of a user is written.
+const activeEvery = time.Hour
+
 // usage gathers calls of what is deprecated, and uses of tokens, until they are saved: a statement
 // for each would cost more than the call.
 type usage struct {
 	mu     sync.Mutex
 	calls  map[callKey]*DeprecatedCall
 	tokens map[int64]time.Time // used last, by id
+	users  map[int64]time.Time // active last, by id
+}
+
+// noteActive remembers that a user made an authenticated request.
+func (u *usage) noteActive(userID int64, at time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.users == nil {
+		u.users = make(map[int64]time.Time)
+	}
+	u.users[userID] = at
 }
 
 // noteUse remembers that a token was used.
@@ -93,10 +107,24 @@ func (s *Store) NoteDeprecated(caller auth.Caller, operation, userAgent string) 
 // saved.
 func (s *Store) SaveUsage(ctx context.Context) error {
 	s.usage.mu.Lock()
-	calls, tokens := s.usage.calls, s.usage.tokens
-	s.usage.calls, s.usage.tokens = nil, nil
+	calls, tokens, users := s.usage.calls, s.usage.tokens, s.usage.users
+	s.usage.calls, s.usage.tokens, s.usage.users = nil, nil, nil
 	s.usage.mu.Unlock()
-	return errors.Join(s.saveCalls(ctx, calls), s.saveUses(ctx, tokens))
+	return errors.Join(s.saveCalls(ctx, calls), s.saveUses(ctx, tokens), s.saveActivity(ctx, users))
+}
+
+// saveActivity keeps when users were active, all of them with the time of the last. Those of whom an
+// activity was kept within activeEvery are left as they are.
+func (s *Store) saveActivity(ctx context.Context, users map[int64]time.Time) error {
+	if len(users) == 0 {
+		return nil
+	}
+	last := slices.MaxFunc(slices.Collect(maps.Values(users)), time.Time.Compare)
+	// In one order, or two nodes could wait for each other.
+	active := s.db.forUpdate(s.db.write.NewSelect().Model((*User)(nil)).Column("u.id").
+		Where("u.id IN (?)", bun.List(slices.Sorted(maps.Keys(users)))).Where("u.last_active_at IS NULL OR u.last_active_at < ?", last.Add(-activeEvery)).Order("u.id"))
+	_, err := s.db.write.NewUpdate().Model((*User)(nil)).Set("last_active_at = ?", last).Where("id IN (?)", active).Exec(ctx)
+	return err
 }
 
 // saveUses keeps when tokens were used, all of them with the time of the last.

@@ -27,6 +27,7 @@ type User struct {
 	IsAdmin        bool
 	IsModerator    bool
 	CreatedAt      time.Time
+	LastActiveAt   *time.Time // of the last authenticated request, within activeEvery; nil: never
 
 	SuspendedAt      *time.Time // nil: not suspended
 	SuspensionReason string

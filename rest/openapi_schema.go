@@ -28,6 +28,7 @@ var fieldSchemas = map[reflect.Type]object{
 	reflect.TypeFor[wire.FileTime](): {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$`, "examples": []string{"2015-04-09 12:55:22"}},
 	reflect.TypeFor[wire.Hash]():     {"type": "string", "contentEncoding": "base64", "description": "The MD5 of the bytes."},
 	reflect.TypeFor[wire.License]():  {"type": "string", "enum": licenseNames()},
+	reflect.TypeFor[wire.Parts]():    {"type": "array", "items": object{"type": "object"}},
 	reflect.TypeFor[wire.ID]():       {"type": "integer", "format": "int64"},
 }
 

@@ -186,6 +186,13 @@ func parameterOf(name string, value *ast.Value, field string) string {
 	if value.Kind == ast.Variable && name == field {
 		return value.Raw
 	}
+	if name == field && value.Kind == ast.ObjectValue { // a target, which REST writes as a type and an id
+		for _, part := range []string{"type", "id"} {
+			if v := value.Children.ForName(part); v != nil && v.Kind == ast.Variable {
+				return v.Raw
+			}
+		}
+	}
 	for _, child := range value.Children {
 		if parameter := parameterOf(child.Name, child.Value, field); parameter != "" {
 			return parameter

@@ -60,11 +60,32 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 			}
 			continue
 		}
+		if v.Type.NamedType == "License" && op.mutates() {
+			setLicense(variables, v, value)
+			continue
+		}
 		if variables[name], err = s.convert(name, value, v.Type); err != nil {
 			return nil, err
 		}
 	}
 	return variables, nil
+}
+
+// setLicense sets the variable of a license. Old programs send licenses that were never documented, so
+// an unknown one is no error: a new thing gets the first license of the table, and for a change the
+// variable is left out, so that the license stays.
+func setLicense(variables map[string]any, v *ast.VariableDefinition, value any) {
+	text, _ := value.(string)
+	license, ok := wire.LicenseEnum(text)
+	if !ok {
+		license, ok = wire.LikelyLicense(text)
+	}
+	switch {
+	case ok:
+		variables[v.Variable] = license
+	case v.Type.NonNull:
+		variables[v.Variable] = wire.Licenses[0].Enum
+	}
 }
 
 // fromPath converts a segment of the path. A list is separated by commas.
@@ -114,6 +135,10 @@ func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 		return upload, nil
 	}
 	value = named(value, t.NamedType)
+	if list, ok := value.([]any); ok && jsonTexts[name] {
+		encoded, err := json.Marshal(list)
+		return string(encoded), err
+	}
 	text, isText := value.(string)
 	if number, ok := value.(json.Number); ok {
 		text, isText = number.String(), true
@@ -151,6 +176,9 @@ func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 	}
 	return nil, fmt.Errorf("rest: %s: no conversion to %s", name, t.NamedType)
 }
+
+// jsonTexts are the parameters that are arrays on the wire and JSON texts in GraphQL.
+var jsonTexts = map[string]bool{"details_parts": true}
 
 // named gives the id, or the name, of an object that stands where one of these is wanted: clients
 // send back whole what they got.

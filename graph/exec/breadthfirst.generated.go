@@ -338,6 +338,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.ThingConnection],
 			},
+			"featuredThing": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Collection](objects)
+					return breadthfirst.Values(ec.Resolvers.Collection().FeaturedThing(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.Thing],
+			},
 			"isLiked": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Collection](objects)
@@ -4035,6 +4043,27 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return strconv.AppendBool(b, v), true
 				},
 			},
+			"isNsfw": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Thing)
+					v := obj.IsNSFW
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"isAi": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Thing)
+					v := obj.IsAI
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"detailsParts": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Thing)
+					v := obj.DetailsParts
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
 			"tags": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
@@ -4630,6 +4659,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.CreatedAt
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"lastActiveAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.User)
+					p := obj.LastActiveAt
+					if p == nil {
+						return b, false
+					}
+					v := *p
 					return model.AppendDateTime(b, v), true
 				},
 			},

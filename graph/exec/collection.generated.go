@@ -23,6 +23,7 @@ type CollectionResolver interface {
 	IsEditable(ctx context.Context, obj *models.Collection) (bool, error)
 
 	Things(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error)
+	FeaturedThing(ctx context.Context, objs []*models.Collection) ([]*models.Thing, error)
 	IsLiked(ctx context.Context, objs []*models.Collection) ([]bool, error)
 
 	IsWatched(ctx context.Context, objs []*models.Collection) ([]bool, error)
@@ -326,6 +327,61 @@ func (ec *executionContext) fieldContext_Collection_things(ctx context.Context, 
 		return fc, err
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Collection_featuredThing(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Collection_featuredThing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Collection_featuredThing(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Thing) graphql.Marshaler {
+			return ec.marshalOThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Collection_featuredThing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Collection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Thing(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Collection_featuredThing(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (any, error) {
+	resolver := ec.Resolvers.Collection()
+	if batch, ok := graphql.BatchParentsFor[*models.Collection](ctx, "Collection"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.FeaturedThing(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*models.Thing](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Collection.featuredThing",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.FeaturedThing(ctx, []*models.Collection{obj})
+	return graphql.ResolveBatchSingleResult[*models.Thing](
+		ctx,
+		results,
+		err,
+		"Collection.featuredThing",
+	)
 }
 
 func (ec *executionContext) _Collection_isLiked(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (ret graphql.Marshaler) {
@@ -1089,7 +1145,7 @@ func (ec *executionContext) unmarshalInputUpdateCollectionInput(ctx context.Cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "description"}
+	fieldsInOrder := [...]string{"id", "name", "description", "featuredThingId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1117,6 +1173,13 @@ func (ec *executionContext) unmarshalInputUpdateCollectionInput(ctx context.Cont
 				return it, err
 			}
 			it.Description = data
+		case "featuredThingId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("featuredThingId"))
+			data, err := ec.unmarshalOID2ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FeaturedThingID = data
 		}
 	}
 	return it, nil
@@ -1287,6 +1350,44 @@ func (ec *executionContext) _Collection(ctx context.Context, sel ast.SelectionSe
 				}()
 				res = ec._Collection_things(ctx, field, obj)
 				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "featuredThing":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Collection_featuredThing(ctx, field, obj)
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

@@ -62,10 +62,10 @@ func (ec *executionContext) _RemoveLikePayload_target(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v model.LikeTarget) graphql.Marshaler {
-			return ec.marshalNLikeTarget2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐLikeTarget(ctx, selections, v)
+			return ec.marshalOLikeTarget2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐLikeTarget(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_RemoveLikePayload_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -283,7 +283,7 @@ func (ec *executionContext) _RemoveLikePayload(ctx context.Context, sel ast.Sele
 			out.Values[i] = graphql.MarshalString("RemoveLikePayload")
 		case "target":
 			out.Values[i] = ec._RemoveLikePayload_target(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -379,6 +379,13 @@ func (ec *executionContext) marshalOAddLikePayload2ᚖgithubᚗcomᚋmeshyardᚋ
 		return graphql.Null
 	}
 	return ec._AddLikePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOLikeTarget2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐLikeTarget(ctx context.Context, sel ast.SelectionSet, v model.LikeTarget) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._LikeTarget(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalORemoveLikePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveLikePayload(ctx context.Context, sel ast.SelectionSet, v *model.RemoveLikePayload) graphql.Marshaler {

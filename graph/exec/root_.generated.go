@@ -112,17 +112,18 @@ type ComplexityRoot struct {
 	}
 
 	Collection struct {
-		CreatedAt   func(childComplexity int) int
-		Creator     func(childComplexity int) int
-		Description func(childComplexity int) int
-		ID          func(childComplexity int) int
-		IsEditable  func(childComplexity int) int
-		IsLiked     func(childComplexity int) int
-		IsWatched   func(childComplexity int) int
-		ModifiedAt  func(childComplexity int) int
-		Name        func(childComplexity int) int
-		ThingCount  func(childComplexity int) int
-		Things      func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		CreatedAt     func(childComplexity int) int
+		Creator       func(childComplexity int) int
+		Description   func(childComplexity int) int
+		FeaturedThing func(childComplexity int) int
+		ID            func(childComplexity int) int
+		IsEditable    func(childComplexity int) int
+		IsLiked       func(childComplexity int) int
+		IsWatched     func(childComplexity int) int
+		ModifiedAt    func(childComplexity int) int
+		Name          func(childComplexity int) int
+		ThingCount    func(childComplexity int) int
+		Things        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
 	}
 
 	CollectionConnection struct {
@@ -715,6 +716,7 @@ type ComplexityRoot struct {
 		DefaultImage     func(childComplexity int) int
 		Description      func(childComplexity int) int
 		DescriptionHTML  func(childComplexity int) int
+		DetailsParts     func(childComplexity int) int
 		DownloadCount    func(childComplexity int) int
 		FeaturedAt       func(childComplexity int) int
 		FileCount        func(childComplexity int) int
@@ -724,10 +726,12 @@ type ComplexityRoot struct {
 		Images           func(childComplexity int, first int32, ids []int64) int
 		Instructions     func(childComplexity int) int
 		InstructionsHTML func(childComplexity int) int
+		IsAI             func(childComplexity int) int
 		IsCollected      func(childComplexity int) int
 		IsDerivative     func(childComplexity int) int
 		IsFeatured       func(childComplexity int) int
 		IsLiked          func(childComplexity int) int
+		IsNSFW           func(childComplexity int) int
 		IsWIP            func(childComplexity int) int
 		IsWatched        func(childComplexity int) int
 		License          func(childComplexity int) int
@@ -836,6 +840,7 @@ type ComplexityRoot struct {
 		IsAdmin                 func(childComplexity int) int
 		IsFollowed              func(childComplexity int) int
 		IsModerator             func(childComplexity int) int
+		LastActiveAt            func(childComplexity int) int
 		LastName                func(childComplexity int) int
 		LikeCount               func(childComplexity int) int
 		LikedThingIds           func(childComplexity int) int
@@ -1105,6 +1110,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Collection.Description(childComplexity), true
+	case "Collection.featuredThing":
+		if e.ComplexityRoot.Collection.FeaturedThing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.FeaturedThing(childComplexity), true
 	case "Collection.id":
 		if e.ComplexityRoot.Collection.ID == nil {
 			break
@@ -3764,6 +3775,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.DescriptionHTML(childComplexity), true
+	case "Thing.detailsParts":
+		if e.ComplexityRoot.Thing.DetailsParts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.DetailsParts(childComplexity), true
 	case "Thing.downloadCount":
 		if e.ComplexityRoot.Thing.DownloadCount == nil {
 			break
@@ -3828,6 +3845,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.InstructionsHTML(childComplexity), true
+	case "Thing.isAi":
+		if e.ComplexityRoot.Thing.IsAI == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.IsAI(childComplexity), true
 	case "Thing.isCollected":
 		if e.ComplexityRoot.Thing.IsCollected == nil {
 			break
@@ -3852,6 +3875,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.IsLiked(childComplexity), true
+	case "Thing.isNsfw":
+		if e.ComplexityRoot.Thing.IsNSFW == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.IsNSFW(childComplexity), true
 	case "Thing.isWip":
 		if e.ComplexityRoot.Thing.IsWIP == nil {
 			break
@@ -4268,6 +4297,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.IsModerator(childComplexity), true
+	case "User.lastActiveAt":
+		if e.ComplexityRoot.User.LastActiveAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.LastActiveAt(childComplexity), true
 	case "User.lastName":
 		if e.ComplexityRoot.User.LastName == nil {
 			break
@@ -4822,6 +4857,11 @@ type Collection {
     """
     page: Int
   ): ThingConnection! @goField(forceResolver: true)
+  """
+  The thing that the creator chose to stand for the collection. Null if there is none, and while that
+  thing is not in the collection or not published.
+  """
+  featuredThing: Thing @goField(forceResolver: true, batch: true)
   "Whether the caller likes it."
   isLiked: Boolean! @goField(forceResolver: true, batch: true)
   "When it was created."
@@ -4872,6 +4912,8 @@ input UpdateCollectionInput {
   name: String
   "The description in Markdown, at most 65,535 characters."
   description: String
+  "The id of a thing in the collection that stands for it; 0: none."
+  featuredThingId: ID
 }
 
 "Payload of ` + "`" + `updateCollection` + "`" + `."
@@ -5469,8 +5511,8 @@ input RemoveLikeInput {
 
 "Payload of ` + "`" + `removeLike` + "`" + `."
 type RemoveLikePayload {
-  "The object that is no longer liked."
-  target: LikeTarget!
+  "The object that is no longer liked. Null if the caller cannot see it."
+  target: LikeTarget
 }
 
 "The object to like or to unlike."
@@ -6847,6 +6889,15 @@ type Thing {
   instructionsHtml: String! @goField(forceResolver: true, batch: true)
   "Whether the creator marked it as work in progress."
   isWip: Boolean!
+  "Whether the creator marked it as not safe for work."
+  isNsfw: Boolean!
+  "Whether the creator marked it as made with artificial intelligence."
+  isAi: Boolean!
+  """
+  Sections of details that legacy clients store, such as print settings: a JSON array of objects. The
+  server does not interpret them.
+  """
+  detailsParts: String!
   "The tags in the creator's order, at most 100."
   tags: [Tag!]! @goField(forceResolver: true, batch: true)
   "The finalized files by rank, at most 1,000."
@@ -7126,6 +7177,12 @@ input CreateThingInput {
   isWip: Boolean! = false
   "Whether it is a remix, even if its ancestors are not on this server."
   isRemix: Boolean! = false
+  "Whether to mark it as not safe for work."
+  isNsfw: Boolean! = false
+  "Whether to mark it as made with artificial intelligence."
+  isAi: Boolean! = false
+  "Sections of details: a JSON array of objects, at most 65,535 characters."
+  detailsParts: String! = "[]"
   """
   The ids of the things that it is a remix of, at most 20. They must be published or belong to the
   caller.
@@ -7173,6 +7230,12 @@ input UpdateThingInput {
   isWip: Boolean
   "Whether it is a remix."
   isRemix: Boolean
+  "Whether to mark it as not safe for work."
+  isNsfw: Boolean
+  "Whether to mark it as made with artificial intelligence."
+  isAi: Boolean
+  "Sections of details: a JSON array of objects, at most 65,535 characters."
+  detailsParts: String
   "All tags of the thing; an empty list removes them."
   tags: [String!]
   "The ids of all things that it is a remix of; an empty list removes them."
@@ -7519,6 +7582,8 @@ type User {
   isFollowed: Boolean! @goField(forceResolver: true, batch: true)
   "When the account was created."
   createdAt: DateTime!
+  "When the user last made an authenticated request, to the hour. Null if they never did."
+  lastActiveAt: DateTime
   "The number of published things."
   thingCount: Int64!
   "The number of published makes."
@@ -7978,6 +8043,8 @@ func (ec *executionContext) childFields_Collection(ctx context.Context, field gr
 		return ec.fieldContext_Collection_thingCount(ctx, field)
 	case "things":
 		return ec.fieldContext_Collection_things(ctx, field)
+	case "featuredThing":
+		return ec.fieldContext_Collection_featuredThing(ctx, field)
 	case "isLiked":
 		return ec.fieldContext_Collection_isLiked(ctx, field)
 	case "createdAt":
@@ -9002,6 +9069,12 @@ func (ec *executionContext) childFields_Thing(ctx context.Context, field graphql
 		return ec.fieldContext_Thing_instructionsHtml(ctx, field)
 	case "isWip":
 		return ec.fieldContext_Thing_isWip(ctx, field)
+	case "isNsfw":
+		return ec.fieldContext_Thing_isNsfw(ctx, field)
+	case "isAi":
+		return ec.fieldContext_Thing_isAi(ctx, field)
+	case "detailsParts":
+		return ec.fieldContext_Thing_detailsParts(ctx, field)
 	case "tags":
 		return ec.fieldContext_Thing_tags(ctx, field)
 	case "files":
@@ -9236,6 +9309,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_isFollowed(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_User_createdAt(ctx, field)
+	case "lastActiveAt":
+		return ec.fieldContext_User_lastActiveAt(ctx, field)
 	case "thingCount":
 		return ec.fieldContext_User_thingCount(ctx, field)
 	case "makeCount":

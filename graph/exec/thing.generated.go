@@ -1031,6 +1031,75 @@ func (ec *executionContext) fieldContext_Thing_isWip(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _Thing_isNsfw(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_isNsfw(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsNSFW, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_isNsfw(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Thing_isAi(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_isAi(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsAI, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_isAi(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Thing_detailsParts(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_detailsParts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DetailsParts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_detailsParts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Thing_tags(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2394,6 +2463,15 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 	if _, present := asMap["isRemix"]; !present {
 		asMap["isRemix"] = false
 	}
+	if _, present := asMap["isNsfw"]; !present {
+		asMap["isNsfw"] = false
+	}
+	if _, present := asMap["isAi"]; !present {
+		asMap["isAi"] = false
+	}
+	if _, present := asMap["detailsParts"]; !present {
+		asMap["detailsParts"] = "[]"
+	}
 	if _, present := asMap["ancestorIds"]; !present {
 		asMap["ancestorIds"] = []any{}
 	}
@@ -2404,7 +2482,7 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 		asMap["files"] = []any{}
 	}
 
-	fieldsInOrder := [...]string{"name", "license", "category", "description", "instructions", "isWip", "isRemix", "ancestorIds", "tags", "files"}
+	fieldsInOrder := [...]string{"name", "license", "category", "description", "instructions", "isWip", "isRemix", "isNsfw", "isAi", "detailsParts", "ancestorIds", "tags", "files"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2460,6 +2538,27 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 				return it, err
 			}
 			it.IsRemix = data
+		case "isNsfw":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isNsfw"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsNSFW = data
+		case "isAi":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isAi"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsAI = data
+		case "detailsParts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("detailsParts"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DetailsParts = data
 		case "ancestorIds":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorIds"))
 			data, err := ec.unmarshalNID2ᚕint64ᚄ(ctx, v)
@@ -2712,7 +2811,7 @@ func (ec *executionContext) unmarshalInputUpdateThingInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "license", "category", "description", "instructions", "isWip", "isRemix", "tags", "ancestorIds"}
+	fieldsInOrder := [...]string{"id", "name", "license", "category", "description", "instructions", "isWip", "isRemix", "isNsfw", "isAi", "detailsParts", "tags", "ancestorIds"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2775,6 +2874,27 @@ func (ec *executionContext) unmarshalInputUpdateThingInput(ctx context.Context, 
 				return it, err
 			}
 			it.IsRemix = data
+		case "isNsfw":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isNsfw"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsNSFW = data
+		case "isAi":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isAi"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsAI = data
+		case "detailsParts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("detailsParts"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DetailsParts = data
 		case "tags":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tags"))
 			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
@@ -3289,6 +3409,21 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "isWip":
 			out.Values[i] = ec._Thing_isWip(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "isNsfw":
+			out.Values[i] = ec._Thing_isNsfw(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "isAi":
+			out.Values[i] = ec._Thing_isAi(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "detailsParts":
+			out.Values[i] = ec._Thing_detailsParts(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

@@ -381,8 +381,8 @@ type RemoveLikeInput struct {
 
 // Payload of `removeLike`.
 type RemoveLikePayload struct {
-	// The object that is no longer liked.
-	Target LikeTarget `json:"target"`
+	// The object that is no longer liked. Null if the caller cannot see it.
+	Target LikeTarget `json:"target,omitempty"`
 }
 
 // The things to remove from a collection.

@@ -50,10 +50,18 @@ type CollectionSchema struct {
 	IsLiked         bool         `json:"is_liked"`
 	IsWatched       bool         `json:"is_watched"`
 
-	Newest *newestThing `json:"newest,omitempty"` // input only: cleared by Complete
+	// Input only: cleared by Complete.
+	Featured *featuredThing `json:"featured,omitempty"`
+	Newest   *newestThing   `json:"newest,omitempty"`
 }
 
-// newestThing is the thing that was added to a collection last, which stands for the collection.
+// featuredThing is the thing that was chosen to stand for a collection.
+type featuredThing struct {
+	ID    ID       `json:"id"`
+	Image *Picture `json:"image"`
+}
+
+// newestThing is the thing that was added to a collection last, which stands for it otherwise.
 type newestThing struct {
 	Nodes []struct {
 		Image *Picture `json:"image"`
@@ -73,9 +81,15 @@ func (c *CollectionSchema) Complete(a urls.Builder) {
 	c.ThingsURL = c.URL + "/things"
 	c.AbsoluteURL = "/collection:" + c.ID.String()
 	image := c.Newest.image()
+	if c.Featured != nil {
+		c.FeaturedThingID = &c.Featured.ID
+		if c.Featured.Image != nil {
+			image = c.Featured.Image
+		}
+	}
 	c.Thumbnail, c.PreviewImage = image.thumbnail(a, "THING"), image.preview(a, "THING")
 	c.Creator.Complete(a)
-	c.Newest = nil
+	c.Featured, c.Newest = nil, nil
 }
 
 // SearchTagSchema is a tag in the answer of a tag search.

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"strings"
+	"unicode"
 )
 
 // Licenses maps the license enum of GraphQL to its names on the wire: requests carry the code,
@@ -33,6 +34,27 @@ func (l *License) UnmarshalJSON(b []byte) error {
 		}
 	}
 	return err
+}
+
+// LikelyLicense returns the enum value of the license that a client which does not know the codes most
+// probably means: gpl3 is a GPL and cc-by-sa-4.0 is Attribution - Share Alike.
+func LikelyLicense(text string) (string, bool) {
+	letters := strings.ToLower(strings.Map(func(r rune) rune {
+		if r == '0' || unicode.IsLetter(r) {
+			return r
+		}
+		return -1
+	}, text))
+	if strings.HasPrefix(letters, "cc0") || letters == "pd" || strings.HasPrefix(letters, "publicdomain") {
+		return "PD0", true
+	}
+	letters = strings.ReplaceAll(letters, "0", "")
+	for _, family := range []struct{ word, enum string }{{"lgpl", "LGPL"}, {"gpl", "GPL"}, {"bsd", "BSD"}} {
+		if strings.Contains(letters, family.word) {
+			return family.enum, true
+		}
+	}
+	return LicenseEnum(strings.Replace(letters, "ccby", "cc", 1))
 }
 
 // LicenseEnum returns the enum value of a license written as its code, its code without hyphens,

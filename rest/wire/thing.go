@@ -39,7 +39,7 @@ type ThingSchema struct {
 	DescriptionHTML  string            `json:"description_html"`
 	InstructionsHTML string            `json:"instructions_html"`
 	Details          string            `json:"details"`
-	DetailsParts     []any             `json:"details_parts"`
+	DetailsParts     Parts             `json:"details_parts"`
 	EduDetails       string            `json:"edu_details"`
 	Education        education         `json:"education"`
 	License          License           `json:"license"`
@@ -69,10 +69,36 @@ type ThingSchema struct {
 	RootCommentCount int               `json:"root_comment_count"`
 
 	// Input only: cleared by Complete.
+	Takedown     *takedown     `json:"takedown,omitempty"`
 	Image        *Picture      `json:"image,omitempty"`
 	ZipImages    []zipEntry    `json:"zip_images,omitempty"`
 	ZipFiles     []zipEntry    `json:"zip_files,omitempty"`
 	AncestorList *ancestorList `json:"ancestor_list,omitempty"`
+}
+
+// takedown is the decision of a moderator to hide a thing. Its owner and moderators see it.
+type takedown struct {
+	Reason string `json:"reason"`
+}
+
+// Parts is a list of objects that the server stores and does not interpret. It is the text of a JSON
+// array in GraphQL.
+type Parts string
+
+// UnmarshalJSON reads the text.
+func (p *Parts) UnmarshalJSON(b []byte) error {
+	var text string
+	err := json.Unmarshal(b, &text)
+	*p = Parts(text)
+	return err
+}
+
+// MarshalJSON writes the array.
+func (p Parts) MarshalJSON() ([]byte, error) {
+	if p == "" {
+		return []byte("[]"), nil
+	}
+	return []byte(p), nil
 }
 
 type education struct {
@@ -160,7 +186,11 @@ func (t *ThingSchema) Complete(a urls.Builder) {
 	}
 	t.Image, t.ZipImages, t.ZipFiles, t.AncestorList = nil, nil, nil, nil
 	t.Details = "<div>" + t.DescriptionHTML + t.InstructionsHTML + "</div>"
-	t.DetailsParts, t.Education = []any{}, education{[]any{}, []any{}}
+	t.Education = education{[]any{}, []any{}}
+	if t.Takedown != nil {
+		t.IsBanned, t.NeedsModeration, t.Moderation = true, 1, t.Takedown.Reason
+		t.Takedown = nil
+	}
 	t.AllowsDeriv = !strings.Contains(string(t.License), "No Derivatives")
 	t.CanComment = t.IsPublished == 1
 	t.TypeName = "Thing"
@@ -208,9 +238,23 @@ func (t *ShortThingSchema) Complete(a urls.Builder) {
 	}
 	t.Thumbnail = t.Image.thumbnail(a, "THING")
 	t.PreviewImage = t.Image.preview(a, "THING")
-	no := false
-	t.IsNSFW = &no
 	t.Image, t.Category = nil, nil
+}
+
+// FullThingSchema is a thing in a list of whole things. It has the fields of ShortThingSchema as well,
+// because some clients expect one in these lists and some the other.
+type FullThingSchema struct {
+	ThingSchema
+	CreatedAt    Time   `json:"created_at"`
+	PreviewImage string `json:"preview_image"`
+	IsPrivate    Flag   `json:"is_private"`
+	Rank         *int   `json:"rank"`
+}
+
+// Complete implements [Completer].
+func (t *FullThingSchema) Complete(a urls.Builder) {
+	t.CreatedAt, t.PreviewImage = t.Added, t.Image.preview(a, "THING")
+	t.ThingSchema.Complete(a)
 }
 
 // FeaturedSchema is a thing in the list of featured things, where the flags are booleans.

@@ -84,7 +84,9 @@ func (u *UserSchema) Complete(a urls.Builder) {
 	u.PublicURL = a.Base + "/" + u.Name
 	u.Thumbnail, u.CoverImage = a.Picture("USER"), a.Picture("USER")
 	u.ThingsURL, u.CopiesURL, u.LikesURL = u.URL+"/things", u.URL+"/copies", u.URL+"/likes"
-	u.LastActive = u.Registered
+	if u.LastActive.IsZero() {
+		u.LastActive = u.Registered
+	}
 	u.Level = normalUser
 	u.HasFavorite, u.FavoriteCount = u.LikeCount > 0, u.LikeCount
 	u.Printers, u.Programs, u.Types, u.Groups = []any{}, []any{}, []any{}, []any{}

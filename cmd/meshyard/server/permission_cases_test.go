@@ -43,6 +43,7 @@ var permissions = []struct {
 		{"Comment.parent", comments, `{ comment(id: $comment) { parent { is: body } } }`, "", ""},
 		{"Comment.replies", comments, `{ comment(id: $comment) { replies { totalCount nodes { is: body } } } }`, "get_comments_comment_id_replies", ""},
 		{"Query.collection", "collection", `{ collection(id: $collection) { id } }`, "get_collections_collection_id", ""},
+		{"Collection.featuredThing", "collection", `{ collection(id: $collection) { featuredThing { is: name } } }`, "", ""},
 		{"Query.user", "user, user suspended", `{ user(username: $user) { id } }`, "get_users_username", ""},
 		{"User.email", "user", `{ user(username: $user) { is: email } }`, "", ""},
 		{"User.usage", "user", `{ user(username: $user) { usage { is: __typename } } }`, "", ""},

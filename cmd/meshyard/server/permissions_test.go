@@ -160,6 +160,9 @@ func (m *matrix) cell(p permission, in string, caller int) verdictOf {
 		if !isList || !strings.Contains(p.ask, "is:") {
 			got.shown = want.shown
 		}
+		if operation == "get_things_thing_id_images_image_id" && columns[caller] == "anonymous" && in == "thing "+published && got.status == http.StatusOK {
+			continue // the URL of a public image leads to its bytes without a token
+		}
 		if got.String() != want.String() {
 			m.t.Errorf("%s, %s, %s: by GraphQL %s, by %s %s", p.field, in, columns[caller], want, operation, got)
 		}

@@ -90,7 +90,7 @@ func TestOddBodies(t *testing.T) {
 			t.Errorf("multipart: %v", o["license"])
 		}
 		for name, wrong := range map[string]string{
-			"license": `{"name":"A","license":"mine","category":"Art"}`, "name": `{"license":"cc","category":"Art"}`,
+			"license": `{"name":"A","category":"Art"}`, "name": `{"license":"cc","category":"Art"}`,
 			"is_wip": `{"name":"A","license":"cc","category":"Art","is_wip":"maybe"}`, "tags": `{"name":"A","license":"cc","category":"Art","tags":[{}]}`,
 		} {
 			r := send("/things/", "", wrong).Want(t, 400)
@@ -118,6 +118,23 @@ func TestLicences(t *testing.T) {
 				if o["license"] != name || o["allows_derivatives"] != !strings.Contains(code, "nd") {
 					t.Errorf("%q: %v, derivatives %v; want %q", written, o["license"], o["allows_derivatives"], name)
 				}
+			}
+		}
+		// What was never documented is no error: the most probable license, else Attribution for a new thing, and no change for others.
+		old := ada.Thing("Old")
+		path := fmt.Sprint("/things/", old)
+		for _, c := range []struct{ written, created, changed string }{
+			{"gpl3", "GNU - GPL", "GNU - GPL"}, {"lgpl-2.1", "GNU - LGPL", "GNU - LGPL"}, {"cc-by-nc-sa-4.0", "Creative Commons - Attribution - Non-Commercial - Share Alike", "Creative Commons - Attribution - Non-Commercial - Share Alike"},
+			{"CC0 1.0", "Creative Commons - Public Domain Dedication", "Creative Commons - Public Domain Dedication"}, {"c", "Creative Commons - Attribution", "BSD License"}, {"mine", "Creative Commons - Attribution", "BSD License"}, {"", "", "BSD License"},
+		} {
+			ada.Do("PATCH", path, object{"license": "bsd"}).Want(t, 200)
+			if c.created != "" {
+				if o := read(t, ada.Do("POST", "/things/", object{"name": "A", "license": c.written, "category": "Tools"})); o["license"] != c.created {
+					t.Errorf("POST with %q: %v, want %q", c.written, o["license"], c.created)
+				}
+			}
+			if o := read(t, ada.Do("PATCH", path, object{"license": c.written})); o["license"] != c.changed {
+				t.Errorf("PATCH with %q: %v, want %q", c.written, o["license"], c.changed)
 			}
 		}
 	})

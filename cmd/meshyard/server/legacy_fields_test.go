@@ -1,0 +1,199 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// What publishers store with a thing comes back as it was sent: flags, and details that the server does
+// not interpret.
+func TestStoredDetails(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		parts := []any{object{"type": "settings", "name": "Print Settings", "data": []any{object{"Printer": "Größe <b> ' \" \u0000", "Infill": 0.25}}}, object{}}
+		check := func(what string, o object, nsfw, ai bool, details any) {
+			t.Helper()
+			got, _ := json.Marshal(o["details_parts"])
+			want, _ := json.Marshal(details)
+			if o["is_nsfw"] != nsfw || o["is_ai"] != ai || string(got) != string(want) {
+				t.Errorf("%s: is_nsfw %v, is_ai %v, details_parts %s, want %v, %v, %s", what, o["is_nsfw"], o["is_ai"], got, nsfw, ai, want)
+			}
+		}
+		made := read(t, ada.Do("POST", "/things", object{"name": "A", "license": "cc", "category": "Art", "is_nsfw": true, "is_ai": 1, "details_parts": parts}))
+		check("POST", made, true, true, parts)
+		path := fmt.Sprintf("/things/%v", made["id"])
+		check("GET", read(t, ada.Get(path)), true, true, parts)
+		check("PATCH of another field", read(t, ada.Do("PATCH", path, object{"name": "B"})), true, true, parts)
+		check("PATCH", read(t, ada.Do("PATCH", path, object{"is_nsfw": false, "is_ai": "0", "details_parts": parts[:1]})), false, false, parts[:1])
+		whole := read(t, ada.Get(path))
+		check("PATCH of the whole", read(t, ada.Do("PATCH", path, whole)), false, false, parts[:1])
+		check("PATCH with nothing", read(t, ada.Do("PATCH", path, object{"is_nsfw": nil, "details_parts": []any{}})), false, false, []any{})
+		check("a plain thing", read(t, ada.Get(fmt.Sprint("/things/", ada.Thing("Plain")))), false, false, []any{})
+		for _, wrong := range []any{[]any{1}, "x", "{}", []any{[]any{}}, []any{object{"x": strings.Repeat("x", 66_000)}}} {
+			r := ada.Do("PATCH", path, object{"details_parts": wrong}).Want(t, 400)
+			if !strings.Contains(string(r.Bytes), `"message":"details_parts: `) {
+				t.Errorf("%.40v: %s", wrong, r.Bytes)
+			}
+		}
+		var list []object
+		ada.Do("PATCH", path, object{"is_nsfw": 1}).Want(t, 200)
+		ada.Get("/users/ada/things").Want(t, 200, &list)
+		if list[1]["is_nsfw"] != true || list[0]["is_nsfw"] != false {
+			t.Errorf("is_nsfw in a list: %v, %v", list[1]["is_nsfw"], list[0]["is_nsfw"])
+		}
+	})
+}
+
+// A takedown shows to the owner and to moderators, and a like of what is hidden can be taken back.
+func TestTakedownByREST(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		thing := ada.Thing("Gear")
+		ada.Finalize("thing", thing, ada.Upload("a.stl", []byte("solid a\nendsolid a\n"))).Want(t, 200)
+		ada.Publish(thing).Want(t, 200)
+		path := fmt.Sprint("/things/", thing)
+		bob.Do("POST", path+"/likes", nil).Want(t, 200)
+		state := func(c *servertest.Client) string {
+			o := read(t, c.Get(path))
+			return fmt.Sprint(o["is_banned"], " ", o["needs_moderation"], " ", o["moderation"], " ", o["like_count"])
+		}
+		if got := state(ada); got != "false 0  1" {
+			t.Errorf("before: %s", got)
+		}
+		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Copied."}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
+		for _, c := range []*servertest.Client{ada, staff} {
+			if got := state(c); got != "true 1 Copied. 1" {
+				t.Errorf("taken down: %s", got)
+			}
+		}
+		bob.Get(path).Want(t, 403)
+		bob.Do("DELETE", path+"/likes", nil).Want(t, 200)
+		bob.Do("DELETE", path+"/likes", nil).Want(t, 403) // nothing to take back
+		bob.Do("POST", path+"/likes", nil).Want(t, 403)
+		bob.Do("DELETE", "/things/9999/likes", nil).Want(t, 404)
+		s.Fold()
+		if got := state(ada); got != "true 1 Copied. 0" {
+			t.Errorf("after the like was taken back: %s", got)
+		}
+	})
+}
+
+// The owner of a collection chooses the thing that stands for it, as long as it is in the collection.
+func TestFeaturedThingOfCollection(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		var ids []int64
+		for range 3 {
+			id := ada.Thing("Gear")
+			ada.Finalize("thing", id, ada.Upload("a.stl", []byte("solid a\nendsolid a\n")), ada.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))).Want(t, 200)
+			ada.Publish(id).Want(t, 200)
+			ids = append(ids, id)
+		}
+		collection := read(t, bob.Do("POST", "/collections", object{"name": "Gears"}))
+		path := fmt.Sprintf("/collections/%v", collection["id"])
+		for _, id := range ids[:2] {
+			bob.Do("POST", fmt.Sprintf("%s/thing/%d", path, id), nil).Want(t, 200)
+		}
+		image := func(thing int64) any { return read(t, ada.Get(fmt.Sprint("/things/", thing)))["thumbnail"] }
+		check := func(what string, featured any, shown int64) {
+			t.Helper()
+			o := read(t, ada.Get(path))
+			if o["featured_thing_id"] != featured || o["thumbnail"] != image(shown) {
+				t.Errorf("%s: featured_thing_id %v and %v, want %v and the image of thing %d", what, o["featured_thing_id"], o["thumbnail"], featured, shown)
+			}
+		}
+		check("at first", nil, ids[1])
+		bob.Do("PATCH", path, object{"featured_thing_id": ids[0]}).Want(t, 200)
+		check("featured", float64(ids[0]), ids[0])
+		bob.Do("PATCH", path, read(t, bob.Get(path))).Want(t, 200)
+		check("the whole sent back", float64(ids[0]), ids[0])
+		r := bob.Do("PATCH", path, object{"featured_thing_id": ids[2]}).Want(t, 400)
+		if !strings.Contains(string(r.Bytes), `"message":"featured_thing_id: thing `) {
+			t.Errorf("a thing elsewhere: %s", r.Bytes)
+		}
+		ada.Do("PATCH", path, object{"featured_thing_id": ids[1]}).Want(t, 403)
+		bob.Do("DELETE", fmt.Sprintf("%s/thing/%d", path, ids[0]), nil).Want(t, 200)
+		check("taken out", nil, ids[1])
+		bob.Do("PATCH", path, object{"featured_thing_id": ids[1]}).Want(t, 200)
+		bob.Do("PATCH", path, object{"featured_thing_id": 0}).Want(t, 200)
+		check("none", nil, ids[1])
+	})
+}
+
+// last_active is the last authenticated request, and written at most once an hour.
+func TestLastActive(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		db := openDB(t, s).SQL()
+		ctx := context.Background()
+		if _, err := db.Exec("UPDATE users SET created_at = '2026-01-01 00:00:00+00:00'"); err != nil {
+			t.Fatal(err)
+		}
+		active := func(name string) time.Time {
+			t.Helper()
+			if err := s.Store.SaveUsage(ctx); err != nil {
+				t.Fatal(err)
+			}
+			at, err := time.Parse("2006-01-02T15:04:05+00:00", fmt.Sprint(read(t, ada.Get("/users/"+name))["last_active"]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return at
+		}
+		registered := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		if got := active("bob"); !got.Equal(registered) {
+			t.Errorf("before any request: %s, want when they registered", got)
+		}
+		bob.Get("/users/me").Want(t, 200)
+		first := active("bob")
+		if !first.After(registered) {
+			t.Errorf("after a request: %s", first)
+		}
+		for _, c := range []struct {
+			kept    time.Time
+			changes bool
+		}{{time.Now().Add(-50 * time.Minute), false}, {time.Now().Add(-70 * time.Minute), true}} {
+			if _, err := db.Exec("UPDATE users SET last_active_at = '" + c.kept.UTC().Format("2006-01-02 15:04:05+00:00") + "' WHERE username = 'bob'"); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(1100 * time.Millisecond) // as long as a verdict on a token is remembered
+			bob.Get("/users/me").Want(t, 200)
+			if got := active("bob"); got.After(c.kept.Add(time.Minute)) != c.changes {
+				t.Errorf("kept %s, then a request: %s, want a change: %v", c.kept, got, c.changes)
+			}
+		}
+	})
+}
+
+// Lists that are documented as whole things give whole things.
+func TestListsOfWholeThings(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		ids := fullThing(t, s, ada, bob)
+		thing, first := ids["thing_id"], 1
+		whole := read(t, ada.Get(fmt.Sprint("/things/", thing)))
+		for _, path := range []string{
+			"/users/ada/things", "/users/bob/likes", "/users/bob/favorites", "/tags/wall_mount/things", "/categories/parts/things",
+			fmt.Sprintf("/things/%d/derivatives", first), "/users/ada/downloads",
+		} {
+			var list []object
+			ada.Get(path).Want(t, 200, &list)
+			if len(list) != 1 {
+				t.Fatalf("%s: %d things, want 1", path, len(list))
+			}
+			for field, want := range whole {
+				got, _ := json.Marshal(list[0][field])
+				expected, _ := json.Marshal(want)
+				if field != "is_liked" && string(got) != string(expected) {
+					t.Errorf("%s: %s is %s, want %s", path, field, got, expected)
+				}
+			}
+		}
+	})
+}
