@@ -7,8 +7,8 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
-// Blob gives a file and the key of its bytes, to whoever holds a signed address or, without one,
-// where everybody may have them.
+// Blob returns a file and the object key of its content. It returns an error unless the caller
+// holds a signed URL or the file is public.
 func (s *Store) Blob(ctx context.Context, fileID int64, signed bool) (*File, string, error) {
 	f, ok, err := s.files.get(ctx, fileID)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Store) Blob(ctx context.Context, fileID int64, signed bool) (*File, str
 		return nil, "", f.down()
 	}
 	if !f.held() {
-		return nil, "", fail(NotFound, "the bytes of file %d are not here: only what is known of it was imported", fileID)
+		return nil, "", fail(NotFound, "file %d was imported without its content", fileID)
 	}
 	return f, bucket.ContentKey(f.SHA256), nil
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// A count is a column of what is counted for. Changes are appended, each in the transaction of what
-// causes it, and folded into the column later: so nothing is lost or counted twice, and no row is
-// waited for because it is popular. A reader adds what is not folded yet in the statement that
-// reads the row.
+// A count is a column with the number of certain rows. Changes are appended, each in the
+// transaction of its cause, and folded into the column later: nothing is lost or counted twice, and
+// transactions do not wait for the row of a popular object. A reader adds the changes that are not
+// folded yet in the statement that reads the row.
 
 // Count names a count by table and column.
 type Count struct{ table, column string }
@@ -25,11 +25,11 @@ var (
 	thingLikes        = Count{"things", "like_count"}
 	thingCollects     = Count{"things", "collect_count"}
 	thingMakes        = Count{"things", "make_count"}         // published ones
-	thingComments     = Count{"things", "comment_count"}      // on the thing itself, less deleted ones
+	thingComments     = Count{"things", "comment_count"}      // on the thing itself, without deleted ones
 	thingRootComments = Count{"things", "root_comment_count"} // those that are no replies
-	thingRemixes      = Count{"things", "remix_count"}        // published ones
+	thingRemixes      = Count{"things", "remix_count"}        // without replies
 	userThings        = Count{"users", "thing_count"}         // published ones
-	// published ones, less those of things that are drafts
+	// Published ones, except those of things that are drafts.
 	userMakes        = Count{"users", "make_count"}
 	userLikes        = Count{"users", "like_count"} // things that the user likes
 	userCollections  = Count{"users", "collection_count"}
@@ -39,15 +39,15 @@ var (
 	makeLikes        = Count{"makes", "like_count"}
 	makeComments     = Count{"makes", "comment_count"}
 	makeRootComments = Count{"makes", "root_comment_count"}
-	commentReplies   = Count{"comments", "reply_count"}    // direct ones, deleted ones among them
-	categoryThings   = Count{"categories", "thing_count"}  // published ones, on that very shelf
+	commentReplies   = Count{"comments", "reply_count"}    // direct ones, including deleted ones
+	categoryThings   = Count{"categories", "thing_count"}  // published ones, in this category only
 	tagThings        = Count{"tags", "thing_count"}        // published ones
 	collectionThings = Count{"collections", "thing_count"} // published or not
-	// of its files and those of its makes and comments; folded from the log
+	// Of its files and those of its makes and comments; folded from the download log.
 	thingDownloads = Count{"things", "download_count"}
 )
 
-// countChange is what is to be added to a count.
+// countChange is a change to add to a count.
 type countChange struct {
 	bun.BaseModel `bun:"table:count_changes,alias:cc"`
 
@@ -66,7 +66,7 @@ func (c Count) by(delta int64, objectIDs ...int64) []countChange {
 	return changes
 }
 
-// count appends changes of counts in the transaction that causes them.
+// count appends changes of counts in the transaction of their cause.
 func count(ctx context.Context, tx bun.Tx, changes ...[]countChange) error {
 	all := slices.Concat(changes...)
 	if len(all) == 0 {
@@ -95,22 +95,21 @@ func (c Changes) addTo(counts map[string]*int64) error {
 		column, digits, _ := strings.Cut(change, ":")
 		delta, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil || counts[column] == nil {
-			return fmt.Errorf("count change %q: of no count", change)
+			return fmt.Errorf("count change %q: unknown column", change)
 		}
 		*counts[column] += delta
 	}
 	return nil
 }
 
-// lockOrder is the order in which transactions lock rows of tables, the last first; those of others
-// come after.
+// lockOrder lists tables in reverse order of locking. Other tables come after them.
 var lockOrder = []string{"comments", "makes", "things"}
 
-// foldBatch bounds one transaction that folds.
+// foldBatch is the maximum number of changes that one transaction folds.
 const foldBatch = 5_000
 
-// FoldCounts adds appended changes to their counts, in transactions of some thousands, and finds
-// the popularity of the things that they touch anew. It gives how many it folded.
+// FoldCounts adds appended changes to their counts, in transactions of some thousands, and
+// recomputes the popularity of the affected things. It returns the number of folded changes.
 func (s *Store) FoldCounts(ctx context.Context) (folded int, err error) {
 	for {
 		n, err := s.foldSomeCounts(ctx)
@@ -125,8 +124,8 @@ func (s *Store) foldSomeCounts(ctx context.Context) (n int, err error) {
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		var changes []countChange
 		oldest := tx.NewSelect().Model((*countChange)(nil)).Column("cc.id").Order("cc.id").Limit(foldBatch)
-		// Of two nodes that fold at once, the second finds the rows gone once it has waited for the
-		// first.
+		// If two nodes fold at the same time, the second one waits for the first and finds that the
+		// rows are gone.
 		err := tx.NewDelete().Model((*countChange)(nil)).Where("cc.id IN (?)", oldest).
 			Returning("of_table, of_column, object_id, delta").Scan(ctx, &changes)
 		if err != nil || len(changes) == 0 {
@@ -146,7 +145,7 @@ func (s *Store) foldSomeCounts(ctx context.Context) (n int, err error) {
 				touched = append(touched, c.ObjectID)
 			}
 		}
-		// in one order, or two nodes could wait for each other
+		// The order is fixed, so that two nodes do not deadlock.
 		cells := slices.SortedFunc(maps.Keys(sums), func(a, b cell) int {
 			return cmp.Or(cmp.Compare(slices.Index(lockOrder, b.table), slices.Index(lockOrder, a.table)), strings.Compare(a.table, b.table), cmp.Compare(a.id, b.id), strings.Compare(a.column, b.column))
 		})

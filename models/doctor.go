@@ -7,18 +7,17 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Diagnose tells what the database is in need of, each with what helps: statistics that are missing
-// or old, space that deleted rows hold, and work that was left undone. Nothing is wrong where it
-// tells nothing.
+// Diagnose returns maintenance problems of the database, each with its remedy: missing or old
+// statistics, space of deleted rows, and unfinished work. It returns none if there are no problems.
 func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 	var imports []importRow
 	if err := s.db.read.NewSelect().Model(&imports).Scan(ctx); err != nil {
 		return nil, err
 	}
 	for _, im := range imports {
-		finding := fmt.Sprintf("an import of %s was cut short after %d things: run it again", im.Source, im.Done)
+		finding := fmt.Sprintf("an import of %s stopped after %d things: run it again", im.Source, im.Done)
 		if im.Later != "" {
-			finding += "; until it ends, indexes are missing"
+			finding += "; until it is complete, indexes are missing"
 		}
 		findings = append(findings, finding)
 	}
@@ -27,7 +26,7 @@ func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 		return nil, err
 	}
 	if waiting > 20*foldBatch {
-		findings = append(findings, fmt.Sprintf("%d changes of counts wait to be folded: is a server running? It folds every few seconds", waiting))
+		findings = append(findings, fmt.Sprintf("%d changes of counts are not folded: a running server folds them every few seconds", waiting))
 	}
 	var more []string
 	if s.db.Engine == Postgres {
@@ -38,7 +37,7 @@ func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 	return append(findings, more...), err
 }
 
-// leastRows is how many rows a table must have before its statistics matter.
+// leastRows is the minimum number of rows for which the statistics of a table matter.
 const leastRows = 10_000
 
 func (s *Store) diagnosePostgres(ctx context.Context) (findings []string, err error) {
@@ -54,13 +53,13 @@ func (s *Store) diagnosePostgres(ctx context.Context) (findings []string, err er
 		switch {
 		case t.Live+t.Dead < leastRows:
 		case !t.Analyzed || t.Modified > t.Live/5:
-			findings = append(findings, fmt.Sprintf("%s: %d rows changed since its statistics were made: ANALYZE %s", t.Name, t.Modified, t.Name))
+			findings = append(findings, fmt.Sprintf("%s: %d rows changed since the last ANALYZE: ANALYZE %s", t.Name, t.Modified, t.Name))
 		case t.Dead > t.Live/4:
-			findings = append(findings, fmt.Sprintf("%s: %d dead rows beside %d: VACUUM %s", t.Name, t.Dead, t.Live, t.Name))
+			findings = append(findings, fmt.Sprintf("%s: %d dead rows, %d live rows: VACUUM %s", t.Name, t.Dead, t.Live, t.Name))
 		}
 	}
 	if len(tables) > 0 && !tables[0].AutoVacuum {
-		findings = append(findings, "autovacuum is off: turn it on, or see to it that VACUUM (ANALYZE) runs daily")
+		findings = append(findings, "autovacuum is off: enable it, or run VACUUM (ANALYZE) daily")
 	}
 	return findings, err
 }
@@ -71,7 +70,7 @@ func (s *Store) diagnoseSQLite(ctx context.Context) (findings []string, err erro
 		return nil, err
 	}
 	if free > 10_000 && free > pages/4 {
-		findings = append(findings, fmt.Sprintf("%d of %d pages are empty: VACUUM gives their space back", free, pages))
+		findings = append(findings, fmt.Sprintf("%d of %d pages are empty: VACUUM frees their space", free, pages))
 	}
 	known, err := s.db.read.NewSelect().Table("sqlite_master").Where("name = 'sqlite_stat1'").Exists(ctx)
 	if err != nil {
@@ -88,7 +87,7 @@ func (s *Store) diagnoseSQLite(ctx context.Context) (findings []string, err erro
 			}
 		}
 		if rows >= leastRows && then < rows/2 {
-			findings = append(findings, fmt.Sprintf("%s: has %d rows, and had %d when its statistics were made: ANALYZE", table, rows, then))
+			findings = append(findings, fmt.Sprintf("%s: has %d rows, and had %d at the last ANALYZE: ANALYZE", table, rows, then))
 		}
 	}
 	return findings, nil

@@ -10,17 +10,18 @@ import (
 	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
-// A document is what search knows of an object that everybody may find: the words of its texts. It
-// is written in the transaction that changes them, so what is committed is found. PostgreSQL keeps
-// it as a tsvector, SQLite in an FTS5 table; both get the same words from package words.
+// A document is the searchable text of an object that everyone can find: the words of its texts. It
+// is written in the transaction that changes them, so committed changes are found immediately.
+// PostgreSQL stores it as a tsvector, SQLite in an FTS5 table; both store the same words, from
+// package tokenize.
 
-// index is the documents of one kind of object.
+// index describes the documents of one type of object.
 type index struct {
-	noun      string // under which the vocabulary has their words
+	noun      string // the name of the type in the vocabulary
 	documents string // the table
-	// texts selects id, name, tags, creator and body of what everybody may find.
+	// texts selects id, name, tags, creator and body of the objects that everyone can find.
 	texts func(db bun.IDB) *bun.SelectQuery
-	id    string // the column of the objects' table, by its alias
+	id    string // the ID column of the objects' table, with alias
 }
 
 var (
@@ -50,14 +51,14 @@ type document struct {
 	Name, Tags, Creator, Body string
 }
 
-// fields are the words of a document by where they stand, the weightiest first.
+// fields returns the words of a document by field, the field with the highest weight first.
 func (d document) fields() [4][]string {
 	return [4][]string{tokenize.Of(d.Name), tokenize.Of(d.Tags), tokenize.Of(d.Creator), tokenize.Of(d.Body)}
 }
 
-// vector writes the fields of a document as PostgreSQL reads a tsvector. Words hold nothing but
-// letters, digits and marks, so none needs an escape. A place stands for a field: more would only
-// be kept to measure distances, which nobody asks for.
+// vector formats the fields of a document as a PostgreSQL tsvector. Words contain only letters,
+// digits and marks, so no escapes are needed. All words of a field have the same position: other
+// positions would only serve distance queries, which are not used.
 func vector(fields [4][]string) string {
 	places := make(map[string]string)
 	var order []string
@@ -78,8 +79,8 @@ func vector(fields [4][]string) string {
 	return text.String()
 }
 
-// index writes anew what search knows of some objects; of those that are gone or hidden it forgets
-// everything.
+// index updates the documents of some objects. It removes the documents of objects that are deleted
+// or hidden.
 func (db *DB) index(ctx context.Context, tx bun.IDB, ix *index, ids ...int64) error {
 	if len(ids) == 0 {
 		return nil
@@ -103,7 +104,7 @@ func (db *DB) index(ctx context.Context, tx bun.IDB, ix *index, ids ...int64) er
 	return learn(ctx, tx, ix, vocabulary)
 }
 
-// insertDocuments writes documents, and tells which words they hold.
+// insertDocuments returns a query that inserts documents, and adds their words to vocabulary.
 func (db *DB) insertDocuments(tx bun.IDB, ix *index, documents []document, vocabulary *[]string) *bun.RawQuery {
 	rows := make([]bun.Safe, len(documents))
 	row := func(format string, args ...any) bun.Safe { return bun.Safe(tx.NewRaw(format, args...).String()) }
@@ -125,8 +126,8 @@ func (db *DB) insertDocuments(tx bun.IDB, ix *index, documents []document, vocab
 	return tx.NewRaw("INSERT INTO ? (?) VALUES ?", bun.Safe(ix.documents), columns, bun.List(rows))
 }
 
-// learn adds words to the vocabulary. In one order, or two transactions could wait for each other's
-// new words.
+// learn adds words to the vocabulary. The order is fixed, so that two transactions do not deadlock
+// on each other's new words.
 func learn(ctx context.Context, tx bun.IDB, ix *index, all []string) error {
 	slices.Sort(all)
 	for some := range slices.Chunk(slices.Compact(all), 1_000) {
@@ -141,7 +142,7 @@ func learn(ctx context.Context, tx bun.IDB, ix *index, all []string) error {
 	return nil
 }
 
-// indexAll writes anew what search knows of everything.
+// indexAll updates the documents of all objects.
 func (db *DB) indexAll(ctx context.Context, tx bun.IDB) error {
 	for _, ix := range indexes {
 		for last := int64(0); ; {

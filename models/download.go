@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// Download is an entry of somebody's download history.
+// Download is an entry of a user's download history.
 type Download struct {
 	bun.BaseModel `bun:"table:downloads,alias:d"`
 
@@ -21,25 +21,25 @@ type Download struct {
 	FileID    int64 `bun:",nullzero"` // 0: the file was deleted
 	ThingID   int64
 	CreatedAt time.Time
-	Folded    bool // whether the counts of file and thing hold it
+	Folded    bool // whether the counts of file and thing include it
 }
 
-// RecordDownload appends to the caller's history and gives the entry with the file. It is committed
-// when this returns. The entry is nil for a file of a make that outlived its thing, for histories
-// tell of things, and for an application that calls for nobody.
+// RecordDownload adds a download to the caller's history and returns the entry with the file. The
+// entry is committed. It is nil for a file of a make that outlived its thing, because histories
+// refer to things, and for a caller that is an application without a user.
 func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID int64) (*Download, *File, error) {
 	f, err := s.File(ctx, caller, fileID)
 	if err != nil {
 		return nil, nil, err
 	}
 	if f.State != Finalized {
-		return nil, nil, fail(NotFound, "file %d is a pending upload: it can be downloaded once it is finalized", fileID)
+		return nil, nil, fail(NotFound, "file %d is a pending upload: finalize it before downloading", fileID)
 	}
 	if f.TakenDown {
 		return nil, nil, f.down()
 	}
 	if !f.held() {
-		return nil, nil, fail(NotFound, "the bytes of file %d are not here: only what is known of it was imported", fileID)
+		return nil, nil, fail(NotFound, "file %d was imported without its content", fileID)
 	}
 	d := &Download{UserID: caller.UserID, FileID: f.ID, ThingID: f.ThingID, CreatedAt: now()}
 	if f.ThingID == 0 || caller.UserID == 0 {
@@ -53,12 +53,12 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 	return d, f, nil
 }
 
-// stillShown keeps the downloads of things that show themselves to a user: others' may have been
-// taken down since, or were drafts that he saw as one of the staff.
+// stillShown selects the downloads of things that are visible to the user: other things may have
+// been taken down since, or were drafts that the user saw as a moderator.
 const stillShown = "EXISTS (SELECT 1 FROM things AS t WHERE t.id = d.thing_id AND (t.state = 'published' OR t.owner_id = ?))"
 
-// Downloads lists a user's history, the most recent first. It is the user's own business. An entry
-// stands for a download.
+// Downloads lists the history of a user, the latest first. It is private. Each download is an
+// entry.
 func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
 	if err := ownHistory(caller, userID); err != nil {
 		return List{}, err
@@ -68,12 +68,12 @@ func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
 	}}, nil
 }
 
-// DownloadsByID gives entries of histories.
+// DownloadsByID returns history entries by ID.
 func (s *Store) DownloadsByID(ctx context.Context, ids []int64) (map[int64]*Download, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Download) *bun.SelectQuery { return s.db.read.NewSelect().Model(rows) }, "d.id", func(d *Download) int64 { return d.ID })
 }
 
-// DownloadedThings lists the things in a user's history, one entry a thing, the most recent first.
+// DownloadedThings lists the things in a user's history, each once, the latest download first.
 func (s *Store) DownloadedThings(caller auth.Caller, userID int64) (List, error) {
 	if err := ownHistory(caller, userID); err != nil {
 		return List{}, err
@@ -86,14 +86,14 @@ func (s *Store) DownloadedThings(caller auth.Caller, userID int64) (List, error)
 
 func ownHistory(caller auth.Caller, userID int64) error {
 	if caller.UserID != userID {
-		return fail(Forbidden, "a download history is its user's own")
+		return fail(Forbidden, "download histories are visible to their user only")
 	}
 	return nil
 }
 
 // FoldDownloads adds logged downloads to the counts of their files and things and marks them as
-// counted, in one transaction, so a count is never lost and never taken twice; until then the log
-// itself is counted. It gives how many it folded.
+// folded, in one transaction, so no download is lost or counted twice; until then, readers count
+// the log. It returns the number of folded downloads.
 func (s *Store) FoldDownloads(ctx context.Context) (folded int, err error) {
 	for {
 		n, err := s.foldSomeDownloads(ctx)
@@ -108,8 +108,8 @@ func (s *Store) foldSomeDownloads(ctx context.Context) (int, error) {
 	var rows []Download
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		some := tx.NewSelect().Model((*Download)(nil)).Column("d.id").Where("NOT d.folded").Order("d.id").Limit(foldBatch)
-		// "NOT folded" a second time: PostgreSQL looks at it again after waiting for another node
-		// that folds.
+		// "NOT folded" is repeated, because PostgreSQL evaluates it again after it has waited for
+		// another node that folds.
 		err := tx.NewUpdate().Model((*Download)(nil)).Set("folded = ?", true).Where("id IN (?) AND NOT folded", some).
 			Returning("file_id, thing_id").Scan(ctx, &rows)
 		if err != nil || len(rows) == 0 {
@@ -120,8 +120,9 @@ func (s *Store) foldSomeDownloads(ctx context.Context) (int, error) {
 			files[d.FileID]++
 			things[d.ThingID]++
 		}
-		delete(files, 0) // those that are gone
-		// In one order, or two nodes could wait for each other, and things first, as deletions lock them.
+		delete(files, 0) // deleted ones
+		// The order is fixed, so that two nodes do not deadlock, and things come first, as in
+		// deletions.
 		for _, of := range []struct {
 			table  string
 			counts map[int64]int

@@ -8,12 +8,12 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// maxRecorded bounds how many downloads one statement records.
+// maxRecorded is the maximum number of downloads that one statement records.
 const maxRecorded = 500
 
-// downloadLog records downloads by group commit: downloads that are recorded at the same time share a statement and its
-// commit. There is no timer. A download that finds no commit under way starts one at once; those that arrive meanwhile go
-// together into the next.
+// downloadLog records downloads by group commit: downloads that are recorded at the same time share
+// a statement and its commit. There is no timer. If no commit is running, a download starts one at
+// once; downloads that arrive in the meantime share the next one.
 type downloadLog struct {
 	insert func(ctx context.Context, rows []*Download) error // all of them or none
 
@@ -30,7 +30,8 @@ type recording struct {
 	done chan struct{}
 }
 
-// record returns once the download is committed. If ctx ends before, it may have been recorded or not.
+// record returns when the download is committed. If ctx ends before, it may or may not have been
+// recorded.
 func (l *downloadLog) record(ctx context.Context, row *Download) error {
 	r := &recording{ctx: ctx, row: row, done: make(chan struct{})}
 	l.mu.Lock()
@@ -39,7 +40,8 @@ func (l *downloadLog) record(ctx context.Context, row *Download) error {
 	l.committing = true
 	l.mu.Unlock()
 	if start {
-		// Not in the caller's goroutine, nor under its cancellation, nor in its turn: others wait for the commits too.
+		// Not in the caller's goroutine, nor under its cancellation, nor in its turn: others wait
+		// for the commits too.
 		go l.commit(auth.WithoutAccount(context.WithoutCancel(ctx)))
 	}
 	select {
@@ -50,7 +52,7 @@ func (l *downloadLog) record(ctx context.Context, row *Download) error {
 	}
 }
 
-// commit records what waits until nothing does.
+// commit records waiting downloads until there are none.
 func (l *downloadLog) commit(ctx context.Context) {
 	for {
 		l.mu.Lock()
@@ -66,20 +68,20 @@ func (l *downloadLog) commit(ctx context.Context) {
 	}
 }
 
-// commitGroup records a group. One that cannot be recorded, since its file or its user was deleted, does not keep the others
-// from it.
+// commitGroup records a group. A download that cannot be recorded, because its file or its user was
+// deleted, does not affect the others.
 func (l *downloadLog) commitGroup(ctx context.Context, group []*recording) {
 	present := make([]*recording, 0, len(group))
 	for _, r := range group {
 		if r.err = r.ctx.Err(); r.err == nil {
 			present = append(present, r)
 		} else {
-			close(r.done) // its caller has left before
+			close(r.done) // its caller has disconnected
 		}
 	}
 	err := l.try(ctx, present)
 	if len(present) > 1 && isForeignKey(err) {
-		// Nothing of the statement was kept: each goes by itself.
+		// The statement was rolled back: record each download separately.
 		for _, r := range present {
 			r.err = l.try(ctx, []*recording{r})
 			close(r.done)
@@ -92,7 +94,7 @@ func (l *downloadLog) commitGroup(ctx context.Context, group []*recording) {
 	}
 }
 
-// try records downloads in one statement. A panic is an error of those who wait for it.
+// try records downloads in one statement. A panic becomes an error of the callers.
 func (l *downloadLog) try(ctx context.Context, group []*recording) (err error) {
 	if len(group) == 0 {
 		return nil
@@ -111,8 +113,8 @@ func (l *downloadLog) try(ctx context.Context, group []*recording) (err error) {
 	return l.insert(ctx, rows)
 }
 
-// insertDownloads appends downloads to the log in one statement. It holds the users, the files and the things that they
-// refer to, and so may meet a deletion of a thing half-way.
+// insertDownloads appends downloads to the log in one statement. It locks the users, files and
+// things that they refer to, so it may overlap with the deletion of a thing.
 func (s *Store) insertDownloads(ctx context.Context, rows []*Download) error {
 	return unlessDeadlocked(func() error {
 		_, err := s.db.write.NewInsert().Model(&rows).Exec(ctx)

@@ -11,8 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Downloads that come while one commits share the next commit, each is kept once, and one that
-// cannot be kept, or whose caller leaves, takes nothing from the others.
+// TestDownloadsShareCommits checks that downloads that arrive during a commit share the next
+// commit, that each is recorded once, and that a download that fails, or whose caller disconnects,
+// does not affect the others.
 func TestDownloadsShareCommits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var statements [][]int64
@@ -42,7 +43,7 @@ func TestDownloadsShareCommits(t *testing.T) {
 		var wg sync.WaitGroup
 		for id := int64(1); id <= 20; id++ {
 			wg.Go(func() {
-				time.Sleep(time.Duration(id) * time.Millisecond) // all while the first commits
+				time.Sleep(time.Duration(id) * time.Millisecond) // all during the first commit
 				ctx := t.Context()
 				if id == 7 {
 					ctx = leaving
@@ -58,8 +59,8 @@ func TestDownloadsShareCommits(t *testing.T) {
 		leave()
 		wg.Wait()
 		synctest.Wait()
-		// The first alone, then all others together, in vain because of the deleted one, and then
-		// each by itself.
+		// The first one alone, then all others together, which fails because of the deleted one,
+		// and then each separately.
 		if len(statements) != 2+18 || len(statements[0]) != 1 || len(statements[1]) != 18 || len(kept) != 18 || kept[deleted] != 0 || kept[7] != 0 || log.committing {
 			t.Errorf("%d kept by the statements %v", len(kept), statements)
 		}

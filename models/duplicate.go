@@ -9,12 +9,11 @@ import (
 	"github.com/meshyard/meshyard/internal/preview"
 )
 
-// maxAlike is how many contents of the same shape are compared and listed.
+// maxAlike is the maximum number of contents of the same shape that are compared and listed.
 const maxAlike = 1000
 
-// Duplicates lists, for files that are meshes, the other files on things that show the same shape,
-// as far as the caller may see them, the newest first. It considers the latest 1,000 contents of a
-// shape.
+// Duplicates lists, for mesh files, the other files of things that have the same shape and are
+// visible to the caller, the newest first. It considers the latest 1,000 contents of a shape.
 func (s *Store) Duplicates(caller auth.Caller) List {
 	return List{db: s.db, by: order{id: "f.id"}, rows: func(fileID int64) *bun.SelectQuery {
 		shape := s.db.read.NewSelect().TableExpr("files AS o").Join("JOIN previews AS op ON op.id = o.preview_id").ColumnExpr("op.shape_id").Where("o.id = ?", fileID)
@@ -24,11 +23,11 @@ func (s *Store) Duplicates(caller auth.Caller) List {
 	}}.Bounded()
 }
 
-// shapeLock is the key of the advisory lock under which PostgreSQL assigns shapes: two previews of
-// one new shape that are finished at the same time would else get two.
+// shapeLock is the key of the advisory lock under which PostgreSQL assigns shapes: otherwise two
+// previews of one new shape that finish at the same time would get two shapes.
 const shapeLock = 0x6d657369
 
-// lockShapes takes that lock until tx ends; it must come before any lock of a preview.
+// lockShapes takes that lock until tx ends. It must precede any lock of a preview.
 func (db *DB) lockShapes(ctx context.Context, tx bun.Tx) error {
 	if db.Engine != Postgres {
 		return nil
@@ -37,8 +36,8 @@ func (db *DB) lockShapes(ctx context.Context, tx bun.Tx) error {
 	return err
 }
 
-// assignShape gives a preview with a mesh the shape of the first preview that shows the same, or
-// one of its own.
+// assignShape sets the shape of a preview with a mesh to that of the first preview with the same
+// shape, or to a new one.
 func assignShape(ctx context.Context, tx bun.Tx, p *Preview) error {
 	shape := p.ID
 	if len(p.Mesh.Keys) > 0 {
@@ -63,12 +62,11 @@ func assignShape(ctx context.Context, tx bun.Tx, p *Preview) error {
 	return err
 }
 
-// shapeBatch is how many previews one transaction of AssignShapes updates.
+// shapeBatch is the number of previews that one transaction of AssignShapes updates.
 const shapeBatch = 20
 
-// AssignShapes assigns shapes to previews that were made before there were shapes, in batches, each
-// in a transaction of its own. It returns how many it assigned, and goes on where it ended when it
-// is called again.
+// AssignShapes assigns shapes to previews of versions without shapes, in batches, each in its own
+// transaction. It returns the number of updated previews. If it is called again, it continues.
 func (s *Store) AssignShapes(ctx context.Context) (assigned int, err error) {
 	for {
 		var rows []*Preview

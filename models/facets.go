@@ -7,13 +7,13 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Facet is how many of what was found have something in common.
+// Facet is the number of results that have a value in common.
 type Facet[V any] struct {
 	Value V
 	Count int64
 }
 
-// Facets tell what things that were found have in common, the most frequent first.
+// Facets are the most frequent values of the things in a search result, by number.
 type Facets struct {
 	Categories []Facet[int64] // ids
 	Licenses   []Facet[License]
@@ -21,8 +21,8 @@ type Facets struct {
 	Creators   []Facet[int64] // ids of users
 }
 
-// Facets counts what the things have in common that were found, up to MaxFound of them, in one
-// statement. Of each facet it gives at most first values. What is not things has none.
+// Facets counts the values of the things in the result, up to MaxFound of them, in one statement.
+// It returns at most first values of each facet. For other types than things there are none.
 func (f *Found) Facets(ctx context.Context, first int) (*Facets, error) {
 	facets := new(Facets)
 	if f.kind != Things {

@@ -11,28 +11,28 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// FileState is where a file stands in its life.
+// FileState is the state of a file.
 type FileState string
 
-// The states of a file. A staged one has an id and a target but no bytes yet, and shows itself to
-// nobody.
+// The states of a file. A staged file has an ID and a target but no bytes yet, and is not visible
+// to anyone.
 const (
 	Staged    FileState = "staged"
 	Pending   FileState = "pending"
 	Finalized FileState = "finalized"
 )
 
-// FileKind is what a file is to those who look at a thing.
+// FileKind is the purpose of a file.
 type FileKind string
 
 // The kinds of files.
 const (
 	Model      FileKind = "model"
-	Image      FileKind = "image" // png, jpeg or gif, whatever its name
+	Image      FileKind = "image" // PNG, JPEG or GIF, whatever its name
 	Attachment FileKind = "attachment"
 )
 
-// File is a file from its upload on: the id it gets there stays.
+// File is an uploaded file. It keeps the ID that it gets on upload.
 type File struct {
 	bun.BaseModel `bun:"table:files,alias:f"`
 
@@ -46,13 +46,14 @@ type File struct {
 	SHA256      string     `bun:"sha256"` // hex
 	MD5         string     `bun:"md5"`    // hex
 	ObjectKey   string     // below pending/ in the bucket; empty once finalized
-	TargetType  TargetType // empty while nothing is intended
+	TargetType  TargetType // empty if there is no target
 	TargetID    int64
-	ThingID     int64 // the thing at the root of the target; 0: it was deleted, and its make was not
+	ThingID     int64 // the thing at the root of the target; 0 if it was deleted and its make was not
 	Rank        int32
-	PreviewID   int64 // of what is derived of it; 0: nothing is
-	RenderingID int64 // the id of its rendering as an image; 0: it has none, or it was removed
-	// RenderingRank is the place of the rendering among the images; nil: after those that have a rank.
+	PreviewID   int64 // 0 if there is none
+	RenderingID int64 // the ID of its rendering as an image; 0 if it has none, or if it was removed
+	// RenderingRank is the rank of the rendering among the images; nil if it follows those with a
+	// rank.
 	RenderingRank *int32
 	FoldedCount   int64 `bun:"download_count"`
 	CreatedAt     time.Time
@@ -62,41 +63,40 @@ type File struct {
 
 	ThingState PublicationState `bun:",scanonly"`
 	ThingOwner int64            `bun:",scanonly"`
-	TakenDown  bool             `bun:",scanonly"` // the thing is, or the make is of one that was
-	MakeState  PublicationState `bun:",scanonly"` // where the target is a make, or a comment on one
+	TakenDown  bool             `bun:",scanonly"` // the thing is, or the make is of a thing that was
+	MakeState  PublicationState `bun:",scanonly"` // if the target is a make, or a comment on one
 	MakeOwner  int64            `bun:",scanonly"`
 }
 
-// DownloadCount says how often the file was downloaded.
+// DownloadCount returns the number of downloads of the file.
 func (f *File) DownloadCount() int64 { return f.FoldedCount + f.NewDownloads }
 
-// Public tells whether everybody may have the bytes.
+// Public reports whether everyone may read the content.
 func (f *File) Public() bool {
 	return f.State == Finalized && (f.ThingState == Published || f.ThingID == 0) && f.MakeState != Draft
 }
 
-// Target gives what the file hangs on; ok is false until it is finalized.
+// Target returns the object that the file is attached to. ok is false until it is finalized.
 func (f *File) Target() (t Target, ok bool) {
 	return Target{f.TargetType, f.TargetID}, f.State == Finalized
 }
 
-// held tells whether the bytes of a finalized file are here: of one that was imported there may be
-// no more than its name.
+// held reports whether the content of a finalized file is stored. An imported file may have none.
 func (f *File) held() bool { return f.SHA256 != "" }
 
-// live tells whether the file is there at all at the time: an upload that nobody finalized ends
-// with its time, whether or not its row has been cleared away.
+// live reports whether the file exists at a time: an upload that is not finalized ends at its
+// expiry, even if its row has not been removed yet.
 func (f *File) live(at time.Time) bool {
 	return f.State == Finalized || f.State == Pending && at.Before(*f.ExpiresAt)
 }
 
-// ownedBy tells whether the file is a user's own, or hangs on what is hidden and his. The owner of
-// a thing does not see the drafts of others' makes of it.
+// ownedBy reports whether the file belongs to a user, or is attached to a hidden object of the
+// user. The owner of a thing does not see drafts of other users' makes of it.
 func (f *File) ownedBy(user int64) bool {
 	return f.OwnerID == user || f.MakeOwner == user || f.ThingOwner == user && f.MakeState != Draft
 }
 
-// Allows tells the caller's verdict on reading the file: nil, Forbidden or NotFound.
+// Allows returns nil if the caller may read the file, and otherwise a Forbidden or NotFound error.
 func (f *File) Allows(caller auth.Caller) error {
 	switch {
 	case !f.live(now()), f.State == Pending && f.OwnerID != caller.UserID:
@@ -109,12 +109,12 @@ func (f *File) Allows(caller auth.Caller) error {
 	return fail(Forbidden, "file %d belongs to a draft of someone else", f.ID)
 }
 
-// down is the verdict on the bytes of a file whose thing is taken down.
+// down returns the error for the content of a file whose thing is taken down.
 func (f *File) down() error {
 	return fail(Forbidden, "file %d belongs to a thing that was taken down by a moderator", f.ID)
 }
 
-// File gives a file that the caller may see. Reads at the same time share statements.
+// File returns a file that the caller may see. Concurrent reads share statements.
 func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, error) {
 	f, ok, err := s.files.get(ctx, id)
 	if err != nil {
@@ -129,13 +129,13 @@ func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, 
 	return f, nil
 }
 
-// fileColumns are named one by one: a prepared statement that selected them all would break on
+// fileColumns lists the columns, because a prepared statement that selects all would fail on
 // running servers when a migration adds one.
 const fileColumns = "f.id, f.owner_id, f.name, f.kind, f.state, f.size, f.content_type, f.sha256, f.md5, f.object_key, f.target_type, " +
 	"f.target_id, f.thing_id, f.rank, f.preview_id, f.rendering_id, f.rendering_rank, f.download_count, f.created_at, f.finalized_at, f.expires_at"
 
-// selectFiles reads files with what decides who may see them. The count of unfolded downloads makes
-// the sum exact at any time; its index holds nothing but those few rows.
+// selectFiles selects files with the columns that determine who may see them. It adds the unfolded
+// downloads, so that the sum is exact at any time; their index contains only those few rows.
 func selectFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
 	return db.NewSelect().Model(files).ColumnExpr(fileColumns).
 		ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.thing_id = f.thing_id AND d.file_id = f.id AND NOT d.folded) AS new_downloads").
@@ -145,12 +145,12 @@ func selectFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
 		Join("LEFT JOIN makes AS m ON m.id = CASE WHEN f.target_type = 'make' THEN f.target_id WHEN cm.target_type = 'make' THEN cm.target_id END")
 }
 
-// FilesByID gives the files of those ids, for a caller who may see what refers to them.
+// FilesByID returns files by ID, for a caller who may see the objects that refer to them.
 func (s *Store) FilesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*File) *bun.SelectQuery { return selectFiles(s.db.read, rows) }, "f.id", func(f *File) int64 { return f.ID })
 }
 
-// FilesOn gives the finalized files on targets of one type, by rank and id, for a caller who may
+// FilesOn returns the finalized files of targets of one type, by rank and ID, for a caller who may
 // see the targets.
 func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[int64][]*File, error) {
 	files := make(map[int64][]*File, len(ids))
@@ -181,16 +181,16 @@ func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (ma
 	return images, err
 }
 
-// DeleteFile removes a finalized file from its target, for the owner of the target or the staff.
-// The target must be on unless that is nil, and the file of one of kinds unless there are none.
+// DeleteFile removes a finalized file from its target, for the owner of the target or a moderator.
+// The target must be on unless that is nil, and the file one of kinds unless there are none.
 // Downloads of the file stay in the histories of users. The next garbage collection removes the
-// bytes if no other file has them. It opens a transaction.
+// content if no other file has it. It opens a transaction.
 func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, id int64, on *Target, kinds ...FileKind) error {
 	return s.changeFile(ctx, caller, id, on, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
 		if len(kinds) > 0 && !slices.Contains(kinds, f.Kind) {
-			return missing("file", id) // among these
+			return missing("file", id) // in this list
 		}
-		// Counted by the thing from its log, and by the file until now.
+		// The thing counts these downloads from its own log; the file counted them until now.
 		if _, err := tx.NewDelete().Model(f).WherePK().Exec(ctx); err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, id int64, on
 	})
 }
 
-// MoveFile gives a finalized file another place in the list of what it hangs on, which must be on
+// MoveFile changes the rank of a finalized file among the files of its target, which must be on
 // unless that is nil.
 func (s *Store) MoveFile(ctx context.Context, caller auth.Caller, id int64, on *Target, rank int32) (*File, error) {
 	err := s.changeFile(ctx, caller, id, on, false, func(ctx context.Context, tx bun.Tx, f *File, _ int64) error {
@@ -212,8 +212,8 @@ func (s *Store) MoveFile(ctx context.Context, caller auth.Caller, id int64, on *
 	return s.File(ctx, caller, id)
 }
 
-// changeFile locks a finalized file with what it hangs on, which is the caller's or, where the
-// staff may, anybody's.
+// changeFile locks a finalized file and its target, which must belong to the caller, or, if
+// staffMay is set, to anyone if the caller is a moderator.
 func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, staffMay bool, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) error {
 	if _, err := s.File(ctx, caller, id); err != nil {
 		return err
@@ -225,14 +225,14 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 		}
 		target, ok := seen.Target()
 		if !ok {
-			e := fail(Conflict, "file %d is a pending upload: it hangs on nothing yet", id)
+			e := fail(Conflict, "file %d is a pending upload: it is not attached to anything yet", id)
 			e.Field = "id"
 			return e
 		}
 		if on != nil && *on != target {
-			return missing("file", id) // there
+			return missing("file", id) // on this target
 		}
-		// The target before the file, as finalizations lock them.
+		// The target is locked before the file, as in finalizations.
 		locked, err := s.lockOwned(ctx, tx, caller, target)
 		if err != nil && !(staffMay && caller.Staff() && CodeOf(err) == Forbidden) {
 			return err

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What the endings of models mean where the bytes alone do not say it, for the types that sniffing
-// gives them.
+// modelTypes maps the extensions of models, whose bytes alone do not identify the format, to their
+// type and the sniffed types that they may have.
 var modelTypes = map[string]struct{ contentType, sniffed string }{
 	".stl": {"model/stl", "application/octet-stream text/plain"}, ".obj": {"model/obj", "text/plain"},
 	".mtl": {"model/mtl", "text/plain"}, ".3mf": {"model/3mf", "application/zip"},
@@ -20,8 +20,9 @@ var modelTypes = map[string]struct{ contentType, sniffed string }{
 	".x3d": {"model/x3d+xml", "text/xml"}, ".wrl": {"model/vrml", "text/plain"}, ".f3d": {"application/zip", ""},
 }
 
-// classify tells what a file is from the type that its bytes show, its name, and what its owner
-// says. Bytes win: a picture is a picture under any name, and nothing else is one.
+// classify determines the kind and the content type of a file from the sniffed type, the name, and
+// the kind that its owner declared. The bytes take precedence: an image is an image under any name,
+// and nothing else is one.
 func classify(sniffed, name string, declared FileKind) (FileKind, string) {
 	base, _, _ := strings.Cut(sniffed, ";")
 	if isPicture(base) {
@@ -33,7 +34,7 @@ func classify(sniffed, name string, declared FileKind) (FileKind, string) {
 		contentType = model.contentType
 	}
 	switch {
-	// an "image" that is none is as undeclared
+	// An "image" that is not one counts as undeclared.
 	case declared == Model, declared != Attachment && known:
 		return Model, contentType
 	default:
@@ -41,13 +42,13 @@ func classify(sniffed, name string, declared FileKind) (FileKind, string) {
 	}
 }
 
-// IsModelName tells whether a name ends as those of models do.
+// IsModelName reports whether a name has the extension of a model format.
 func IsModelName(name string) bool {
 	_, known := modelTypes[strings.ToLower(path.Ext(name))]
 	return known
 }
 
-// isPicture tells whether a type is one of those that become images.
+// isPicture reports whether a type is one of the supported image types.
 func isPicture(contentType string) bool {
 	return contentType == "image/png" || contentType == "image/jpeg" || contentType == "image/gif"
 }

@@ -7,19 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// maxFilename is in bytes, which is what file systems count.
+// maxFilename is in bytes, because file systems limit bytes.
 const maxFilename = 255
 
-// cleanFilename keeps a name as it was given, less what could do harm: folders before it, control
-// characters, and the marks that turn the direction of writing and so disguise an ending. A name
-// too long loses its middle and keeps its ending. NUL, invalid UTF-8 and a name of which nothing is
-// left are refused.
+// cleanFilename removes the dangerous parts of a file name: directories, control characters, and
+// direction marks that disguise the extension. It shortens a long name in the middle and keeps its
+// extension. It rejects NUL, invalid UTF-8 and names without other characters.
 func cleanFilename(name string) (string, error) {
 	if !utf8.ValidString(name) {
 		return "", badInput("name", "file name: not valid UTF-8")
 	}
 	if strings.ContainsRune(name, 0) {
-		return "", badInput("name", "file name: holds a NUL character")
+		return "", badInput("name", "file name: contains a NUL character")
 	}
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]

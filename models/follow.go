@@ -20,7 +20,8 @@ type follow struct {
 	CreatedAt  time.Time
 }
 
-// Follow makes the caller a follower of another user. One who follows already does so still.
+// Follow makes the caller a follower of another user. If the caller follows the user already,
+// nothing changes.
 func (s *Store) Follow(ctx context.Context, caller auth.Caller, username string) (*User, error) {
 	return s.changeFollow(ctx, caller, username, 1, func(ctx context.Context, tx bun.Tx, userID int64) (sql.Result, error) {
 		return tx.NewInsert().Model(&follow{FollowerID: caller.UserID, FollowedID: userID, CreatedAt: now()}).
@@ -28,7 +29,7 @@ func (s *Store) Follow(ctx context.Context, caller auth.Caller, username string)
 	})
 }
 
-// Unfollow ends it.
+// Unfollow ends that.
 func (s *Store) Unfollow(ctx context.Context, caller auth.Caller, username string) (*User, error) {
 	return s.changeFollow(ctx, caller, username, -1, func(ctx context.Context, tx bun.Tx, userID int64) (sql.Result, error) {
 		return tx.NewDelete().Model((*follow)(nil)).Where("follower_id = ? AND followed_id = ?", caller.UserID, userID).Exec(ctx)
@@ -41,7 +42,7 @@ func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username s
 		return nil, err
 	}
 	if u.ID == caller.UserID {
-		return nil, badInput("username", "username: is your own")
+		return nil, badInput("username", "username: you cannot follow yourself")
 	}
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		done, err := change(ctx, tx, u.ID)
@@ -69,7 +70,7 @@ func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username s
 	return s.User(ctx, caller, username)
 }
 
-// FollowedBy tells which of some users a user follows.
+// FollowedBy returns which of some users a user follows.
 func (s *Store) FollowedBy(ctx context.Context, userID int64, ids []int64) (map[int64]bool, error) {
 	var followed []int64
 	err := s.db.forIDs(ctx, "followed by", ids, &followed, func(among, user schema.QueryAppender) *bun.SelectQuery {
@@ -78,14 +79,14 @@ func (s *Store) FollowedBy(ctx context.Context, userID int64, ids []int64) (map[
 	return setOf(followed), err
 }
 
-// Followers lists who follows users, the latest first.
+// Followers lists the followers of users, the latest first.
 func (s *Store) Followers() List {
 	return List{db: s.db, by: order{id: "fw.id", node: "fw.follower_id"}, rows: func(userID int64) *bun.SelectQuery {
 		return s.db.read.NewSelect().TableExpr("follows AS fw").Where("fw.followed_id = ?", userID)
 	}}
 }
 
-// Following lists whom users follow, the latest first.
+// Following lists the users that users follow, the latest first.
 func (s *Store) Following() List {
 	return List{db: s.db, by: order{id: "fw.id", node: "fw.followed_id"}, rows: func(userID int64) *bun.SelectQuery {
 		return s.db.read.NewSelect().TableExpr("follows AS fw").Where("fw.follower_id = ?", userID)

@@ -12,9 +12,9 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
-// Check compares rows and objects and hands each disagreement to report, in words. Objects that no
-// row names count only when they are older than grace, since an upload under way has bytes before
-// it has a row. With rehash it reads every content and compares its hash, which takes as long as
+// Check compares rows and objects and calls report with a description of each inconsistency. It
+// ignores objects without a row that are younger than grace, because an upload stores its bytes
+// before its row. With rehash it reads every content and verifies its hash, which takes as long as
 // reading the bucket.
 func (s *Store) Check(ctx context.Context, grace time.Duration, rehash bool, report func(problem string)) error {
 	if err := s.checkFiles(ctx, rehash, report); err != nil {
@@ -35,7 +35,7 @@ func (s *Store) Check(ctx context.Context, grace time.Duration, rehash bool, rep
 			}
 			for _, o := range objects {
 				if files[o.Key] == nil {
-					report(fmt.Sprintf("object %s: no file names it (%d bytes; gc removes it)", o.Key, o.Size))
+					report(fmt.Sprintf("object %s: no file refers to it (%d bytes; gc removes it)", o.Key, o.Size))
 				}
 			}
 			return nil
@@ -48,7 +48,7 @@ func (s *Store) Check(ctx context.Context, grace time.Duration, rehash bool, rep
 		named, err := s.namedDerived(ctx, objects)
 		for _, o := range objects {
 			if err == nil && !named[o.Key] {
-				report(fmt.Sprintf("object %s: no preview names it (%d bytes; gc removes it)", o.Key, o.Size))
+				report(fmt.Sprintf("object %s: no preview refers to it (%d bytes; gc removes it)", o.Key, o.Size))
 			}
 		}
 		return err
@@ -59,7 +59,7 @@ func (s *Store) Check(ctx context.Context, grace time.Duration, rehash bool, rep
 	return nil
 }
 
-// checkFiles sees that each file's bytes are there. Many files share a content: it is looked at
+// checkFiles checks that the content of each file exists. Files that share a content are checked
 // once in a page of rows.
 func (s *Store) checkFiles(ctx context.Context, rehash bool, report func(string)) error {
 	for last := int64(0); ; {
@@ -96,7 +96,7 @@ func (s *Store) checkFiles(ctx context.Context, rehash bool, report func(string)
 	}
 }
 
-// checkObject says what is wrong with the object of a file, nothing where it is sound.
+// checkObject returns what is wrong with the object of a file, or "".
 func (s *Store) checkObject(ctx context.Context, key string, f *File, rehash bool) (string, error) {
 	r, o, err := s.bucket.Reader(ctx, key)
 	if errors.Is(err, bucket.ErrNotExist) {
@@ -117,7 +117,7 @@ func (s *Store) checkObject(ctx context.Context, key string, f *File, rehash boo
 		return "", err
 	}
 	if sum := hex.EncodeToString(hash.Sum(nil)); sum != f.SHA256 {
-		return "has other bytes: their SHA-256 is " + sum, nil
+		return "has other content: its SHA-256 is " + sum, nil
 	}
 	return "", nil
 }

@@ -12,28 +12,29 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
-// Sweep says what CollectGarbage removed, or would remove.
+// Sweep lists what CollectGarbage removed, or would remove.
 type Sweep struct {
 	ExpiredUploads int
-	PendingObjects []string // objects and leftovers of cut writes that no upload names
-	ContentObjects []string // objects that no file names
-	// objects that were made of contents that no file names, or by a pipeline that is no more
+	PendingObjects []string // objects and remains of aborted writes that no upload refers to
+	ContentObjects []string // objects that no file refers to
+	// Objects derived from contents that no file refers to, or by an earlier version of the
+	// pipeline.
 	DerivedObjects []string
 	Bytes          int64
 }
 
-// Objects are all objects that go.
+// Objects returns all removed objects.
 func (s *Sweep) Objects() []string {
 	return slices.Concat(s.PendingObjects, s.ContentObjects, s.DerivedObjects)
 }
 
-// objectsAtOnce is how many objects are compared with rows in one statement.
+// objectsAtOnce is the number of objects that are compared with rows in one statement.
 const objectsAtOnce = 500
 
-// CollectGarbage removes what a process that died, or a clean-up that failed, left behind: uploads
-// past their time, and objects that no row names and that are older than grace, which must be
-// longer than an upload takes from its last byte to its commit. It may run beside a busy server.
-// With dryRun it only tells.
+// CollectGarbage removes the remains of processes that died and of clean-ups that failed: expired
+// uploads, and objects without a row that are older than grace, which must be longer than an upload
+// takes from its last byte to its commit. It may run while servers are busy. With dryRun it only
+// lists them.
 func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun bool) (*Sweep, error) {
 	sweep := new(Sweep)
 	if err := s.expireAll(ctx, sweep, dryRun); err != nil {
@@ -146,7 +147,7 @@ func (s *Store) expireAll(ctx context.Context, sweep *Sweep, dryRun bool) error 
 	return nil
 }
 
-// eachObjects hands the objects below prefix that match to fn, some hundreds at a time.
+// eachObjects calls fn with the objects below prefix that match, some hundreds at a time.
 func (s *Store) eachObjects(ctx context.Context, prefix string, match func(bucket.Object) bool, fn func([]bucket.Object) error) error {
 	var some []bucket.Object
 	for o, err := range s.bucket.Objects(ctx, prefix) {
@@ -169,13 +170,13 @@ func (s *Store) eachObjects(ctx context.Context, prefix string, match func(bucke
 	return fn(some)
 }
 
-// namedPending gives the uploads that name one of the objects, by key.
+// namedPending returns the uploads that refer to one of the objects, by key.
 func (s *Store) namedPending(ctx context.Context, objects []bucket.Object) (map[string]*File, error) {
 	return s.named(ctx, objects, func(o bucket.Object) string { return o.Key },
 		"f.state <> 'finalized' AND f.object_key IN (?)", func(f *File) string { return f.ObjectKey })
 }
 
-// namedContents gives for each object that finalized files name one of those files, by key.
+// namedContents returns, for each object that finalized files refer to, one of those files, by key.
 func (s *Store) namedContents(ctx context.Context, objects []bucket.Object) (map[string]*File, error) {
 	return s.named(ctx, objects, func(o bucket.Object) string { return strings.TrimPrefix(o.Key, bucket.ContentPrefix) },
 		"f.state = 'finalized' AND f.sha256 IN (?)", func(f *File) string { return bucket.ContentKey(f.SHA256) })
@@ -200,9 +201,9 @@ func (s *Store) named(ctx context.Context, objects []bucket.Object, name func(bu
 	return found, nil
 }
 
-// collectContent removes an object below files/ unless a file has come to name it. The content's
-// row is locked meanwhile, so a finalization of the same bytes either came first, and is seen here,
-// or waits, and puts the object back.
+// collectContent removes an object below files/ unless a file refers to it by now. It locks the row
+// of the content, so a concurrent finalization of the same bytes either was first, and is seen
+// here, or waits and stores the object again.
 func (s *Store) collectContent(ctx context.Context, o bucket.Object) (gone bool, err error) {
 	if o.Partial {
 		return true, s.bucket.Remove(ctx, o.Key)

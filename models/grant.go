@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/internal/oauth"
 )
 
-// grant is what is kept of an authorization code: what a user allowed an application, until that
-// turns the code into a token.
+// grant is a stored authorization code: what a user allowed an application, until the application
+// exchanges the code for a token.
 type grant struct {
 	bun.BaseModel `bun:"table:grants,alias:gr"`
 
@@ -25,14 +25,14 @@ type grant struct {
 	Challenge     string
 	CreatedAt     time.Time
 	ExpiresAt     time.Time
-	TokenID       int64 `bun:",nullzero"` // of the token that was made from it; 0: none yet
+	// of the token that was issued for it; 0 if there is none yet
+	TokenID int64 `bun:",nullzero"`
 }
 
-// grantsKept is how long a code is remembered: one that comes again within that tells that it
-// leaked.
+// grantsKept is how long a code is stored: a second use within that time shows that it leaked.
 const grantsKept = 24 * time.Hour
 
-// Authorize keeps what a user allowed, and gives the code for it.
+// Authorize stores what a user allowed, and returns the code for it.
 func (s *Store) Authorize(ctx context.Context, g oauth.Grant) (code string, err error) {
 	code = auth.NewSecret()
 	at := now()
@@ -44,13 +44,13 @@ func (s *Store) Authorize(ctx context.Context, g oauth.Grant) (code string, err 
 	return code, err
 }
 
-// AuthorizeImplicitly gives at once the token that a user allowed.
+// AuthorizeImplicitly issues the token that a user allowed immediately.
 func (s *Store) AuthorizeImplicitly(ctx context.Context, g oauth.Grant) (*oauth.Token, error) {
 	expires := now().Add(oauth.ImplicitLifetime)
 	return s.issueNow(ctx, &Token{UserID: g.UserID, ApplicationID: g.Application.ID, Name: g.Application.Name, Scopes: g.Scopes.String(), ExpiresAt: &expires})
 }
 
-// IssueOwn gives an application a token of its own, which reads what is public.
+// IssueOwn issues a token of an application's own, which reads public data.
 func (s *Store) IssueOwn(ctx context.Context, a *oauth.Application) (*oauth.Token, error) {
 	expires := now().Add(oauth.ApplicationLifetime)
 	return s.issueNow(ctx, &Token{ApplicationID: a.ID, Name: a.Name, Scopes: string(auth.Read), ExpiresAt: &expires})
@@ -68,9 +68,9 @@ func (s *Store) issueNow(ctx context.Context, row *Token) (token *oauth.Token, e
 	return token, nil
 }
 
-// issue makes a token of an application. The application keeps the last maxApplicationTokens of a
-// user, or of its own; those before are revoked. Once tx is committed, cached verdicts must be
-// forgotten.
+// issue issues a token of an application. It keeps the last maxApplicationTokens tokens of a user,
+// or of the application itself, and revokes older ones. The caller must clear the token cache once
+// tx is committed.
 func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token, error) {
 	table, holder := "users", row.UserID
 	if row.UserID == 0 {
@@ -94,10 +94,9 @@ func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token,
 	return &oauth.Token{Text: token, Scopes: row.ScopeList(), ExpiresAt: row.ExpiresAt}, nil
 }
 
-// Redeem turns a code into a token, once, for the application that it was made for. redirect is the
-// address that the code went to; an application that keeps a secret may leave it out. verifier is
-// the key behind the challenge. A code that comes a second time has leaked: the token that was made
-// from it ends.
+// Redeem exchanges a code for a token, once, for the application that it was issued to. redirect is
+// the redirect URI of the authorization request; an application with a secret may omit it. verifier
+// is the PKCE code verifier. A code that is used a second time has leaked: its token is revoked.
 func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect, verifier string) (token *oauth.Token, err error) {
 	refused := fail(BadInput, "the code is unknown, expired or used, or it is not for this client_id, redirect_uri and code_verifier")
 	leaked := false
@@ -137,8 +136,8 @@ func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect
 	return token, nil
 }
 
-// TokenInfo tells which application a token that works was given to, "" for none, and whose it is,
-// 0 for nobody's.
+// TokenInfo returns the application that a valid token was issued to, or "" for none, and its user,
+// or 0 for none.
 func (s *Store) TokenInfo(ctx context.Context, token string) (clientID string, userID int64, err error) {
 	caller, err := s.Authenticate(ctx, token)
 	if err != nil || caller.ApplicationID == 0 {
@@ -151,7 +150,7 @@ func (s *Store) TokenInfo(ctx context.Context, token string) (clientID string, u
 	return found[caller.ApplicationID].ClientID, caller.UserID, nil
 }
 
-// forgetSignIns removes sessions and codes whose time is over.
+// forgetSignIns removes expired sessions and codes.
 func (s *Store) forgetSignIns(ctx context.Context) error {
 	_, err := s.db.write.NewDelete().Model((*session)(nil)).Where("expires_at <= ?", now()).Exec(ctx)
 	_, err2 := s.db.write.NewDelete().Model((*grant)(nil)).Where("created_at <= ?", now().Add(-grantsKept)).Exec(ctx)

@@ -12,12 +12,12 @@ import (
 	"github.com/meshyard/meshyard/internal/markdown"
 )
 
-// The HTML of a Markdown text is rendered once, when the text is saved, and stored beside it with
-// the version of the renderer. Rows of an older version are rendered again by a job (see
-// RenderStale), and on demand until then.
+// The HTML of a Markdown text is rendered once, when the text is saved, and stored with the version
+// of the renderer. A job renders the texts of rows with an older version again (see RenderStale);
+// until then they are rendered on demand.
 
-// MarkdownText names a column that holds Markdown. Its HTML is in the column of the same name with
-// the suffix _html.
+// MarkdownText names a column that contains Markdown. Its HTML is in the column with the suffix
+// _html.
 type MarkdownText struct{ table, column string }
 
 // The Markdown texts whose HTML is stored.
@@ -29,7 +29,7 @@ var (
 	UserBio           = MarkdownText{"users", "bio"}
 )
 
-// MarkdownTexts lists all of them.
+// MarkdownTexts lists all Markdown texts.
 var MarkdownTexts = []MarkdownText{ThingDescription, ThingInstructions, MakeDescription, CommentBody, UserBio}
 
 // textsOf returns the Markdown texts of a table.
@@ -39,11 +39,11 @@ func textsOf(table string) []MarkdownText {
 
 func (t MarkdownText) html() bun.Ident { return bun.Ident(t.column + "_html") }
 
-// renderersAtOnce bounds how many texts the process renders at the same time: one takes up to some
-// 100 ms and 10 MiB.
+// renderersAtOnce is the maximum number of texts that the process renders at the same time: one
+// takes up to about 100 ms and 10 MiB.
 const renderersAtOnce = 2
 
-// renderer renders Markdown, a few texts at the same time.
+// renderer renders Markdown with limited concurrency.
 type renderer struct {
 	slots    chan struct{}
 	rendered atomic.Int64
@@ -72,14 +72,14 @@ func (r *renderer) render(ctx context.Context, text string) (string, error) {
 // Renders returns how many texts have been rendered since the store was made.
 func (s *Store) Renders() int64 { return s.renderer.rendered.Load() }
 
-// renderedHTML is the HTML of texts that are about to be saved.
+// renderedHTML is the HTML of texts that will be saved.
 type renderedHTML []struct {
 	MarkdownText
 	html string
 }
 
-// renderTo renders a text that is about to be saved; nil is left out. It is called before the
-// transaction that saves the text, which must not wait for it.
+// renderTo renders a text that will be saved, unless it is nil. It must be called before the
+// transaction, which must not wait for it.
 func (s *Store) renderTo(ctx context.Context, all *renderedHTML, of MarkdownText, text *string) error {
 	if text == nil {
 		return nil
@@ -100,8 +100,8 @@ func (all renderedHTML) insert(q *bun.InsertQuery) *bun.InsertQuery {
 	return q.Value("html_version", "?", markdown.Version)
 }
 
-// update stores the HTML with a row of which some texts change. A row of an older version stays
-// stale where it has another text, whose HTML is still old.
+// update stores the HTML with a row in which some texts change. A row with an older version stays
+// stale if it has another text, whose HTML is still old.
 func (all renderedHTML) update(q *bun.UpdateQuery) *bun.UpdateQuery {
 	for _, r := range all {
 		q = q.Set("? = ?", r.MarkdownText.html(), r.html)
@@ -112,9 +112,9 @@ func (all renderedHTML) update(q *bun.UpdateQuery) *bun.UpdateQuery {
 	return q.Set("html_version = CASE WHEN html_version < ?0 THEN html_version ELSE ?0 END", markdown.Version)
 }
 
-// HTML returns the HTML of a text of the rows of those ids, in one statement. Texts that have none
-// of this version are rendered, up to maxRendered of them in one operation; beyond it they are
-// shown as they were written.
+// HTML returns the HTML of a text for the rows with the given IDs, in one statement. It renders
+// texts without HTML of this version, up to maxRendered in one operation; further ones are returned
+// as plain text.
 func (s *Store) HTML(ctx context.Context, of MarkdownText, ids []int64) (map[int64]string, error) {
 	var rows []htmlRow
 	err := s.db.forIDs(ctx, "HTML of "+of.table+"."+of.column, ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
@@ -139,22 +139,21 @@ func (s *Store) HTML(ctx context.Context, of MarkdownText, ids []int64) (map[int
 	return found, nil
 }
 
-// htmlRow is a text as it is stored: HTML, or Markdown where that is stale.
+// htmlRow is a stored text: HTML, or Markdown if that is stale.
 type htmlRow struct {
 	ID    int64
 	Stale bool
 	Text  string
 }
 
-// AfterScanRow counts the text among what the operation reads.
+// AfterScanRow adds the text to the budget of the operation.
 func (r *htmlRow) AfterScanRow(ctx context.Context) error { return readText(ctx, len(r.Text)) }
 
-// staleBatch is how many rows one transaction of RenderStale updates.
+// staleBatch is the number of rows that one transaction of RenderStale updates.
 const staleBatch = 50
 
-// RenderStale renders the texts of rows whose HTML is of an older version, in batches, each in a
-// transaction of its own. It returns how many rows it updated, and goes on where it ended when it
-// is called again.
+// RenderStale renders the texts of rows whose HTML has an older version, in batches, each in its
+// own transaction. It returns the number of updated rows. If it is called again, it continues.
 func (s *Store) RenderStale(ctx context.Context) (updated int, err error) {
 	for _, table := range []string{"things", "makes", "comments", "users"} {
 		n, err := s.renderTable(ctx, table, textsOf(table))
@@ -195,7 +194,7 @@ func (s *Store) renderTable(ctx context.Context, table string, texts []MarkdownT
 			for i, row := range rows {
 				q := tx.NewUpdate().Table(table).Set("html_version = ?", markdown.Version).Where("id = ? AND html_version < ?", row.ID, markdown.Version)
 				for j, text := range []string{row.First, row.Second}[:len(texts)] {
-					// A text that was changed meanwhile is left to the next run.
+					// A text that has changed in the meantime is left to the next run.
 					q = q.Set("? = ?", texts[j].html(), html[i][j].html).Where("? = ?", bun.Ident(texts[j].column), text)
 				}
 				if _, err := q.Exec(ctx); err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// An image is either an image file, whose id is that of the file, or the rendering of a model,
-// which has an id of its own (File.RenderingID) from the same sequence. A model gets the id of its
-// rendering when it is finalized, and keeps it however often the rendering is made. Removing the
-// rendering sets the id to 0, so that making it again does not bring it back, and leaves the model
-// as it is.
+// An image is either an image file, whose ID is that of the file, or the rendering of a model,
+// which has its own ID (File.RenderingID) from the same sequence. A model gets the ID of its
+// rendering when it is finalized, and keeps it when the rendering is generated again. Removing the
+// rendering sets the ID to 0, so that generating it again does not restore it, and does not change
+// the model.
 
-// ImageID returns the id under which the file is an image, or 0 if it is none.
+// ImageID returns the ID of the file as an image, or 0 if it is not an image.
 func (f *File) ImageID() int64 {
 	if f.Kind == Image {
 		return f.ID
@@ -28,8 +28,8 @@ func (f *File) ImageID() int64 {
 	return f.RenderingID
 }
 
-// ImageRank returns the place of the file among the images of its target. It is nil for a rendering
-// that was given none: those follow all others, in the order of their models.
+// ImageRank returns the rank of the file among the images of its target. It is nil for a rendering
+// without a rank: those follow all others, in the order of their models.
 func (f *File) ImageRank() *int32 {
 	if f.Kind == Image {
 		return &f.Rank
@@ -41,7 +41,7 @@ func (f *File) ImageRank() *int32 {
 const imageOrder = "CASE WHEN files.kind <> 'image' AND files.rendering_rank IS NULL THEN 1 ELSE 0 END, " +
 	"CASE WHEN files.kind <> 'image' THEN coalesce(files.rendering_rank, files.rank) ELSE files.rank END, files.id"
 
-// CompareImages orders two files that are images: by rank, then by id, and the renderings without a
+// CompareImages orders two files that are images: by rank, then by ID, and renderings without a
 // rank last.
 func CompareImages(a, b *File) int {
 	ra, rb := a.ImageRank(), b.ImageRank()
@@ -56,16 +56,16 @@ func CompareImages(a, b *File) int {
 	return cmp.Or(cmp.Compare(*ra, *rb), cmp.Compare(a.ID, b.ID))
 }
 
-// ImageChange is what to change of an image.
+// ImageChange describes a change of an image.
 type ImageChange struct {
 	ID        int64
-	Target    *Target // what the image must be of, unless nil
+	Target    *Target // the required target, unless nil
 	Rank      *int32
 	IsDefault *bool // true moves the image before all others, after Rank
 }
 
-// UpdateImage changes the place of an image among the images of its target, which the caller must
-// own. It opens a transaction and returns the file that the image shows.
+// UpdateImage changes the rank of an image among the images of its target, which must belong to the
+// caller. It opens a transaction and returns the file of the image.
 func (s *Store) UpdateImage(ctx context.Context, caller auth.Caller, c ImageChange) (*File, error) {
 	fileID, err := s.changeImage(ctx, caller, c.ID, c.Target, false, func(ctx context.Context, tx bun.Tx, f *File, _ int64) error {
 		rank := f.ImageRank()
@@ -93,7 +93,7 @@ func (s *Store) UpdateImage(ctx context.Context, caller auth.Caller, c ImageChan
 	return s.File(ctx, caller, fileID)
 }
 
-// firstImageRank returns the rank that puts a file before the other images of its target.
+// firstImageRank returns a rank that puts a file before the other images of its target.
 func firstImageRank(ctx context.Context, tx bun.Tx, f *File) (int32, error) {
 	var least sql.NullInt64
 	err := tx.NewSelect().Table("files").ColumnExpr("min(CASE WHEN kind = ? THEN rank ELSE rendering_rank END)", Image).
@@ -108,8 +108,8 @@ func firstImageRank(ctx context.Context, tx bun.Tx, f *File) (int32, error) {
 	return int32(least.Int64 - 1), nil
 }
 
-// DeleteImage removes an image from its target, for the owner of the target or the staff. An image
-// file is deleted. Of a rendering only the image is removed: the model and its bytes stay.
+// DeleteImage removes an image from its target, for the owner of the target or a moderator. An
+// image file is deleted. Of a rendering only the image is removed: the model and its content stay.
 // It opens a transaction.
 func (s *Store) DeleteImage(ctx context.Context, caller auth.Caller, id int64, on *Target) error {
 	_, err := s.changeImage(ctx, caller, id, on, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
@@ -127,7 +127,7 @@ func (s *Store) DeleteImage(ctx context.Context, caller auth.Caller, id int64, o
 	return err
 }
 
-// changeImage is changeFile for an image. It returns the id of the image's file.
+// changeImage is changeFile for an image. It returns the ID of the image's file.
 func (s *Store) changeImage(ctx context.Context, caller auth.Caller, id int64, on *Target, staffMay bool, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) (int64, error) {
 	fileID, err := s.imageFile(ctx, id)
 	if err != nil {
@@ -135,13 +135,13 @@ func (s *Store) changeImage(ctx context.Context, caller auth.Caller, id int64, o
 	}
 	return fileID, s.changeFile(ctx, caller, fileID, on, staffMay, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
 		if f.ImageID() != id {
-			return missing("image", id) // removed since
+			return missing("image", id) // removed in the meantime
 		}
 		return change(ctx, tx, f, owner)
 	})
 }
 
-// imageFile returns the id of the file that an image shows.
+// imageFile returns the ID of the file of an image.
 func (s *Store) imageFile(ctx context.Context, id int64) (fileID int64, err error) {
 	image := s.db.read.NewSelect().Table("files").Column("id").Where("id = ? AND kind = ? AND state = ?", id, Image, Finalized)
 	rendering := s.db.read.NewSelect().Table("files").Column("id").Where("rendering_id = ? AND rendering_id <> 0 AND state = ?", id, Finalized)
@@ -152,7 +152,7 @@ func (s *Store) imageFile(ctx context.Context, id int64) (fileID int64, err erro
 	return fileID, err
 }
 
-// nameRenderings gives the models among files the ids of their renderings.
+// nameRenderings assigns IDs to the renderings of the models among files.
 func (s *Store) nameRenderings(ctx context.Context, tx bun.Tx, files []*File) error {
 	models := slices.DeleteFunc(slices.Clone(files), func(f *File) bool { return f.Kind != Model })
 	ids, err := s.db.newFileIDs(ctx, tx, len(models))
@@ -162,7 +162,7 @@ func (s *Store) nameRenderings(ctx context.Context, tx bun.Tx, files []*File) er
 	return err
 }
 
-// newFileIDs takes ids from the sequence of the ids of files.
+// newFileIDs takes IDs from the sequence of file IDs.
 func (db *DB) newFileIDs(ctx context.Context, tx bun.Tx, n int) (ids []int64, err error) {
 	if n == 0 {
 		return nil, nil

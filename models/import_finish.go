@@ -7,12 +7,12 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// What an import fills.
+// importedTables are the tables that an import fills.
 var importedTables = bun.List([]string{"users", "things", "thing_tags", "files", "imported_counts", "thing_documents", "user_documents", "vocabulary"})
 
-// strip takes away the indexes and references of the tables that a large import fills, where they
-// hold little yet, and gives the statements that build them again: once over all rows that costs a
-// fraction of keeping them up row by row. What keeps ids and names unique stays.
+// strip drops the indexes and references of the tables that a large import fills, if they have few
+// rows yet, and returns the statements that create them again: creating them once over all rows
+// costs a fraction of updating them row by row. Constraints for unique IDs and names stay.
 func (l *loader) strip(ctx context.Context, tx bun.Tx) ([]string, error) {
 	if l.db.Engine != Postgres || l.Total < 10*importBatch {
 		return nil, nil
@@ -42,8 +42,8 @@ func (l *loader) strip(ctx context.Context, tx bun.Tx) ([]string, error) {
 	return later, nil
 }
 
-// finish builds what strip took away, counts what is new and forgets that there was an import, in
-// one transaction.
+// finish creates again what strip dropped, updates counts and deletes the import record, in one
+// transaction.
 func (l *loader) finish(ctx context.Context) error {
 	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		row := &importRow{Source: l.Source}
@@ -66,7 +66,8 @@ func (l *loader) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// For plans that fit what is there now, and, on PostgreSQL, for pages that come of an index alone.
+	// The planner needs current statistics and, on PostgreSQL, the visibility map for index-only
+	// scans.
 	tidy := []string{"ANALYZE"}
 	if l.db.Engine == Postgres {
 		tidy = []string{"VACUUM (ANALYZE) things", "VACUUM (ANALYZE) files", "VACUUM (ANALYZE) thing_tags", "VACUUM (ANALYZE) thing_documents", "VACUUM (ANALYZE) vocabulary", "VACUUM (ANALYZE) users", "VACUUM (ANALYZE) tags"}
@@ -79,7 +80,7 @@ func (l *loader) finish(ctx context.Context) error {
 	return nil
 }
 
-// settle lets ids go on behind those that came with things, and counts what is new.
+// settle advances the ID sequences past the imported IDs, and updates counts.
 func (l *loader) settle(ctx context.Context, tx bun.Tx) error {
 	if l.db.Engine == Postgres {
 		for _, table := range []string{"things", "files"} {
@@ -92,8 +93,7 @@ func (l *loader) settle(ctx context.Context, tx bun.Tx) error {
 	return l.db.countThings(ctx, tx)
 }
 
-// countThings finds anew how many published things users have, stand on shelves and are filed under
-// tags.
+// countThings recounts the published things of users, categories and tags.
 func (db *DB) countThings(ctx context.Context, tx bun.Tx) error {
 	if err := db.lockCounts(ctx, tx); err != nil {
 		return err

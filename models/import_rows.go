@@ -12,19 +12,19 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// rows are rows of several tables that are written together: by COPY on PostgreSQL, by inserts of
-// many rows on SQLite.
+// rows collects rows of several tables, which are written together: by COPY on PostgreSQL, by
+// inserts of many rows on SQLite.
 type rows struct {
 	db     *DB
 	conn   bun.Conn
-	order  []string // the tables, in the order in which they are written
+	order  []string // the tables, in the order of writing
 	tables map[string]*tableRows
 }
 
 type tableRows struct {
 	columns string
-	copied  []byte     // as COPY reads it
-	values  []bun.Safe // as INSERT does
+	copied  []byte     // in COPY format
+	values  []bun.Safe // in INSERT format
 }
 
 func newRows(db *DB, conn bun.Conn) *rows {
@@ -63,7 +63,7 @@ func (r *rows) add(table, columns string, values ...any) {
 
 var copyEscapes = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 
-// write writes all rows in the transaction that is under way on the connection.
+// write writes all rows in the current transaction of the connection.
 func (r *rows) write(ctx context.Context, tx bun.Tx) error {
 	for _, name := range r.order {
 		t := r.tables[name]

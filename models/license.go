@@ -1,9 +1,9 @@
 package models
 
-// License says what others may do with a thing.
+// License is the license of a thing.
 type License string
 
-// The licences, by the codes that they are kept under.
+// The licenses, by the codes under which they are stored.
 const (
 	CC     License = "cc"
 	CCSA   License = "cc-sa"

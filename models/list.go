@@ -10,62 +10,62 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Every list is read in two steps: the ids of its part, which an index alone gives, and then the
-// rows of those ids. So a part deep in a long list costs little more than its start, and lists of
-// one kind that hang on many objects are read together.
+// Every list is read in two steps: the IDs of the page, by an index-only scan, and then the rows
+// with those IDs. So a page deep in a long list costs little more than the first one, and lists of
+// one kind on many objects are read together.
 
-// Position is where an entry stands in a list: by the list's key, and by id among those of the same
-// key.
+// Position is the position of an entry in a list: by the key of the list, and by ID among equal
+// keys.
 type Position struct {
-	Key int64 // a number, or a time in microseconds since 1970; 0 where the id alone is the order
+	Key int64 // a number, or a time in microseconds since 1970; 0 if only the ID determines the order
 	ID  int64
 }
 
 // Entry is an entry of a list.
 type Entry struct {
 	Position
-	NodeID int64 // of what the entry stands for: the thing that was liked, the user who follows
+	NodeID int64 // the object of the entry: the thing that was liked, the user who follows
 }
 
-// Slice says which part of a list is wanted: the First entries after a position, or the Last before
-// one, or, for numbered pages, the First past an offset.
+// Slice selects a part of a list: the First entries after a position, the Last before one, or, for
+// numbered pages, the First after an offset.
 type Slice struct {
 	First, Last   int // one of them is 0
 	After, Before *Position
 	Offset        int64
 }
 
-// Page is a part of a list. More tells whether there is more in the direction in which it was read.
+// Page is a part of a list. More reports whether there are more entries in the direction of
+// reading.
 type Page struct {
 	Entries []*Entry
 	More    bool
 }
 
-// List is a list that each of some parents has, such as the makes of things. One that hangs on
-// nothing is the same whatever the parent.
+// List is a list that each of some parents has, such as the makes of things. A list without a
+// parent is the same for every parent.
 type List struct {
 	db   *DB
 	rows func(parent int64) *bun.SelectQuery // FROM and WHERE
 	by   order
-	// bound is how many entries are counted and can be reached; 0: all.
+	// bound is the maximum number of entries that are counted and accessible; 0 if there is none.
 	bound int64
-	// total gives the length of a list that is the same for all parents, where it is known without
-	// counting.
+	// total returns the length of a list without a parent, if it is known without counting.
 	total func(ctx context.Context) (int64, error)
-	// best is how the list begins where its first entries have an order of their own; else nil.
+	// best is set if the first entries of the list have a different order.
 	best *best
 }
 
 // order is how a list is sorted.
 type order struct {
-	key       string // a column; empty where the id alone is the order
+	key       string // a column; empty if only the ID determines the order
 	time      bool   // key is a time
 	id        string // a column
-	node      string // the column of what an entry stands for; empty: id
+	node      string // the column with the object of an entry; empty: id
 	ascending bool
 }
 
-// arms is how many lists one statement reads: SQLite takes at most 500 of them.
+// arms is how many lists one statement reads: SQLite takes at most 500 terms in a compound SELECT.
 const arms = 200
 
 // Page reads the same part of the lists of all parents, in one statement.
@@ -121,8 +121,8 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 	return pages, nil
 }
 
-// checkPositions refuses positions that no entry of the list can have, which only a cursor that was
-// changed holds.
+// checkPositions rejects positions that no entry of the list can have. Only a modified cursor
+// contains such a position.
 func (l List) checkPositions(part Slice) error {
 	for field, p := range map[string]*Position{"after": part.After, "before": part.Before} {
 		if p == nil || !l.by.time {
@@ -135,8 +135,7 @@ func (l List) checkPositions(part Slice) error {
 	return nil
 }
 
-// Statement is the statement that reads a part of a list that hangs on nothing, for those who
-// measure it.
+// Statement returns the statement that reads a part of a list without a parent, for benchmarks.
 func (l List) Statement(part Slice) (string, error) {
 	if l.best != nil {
 		l = l.best.first
@@ -176,8 +175,8 @@ func (l List) Count(ctx context.Context, parents []int64) (map[int64]int64, erro
 	return counts, nil
 }
 
-// union makes one statement of a query for each parent. Each is wrapped, since it is sorted and
-// limited for itself.
+// union combines a query for each parent into one statement. Each is a subquery, because it has its
+// own order and limit.
 func (l List) union(parents []int64, query func(parent int64) *bun.SelectQuery) (string, error) {
 	texts := make([]string, len(parents))
 	for i, parent := range parents {
@@ -190,7 +189,7 @@ func (l List) union(parents []int64, query func(parent int64) *bun.SelectQuery) 
 	return strings.Join(texts, " UNION ALL "), nil
 }
 
-// part selects a part of one list, and one entry more, that tells whether there is more.
+// part selects a part of one list, and one more entry to detect whether there are more.
 func (l List) part(parent int64, part Slice) *bun.SelectQuery {
 	id, node := bun.Safe(l.by.id), bun.Safe(l.by.node)
 	if l.by.node == "" {
@@ -204,7 +203,7 @@ func (l List) part(parent int64, part Slice) *bun.SelectQuery {
 	case l.by.key != "":
 		q = q.ColumnExpr("? AS number", key)
 	}
-	// as it is read, which for a last part is from the end
+	// The direction of reading; a last part is read from the end.
 	ascending := l.by.ascending != (part.Last > 0)
 	direction := bun.Safe("DESC")
 	if ascending {
@@ -222,7 +221,7 @@ func (l List) part(parent int64, part Slice) *bun.SelectQuery {
 	return q.OrderExpr("? ?", id, direction).Limit(int64(max(part.First, part.Last)) + 1).Offset(part.Offset)
 }
 
-// beyond keeps the rows that are above a position, or below it.
+// beyond selects the rows above or below a position.
 func (l List) beyond(q *bun.SelectQuery, p Position, above bool) *bun.SelectQuery {
 	key, id, than := bun.Safe(l.by.key), bun.Safe(l.by.id), bun.Safe("<")
 	if above {

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// best begins a list: its first entries in an order of their own. Where there are more than the
-// first holds, the rest follows, in the order of the list. Positions among the first lie above all
-// others.
+// best is the beginning of a list: its first entries in a different order. Further entries follow
+// in the order of the list. Positions of first entries are above all others.
 type best struct{ first, rest List }
 
 // bestKey is added to the keys of the first entries.
@@ -65,7 +64,7 @@ func (b *best) page(ctx context.Context, parent int64, part Slice) (Page, error)
 	return joined(lift(p), tail, wanted, false), err
 }
 
-// follows tells whether there is a rest.
+// follows reports whether there are further entries.
 func (b *best) follows(ctx context.Context, parent int64) (bool, error) {
 	n, err := b.first.Count(ctx, []int64{parent})
 	return n[parent] == maxBest, err
@@ -76,7 +75,7 @@ func read(ctx context.Context, l List, parent int64, part Slice) (Page, error) {
 	return pages[parent], err
 }
 
-// lift gives entries of the first their positions in the whole.
+// lift converts the positions of first entries to positions in the whole list.
 func lift(p Page) Page {
 	for _, e := range p.Entries {
 		e.Key += bestKey
@@ -84,7 +83,8 @@ func lift(p Page) Page {
 	return p
 }
 
-// joined is two parts that follow each other, cut to what is wanted; with fromEnd the last ones.
+// joined joins two consecutive parts and truncates the result to wanted entries; with fromEnd it
+// keeps the last ones.
 func joined(a, b Page, wanted int, fromEnd bool) Page {
 	all := Page{Entries: slices.Concat(a.Entries, b.Entries), More: a.More}
 	if !fromEnd {

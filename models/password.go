@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// password is what is kept of a user's password, apart from users so that no list reads it.
+// password is the stored password of a user. It is in a table of its own, so that no list reads it.
 type password struct {
 	bun.BaseModel `bun:"table:passwords,alias:pw"`
 
@@ -21,11 +21,11 @@ type password struct {
 	ChangedAt time.Time
 }
 
-// SetPassword gives the user of that name a password, for whoever runs the server, and signs him
-// out everywhere. His tokens go on working.
+// SetPassword sets the password of the user with a name, without a caller, and signs the user out
+// everywhere. Access tokens stay valid.
 func (s *Store) SetPassword(ctx context.Context, username, text string) error {
 	if len(text) < auth.MinPassword || len(text) > auth.MaxPassword || !utf8.ValidString(text) {
-		return badInput("password", "password: want %d to %d bytes of UTF-8", auth.MinPassword, auth.MaxPassword)
+		return badInput("password", "password: must be %d to %d bytes of UTF-8", auth.MinPassword, auth.MaxPassword)
 	}
 	u, err := s.User(ctx, auth.Caller{}, username)
 	if err != nil {
@@ -42,12 +42,12 @@ func (s *Store) SetPassword(ctx context.Context, username, text string) error {
 	})
 }
 
-// CheckPassword returns the id of the user who has this name and password. Anything else is
-// Unauthenticated, with the same message and after the same time. The name is compared as it is,
-// without regard to case: nothing is dropped from it, so that attempts can be counted by name.
+// CheckPassword returns the ID of the user who has this name and password. Anything else is
+// Unauthenticated, with the same message and after the same time. The name is compared unchanged,
+// ignoring case, so that attempts can be counted by name.
 func (s *Store) CheckPassword(ctx context.Context, username, text string) (userID int64, err error) {
 	if !auth.IsUsername(username) {
-		return 0, fail(Unauthenticated, "name or password are wrong")
+		return 0, fail(Unauthenticated, "the user name or the password is wrong")
 	}
 	row := new(password)
 	if len(text) > auth.MaxPassword {
@@ -62,7 +62,7 @@ func (s *Store) CheckPassword(ctx context.Context, username, text string) (userI
 		return 0, err
 	}
 	if !good {
-		return 0, fail(Unauthenticated, "name or password are wrong")
+		return 0, fail(Unauthenticated, "the user name or the password is wrong")
 	}
 	return row.UserID, nil
 }

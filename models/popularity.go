@@ -11,30 +11,30 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// The popularity of a thing is the sum of what people did with it, each worth half as much after
-// every half-life:
+// The popularity of a thing is the sum of the points of users' actions on it. Points are halved
+// after every half-life:
 //
 //	popularity = Σ weight · 2^(−age / 14 days)
 //
-// over the people and days of the 90 days up to the last day on which anybody did anything. A
-// person counts once a day for a thing, with the heaviest of what he or she did that day: download
-// 1, collect 2, like 3, make 8. The thing's creator does not count. All ages grow alike, so the
-// order of things does not change by itself, and what is kept is log2 of the sum as it would have
-// been at a fixed time: it is found anew only when something happened, from the rows alone.
+// over the users and days of the 90 days up to the last day with any action. A user counts once a
+// day for a thing, with the action of the highest weight: download 1, collect 2, like 3, make 8.
+// The creator of the thing does not count. All ages grow equally, so the order of things does not
+// change without new actions. The stored value is log2 of the sum as it would be at a fixed time;
+// it is recomputed, from the rows alone, only after an action.
 
 const (
 	halfLife         = 14.0 // days
 	popularityWindow = 90   // days
-	popularityUnit   = 1e6  // the kept number is a millionth of a doubling
+	popularityUnit   = 1e6  // the stored value is in millionths of a doubling
 )
 
-// popularityEpoch is the day against which what is kept is reckoned, long before anything happened.
+// popularityEpoch is the time that the stored value refers to, before all actions.
 var popularityEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// PopularityEvent is something that people did with a thing.
+// PopularityEvent is an action of a user on a thing.
 type PopularityEvent string
 
-// What people do with things.
+// The actions of users on things.
 const (
 	Downloaded PopularityEvent = "download"
 	Collected  PopularityEvent = "collect"
@@ -42,7 +42,7 @@ const (
 	Made       PopularityEvent = "make"
 )
 
-// PopularityDay is what people did on one day that has the same weight.
+// PopularityDay is the actions of the same weight on one day.
 type PopularityDay struct {
 	ThingID int64
 	Day     string // in UTC
@@ -50,7 +50,7 @@ type PopularityDay struct {
 	Users   int64
 }
 
-// Event is what they did.
+// Event returns the kind of the actions.
 func (d PopularityDay) Event() PopularityEvent {
 	return map[int64]PopularityEvent{1: Downloaded, 2: Collected, 3: Liked, 8: Made}[d.Weight]
 }
@@ -60,18 +60,18 @@ func (d PopularityDay) date() time.Time {
 	return at
 }
 
-// Points is what they add to the popularity now.
+// Points returns the current points of the actions.
 func (d PopularityDay) Points() float64 {
 	age := now().Sub(d.date()).Hours() / 24
 	return float64(d.Weight*d.Users) * math.Exp2(-age/halfLife)
 }
 
-// Popularity gives what makes up the popularity of each of some things, the latest day first.
+// Popularity returns the actions that make up the popularity of things, the latest day first.
 func (s *Store) Popularity(ctx context.Context, thingIDs []int64) (map[int64][]PopularityDay, error) {
 	return s.db.popularity(ctx, s.db.read, thingIDs)
 }
 
-// popularity gives the days that count for each of some things, the latest first.
+// popularity returns the days that count for things, the latest first.
 func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map[int64][]PopularityDay, error) {
 	var latest []struct {
 		ID                                         int64
@@ -146,9 +146,9 @@ func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map
 	return days, nil
 }
 
-// rank keeps the popularity of things.
+// rank stores the popularity of things.
 func (db *DB) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
-	slices.Sort(thingIDs) // in one order, or two nodes could wait for each other
+	slices.Sort(thingIDs) // the order is fixed, so that two nodes do not deadlock
 	thingIDs = slices.Compact(thingIDs)
 	for some := range slices.Chunk(thingIDs, 500) {
 		days, err := db.popularity(ctx, tx, some)
@@ -166,13 +166,13 @@ func (db *DB) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 	return nil
 }
 
-// popularityKept is what is kept of the sum; 0 where nothing happened.
+// popularityKept returns the stored value of the sum, or 0 if there are no actions.
 func popularityKept(days []PopularityDay) int64 {
 	if len(days) == 0 {
 		return 0
 	}
 	last, sum := days[0].date(), 0.0
-	for _, d := range days { // reckoned from the last day, where no power overflows
+	for _, d := range days { // relative to the last day, so that no power overflows
 		sum += float64(d.Weight*d.Users) * math.Exp2(-last.Sub(d.date()).Hours()/24/halfLife)
 	}
 	return int64(math.Round(popularityUnit * (math.Log2(sum) + last.Sub(popularityEpoch).Hours()/24/halfLife)))

@@ -13,24 +13,24 @@ import (
 
 const (
 	maxPreviewAttempts = 3
-	// previewBeat is how often whoever works on a preview gives a sign. One that gave none for
-	// previewLost is taken for dead.
+	// previewBeat is the interval of the heartbeats of a worker. A worker without a heartbeat for
+	// previewLost is considered dead.
 	previewBeat = time.Second
 	previewLost = 30 * time.Second
-	// previewShare is the time over which owners get equal shares of the work on previews.
+	// previewShare is the period in which owners get equal shares of the processing time.
 	previewShare = 10 * time.Minute
 )
 
-// previewTurns is what the workers of this process are at.
+// previewTurns counts the previews that this process is generating.
 type previewTurns struct {
 	mu     sync.Mutex
-	owners map[int64]int // how many previews are made for an owner
+	owners map[int64]int // number of previews in progress, by owner
 }
 
-// full returns the owners for whom no more previews may be made at once: where there are several
-// workers, one is left to others.
+// full returns the owners whose further previews must wait: if there are several workers, one is
+// reserved for others.
 func (t *previewTurns) full(workers int) []int64 {
-	owners := []int64{-1} // nobody: an empty list is no SQL
+	owners := []int64{-1} // no user: an empty list is invalid SQL
 	for owner, n := range t.owners {
 		if n >= max(1, workers-1) {
 			owners = append(owners, owner)
@@ -54,20 +54,20 @@ func (t *previewTurns) end(owner int64) {
 	}
 }
 
-// claimable is the condition on previews that wait, and on those whose worker is dead. Its first
+// claimable is the condition for waiting previews and for those whose worker is dead. Its first
 // part lets both engines use the partial index.
 const claimable = "state IN ('waiting', 'running') AND (state = 'waiting' AND beat_at <= ? OR state = 'running' AND beat_at <= ?)"
 
-// claimPreview makes the caller the one who works on the next preview; nil where there is nothing
-// to do. Next is the oldest of the owner whose previews took the least time lately. The number of
-// the attempt tells the caller from those before, who may not be dead. end must be called after the
-// work.
+// claimPreview assigns the next preview to the caller, or returns nil if there is none. Next is the
+// oldest preview of the owner whose previews took the least time recently. The number of the
+// attempt distinguishes the caller from earlier workers, which may still be alive. end must be
+// called after the work.
 func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err error) {
 	s.making.mu.Lock()
 	defer s.making.mu.Unlock()
 	at, full := now(), s.making.full(s.options.PreviewWorkers)
 	lost := at.Add(-previewLost)
-	// A look comes first: on SQLite it does not wait for the writer.
+	// A read comes first, because on SQLite it does not wait for the writer.
 	ready, err := s.db.read.NewSelect().Table("previews").Where(claimable, at, lost).Where("owner_id NOT IN (?)", bun.List(full)).Exists(ctx)
 	if err != nil || !ready {
 		return nil, nil, err
@@ -78,8 +78,8 @@ func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err e
 		Where("r.owner_id = o.owner_id AND r.begun_at > ?", at.Add(-previewShare))
 	next := s.db.write.NewSelect().TableExpr("(?) AS o", oldest).ColumnExpr("o.id").OrderExpr("(?), o.id", took).Limit(1)
 	var rows []*Preview
-	// The conditions stand there twice: of two nodes that choose the same preview, PostgreSQL lets the
-	// second look again at this row only.
+	// The conditions are repeated: if two nodes choose the same preview, PostgreSQL evaluates them
+	// again for the second one.
 	err = s.db.write.NewUpdate().Model(&rows).Set("state = ?", PreviewRunning).Set("attempts = attempts + 1").Set("stage = ''").Set("progress = 0").
 		Set("error = ''").Set("version = ?", preview.Version).Set("beat_at = ?", at).Set("begun_at = ?", at).Set("took_ms = 0").
 		Where("id = (?)", next).Where(claimable, at, lost).
@@ -92,8 +92,7 @@ func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err e
 	return p, func() { s.making.end(p.OwnerID) }, nil
 }
 
-// beat keeps with the preview, every second until stop, how far the work is, which it is told by
-// at.
+// beat stores the progress of the work, which the caller passes to at, every second until stop.
 func (s *Store) beat(ctx context.Context, p *Preview) (at func(stage string, progress float64), stop func()) {
 	var mu sync.Mutex
 	var stage string
@@ -113,7 +112,7 @@ func (s *Store) beat(ctx context.Context, p *Preview) (at func(stage string, pro
 			q := s.db.write.NewUpdate().Model(p).Set("stage = ?", stage).Set("progress = ?", progress)
 			mu.Unlock()
 			at := now()
-			// the next one tells more
+			// An error is ignored: the next heartbeat follows.
 			_, _ = attempt(q, p).Set("beat_at = ?", at).Set("took_ms = ?", p.took(at)).Exec(ctx)
 		}
 	}()
@@ -127,24 +126,23 @@ func (s *Store) beat(ctx context.Context, p *Preview) (at func(stage string, pro
 		}
 }
 
-// attempt restricts an update to a preview that is still worked on by the caller.
+// attempt restricts an update to a preview that is still assigned to the caller.
 func attempt(q *bun.UpdateQuery, p *Preview) *bun.UpdateQuery {
 	return q.Where("id = ? AND state = ? AND attempts = ?", p.ID, PreviewRunning, p.Attempts)
 }
 
-// took is how many milliseconds the attempt has taken at a time.
+// took returns the duration of the attempt so far in milliseconds.
 func (p *Preview) took(at time.Time) int64 { return max(1, at.Sub(*p.BegunAt).Milliseconds()) }
 
-// failPreview ends an attempt that made nothing and would make nothing again. why is for the owner
-// of the file.
+// failPreview ends an attempt that would fail again. why is for the owner of the file.
 func (s *Store) failPreview(ctx context.Context, p *Preview, why string) error {
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
 		q.Set("state = ?", PreviewFailed).Set("error = ?", why).Set("beat_at = ?", at)
 	})
 }
 
-// retryPreview puts back a preview for reasons that need not lie in the file. The more often, the
-// longer it waits; after three attempts it fails.
+// retryPreview schedules a preview again after a failure that may not be caused by the file. It
+// waits longer after each attempt, and fails after three attempts.
 func (s *Store) retryPreview(ctx context.Context, p *Preview, why string) error {
 	if p.Attempts >= maxPreviewAttempts {
 		return s.failPreview(ctx, p, fmt.Sprintf("It was tried three times. %s", why))
@@ -154,8 +152,8 @@ func (s *Store) retryPreview(ctx context.Context, p *Preview, why string) error 
 	})
 }
 
-// releasePreview puts back a preview because the server ends, or the machine is too busy. The
-// attempt does not count.
+// releasePreview schedules a preview again because the server stops or the machine is overloaded.
+// The attempt does not count.
 func (s *Store) releasePreview(ctx context.Context, p *Preview) error {
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
 		q.Set("state = ?", PreviewWaiting).Set("attempts = attempts - 1").Set("beat_at = ?", at)

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestPreviewTurns sees that one owner cannot occupy all workers of a process, where it has
-// several.
+// TestPreviewTurns checks that one owner cannot occupy all workers of a process that has several.
 func TestPreviewTurns(t *testing.T) {
 	var turns previewTurns
 	full := func(workers int, want ...int64) {

@@ -13,9 +13,9 @@ import (
 	"github.com/meshyard/meshyard/internal/thumbnail"
 )
 
-// collectPreviews removes previews that no file has any more. The content's row is locked
-// meanwhile, so a finalization of the same bytes either came first, and is seen here, or waits, and
-// wants the preview anew.
+// collectPreviews removes previews without files. It locks the row of the content, so a concurrent
+// finalization of the same bytes either was first, and is seen here, or waits and requests a new
+// preview.
 func (s *Store) collectPreviews(ctx context.Context, cutoff time.Time, dryRun bool) error {
 	unused := func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("p.beat_at <= ? AND NOT EXISTS (SELECT 1 FROM files AS f WHERE f.preview_id = p.id)", cutoff)
@@ -46,13 +46,13 @@ func (s *Store) collectPreviews(ctx context.Context, cutoff time.Time, dryRun bo
 	return nil
 }
 
-// holdContent is lockContent for who does not know the size, and leaves the one that is noted.
+// holdContent is lockContent without a known size: it does not change the stored one.
 func holdContent(ctx context.Context, tx bun.Tx, sha256 string) error {
 	_, err := tx.NewInsert().Model(&content{SHA256: sha256, CreatedAt: now()}).On("CONFLICT (sha256) DO UPDATE").Set("sha256 = EXCLUDED.sha256").Exec(ctx)
 	return err
 }
 
-// namedDerived tells which objects are parts of previews, by key.
+// namedDerived returns which objects are parts of previews, by key.
 func (s *Store) namedDerived(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
 	contents := make([]string, 0, len(objects))
 	for _, o := range objects {
@@ -77,7 +77,7 @@ func (s *Store) namedDerived(ctx context.Context, objects []bucket.Object) (map[
 	return named, nil
 }
 
-// checkPreviews reports the parts that are missing of previews that are done.
+// checkPreviews reports the missing parts of finished previews.
 func (s *Store) checkPreviews(ctx context.Context, report func(string)) error {
 	return s.eachPreview(ctx, func(q *bun.SelectQuery) { q.Where("p.state = ?", PreviewDone) }, func(p *Preview) error {
 		key, err := s.missingPart(ctx, p)
@@ -88,7 +88,7 @@ func (s *Store) checkPreviews(ctx context.Context, report func(string)) error {
 	})
 }
 
-// eachPreview hands the previews that where selects to fn, by id.
+// eachPreview calls fn with the previews that where selects, by ID.
 func (s *Store) eachPreview(ctx context.Context, where func(q *bun.SelectQuery), fn func(p *Preview) error) error {
 	for last := int64(0); ; {
 		var rows []*Preview
@@ -106,7 +106,7 @@ func (s *Store) eachPreview(ctx context.Context, where func(q *bun.SelectQuery),
 	}
 }
 
-// missingPart returns the key of an object that a preview that is done lacks, "" if it lacks none.
+// missingPart returns the key of a missing object of a finished preview, or "" if there is none.
 func (s *Store) missingPart(ctx context.Context, p *Preview) (string, error) {
 	for _, part := range p.parts() {
 		key := p.Key(part.Object())
@@ -117,7 +117,8 @@ func (s *Store) missingPart(ctx context.Context, p *Preview) (string, error) {
 	return "", nil
 }
 
-// parts returns the parts of a preview that is done, without the sizes that are cut when asked for.
+// parts returns the parts of a finished preview, without the image sizes that are generated on
+// demand.
 func (p *Preview) parts() []preview.Part {
 	var parts []preview.Part
 	if p.Picture != "" {

@@ -14,12 +14,12 @@ import (
 	"github.com/meshyard/meshyard/internal/preview/child"
 )
 
-// MakePreview makes the next preview that waits, in a child process, and reports whether there was
-// one. Owners take turns; see claimPreview. Any number of goroutines and of nodes may call it.
+// MakePreview generates the next waiting preview, in a child process, and reports whether there was
+// one. Owners take turns; see claimPreview. Any number of goroutines and nodes may call it.
 //
-// What is wrong with the file is kept with the preview, and is no error. An attempt that ends for
-// other reasons, such as a child that is killed or a bucket that does not answer, is made again up
-// to three times in all, those counted that ended with their server.
+// A fault of the file is stored with the preview, and is not an error. An attempt that ends for
+// other reasons, such as a killed child process or an unavailable bucket, is repeated, up to three
+// attempts in total, including those that ended with their server.
 func (s *Store) MakePreview(ctx context.Context) (made bool, err error) {
 	p, end, err := s.claimPreview(ctx)
 	if p == nil || err != nil {
@@ -27,7 +27,7 @@ func (s *Store) MakePreview(ctx context.Context) (made bool, err error) {
 	}
 	defer end()
 	if p.Attempts > maxPreviewAttempts {
-		return true, s.failPreview(ctx, p, "The server ended three times while it worked on this file, so it is not tried again.")
+		return true, s.failPreview(ctx, p, "The server stopped three times while it processed this file, so it does not try again.")
 	}
 	result, err := s.derive(ctx, p)
 	if err != nil {
@@ -48,14 +48,14 @@ func (s *Store) MakePreview(ctx context.Context) (made bool, err error) {
 	case errors.As(err, &interrupted):
 		return true, errors.Join(err, s.retryPreview(ctx, p, interrupted.Message))
 	}
-	return true, errors.Join(err, s.retryPreview(ctx, p, "The reasons are not in the file; the log of the server has the details."))
+	return true, errors.Join(err, s.retryPreview(ctx, p, "The file is not the cause; the log of the server has the details."))
 }
 
-// derive makes the parts and puts them into the bucket.
+// derive generates the parts and stores them in the bucket.
 func (s *Store) derive(ctx context.Context, p *Preview) (preview.Result, error) {
 	source, err := s.bucket.OpenSource(ctx, bucket.ContentKey(p.SHA256))
 	if errors.Is(err, bucket.ErrNotExist) {
-		return preview.Result{}, mesh.Errorf(mesh.Empty, "The bytes of this file are gone.")
+		return preview.Result{}, mesh.Errorf(mesh.Empty, "The content of this file is missing.")
 	}
 	if err != nil {
 		return preview.Result{}, err
@@ -70,7 +70,7 @@ func (s *Store) derive(ctx context.Context, p *Preview) (preview.Result, error) 
 	return result, err
 }
 
-// finishPreview keeps what an attempt made, whose parts are in the bucket.
+// finishPreview stores the result of an attempt, whose parts are in the bucket.
 func (s *Store) finishPreview(ctx context.Context, p *Preview, r preview.Result) error {
 	attempt := p.Attempts
 	p.State, p.Stage, p.Progress, p.BeatAt = PreviewDone, "", 1, now()
@@ -106,7 +106,7 @@ func (s *Store) finishPreview(ctx context.Context, p *Preview, r preview.Result)
 	})
 }
 
-// shapeKey is a name that meshes of the same shape share.
+// shapeKey is a key that meshes of the same shape share.
 type shapeKey struct {
 	bun.BaseModel `bun:"table:shape_keys,alias:k"`
 

@@ -11,10 +11,10 @@ import (
 	"github.com/meshyard/meshyard/internal/thumbnail"
 )
 
-// Derived returns the key of something that was derived from a file (an image in some size,
-// three.js JSON or GLB) to whoever holds a signed URL or, without one, where everybody may have the
-// bytes. tag and name are those of a URL. What no URL that was handed out names is NotFound; what
-// is being made is ErrBeingMade. The object may be gone all the same; see [Store.RemakeDerived].
+// Derived returns the object key of a rendition of a file (an image in some size, three.js JSON or
+// GLB) if the caller holds a signed URL or the file is public. tag and name are those of a URL. The
+// error is NotFound if no URL that was returned to clients has them, and ErrBeingMade if the
+// rendition is being generated. The object may nevertheless be missing; see [Store.RemakeDerived].
 func (s *Store) Derived(ctx context.Context, fileID int64, signed bool, tag, name string) (part preview.Part, key string, err error) {
 	f, _, err := s.Blob(ctx, fileID, signed)
 	if err != nil {
@@ -45,8 +45,8 @@ func (s *Store) Derived(ctx context.Context, fileID int64, signed bool, tag, nam
 	return part, "", absent
 }
 
-// part returns the part of a name, and the size that it is cut to, if it is. There is none if the
-// part has no name.
+// part returns the part with a name, and the size that it is scaled to, if any. It returns no part
+// if there is none of that name.
 func (p *Preview) part(name string) (preview.Part, *thumbnail.Size) {
 	for _, part := range p.parts() {
 		if part.Name == name {
@@ -60,10 +60,11 @@ func (p *Preview) part(name string) (preview.Part, *thumbnail.Size) {
 	return preview.Part{}, nil
 }
 
-// cuttersAtOnce bounds how many pictures are inflated at the same time: each takes some ten MiB.
+// cuttersAtOnce is the maximum number of images that are decoded at the same time: each takes about
+// ten MiB.
 const cuttersAtOnce = 4
 
-// cut makes sure that a picture is there in a size: it is cut when first asked for.
+// cut ensures that an image exists in a size: it is scaled on the first request.
 func (s *Store) cut(ctx context.Context, p *Preview, size thumbnail.Size) error {
 	part := preview.Picture(size.String(), p.Picture)
 	key := p.Key(part.Object())
@@ -72,7 +73,7 @@ func (s *Store) cut(ctx context.Context, p *Preview, size thumbnail.Size) error 
 	}
 	failed, err := s.cuts.Do(ctx, key, func(ctx context.Context) error {
 		if ok, err := s.bucket.Has(ctx, key); ok || err != nil {
-			return err // who came before has cut it
+			return err // a concurrent call has stored it
 		}
 		select {
 		case s.cutters <- struct{}{}:
@@ -90,7 +91,7 @@ func (s *Store) cut(ctx context.Context, p *Preview, size thumbnail.Size) error 
 	return errors.Join(failed, err)
 }
 
-// picture reads a picture that this server wrote.
+// picture reads an image that this server wrote.
 func (s *Store) picture(ctx context.Context, key string) (image.Image, error) {
 	r, _, err := s.bucket.Reader(ctx, key)
 	if err != nil {

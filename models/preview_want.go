@@ -9,19 +9,19 @@ import (
 	"github.com/meshyard/meshyard/internal/preview"
 )
 
-// Again says which previews are made again.
+// Again selects previews to generate again.
 type Again string
 
-// Which previews are made again, besides those of an older pipeline.
+// The previews to generate again, in addition to those of an older pipeline.
 const (
 	AgainNone    Again = ""
-	AgainMissing Again = "missing" // those of which an object is gone
+	AgainMissing Again = "missing" // those with a missing object
 	AgainFailed  Again = "failed"
 	AgainAll     Again = "all"
 )
 
-// WantPreviews asks for the previews that finalized files lack, and for those that are to be made
-// again. It returns how many that are; servers make them.
+// WantPreviews schedules the previews that finalized files lack, and those to generate again. It
+// returns their number. Servers generate them.
 func (s *Store) WantPreviews(ctx context.Context, again Again) (wanted int, err error) {
 	wanted, err = s.wantFirstPreviews(ctx)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Store) WantPreviews(ctx context.Context, again Again) (wanted int, err 
 	return wanted, err
 }
 
-// where selects the previews that may have to be made again.
+// where selects the previews that may have to be generated again.
 func (again Again) where(q *bun.SelectQuery) {
 	switch again {
 	case AgainAll:
@@ -56,7 +56,7 @@ func (again Again) where(q *bun.SelectQuery) {
 	}
 }
 
-// remake asks for a preview once more, unless its state has changed since p was read, and reports
+// remake schedules a preview again, unless its state has changed since p was read, and reports
 // whether it did.
 func (s *Store) remake(ctx context.Context, p *Preview) (bool, error) {
 	updated, err := s.db.write.NewUpdate().Model((*Preview)(nil)).
@@ -69,11 +69,11 @@ func (s *Store) remake(ctx context.Context, p *Preview) (bool, error) {
 	return n > 0, err
 }
 
-// ErrBeingMade says that a part of a preview is not there because it is being made.
-var ErrBeingMade = errors.New("the preview is being made")
+// ErrBeingMade means that a part of a preview is being generated.
+var ErrBeingMade = errors.New("the preview is being generated")
 
-// RemakeDerived asks for the preview of a file once more, because an object that tag names is gone.
-// It returns ErrBeingMade if that helps.
+// RemakeDerived schedules the preview of a file again, because an object with the tag is missing.
+// It returns ErrBeingMade if that was possible.
 func (s *Store) RemakeDerived(ctx context.Context, fileID int64, tag string) error {
 	files, err := s.FilesByID(ctx, []int64{fileID})
 	if err != nil || files[fileID] == nil {
@@ -95,8 +95,8 @@ func (s *Store) RemakeDerived(ctx context.Context, fileID int64, tag string) err
 	return ErrBeingMade
 }
 
-// wantFirstPreviews asks for the previews that finalized files lack, as files do that are older
-// than previews are.
+// wantFirstPreviews schedules the previews that finalized files lack, such as files of versions
+// without previews.
 func (s *Store) wantFirstPreviews(ctx context.Context) (wanted int, err error) {
 	for last := int64(0); ; {
 		var rows []*File

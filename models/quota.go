@@ -10,23 +10,23 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// Quotas bound what one user takes who is not of the staff. 0 is no bound.
+// Quotas are the limits of one user who is not a moderator or an administrator. 0 means no limit.
 type Quotas struct {
-	// of files with bytes, pending and finalized; a content counts for each file that holds it
+	// Of files with bytes, pending and finalized. Shared content counts for each file that has it.
 	Bytes   int64
-	Pending int64 // uploads that are not finalized, those among them that still wait for their bytes
-	Things  int64 // made within a quotaDay, and not deleted
+	Pending int64 // uploads that are not finalized, including those that wait for their bytes
+	Things  int64 // created within quotaDay, and not deleted
 }
 
 const quotaDay = 24 * time.Hour
 
-// quotaLock is the key, with a user's id, of the advisory lock under which PostgreSQL counts what
-// the user takes and adds to it.
+// quotaLock, combined with a user ID, is the key of the advisory lock under which PostgreSQL checks
+// and increases the usage of a user.
 const quotaLock = 0x71756f74 << 32
 
-// Usage is what a user takes, and may.
+// Usage is what a user has stored, and the limits.
 type Usage struct {
-	Exempt         bool // of the staff
+	Exempt         bool // a moderator or an administrator
 	Bytes          int64
 	PendingUploads int64
 	ThingsToday    int64
@@ -34,13 +34,13 @@ type Usage struct {
 	quotas Quotas
 }
 
-// BytesLimit is how many bytes the user may store; nil: as many as he likes.
+// BytesLimit is the maximum number of bytes of the user; nil if there is no limit.
 func (u *Usage) BytesLimit() *int64 { return u.bound(u.quotas.Bytes) }
 
-// PendingUploadsLimit is how many uploads of the user may be pending; nil: as many as he likes.
+// PendingUploadsLimit is the maximum number of pending uploads; nil if there is no limit.
 func (u *Usage) PendingUploadsLimit() *int64 { return u.bound(u.quotas.Pending) }
 
-// ThingsLimit is how many things the user may make in 24 hours; nil: as many as he likes.
+// ThingsLimit is the maximum number of things created in 24 hours; nil if there is no limit.
 func (u *Usage) ThingsLimit() *int64 { return u.bound(u.quotas.Things) }
 
 func (u *Usage) bound(quota int64) *int64 {
@@ -50,16 +50,16 @@ func (u *Usage) bound(quota int64) *int64 {
 	return &quota
 }
 
-// Usage tells where the caller stands.
+// Usage returns the usage of the caller.
 func (s *Store) Usage(ctx context.Context, caller auth.Caller) (*Usage, error) {
 	return s.usageOf(ctx, s.db.read, caller.UserID, Quotas{1, 1, 1})
 }
 
-// usageOf counts what a user takes, as far as wanted is not 0.
+// usageOf returns the usage of a user, only for the quotas in wanted that are not 0.
 func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Quotas) (*Usage, error) {
 	u := &Usage{quotas: s.options.Quotas}
 	q := db.NewSelect().TableExpr("users AS u").ColumnExpr("u.is_admin OR u.is_moderator AS exempt").Where("u.id = ?", userID)
-	// In the words of the index, or SQLite would not take it.
+	// The condition matches the definition of the partial index, or SQLite would not use it.
 	for _, part := range []struct {
 		wanted int64
 		count  string
@@ -77,16 +77,16 @@ func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Qu
 	return u, q.Scan(ctx, u)
 }
 
-// claim is what somebody is about to take.
+// claim is an increase of a user's usage.
 type claim struct {
-	bytes   int64 // more than before
+	bytes   int64 // the increase
 	pending int64
 	things  int64
 }
 
-// claim sees, in the transaction that takes it and before all else there, that a user may take
-// something. Until tx ends nobody else can take for him, so a quota is never passed, however many
-// try at once.
+// claim checks, at the start of the transaction that increases it, that a user's usage stays within
+// the quotas. It locks the usage of the user until tx ends, so concurrent requests cannot exceed a
+// quota.
 func (s *Store) claim(ctx context.Context, tx bun.Tx, userID int64, c claim) error {
 	wanted := Quotas{s.options.Quotas.Bytes * min(max(c.bytes, 0), 1), s.options.Quotas.Pending * c.pending, s.options.Quotas.Things * c.things}
 	if wanted == (Quotas{}) {
@@ -109,8 +109,8 @@ func (s *Store) claim(ctx context.Context, tx bun.Tx, userID int64, c claim) err
 	return nil
 }
 
-// lockUsage keeps others from taking for a user until tx ends. It comes before all other locks, so
-// that nobody who holds it waits for one who waits for it.
+// lockUsage locks the usage of a user until tx ends. It precedes all other locks, to avoid
+// deadlocks.
 func (s *Store) lockUsage(ctx context.Context, tx bun.Tx, userID int64) error {
 	if s.db.Engine != Postgres || s.options.Quotas == (Quotas{}) {
 		return nil
@@ -119,8 +119,8 @@ func (s *Store) lockUsage(ctx context.Context, tx bun.Tx, userID int64) error {
 	return err
 }
 
-// room tells how many bytes a user may still store, before they come: what is decided is decided by
-// claim.
+// room returns how many bytes a user may still store, before an upload starts. claim decides
+// afterwards.
 func (s *Store) room(ctx context.Context, userID int64, pending int64) (*room, error) {
 	wanted := Quotas{Bytes: s.options.Quotas.Bytes, Pending: s.options.Quotas.Pending * pending}
 	if wanted == (Quotas{}) {
@@ -138,26 +138,26 @@ func (s *Store) room(ctx context.Context, userID int64, pending int64) (*room, e
 	return &room{u, wanted.Bytes - u.Bytes}, nil
 }
 
-// room is what is left of somebody's quota of bytes.
+// room is the remaining quota of bytes.
 type room struct {
 	usage *Usage
 	left  int64
 }
 
 func (u *Usage) tooManyBytes() error {
-	e := badInput("file", "file: too large: you may store %s in all, and %s of that are left", formatLimit(u.quotas.Bytes), formatLimit(max(u.quotas.Bytes-u.Bytes, 0)))
+	e := badInput("file", "file: too large: you may store %s in total, of which %s are left", formatLimit(u.quotas.Bytes), formatLimit(max(u.quotas.Bytes-u.Bytes, 0)))
 	e.Code, e.Limit = TooLarge, u.quotas.Bytes
 	return e
 }
 
 func (u *Usage) tooManyPending() error {
-	e := fail(Conflict, "file: you have %d pending uploads, and at most %d are taken: finalize or delete some first", u.PendingUploads, u.quotas.Pending)
+	e := fail(Conflict, "file: you have %d pending uploads, and at most %d are allowed: finalize or delete some first", u.PendingUploads, u.quotas.Pending)
 	e.Field, e.Limit = "file", u.quotas.Pending
 	return e
 }
 
-// tooManyThings says so, and when there is room for one more: when the oldest of those that fill
-// the quota was made a day ago.
+// tooManyThings returns an error with the time until one more thing is allowed: when the oldest of
+// those that fill the quota was created a day ago.
 func (s *Store) tooManyThings(ctx context.Context, tx bun.Tx, userID int64) error {
 	limit := s.options.Quotas.Things
 	var made time.Time
@@ -166,7 +166,7 @@ func (s *Store) tooManyThings(ctx context.Context, tx bun.Tx, userID int64) erro
 		return err
 	}
 	wait := max(made.Add(quotaDay).Sub(now()), 0).Truncate(time.Second) + time.Second
-	e := fail(RateLimited, "you made %d things within 24 hours, and no more are taken: wait %s", limit, wait)
+	e := fail(RateLimited, "you created %d things within 24 hours, which is the limit: wait %s", limit, wait)
 	e.Limit, e.RetryAfter = limit, wait
 	return e
 }

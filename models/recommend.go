@@ -26,7 +26,7 @@ func (s *Store) tagsOfInterest(userID int64) *bun.SelectQuery {
 // caller has no tags, all of others are listed.
 func (s *Store) RecommendedThings(caller auth.Caller, userID int64) (List, error) {
 	if userID != caller.UserID {
-		return List{}, fail(Forbidden, "recommendations are shown to their user alone")
+		return List{}, fail(Forbidden, "recommendations are visible to their user only")
 	}
 	return List{db: s.db, by: order{key: "t.popularity", id: "t.id"}, rows: func(userID int64) *bun.SelectQuery {
 		return s.db.read.NewSelect().TableExpr("things AS t").Where("t.state = 'published' AND t.owner_id <> ?", userID).
@@ -39,7 +39,7 @@ func (s *Store) RecommendedThings(caller auth.Caller, userID int64) (List, error
 // frequent first.
 func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, userID int64) ([]*Tag, error) {
 	if userID != caller.UserID {
-		return nil, fail(Forbidden, "recommendations are shown to their user alone")
+		return nil, fail(Forbidden, "recommendations are visible to their user only")
 	}
 	var ids []int64
 	if err := s.tagsOfInterest(userID).Scan(ctx, &ids); err != nil || len(ids) == 0 {

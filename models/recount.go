@@ -7,7 +7,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// counted tells how each count is found from rows. o is the row of the object.
+// counted defines how each count is computed from rows. o is the row of the object.
 var counted = []struct {
 	Count
 	rows string
@@ -35,14 +35,14 @@ var counted = []struct {
 	{collectionThings, "SELECT count(*) FROM collection_things WHERE collection_id = o.id"},
 }
 
-// imported is what an import says was counted before.
+// imported returns an expression for the imported value of a count.
 func imported(column string) string {
 	return "SELECT coalesce((SELECT ic." + column + " FROM imported_counts AS ic WHERE ic.thing_id = o.id), 0)"
 }
 
-// Recount finds all counts and the popularity of all things anew from the rows, and tells what it
-// changed. Nobody writes meanwhile: it is for the care of a catalogue, and after rows were written
-// by other means.
+// Recount recomputes all counts and the popularity of all things from the rows, and returns how
+// many changed. Other writers wait. It is for maintenance, and after rows were written by other
+// means.
 func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		changed, err = s.db.recount(ctx, tx)
@@ -54,8 +54,8 @@ func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
 	return changed, nil
 }
 
-// recount finds the counts and the popularity of all things anew. No change of a count can be
-// appended meanwhile.
+// recount recomputes the counts and the popularity of all things. No change of a count can be
+// appended at the same time.
 func (db *DB) recount(ctx context.Context, tx bun.Tx) (changed int64, err error) {
 	if err := db.lockCounts(ctx, tx); err != nil {
 		return 0, err
@@ -78,7 +78,7 @@ func (db *DB) recount(ctx context.Context, tx bun.Tx) (changed int64, err error)
 	return changed, db.rankAll(ctx, tx)
 }
 
-// lockCounts keeps changes of counts from being appended until tx ends.
+// lockCounts prevents changes of counts until tx ends.
 func (db *DB) lockCounts(ctx context.Context, tx bun.Tx) error {
 	if db.Engine != Postgres {
 		return nil
@@ -87,7 +87,7 @@ func (db *DB) lockCounts(ctx context.Context, tx bun.Tx) error {
 	return err
 }
 
-// rankAll finds the popularity of all things anew.
+// rankAll recomputes the popularity of all things.
 func (db *DB) rankAll(ctx context.Context, tx bun.Tx) error {
 	for last := int64(0); ; {
 		var ids []int64

@@ -11,15 +11,15 @@ import (
 	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
-// What a search finds holds all words of the query, each as the beginning of a word in the name,
-// the tags, the creator's name or the description. A word that begins none that is known is taken
-// for a misspelling of the nearest that are. Where nothing holds all words, what holds some of them
-// is found, that with the most first.
+// A search result contains all words of the query, each as a prefix of a word in the name, the
+// tags, the creator's name or the description. A word that is no prefix of a known word is replaced
+// by the most similar known words. If no object contains all words, the result has objects with
+// some of them, those with the most words first.
 
-// Kind is what a search is for.
+// Kind is the type of the objects to search.
 type Kind string
 
-// The kinds of what is found.
+// The types of objects that can be searched.
 const (
 	Things      Kind = "things"
 	Makes       Kind = "makes"
@@ -27,15 +27,15 @@ const (
 	Collections Kind = "collections"
 )
 
-// Found is what a search finds.
+// Found is a search result.
 type Found struct {
 	List
-	Query []tokenize.Word // the words that were asked for
+	Query []tokenize.Word // the words of the query
 	kind  Kind
 }
 
-// Search finds objects of a kind by the words of a query and by a filter; a query without any text
-// finds all that pass the filter.
+// Search returns the objects of a type that match the words of a query and a filter. A query
+// without text matches all objects that pass the filter.
 func (s *Store) Search(ctx context.Context, kind Kind, query string, f Filter, sort Sort) (*Found, error) {
 	if err := text("query", query, maxName); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (s *Store) Search(ctx context.Context, kind Kind, query string, f Filter, s
 	}
 	list.rows = func(parent int64) *bun.SelectQuery {
 		matching := s.db.matching(ix, e.match)
-		if s.db.Engine == SQLite && e.match != "" { // PostgreSQL reads no more of them than it needs
+		if s.db.Engine == SQLite && e.match != "" { // PostgreSQL does not read more of them than it needs
 			matching = matching.OrderExpr("rowid DESC").Limit(maxMatched)
 		}
 		if exact != 0 {
@@ -81,7 +81,7 @@ func (s *Store) Search(ctx context.Context, kind Kind, query string, f Filter, s
 	return &Found{list, asked, kind}, nil
 }
 
-// bareID returns the id that a query consists of, or 0 if it is no id.
+// bareID returns the ID if the query consists of one, and 0 otherwise.
 func bareID(query string) int64 {
 	id, err := strconv.ParseInt(strings.TrimSpace(query), 10, 64)
 	if err != nil || id < 1 {
@@ -90,7 +90,7 @@ func bareID(query string) int64 {
 	return id
 }
 
-// find lists objects of a kind that pass a filter.
+// find lists the objects of a type that pass a filter.
 func (s *Store) find(kind Kind, f Filter, sort Sort) (*index, List, error) {
 	var list List
 	var err error
@@ -109,31 +109,30 @@ func (s *Store) find(kind Kind, f Filter, sort Sort) (*index, List, error) {
 	return thingIndex, list, err
 }
 
-// expression is a query in the engine's language for full text.
+// expression is a query in the full-text query language of the engine.
 type expression struct {
 	match  string
 	levels []level
 }
 
-// level is a condition that makes a match a better one.
+// level is a condition that increases the score of a match.
 type level struct {
 	match string
 	worth int // steps
 }
 
-// How far the words of a query are from being the name. In steps, of which the best that holds
-// counts.
+// How well the words of a query match the name, in steps. The best condition that holds counts.
 const (
-	inName       = 3 // begins words of the name
+	inName       = 3 // prefixes of words of the name
 	isName       = 4 // whole words of the name
 	inNameOrTags = 2
-	oneOfSeveral = 5 // where not all words match: for each that does
+	oneOfSeveral = 5 // if not all words match: for each that does
 )
 
-// expression looks the words of a query up and writes it.
+// expression looks up the words of a query and builds the expression.
 func (db *DB) expression(ctx context.Context, ix *index, query []tokenize.Word) (expression, error) {
 	if len(query) == 0 {
-		return expression{match: ""}, nil // signs alone, which nothing is called
+		return expression{match: ""}, nil // only punctuation, which matches nothing
 	}
 	terms, err := db.terms(ctx, ix, query)
 	if err != nil {
@@ -180,8 +179,8 @@ func (db *DB) or() string {
 	return " OR "
 }
 
-// any writes that one of some words, or of those that begin so, stands in the first of the four
-// fields of a document, or all the parts do.
+// any returns an expression for documents that contain one of the words (or prefixes, if beginning
+// is set), or all parts, in the first fields of the document.
 func (db *DB) any(alternatives, parts []string, beginning bool, fields int) string {
 	var written []string
 	for _, word := range alternatives {
@@ -204,8 +203,8 @@ func (db *DB) any(alternatives, parts []string, beginning bool, fields int) stri
 	return text
 }
 
-// word writes a word, or the beginning of one; a single letter is always a whole word. It holds
-// nothing but letters, digits and marks.
+// word returns an expression for a word or a prefix. A single letter is always a whole word. The
+// word contains only letters, digits and marks.
 func (db *DB) word(word string, beginning bool, fields int) string {
 	beginning = beginning && !tokenize.WholeOnly(word)
 	if db.Engine == SQLite {
@@ -215,7 +214,7 @@ func (db *DB) word(word string, beginning bool, fields int) string {
 		return `"` + word + `"`
 	}
 	if fields < 4 || beginning {
-		word = "'" + word + "':" + "ABCD"[:fields%4] // all four are none
+		word = "'" + word + "':" + "ABCD"[:fields%4] // all four are the default
 		if beginning {
 			word += "*"
 		}
@@ -224,7 +223,8 @@ func (db *DB) word(word string, beginning bool, fields int) string {
 	return "'" + word + "'"
 }
 
-// all writes that all of some expressions hold; nothing where one can not.
+// all returns an expression for documents that match all expressions, or "" if one of them cannot
+// match.
 func (db *DB) all(expressions []string) string {
 	and := " AND "
 	if db.Engine == Postgres {
@@ -238,7 +238,7 @@ func (db *DB) all(expressions []string) string {
 	return strings.Join(expressions, and)
 }
 
-// matching selects the ids of the documents that match.
+// matching selects the IDs of the documents that match.
 func (db *DB) matching(ix *index, match string) *bun.SelectQuery {
 	q := db.read.NewSelect()
 	switch {
@@ -250,17 +250,15 @@ func (db *DB) matching(ix *index, match string) *bun.SelectQuery {
 	return q.TableExpr(ix.documents).ColumnExpr("rowid AS id").Where("? MATCH ?", bun.Safe(ix.documents), match)
 }
 
-// maxBest is how many of what is found are put into order by their texts: the most popular ones.
-// Who asks for a word that more objects hold is best served by what is popular, and a page never
-// costs more than this.
+// maxBest is how many results, the most popular ones, are sorted by their texts. For a word that
+// more objects contain, popular objects are the best results, and this limits the cost of a page.
 const maxBest = 300
 
-// maxMatched is how many documents that match SQLite looks at: the latest ones.
+// maxMatched is how many matching documents SQLite considers: the latest ones.
 const maxMatched = 50_000
 
-// step is what a level is worth beside the numbers by which lists are sorted: for things, whose
-// popularity is a logarithm, two doublings. Beside other counts, and where the text alone is asked
-// for, the level decides.
+// step returns the value of a level in the unit of the sort key: for things, whose popularity is a
+// logarithm, two doublings. For other counts, and if only the text is requested, the level decides.
 func step(ix *index, sort Sort) int64 {
 	if ix == thingIndex && sort == ByRelevance {
 		return 2 * popularityUnit
@@ -268,11 +266,11 @@ func step(ix *index, sort Sort) int64 {
 	return 1e15
 }
 
-// exactScore is the score of the object whose id is the query. It is above all other scores.
+// exactScore is the score of the object whose ID is the query. It is above all other scores.
 const exactScore = bestKey / 4
 
-// best is the first entries of a list of what is found: those that a list begins with, sorted by
-// level and key together. The object with the id exact, unless that is 0, comes before all others.
+// best returns the first entries of a result list, sorted by level and key together. The object
+// with the ID exact, unless that is 0, comes first.
 func (s *Store) best(list List, ix *index, e expression, sort Sort, exact int64) *best {
 	key, id := bun.Safe(list.by.key), bun.Safe(list.by.id)
 	others, limit := list.rows, int64(maxBest)
@@ -301,7 +299,7 @@ func (s *Store) best(list List, ix *index, e expression, sort Sort, exact int64)
 	return &best{first: List{db: s.db, by: order{key: "r.score", id: "r.id"}, rows: rows, bound: maxBest}, rest: rest}
 }
 
-// score is the expression by which the best are sorted.
+// score returns the expression that sorts the best results.
 func (s *Store) score(ix *index, e expression, sort Sort) bun.Safe {
 	step := step(ix, sort)
 	holds := func(match string) string {
@@ -311,8 +309,8 @@ func (s *Store) score(ix *index, e expression, sort Sort) bun.Safe {
 		return "b.id IN (" + s.db.matching(ix, match).String() + ")"
 	}
 	points := func(l level) string { return s.db.read.NewRaw("THEN ?", int64(l.worth)*step).String() }
-	// What nobody cared for within a year is as good as what nobody ever did. By days: positions
-	// must stay while somebody walks through what is found.
+	// Things without actions within a year count as things without any. The boundary is a day,
+	// because positions must not change while a client pages through the results.
 	floor := int64(0)
 	if ix == thingIndex {
 		floor = popularityAt(now().Truncate(24*time.Hour).AddDate(-1, 0, 0))
@@ -331,8 +329,7 @@ func (s *Store) score(ix *index, e expression, sort Sort) bun.Safe {
 	return bun.Safe(score + " ELSE 0 END")
 }
 
-// popularityAt is what is kept of the popularity of a thing with which one thing was done at a
-// time.
+// popularityAt returns the stored popularity of a thing with one action at a time.
 func popularityAt(at time.Time) int64 {
 	return int64(popularityUnit * at.Sub(popularityEpoch).Hours() / 24 / halfLife)
 }

@@ -11,16 +11,15 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// StagedUpload is an upload that has an id and a target and waits for its bytes.
+// StagedUpload is an upload with an ID and a target that waits for its bytes.
 type StagedUpload struct {
 	FileID    int64
 	Name      string
-	Limit     int64 // bytes that will be taken
+	Limit     int64 // maximum number of bytes
 	ExpiresAt time.Time
 }
 
-// StageUpload gives an id for a file that is to hang on a target of the caller, before its bytes
-// are there.
+// StageUpload creates a file with a target of the caller, before its bytes are uploaded.
 func (s *Store) StageUpload(ctx context.Context, caller auth.Caller, name string, target Target) (staged *StagedUpload, err error) {
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{pending: 1}); err != nil {
@@ -36,7 +35,7 @@ func (s *Store) StageUpload(ctx context.Context, caller auth.Caller, name string
 	return staged, err
 }
 
-// stage makes the row of an upload that waits for its bytes.
+// stage inserts the row of an upload that waits for its bytes.
 func (s *Store) stage(ctx context.Context, tx bun.Tx, caller auth.Caller, name string, on owned) (*StagedUpload, error) {
 	name, err := cleanFilename(name)
 	if err != nil {
@@ -55,10 +54,9 @@ func (s *Store) stage(ctx context.Context, tx bun.Tx, caller auth.Caller, name s
 		s.enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: expires})
 }
 
-// StoreStaged takes the bytes of a staged upload, at most limit of them. Whoever calls it holds the
-// signed policy of that upload, so there is no caller. Bytes that come again, because an answer was
-// lost, take the place of the first until the file is finalized. At least so many bytes are sure to
-// come.
+// StoreStaged stores the bytes of a staged upload, at most limit of them. It has no caller, because
+// it is authorized by the signed policy of the upload. Repeated bytes, as after a lost response,
+// replace the first until the file is finalized. atLeast is the known minimum number of bytes.
 func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes io.Reader) error {
 	staged, err := s.openStaged(ctx, s.db.write, id)
 	if err != nil {
@@ -98,7 +96,7 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 	return nil
 }
 
-// openStaged reads a staged upload that may still take bytes and, in a transaction, holds its row.
+// openStaged reads a staged upload that may still receive bytes. In a transaction it locks the row.
 func (s *Store) openStaged(ctx context.Context, db bun.IDB, id int64) (*File, error) {
 	var rows []*File
 	q := db.NewSelect().Model(&rows).Where("f.id = ? AND f.target_type <> '' AND f.state <> ? AND f.expires_at > ?", id, Finalized, now())
@@ -109,13 +107,13 @@ func (s *Store) openStaged(ctx context.Context, db bun.IDB, id int64) (*File, er
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, fail(Forbidden, "upload %d takes no bytes: it is finalized, expired or deleted", id)
+		return nil, fail(Forbidden, "upload %d accepts no bytes: it is finalized, expired or deleted", id)
 	}
 	return rows[0], s.checkNotSuspended(ctx, db, rows[0].OwnerID)
 }
 
-// checkNotSuspended returns Forbidden if a user is suspended. In a transaction, a suspension at the
-// same time waits until it ends.
+// checkNotSuspended returns Forbidden if a user is suspended. In a transaction, a concurrent
+// suspension waits until it ends.
 func (s *Store) checkNotSuspended(ctx context.Context, db bun.IDB, userID int64) error {
 	u := new(User)
 	q := db.NewSelect().Model(u).Column("u.suspended_at", "u.suspension_reason").Where("u.id = ?", userID)
@@ -126,7 +124,7 @@ func (s *Store) checkNotSuspended(ctx context.Context, db bun.IDB, userID int64)
 		return gone(err, "user", userID)
 	}
 	if u.SuspendedAt != nil {
-		return fail(Forbidden, "the account is suspended, so it stores no bytes: %s", u.SuspensionReason)
+		return fail(Forbidden, "the account is suspended and cannot upload: %s", u.SuspensionReason)
 	}
 	return nil
 }

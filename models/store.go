@@ -1,6 +1,6 @@
-// Package models holds the nouns of Meshyard, their rules and their queries. Every exported method
-// that writes opens its own transaction; every one that a caller may use takes that caller and
-// applies the rules of ownership.
+// Package models contains the objects of Meshyard, their rules and their queries. Every exported
+// method that writes opens its own transaction. Methods for requests have a caller and check its
+// permissions.
 package models
 
 import (
@@ -16,25 +16,26 @@ import (
 	"github.com/meshyard/meshyard/internal/preview/child"
 )
 
-// Options are what an operator sets.
+// Options are settings of the operator.
 type Options struct {
 	UploadLimit  int64         // bytes of one file
-	PictureLimit int64         // bytes of one picture
-	PendingTTL   time.Duration // how long a pending upload waits to be finalized
+	PictureLimit int64         // bytes of one image
+	PendingTTL   time.Duration // lifetime of a pending upload
 	Quotas       Quotas
-	Previews     child.Runner // makes previews in child processes
-	// PreviewWorkers is how many previews this process makes at once; see [Store.MakePreview].
+	Previews     child.Runner // generates previews in child processes
+	// PreviewWorkers is the number of previews that this process generates concurrently; see
+	// [Store.MakePreview].
 	PreviewWorkers int
-	Reserved       func(username string) bool // names that no new user may have; nil: none
+	Reserved       func(username string) bool // names that new users must not have; nil: none
 }
 
-// Work is one piece of work that a change causes, kept in the change's own transaction.
+// Work is a background job that is stored in the transaction of the change that causes it.
 type Work struct {
-	ExpireUpload int64     // the id of a pending upload that is to go
-	At           time.Time // not before; zero: now
+	ExpireUpload int64     // the ID of a pending upload that expires
+	At           time.Time // the earliest time; zero: now
 }
 
-// Store is the catalogue: rows in a database and bytes in a bucket.
+// Store is the catalogue: rows in a database and objects in a bucket.
 type Store struct {
 	db        *DB
 	bucket    *bucket.Bucket
@@ -44,14 +45,14 @@ type Store struct {
 	downloads downloadLog
 	tokens    *tokenCache
 	usage     usage
-	cuts      coalesce.Group[error] // of pictures into sizes, by key
-	cutters   chan struct{}         // holds one for each at work
+	cuts      coalesce.Group[error] // of scaling images, by key
+	cutters   chan struct{}         // limits concurrent scaling
 	renderer  *renderer             // of Markdown
 	making    previewTurns
 }
 
-// NewStore makes a store of a migrated database and a bucket. enqueue keeps work in the transaction
-// it is given.
+// NewStore returns a store on a migrated database and a bucket. enqueue stores jobs in the given
+// transaction.
 func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work Work) error) *Store {
 	s := &Store{db: db, bucket: b, options: options, enqueue: enqueue, tokens: newTokenCache(), cutters: make(chan struct{}, cuttersAtOnce), renderer: newRenderer()}
 	s.files = newBatcher(s.FilesByID)
@@ -78,7 +79,8 @@ type secret struct {
 	Value []byte
 }
 
-// Secret gives the named 256 random bits that all nodes of the database share, made on first use.
+// Secret returns the named secret of 256 random bits that all nodes of the database share. It is
+// created on first use.
 func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 	fresh := make([]byte, 32)
 	rand.Read(fresh)

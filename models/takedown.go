@@ -8,15 +8,15 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// A thing that is taken down is a draft that cannot be published, so whatever hides drafts hides
-// it: lists, search, counts. Its owner and the staff see it, with the reason; its bytes nobody
-// gets, by no address.
+// A taken-down thing is a draft that cannot be published, so everything that hides drafts hides it:
+// lists, search, counts. Its owner and moderators see it with the reason. Its content is not
+// accessible at any URL.
 
-// IsTakenDown tells whether a moderator took the thing down.
+// IsTakenDown reports whether the thing is taken down.
 func (t *Thing) IsTakenDown() bool { return t.TakenDownAt != nil }
 
 // checkNotTakenDown returns Forbidden if the thing is taken down: until a moderator restores it,
-// its owner neither changes nor deletes it, nor what is attached to it.
+// its owner cannot change or delete it, or anything that is attached to it.
 func (t *Thing) checkNotTakenDown(caller auth.Caller) error {
 	if !t.IsTakenDown() || caller.Staff() {
 		return nil
@@ -33,8 +33,8 @@ func (m *Make) checkNotTakenDown(caller auth.Caller) error {
 	return fail(Forbidden, "make %d is of a thing that was taken down by a moderator, and cannot be changed", m.ID)
 }
 
-// takeDownMakes hides the makes of a locked thing that is taken down and about to be deleted: they
-// would be public again without it. The makes are locked, and have not been counted since the
+// takeDownMakes hides the makes of a locked, taken-down thing that will be deleted, because they
+// would become public without it. The makes are locked, and have not been counted since the
 // takedown.
 func (s *Store) takeDownMakes(ctx context.Context, tx bun.Tx, thingID int64) error {
 	var makes []*Make
@@ -54,8 +54,8 @@ func (s *Store) takeDownMakes(ctx context.Context, tx bun.Tx, thingID int64) err
 	return nil
 }
 
-// TakeDownThing hides a thing of anybody, for the staff. One that is down already stays so, for the
-// new reason.
+// TakeDownThing hides a thing of any user, for moderators. If it is already taken down, the reason
+// is replaced.
 func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
 	return s.decideOnThing(ctx, caller, id, reason, TookDownThing, func(ctx context.Context, tx bun.Tx, t *Thing) error {
 		at := now()
@@ -68,8 +68,8 @@ func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64,
 	})
 }
 
-// RestoreThing shows a thing again that was taken down, as it was before, for the staff. One that
-// is not down stays as it is.
+// RestoreThing restores a taken-down thing, for moderators. If it is not taken down, nothing
+// changes.
 func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
 	return s.decideOnThing(ctx, caller, id, reason, RestoredThing, func(ctx context.Context, tx bun.Tx, t *Thing) error {
 		if !t.IsTakenDown() {

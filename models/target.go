@@ -8,17 +8,17 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// TargetType is a kind of noun that files or comments hang on.
+// TargetType is a type of objects that files or comments are attached to.
 type TargetType string
 
-// What files hang on; comments hang on things and makes.
+// The targets of files. Comments are attached to things and makes.
 const (
 	OnThing   TargetType = "thing"
 	OnMake    TargetType = "make"
 	OnComment TargetType = "comment"
 )
 
-// What can be liked and watched besides, and what notifications can be about.
+// Other objects that can be liked and watched, or that notifications can be about.
 const (
 	OnCollection TargetType = "collection"
 	OnUser       TargetType = "user"
@@ -31,19 +31,19 @@ type Target struct {
 	ID   int64
 }
 
-// owned is a target whose row is locked and belongs to the caller.
+// owned is a locked target that belongs to the caller.
 type owned struct {
 	Target
 	owner   int64 // of the target
 	thingID int64 // the thing at the root
-	make    *Make // where the target is one
+	make    *Make // if the target is a make
 }
 
-// lockOwned locks a target that the caller owns until tx ends, a comment on what he may see, so
-// that two finalizations onto it go one after the other.
+// lockOwned locks a target of the caller until tx ends, so that concurrent finalizations to it run
+// one after the other. A comment must be on an object that the caller may see.
 func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owned, error) {
 	o := owned{Target: target}
-	var down error // why the target must not be changed though it is the caller's
+	var down error // why the target cannot be changed although it belongs to the caller
 	switch target.Type {
 	case OnThing:
 		t, err := s.lockThing(ctx, tx, target.ID)
@@ -62,7 +62,7 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 		if err := tx.NewSelect().Model(c).Where("cm.id = ?", target.ID).Scan(ctx); err != nil {
 			return o, gone(err, "comment", target.ID)
 		}
-		// What it is on before the comment, as deletions lock them.
+		// The target of the comment is locked before the comment, as in deletions.
 		if _, err := s.holdTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID}); err != nil {
 			return o, err
 		}
@@ -83,8 +83,8 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 	return o, down
 }
 
-// holdTarget sees that a thing or a make is there and shows itself to the caller, keeps it from
-// being deleted until tx ends, and gives its owner.
+// holdTarget checks that a thing or a make exists and is visible to the caller, prevents its
+// deletion until tx ends, and returns its owner.
 func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
 	switch target.Type {
 	case OnThing:
@@ -94,14 +94,14 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 		}
 		return t.OwnerID, t.Allows(caller)
 	case OnMake:
-		// The thing before the make, as deletions lock them.
+		// The thing is locked before the make, as in deletions.
 		m := new(Make)
 		make := func() *bun.SelectQuery { return tx.NewSelect().Model(m).Where("m.id = ?", target.ID) }
 		if err := make().Scan(ctx); err != nil {
 			return 0, gone(err, "make", target.ID)
 		}
 		if m.ThingID != 0 {
-			// it may be gone since, and the make not
+			// It may have been deleted since, and the make not.
 			if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, m.ThingID}); err != nil && CodeOf(err) != NotFound {
 				return 0, err
 			}
@@ -114,7 +114,8 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 	return 0, badInput("target", "target: want a thing or a make")
 }
 
-// holdLikeable is holdTarget for what can be liked and watched: things, makes and collections.
+// holdLikeable is holdTarget for objects that can be liked and watched: things, makes and
+// collections.
 func (s *Store) holdLikeable(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
 	switch target.Type {
 	case OnCollection:

@@ -15,8 +15,8 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// eachStore runs a test on a store of each engine, with a user in it. during is called in each
-// transaction that keeps work.
+// eachStore runs a test on a store of each engine, with a user. during is called in each
+// transaction that stores jobs.
 func eachStore(t *testing.T, during func(), test func(t *testing.T, s *Store, ada auth.Caller)) {
 	for _, engine := range []Engine{SQLite, Postgres} {
 		t.Run(string(engine), func(t *testing.T) {
@@ -54,8 +54,8 @@ func eachStore(t *testing.T, during func(), test func(t *testing.T, s *Store, ad
 	}
 }
 
-// A client that goes away while the row of its upload is being written does not part the row from
-// its bytes: both are there.
+// TestUploadOutlivesItsRequest checks that a client that disconnects while the row of its upload is
+// being written does not separate the row from its bytes.
 func TestUploadOutlivesItsRequest(t *testing.T) {
 	var leave func()
 	eachStore(t, func() { leave() }, func(t *testing.T, s *Store, ada auth.Caller) {
@@ -68,15 +68,15 @@ func TestUploadOutlivesItsRequest(t *testing.T) {
 		if _, err := s.File(t.Context(), ada, f.ID); err != nil {
 			t.Error(err)
 		}
-		// One that has left before leaves nothing.
+		// A client that disconnected before leaves nothing behind.
 		if _, err := s.Upload(ctx, ada, NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
 			t.Error("an upload of somebody who is gone was taken")
 		}
 	})
 }
 
-// The collector may take a content away between its promotion and the transaction that refers to
-// it: the transaction puts it back.
+// TestFinalizePutsContentBack checks that the transaction of a finalization restores content that
+// garbage collection removed between its promotion and the transaction.
 func TestFinalizePutsContentBack(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		thing, err := s.CreateThing(t.Context(), ada, NewThing{Name: "a", License: CC, Category: "Art"})
@@ -109,8 +109,8 @@ func TestFinalizePutsContentBack(t *testing.T) {
 	})
 }
 
-// An upload whose transaction fails leaves no object; but where a row names the object after all,
-// it stays.
+// TestFailedUploadKeepsWhatIsNamed checks that an upload whose transaction fails leaves no object,
+// unless a row refers to it.
 func TestFailedUploadKeepsWhatIsNamed(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		f, err := s.Upload(t.Context(), ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
@@ -119,12 +119,12 @@ func TestFailedUploadKeepsWhatIsNamed(t *testing.T) {
 		}
 		s.discardUnnamed(t.Context(), f.ObjectKey)
 		if _, err := s.bucket.Stat(t.Context(), f.ObjectKey); err != nil {
-			t.Errorf("an object that a row names: %v", err)
+			t.Errorf("an object that a row refers to: %v", err)
 		}
 		enqueue := s.enqueue
 		s.enqueue = func(context.Context, bun.Tx, Work) error { return errors.New("fault") }
 		if _, err := s.Upload(t.Context(), ada, NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
-			t.Error("an upload whose work could not be kept was taken")
+			t.Error("an upload whose job could not be stored was accepted")
 		}
 		s.enqueue = enqueue
 		sweep, err := s.CollectGarbage(t.Context(), 0, true)

@@ -11,24 +11,23 @@ import (
 	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
-// term is a word of a query as the documents spell it: any of some words, or of those that begin
-// so.
+// term is a word of a query in the spelling of the documents: any of some words or prefixes.
 type term struct {
-	prefixes []string // what words may begin with
-	whole    []string // words that are all of what was asked for, and no more
-	parts    []string // of a compound: what words may begin with that are found together instead
+	prefixes []string // alternatives for the beginning of words
+	whole    []string // alternatives for whole words
+	parts    []string // of a compound: prefixes that together match instead of it
 }
 
 const (
-	// maxMeant is how many words a misspelled one may stand for.
+	// maxMeant is the maximum number of corrections of a misspelled word.
 	maxMeant = 8
-	// maxMisspelled is how many words of a query are looked up as misspellings: each reads a part
-	// of the vocabulary.
+	// maxMisspelled is how many words of a query are corrected: each correction reads a part of the
+	// vocabulary.
 	maxMisspelled = 3
 )
 
-// terms looks the words of a query up in the vocabulary. One that begins no word there is taken for
-// a misspelling of the nearest ones.
+// terms looks up the words of a query in the vocabulary. A word that is no prefix of a known word
+// is replaced by its corrections.
 func (db *DB) terms(ctx context.Context, ix *index, query []tokenize.Word) ([]term, error) {
 	var beginnings []string
 	for _, w := range query {
@@ -58,7 +57,7 @@ func (db *DB) terms(ctx context.Context, ix *index, query []tokenize.Word) ([]te
 	return terms, nil
 }
 
-// known tells which beginnings words of the vocabulary have.
+// known returns which of the prefixes occur in the vocabulary.
 func (db *DB) known(ctx context.Context, ix *index, beginnings []string) (map[string]bool, error) {
 	selects := make([]string, len(beginnings))
 	for i, b := range beginnings {
@@ -77,20 +76,20 @@ func (db *DB) known(ctx context.Context, ix *index, beginnings []string) (map[st
 	return known, err
 }
 
-// first sorts before all characters that words hold, and last behind them.
+// first sorts before all characters that words contain, and last after them.
 const (
 	first = "\x01"
 	last  = "\U0010FFFF"
 )
 
-// meant gives the words of the vocabulary that a misspelled one is nearest to.
+// meant returns the words of the vocabulary that are most similar to a misspelled one.
 func (db *DB) meant(ctx context.Context, ix *index, word string) ([]string, error) {
 	tolerance, length := tokenize.Tolerance(word), utf8.RuneCountInString(word)
 	if tolerance == 0 {
 		return nil, nil
 	}
 	similar := db.similar(word)
-	if length < 7 { // a short word and its misspelling may have no three letters in common
+	if length < 7 { // a short word and its misspelling may have no trigram in common
 		initial, size := utf8.DecodeRuneInString(word)
 		similar = db.read.NewRaw("(? OR word >= ? AND word < ?)", bun.Safe(similar), word[:size], string(initial+1)).String()
 	}
@@ -113,7 +112,7 @@ func (db *DB) meant(ctx context.Context, ix *index, word string) ([]string, erro
 	return meant, nil
 }
 
-// similar is the condition that a word of the vocabulary shares trigrams with another.
+// similar returns a condition for words of the vocabulary that share trigrams with a word.
 func (db *DB) similar(word string) string {
 	if db.Engine == Postgres {
 		return db.read.NewRaw("word % ?", word).String()

@@ -10,7 +10,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// watch is a user's wish to be notified of what happens on a thing, a make or a collection.
+// watch is a user's subscription to notifications about a thing, a make or a collection.
 type watch struct {
 	bun.BaseModel `bun:"table:watches,alias:w"`
 
@@ -32,8 +32,8 @@ func (s *Store) Watch(ctx context.Context, caller auth.Caller, target Target) er
 	})
 }
 
-// Unwatch ends a watch of the caller, also on something that they may no longer see. It changes
-// nothing where there was no watch.
+// Unwatch ends a watch of the caller, even if the target is no longer visible to them. If there is
+// none, nothing changes.
 func (s *Store) Unwatch(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		_, err := removeWatch(ctx, tx, caller.UserID, target)
@@ -41,8 +41,8 @@ func (s *Store) Unwatch(ctx context.Context, caller auth.Caller, target Target) 
 	})
 }
 
-// ToggleWatch ends the caller's watch where there is one and begins one where there is none.
-// It returns whether the caller watches the target now.
+// ToggleWatch ends the caller's watch if there is one, and otherwise starts one. It returns whether
+// the caller watches the target now.
 func (s *Store) ToggleWatch(ctx context.Context, caller auth.Caller, target Target) (watched bool, err error) {
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := s.holdLikeable(ctx, tx, caller, target); err != nil {
@@ -87,7 +87,7 @@ func (s *Store) WatchedBy(ctx context.Context, userID int64, on TargetType, ids 
 // list is private.
 func (s *Store) WatchedThings(caller auth.Caller, userID int64) (List, error) {
 	if userID != caller.UserID {
-		return List{}, fail(Forbidden, "watched things are shown to their user alone")
+		return List{}, fail(Forbidden, "watched things are visible to their user only")
 	}
 	return List{db: s.db, by: order{id: "w.id", node: "w.target_id"}, rows: func(userID int64) *bun.SelectQuery {
 		return s.db.read.NewSelect().TableExpr("watches AS w").Join("JOIN things AS t ON t.id = w.target_id AND t.state = 'published'").

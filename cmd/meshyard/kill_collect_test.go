@@ -28,7 +28,7 @@ func (k *killing) fsck(collected bool) {
 		k.book.problem("fsck: got %v, want exit status 0: %s%s", err, out, stderr)
 	}
 	for line := range strings.Lines(out) {
-		if !strings.Contains(line, "no file names it") {
+		if !strings.Contains(line, "no file refers to it") {
 			k.book.problem("fsck before gc: got %q, want nothing that gc cannot remove", strings.TrimSpace(line))
 		}
 	}

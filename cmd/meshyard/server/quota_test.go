@@ -60,7 +60,7 @@ func TestBytesQuota(t *testing.T) {
 		stands(t, ada, 9000, 1, 1)
 
 		over := ada.PostForm("/files/0/uploadFile", nil, "file", "c.stl", solid(1001, "c")).Want(t, 400)
-		if !strings.Contains(string(over.Bytes), `"file: too large: you may store 10000 bytes in all, and 1000 bytes of that are left"`) {
+		if !strings.Contains(string(over.Bytes), `"file: too large: you may store 10000 bytes in total, of which 1000 bytes are left"`) {
 			t.Errorf("%s", over.Bytes)
 		}
 		r := ada.GraphQLUpload(uploadMine, object{"file": nil}, "file", "c.stl", solid(1001, "c"))
@@ -228,7 +228,7 @@ func TestQuotaBeforeTheBody(t *testing.T) {
 			"in chunks": {"/files/0/uploadFile", "Transfer-Encoding: chunked\r\n", fmt.Sprintf("48\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.stl\"\r\n\r\n%s\r\n300000\r\n%s\r\n", "xx", strings.Repeat("x", 0x300000))},
 		} {
 			r, closed := unsent(t, s, "POST", c.path, ada.Token, c.headers, c.beginning)
-			if want := map[bool]int{true: 200, false: 400}[c.path == "/graphql"]; r.StatusCode != want || !strings.Contains(string(r.Bytes), "3 MiB in all, and 2 MiB of that are left") || !closed() {
+			if want := map[bool]int{true: 200, false: 400}[c.path == "/graphql"]; r.StatusCode != want || !strings.Contains(string(r.Bytes), "3 MiB in total, of which 2 MiB are left") || !closed() {
 				t.Errorf("%s: %d %v %s", way, r.StatusCode, r.Header, r.Bytes)
 			}
 		}
