@@ -57,6 +57,7 @@ func (s *source) upload(ctx context.Context, address, path, token string, size i
 		return 0, fmt.Errorf("upload to %s: %w", path, err)
 	}
 	text, _ := io.ReadAll(answer.Body)
+	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusOK || err != nil {
 		return 0, fmt.Errorf("upload to %s: %s: %.300s (%v)", path, answer.Status, text, err)
 	}

@@ -182,11 +182,11 @@ func (db *DB) inTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) 
 // unlessDeadlocked runs fn, and again, a few times, where PostgreSQL had to sacrifice it to a deadlock. Transactions lock things before makes, makes before
 // comments and those before files, so it is rare; what is left are tags, and foreign keys, whose order is not ours. The pause lets the others end.
 func unlessDeadlocked(fn func() error) error {
-	for attempt := time.Duration(1); ; attempt++ {
+	for attempt := 1; ; attempt++ {
 		if err := fn(); err == nil || attempt == 10 || !isDeadlock(err) {
 			return err
 		}
-		time.Sleep(rand.N(attempt * 20 * time.Millisecond))
+		time.Sleep(rand.N(time.Duration(attempt*20) * time.Millisecond))
 	}
 }
 

@@ -28,7 +28,7 @@ func place() string {
 func hasRoom(folder string) bool {
 	const room = 2 << 30
 	var fs syscall.Statfs_t
-	return syscall.Statfs(folder, &fs) == nil && uint64(fs.Bavail)*uint64(fs.Bsize) >= room
+	return syscall.Statfs(folder, &fs) == nil && fs.Bavail*uint64(fs.Bsize) >= room
 }
 
 // isOpen reports whether any account may create and delete in a folder.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"image"
@@ -171,7 +172,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"at most 12 million are supported": append([]byte{0xff, 0xd8, 0xff, 0xc2, 0, 17, 8, 0x27, 0x10, 0x27, 0x10, 3, 1, 0x11, 0, 2, 0x11, 1, 3, 0x11, 1}, 0xff, 0xda, 0, 2),
 	} {
 		_, err := Decode(bytes.NewReader(b), int64(len(b)))
-		if _, ours := err.(*Error); !ours || !strings.Contains(err.Error(), want) {
+		if ours := new(Error); !errors.As(err, &ours) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %q", b, err, want)
 		}
 	}

@@ -186,7 +186,7 @@ func TestThingsQuota(t *testing.T) {
 			ids = append(ids, ada.Thing("A"))
 		}
 		r := ada.Do("POST", "/things/", object{"name": "T", "license": "cc", "category": "Art"}).Want(t, 429)
-		if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 3600 || wait > 86401 || !strings.Contains(string(r.Bytes), "you made 2 things within 24 hours") {
+		if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 3600 || wait > 86401 || !strings.Contains(string(r.Bytes), "you created 2 things within 24 hours") {
 			t.Errorf("Retry-After %q: %s", r.Header.Get("Retry-After"), r.Bytes)
 		}
 		var result struct {

@@ -51,7 +51,7 @@ func (r *raster) strokes(ctx context.Context, m *mesh.Mesh, c *camera) error {
 					drawn++
 					filled := r.disc(x/subsample, y/subsample, pen, a.near+float32(part)*(b.near-a.near), color)
 					if r.spend(filled) != nil {
-						return nil // enough is drawn
+						return nil //nolint:nilerr // enough is drawn
 					}
 				}
 			}

@@ -87,7 +87,7 @@ func (f *file) viewBytes(i int) ([]byte, error) {
 		return nil, mesh.Errorf(mesh.Malformed, "Buffer view %d of the %s file is of %d bytes from byte %d, where its buffer has %d.", i, f.name,
 			length, from, size)
 	}
-	b := whole
+	var b []byte
 	if inChunk {
 		var err error
 		if b, err = f.readUpTo(io.NewSectionReader(f.chunk, from, length), length); err != nil {

@@ -60,7 +60,7 @@ func (t *uriStripper) stripURI() error {
 		return nil
 	}
 	if start, err := t.in.Peek(len(dataScheme)); err != nil || string(start) != dataScheme {
-		return nil // the next read returns the same error
+		return nil //nolint:nilerr // the next read returns the same error
 	}
 	from := t.at
 	for {
@@ -124,7 +124,7 @@ func (t *base64Text) escape() (byte, error) {
 	}
 	code, err := strconv.ParseUint(string(digits[:]), 16, 8)
 	if err != nil {
-		return '\\', nil
+		return '\\', nil //nolint:nilerr // the decoder rejects it
 	}
 	return byte(code), nil
 }

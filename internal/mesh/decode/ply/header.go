@@ -3,6 +3,7 @@ package ply
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/mesh"
@@ -101,7 +102,9 @@ func readHeader(src source.Source) (*header, error) {
 			known = true
 		}
 		if err := h.line(fields); err != nil {
-			return nil, mesh.Errorf(err.(*mesh.Error).Reason, "Line %d of the PLY file %s", number, err.Error())
+			fault := &mesh.Error{Reason: mesh.Malformed}
+			errors.As(err, &fault)
+			return nil, mesh.Errorf(fault.Reason, "Line %d of the PLY file %s", number, err.Error())
 		}
 	}
 }
