@@ -21,6 +21,9 @@ type Options struct {
 	// Examples are opened as tabs on the first visit and listed in the Examples menu, in this
 	// order. If nil, they are those of [Examples].
 	Examples []Example
+	// Username returns the name of the user who is signed in in the browser of a request, or "". Nil:
+	// nobody is.
+	Username func(r *http.Request) string
 }
 
 //go:embed page.html
@@ -36,7 +39,7 @@ var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 //	mux.Handle("/graphiql/", h)
 //
 // The page sends its operations to the sibling path /graphql. All URLs in the page are relative, so
-// it also works behind a proxy that adds a path prefix. It needs no session and contains no secret:
+// it also works behind a proxy that adds a path prefix. It contains no secret and is for everyone:
 // mount it without authentication.
 //
 // Handler panics if an example cannot be encoded, which no [Example] can cause.
@@ -52,8 +55,8 @@ func Handler(opts Options) http.Handler {
 	list := assets.New("examples.json", encoded)
 
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /graphiql", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, list) })
-	mux.HandleFunc("GET /graphiql/{$}", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, list) })
+	mux.HandleFunc("GET /graphiql", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, opts.Username, list) })
+	mux.HandleFunc("GET /graphiql/{$}", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, opts.Username, list) })
 	mux.HandleFunc("GET /graphiql/examples.json", func(w http.ResponseWriter, r *http.Request) { list.Serve(w, r, r.URL.Query().Get("v")) })
 	mux.HandleFunc("GET /graphiql/assets/{name}", func(w http.ResponseWriter, r *http.Request) {
 		a, ok := files[r.PathValue("name")]
@@ -89,16 +92,22 @@ func pagePolicy(nonce string) string {
 }
 
 // servePage writes the page with a new nonce, so the response must not be stored.
-func servePage(w http.ResponseWriter, r *http.Request, examples *assets.Asset) {
+func servePage(w http.ResponseWriter, r *http.Request, username func(*http.Request) string, examples *assets.Asset) {
 	nonce := rand.Text()
 	// URLs are relative to that of the page, which may have a trailing slash.
-	base := "graphiql/"
+	base, root := "graphiql/", ""
 	if strings.HasSuffix(r.URL.Path, "/") {
-		base = ""
+		base, root = "", "../"
+	}
+	name := ""
+	if username != nil {
+		name = username(r)
 	}
 	var page bytes.Buffer
 	err := pageTemplate.Execute(&page, map[string]any{
 		"Nonce":    nonce,
+		"Root":     root,
+		"Username": name,
 		"Asset":    func(name string) (string, error) { return assetAddress(base, name) },
 		"Examples": base + "examples.json?v=" + examples.Version,
 	})

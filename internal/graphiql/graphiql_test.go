@@ -131,11 +131,14 @@ func TestPageAddresses(t *testing.T) {
 	for _, target := range []string{"/graphiql", "/graphiql/"} {
 		page := body(t, serve(t, Options{}, "GET", target, nil))
 		addresses := regexp.MustCompile(`(?:href|src|data-examples)="([^"]+)"`).FindAllStringSubmatch(page, -1)
-		if len(addresses) != 11 {
-			t.Errorf("%s: got %d addresses, want 11: %q", target, len(addresses), addresses)
+		if len(addresses) != 12 {
+			t.Errorf("%s: got %d addresses, want 12: %q", target, len(addresses), addresses)
 		}
 		for _, found := range addresses {
 			address := path.Join(path.Dir(target), found[1])
+			if address == "/login?next=/graphiql" { // a page of the server
+				continue
+			}
 			response := serve(t, Options{}, "GET", address, nil)
 			if response.StatusCode != http.StatusOK {
 				t.Errorf("%s: %s: got %d, want 200", target, address, response.StatusCode)
@@ -143,6 +146,18 @@ func TestPageAddresses(t *testing.T) {
 			if got := response.Header.Get("Cache-Control"); got != "public, max-age=31536000, immutable" {
 				t.Errorf("%s: %s: got Cache-Control %q", target, address, got)
 			}
+		}
+	}
+}
+
+// TestUsername checks that the page names the user who is signed in, and otherwise leads to the
+// sign-in.
+func TestUsername(t *testing.T) {
+	t.Parallel()
+	for username, want := range map[string]string{"": `href="login?next=/graphiql"`, `"><b>ada`: `data-username="&#34;&gt;&lt;b&gt;ada"`} {
+		page := body(t, serve(t, Options{Username: func(*http.Request) string { return username }}, "GET", "/graphiql", nil))
+		if !strings.Contains(page, want) || strings.Contains(page, "<b>") {
+			t.Errorf("for the user %q: want %s in\n%s", username, want, page)
 		}
 	}
 }

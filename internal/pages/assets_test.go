@@ -11,7 +11,7 @@ import (
 
 func TestCaching(t *testing.T) {
 	t.Parallel()
-	version := files["who.js"].Version
+	version := files["reference.js"].Version
 	tag := `"` + version + `"`
 	for _, tc := range []struct {
 		name, version string
@@ -26,7 +26,7 @@ func TestCaching(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			w := serve(t, options, "GET", "/reference/assets/"+tc.version+"/who.js", tc.header)
+			w := serve(t, options, "GET", "/reference/assets/"+tc.version+"/reference.js", tc.header)
 			if w.Code != tc.status || w.Header().Get("Cache-Control") != tc.cache || w.Header().Get("ETag") != tag {
 				t.Errorf("got %d %q %s, want %d %q %s", w.Code, w.Header().Get("Cache-Control"), w.Header().Get("ETag"), tc.status, tc.cache, tag)
 			}

@@ -39,7 +39,13 @@ func serve(t *testing.T, prefix string) string {
 	mux := http.NewServeMux()
 	server := httptest.NewServer(http.StripPrefix(prefix, mux))
 	t.Cleanup(server.Close)
-	h := pages.Handler(pages.Options{BaseURL: server.URL + prefix, Guide: func() string {
+	username := func(r *http.Request) string {
+		if c, err := r.Cookie("session"); err == nil {
+			return c.Value
+		}
+		return ""
+	}
+	h := pages.Handler(pages.Options{BaseURL: server.URL + prefix, Username: username, Guide: func() string {
 		return "# Guide\n\n| A |\n|---|\n| b |\n" + strings.Repeat("\nmore\n", 100) + "\n## get_newest\n"
 	}})
 	for _, pattern := range []string{"GET /{$}", "GET /reference", "GET /reference/", "GET /migration"} {
@@ -48,42 +54,41 @@ func serve(t *testing.T, prefix string) string {
 	answer := func(pattern, text string) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
-			_, _ = fmt.Fprint(w, strings.ReplaceAll(text, "TOKEN", r.Header.Get("Authorization")))
+			_, _ = fmt.Fprint(w, strings.NewReplacer("TOKEN", r.Header.Get("Authorization"), "SESSION", r.Header.Get("Meshyard-Session")+" "+username(r)).Replace(text))
 		})
 	}
 	answer("GET /openapi.json", openAPI)
-	answer("GET /things/7", `{"name": "asked with TOKEN"}`)
-	mux.HandleFunc("POST /graphql", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if r.Header.Get("Authorization") != "Bearer very-secret" {
-			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = fmt.Fprint(w, `{"errors":[{"message":"the access token is unknown"}]}`)
-			return
-		}
-		_, _ = fmt.Fprint(w, `{"data":{"me":{"username":"ada","isAdmin":true}}}`)
+	answer("GET /things/7", `{"name": "asked with TOKEN, SESSION"}`)
+	mux.HandleFunc("GET /enter", func(w http.ResponseWriter, _ *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "session", Value: "ada", Path: "/", HttpOnly: true})
 	})
 	return server.URL + prefix
 }
 
-// The reference shows an operation and tries it, with the token of the tab, and reaches no other
-// host.
+// The reference shows an operation and tries it as the user who is signed in, or with a token, and
+// reaches no other host.
 func TestReference(t *testing.T) {
 	for _, prefix := range []string{"", "/models"} {
 		t.Run("prefix "+prefix, func(t *testing.T) {
 			base := serve(t, prefix)
 			tab := graphiqltest.Open(t, base)
-			tab.Do(t, "open the start page", chromedp.Navigate(base+"/"))
-			tab.Do(t, "enter a token", chromedp.SendKeys(chromedp.CSS(`#token`), "very-secret\r"))
-			tab.Await(t, "see who is asking", `document.querySelector('#who').textContent === 'ada, who administers this server.'`)
+			tab.Do(t, "sign in", chromedp.Navigate(base+"/enter"), chromedp.Navigate(base+"/"))
+			tab.Await(t, "see who is signed in", `document.querySelector('#who').textContent === 'ada'`)
 
 			tab.Do(t, "open the reference", chromedp.Navigate(base+"/reference"))
 			tab.Await(t, "see the operation", `document.querySelector('.opblock-summary-path')?.innerText.replaceAll('\u200b', '') === '/things/{thing_id}'`)
-			tab.Await(t, "see that there is a token", `document.querySelector('#as').textContent.includes('the token of this tab')`)
+			tab.Await(t, "see who asks", `document.querySelector('#as').textContent === 'ada'`)
 			tab.Do(t, "open the operation", chromedp.Click(chromedp.CSS(`.opblock-summary-control`)))
 			tab.Await(t, "see its document", `document.querySelector('pre.extension')?.innerText === 'query get_things_thing_id {\n  answer\n}'`)
 			tab.Do(t, "try it", chromedp.Click(chromedp.CSS(`.try-out__btn`)), chromedp.Click(chromedp.CSS(`.btn.execute`)))
+			tab.Await(t, "see the answer", `document.querySelector('.live-responses-table')?.innerText.includes('asked with , 1 ada')`)
+
+			tab.Do(t, "give a token", chromedp.Click(chromedp.CSS(`.btn.authorize`)),
+				chromedp.SendKeys(chromedp.CSS(`.auth-container input`), "very-secret"),
+				chromedp.Click(chromedp.CSS(`.auth-btn-wrapper .authorize`)), chromedp.Click(chromedp.CSS(`.btn-done`)))
+			tab.Do(t, "try it with the token", chromedp.Click(chromedp.CSS(`.btn.execute`)))
 			tab.Await(t, "see the answer", `document.querySelector('.live-responses-table')?.innerText.includes('asked with Bearer very-secret')`)
-			tab.CheckTokenPlace(t, "very-secret")
+			tab.CheckTokenNotStored(t, "very-secret")
 			if got := graphiqltest.Read[int](t, tab, "count the main landmarks", `document.querySelectorAll('main:not([role="none"])').length`); got != 1 {
 				t.Errorf("got %d main landmarks, want 1", got)
 			}
@@ -92,34 +97,6 @@ func TestReference(t *testing.T) {
 				t.Errorf("problems: %q", problems)
 			}
 		})
-	}
-}
-
-// Who is asking is told, refused and forgotten.
-func TestWho(t *testing.T) {
-	base := serve(t, "")
-	tab := graphiqltest.Open(t, base)
-	tab.Do(t, "open the start page", chromedp.Navigate(base+"/"))
-	who := func(doing, want string) {
-		t.Helper()
-		tab.Await(t, doing, fmt.Sprintf(`document.querySelector('#who').textContent === %q`, want))
-	}
-	who("see that nobody is", "Nobody: this tab has no access token.")
-	tab.Do(t, "enter a wrong token", chromedp.SendKeys(chromedp.CSS(`#token`), "Bearer wrong"), chromedp.Click(chromedp.CSS(`#token-use`)))
-	who("see the server's words", "Nobody: the access token is unknown.")
-	tab.Do(t, "show the token", chromedp.Click(chromedp.CSS(`#token-show`)))
-	if got := graphiqltest.Read[string](t, tab, "see the token", `document.querySelector('#token').type`); got != "text" {
-		t.Errorf("after Show: got an input of type %q, want text", got)
-	}
-	tab.Do(t, "forget the token", chromedp.Click(chromedp.CSS(`#token-forget`)))
-	who("see that nobody is again", "Nobody: this tab has no access token.")
-	if got := graphiqltest.Read[int](t, tab, "read session storage", `sessionStorage.length`); got != 0 {
-		t.Errorf("after Forget: session storage holds %d entries", got)
-	}
-	// the refusal
-	others := slices.DeleteFunc(tab.Problems(), func(p string) bool { return strings.Contains(p, "/graphql") })
-	if len(others) != 0 {
-		t.Errorf("problems: %q", others)
 	}
 }
 

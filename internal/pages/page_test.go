@@ -89,7 +89,7 @@ func TestHomeTells(t *testing.T) {
 	t.Parallel()
 	page := serve(t, options, "GET", "/", nil).Body.String()
 	for _, want := range []string{
-		`<h1>`, `<main id="main"`, `<nav aria-label=`, `<label for="token">`, `role="status"`, "meshyard token create NAME",
+		`<h1>`, `<main id="main"`, `<nav aria-label=`, `href="/login"`, `href="/login/tokens"`, "meshyard token create NAME",
 		`href="/graphiql"`, `href="/reference"`, `href="/openapi.json"`, `href="/migration"`, `href="/schema.graphql"`, `href="/healthz"`, `href="/readyz"`,
 		html.EscapeString("'" + base + "/graphql'"),
 	} {
@@ -99,14 +99,26 @@ func TestHomeTells(t *testing.T) {
 	}
 }
 
-// The front page asks the document that the server takes from it even where it takes few.
+// The front page shows the document that a hardened server runs.
 func TestAsked(t *testing.T) {
 	t.Parallel()
-	script, err := assetFiles.ReadFile("assets/who.js")
-	if err != nil {
-		t.Fatal(err)
+	if page := serve(t, options, "GET", "/", nil).Body.String(); !strings.Contains(page, `"query": "`+Asked+`"`) {
+		t.Error("the page shows another document")
 	}
-	if page := serve(t, options, "GET", "/", nil).Body.String(); !strings.Contains(string(script), "'"+Asked+"'") || !strings.Contains(page, `"query": "`+Asked+`"`) {
-		t.Error("the page asks something else")
+}
+
+// The pages name who is signed in, whatever the name, and otherwise lead to the sign-in.
+func TestUsername(t *testing.T) {
+	t.Parallel()
+	o := options
+	o.Username = func(r *http.Request) string { return r.Header.Get("Test-User") }
+	for _, target := range []string{"/", "/reference"} {
+		if page := serve(t, o, "GET", target, nil).Body.String(); !strings.Contains(page, `href="/login`) || strings.Contains(page, "act as you") {
+			t.Errorf("%s for nobody: %s", target, page)
+		}
+		page := serve(t, o, "GET", target, http.Header{"Test-User": {"<b>ada"}}).Body.String()
+		if !strings.Contains(page, "&lt;b&gt;ada") || strings.Contains(page, "Sign in") {
+			t.Errorf("%s for ada: %s", target, page)
+		}
 	}
 }

@@ -22,13 +22,16 @@ type Options struct {
 	BaseURL string
 	// Hardened leaves GraphiQL and the schema out.
 	Hardened bool
+	// Username returns the name of the user who is signed in in the browser of a request, or "". Nil:
+	// nobody is.
+	Username func(r *http.Request) string
 	// Guide returns the migration guide in Markdown, written by us and not by users. It is asked
 	// once, by the first visitor. Nil leaves the guide out.
 	Guide func() string
 }
 
-// Asked is the GraphQL document by which the front page asks whose token it has, and shows how to
-// ask.
+// Asked is the GraphQL document with which the front page shows how to call the server. A hardened
+// server runs it too.
 const Asked = "{ me { username isAdmin } }"
 
 //go:embed pages/*.html
@@ -48,14 +51,14 @@ func parsePage(name string) *template.Template {
 // Handler answers GET and HEAD of /, of /reference and what is below it, and of /migration. Mount
 // it without StripPrefix:
 //
-//	h := home.Handler(home.Options{BaseURL: …})
+//	h := pages.Handler(pages.Options{BaseURL: …})
 //	mux.Handle("GET /{$}", h)
 //	mux.Handle("GET /reference", h)
 //	mux.Handle("GET /reference/", h)
 //	mux.Handle("GET /migration", h)
 //
-// The pages read /openapi.json and ask /graphql, both below BaseURL's path. They hold no secret and
-// need no session: mount them without authentication.
+// The reference reads /openapi.json and calls the API, both below BaseURL's path. The pages contain
+// no secret and are for everyone: mount them without authentication.
 func Handler(o Options) http.Handler {
 	s := site{Options: o, base: BasePath(o.BaseURL)}
 	mux := http.NewServeMux()
@@ -118,6 +121,7 @@ type view struct {
 	Base     string // before each path of this server
 	BaseURL  string
 	Nonce    string
+	Username string // who is signed in; empty: nobody
 	GraphiQL bool
 	Migrates bool
 	Guide    guide
@@ -133,8 +137,11 @@ func (v view) Shell(path string) string {
 
 // page writes a page with a fresh nonce, which is why it may not be stored.
 func (s site) page(name string, policy func(nonce string) string, text func() (guide, error)) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := view{Page: name, Base: s.base, BaseURL: s.BaseURL, Nonce: rand.Text(), GraphiQL: !s.Hardened, Migrates: s.Guide != nil}
+		if s.Username != nil {
+			v.Username = s.Username(r)
+		}
 		var err error
 		if text != nil {
 			v.Guide, err = text()

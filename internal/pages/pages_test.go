@@ -62,7 +62,7 @@ func TestPathsAndMethods(t *testing.T) {
 		{"POST", "/", caller, text},
 		{"DELETE", "/reference", caller, text},
 		{"PUT", "/migration", caller, text},
-		{"POST", "/reference/assets/0/who.js", caller, text},
+		{"POST", "/reference/assets/0/reference.js", caller, text},
 		{"GET", "/elsewhere", caller, text},
 		{"GET", "/migration/elsewhere", caller, text},
 	} {

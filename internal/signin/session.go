@@ -2,9 +2,11 @@ package signin
 
 import (
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/pages"
 )
 
 const (
@@ -13,10 +15,30 @@ const (
 	deviceCookie  = "meshyard_device"
 )
 
+// SessionHeader is the header with which a page of this server asks for the session of the browser
+// to count. A page of another origin cannot send it: the browser asks first (CORS), and the server
+// allows no credentials.
+const SessionHeader = "Meshyard-Session"
+
+// Cookies reads and writes the cookies of a server at a base URL.
+type Cookies struct {
+	base   string // the path of the base URL, before each path of the server
+	secure bool   // browsers reach the server by https
+}
+
+// CookiesAt returns the Cookies of a server at a base URL.
+func CookiesAt(baseURL string) Cookies {
+	u, err := url.Parse(baseURL)
+	return Cookies{base: pages.BasePath(baseURL), secure: err == nil && u.Scheme == "https"}
+}
+
+// Session returns the secret of the session that a browser holds, or "".
+func (c Cookies) Session(r *http.Request) string { return c.cookie(r, sessionCookie) }
+
 // cookieName makes browsers refuse a cookie of that name from anybody but this host, where they
 // can.
-func (s *site) cookieName(name string) string {
-	if s.secure && s.base == "" {
+func (c Cookies) cookieName(name string) string {
+	if c.secure && c.base == "" {
 		return "__Host-" + name
 	}
 	return name
@@ -24,24 +46,24 @@ func (s *site) cookieName(name string) string {
 
 // setCookie gives the browser a cookie that no script reads and no other site sends along, but for
 // links that people follow. An age of 0 ends with the browser.
-func (s *site) setCookie(w http.ResponseWriter, name, value string, age time.Duration) {
+func (c Cookies) setCookie(w http.ResponseWriter, name, value string, age time.Duration) {
 	http.SetCookie(w, &http.Cookie{
-		Name: s.cookieName(name), Value: value, Path: s.base + "/", MaxAge: int(age.Seconds()), Secure: s.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Name: c.cookieName(name), Value: value, Path: c.base + "/", MaxAge: int(age.Seconds()), Secure: c.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	})
 }
 
-func (s *site) cookie(r *http.Request, name string) string {
-	c, err := r.Cookie(s.cookieName(name))
+func (c Cookies) cookie(r *http.Request, name string) string {
+	cookie, err := r.Cookie(c.cookieName(name))
 	if err != nil {
 		return ""
 	}
-	return c.Value
+	return cookie.Value
 }
 
 // session tells who is signed in; ok is false where nobody is, or where it cannot be told, which is
 // answered.
 func (s *site) session(w http.ResponseWriter, r *http.Request) (who auth.SignedIn, secret string, ok, answered bool) {
-	if secret = s.cookie(r, sessionCookie); secret == "" {
+	if secret = s.Session(r); secret == "" {
 		return who, "", false, false
 	}
 	who, ok, err := s.Store.Session(r.Context(), secret)
@@ -57,7 +79,7 @@ func (s *site) session(w http.ResponseWriter, r *http.Request) (who auth.SignedI
 func (s *site) signIn(w http.ResponseWriter, r *http.Request, userID int64) (ok bool) {
 	secret, err := s.Store.SignIn(r.Context(), userID)
 	if err == nil {
-		if before := s.cookie(r, sessionCookie); before != "" {
+		if before := s.Session(r); before != "" {
 			err = s.Store.SignOut(r.Context(), before)
 		}
 	}
@@ -70,7 +92,7 @@ func (s *site) signIn(w http.ResponseWriter, r *http.Request, userID int64) (ok 
 }
 
 func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
-	if secret := s.cookie(r, sessionCookie); secret != "" {
+	if secret := s.Session(r); secret != "" {
 		if err := s.Store.SignOut(r.Context(), secret); err != nil {
 			s.fail(w, r, err)
 			return

@@ -12,7 +12,6 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/oauth"
 	"github.com/meshyard/meshyard/internal/oidc"
-	"github.com/meshyard/meshyard/internal/pages"
 	"github.com/meshyard/meshyard/internal/signing"
 )
 
@@ -51,8 +50,7 @@ type Options struct {
 
 type site struct {
 	Options
-	base     string // the path of BaseURL, before each path of this server
-	secure   bool   // browsers reach it by https
+	Cookies
 	origin   *http.CrossOriginProtection
 	attempts attempts
 }
@@ -74,10 +72,9 @@ var Patterns = []string{"/login", "/login/", "/logout", "/.well-known/oauth-auth
 
 // Handler answers all of it.
 func Handler(o Options) http.Handler {
-	s := &site{Options: o, base: pages.BasePath(o.BaseURL), origin: http.NewCrossOriginProtection(), attempts: newAttempts()}
+	s := &site{Options: o, Cookies: CookiesAt(o.BaseURL), origin: http.NewCrossOriginProtection(), attempts: newAttempts()}
 	if u, err := url.Parse(o.BaseURL); err == nil {
-		s.secure = u.Scheme == "https"
-		// a proxy in front may change the host; the settings saw to it that this is one
+		// A proxy in front may change the host. The settings are checked to make this an origin.
 		_ = s.origin.AddTrustedOrigin(u.Scheme + "://" + u.Host)
 	}
 	s.origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

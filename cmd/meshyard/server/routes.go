@@ -15,7 +15,6 @@ import (
 
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/bearer"
 	"github.com/meshyard/meshyard/internal/blobs"
 	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/config"
@@ -68,7 +67,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages := compressed(pages.Handler(pages.Options{BaseURL: a.Settings.BaseURL, Hardened: a.Settings.Hardened, Guide: func() string { return string(guide) }}))
+	pages := compressed(pages.Handler(pages.Options{BaseURL: a.Settings.BaseURL, Hardened: a.Settings.Hardened, Username: a.usernameOf, Guide: func() string { return string(guide) }}))
 
 	api := http.NewServeMux()
 	documents, err := Documents(a.Settings, g)
@@ -101,8 +100,8 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	mux.Handle("GET /view/", compressed(a.viewer(addresses)))
 	mux.Handle("GET /renders/default/{name}", placeholder.Handler(func(w http.ResponseWriter) { missing(w) }))
 	if !a.Settings.Hardened {
-		mux.Handle("/graphiql", compressed(graphiql.Handler(graphiql.Options{})))
-		mux.Handle("/graphiql/", compressed(graphiql.Handler(graphiql.Options{})))
+		mux.Handle("/graphiql", compressed(graphiql.Handler(graphiql.Options{Username: a.usernameOf})))
+		mux.Handle("/graphiql/", compressed(graphiql.Handler(graphiql.Options{Username: a.usernameOf})))
 		mux.Handle("GET /schema.graphql", document("text/plain; charset=utf-8", []byte(g.SDL())))
 	}
 	for _, pattern := range []string{"GET /{$}", "GET /reference", "GET /reference/", "GET /migration"} {
@@ -162,7 +161,7 @@ func (a *Server) limited(next http.Handler) http.Handler {
 		}
 		rest.WriteError(w, http.StatusTooManyRequests, message)
 	})
-	return bearer.Authenticate(clientip.WithNetwork(next), a.authenticate)
+	return a.authenticated(clientip.WithNetwork(next))
 }
 
 // allowSocket tells whether the page that asks for a WebSocket may have one, which browsers ask no preflight for: one that may call, or one of this server.
@@ -171,6 +170,12 @@ func (a *Server) allowSocket(r *http.Request) bool {
 	if origin == "" || a.Settings.CORSOrigins.Allow(origin) {
 		return true // no page, or a good one
 	}
+	return a.ownOrigin(r, origin)
+}
+
+// ownOrigin reports whether the pages of an origin are those of this server: under its base URL, or
+// under the host name of the request.
+func (a *Server) ownOrigin(r *http.Request, origin string) bool {
 	base, err := url.Parse(a.Settings.BaseURL)
 	from, fromErr := url.Parse(origin)
 	return err == nil && fromErr == nil && (strings.EqualFold(from.Host, r.Host) || from.Scheme == base.Scheme && strings.EqualFold(from.Host, base.Host))
@@ -229,8 +234,8 @@ func missing(w http.ResponseWriter) {
 // compressed compresses what is text. Bytes of files do not pass here: they are compressed by nature, or asked for in ranges.
 func compressed(next http.Handler) http.Handler { return gzhttp.GzipHandler(next) }
 
-// crossOrigin lets pages of the origins call: a token is needed all the same. Cookies are read by the pages for signing in alone, and browsers send none along,
-// for no answer allows that.
+// crossOrigin lets pages of the origins call with a token. It allows no credentials, so browsers
+// neither send cookies along nor let such a page send the header that makes a session count.
 func crossOrigin(next http.Handler, origins config.Origins) http.Handler {
 	if origins.None() {
 		return next

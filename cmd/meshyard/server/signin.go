@@ -8,6 +8,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/bearer"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/oidc"
@@ -85,6 +86,51 @@ func newProvider(s config.Settings) *oidc.Provider {
 			RoleClaim: s.OIDCRoleClaim, Administrators: s.OIDCAdministrators, Moderators: s.OIDCModerators,
 		},
 	}
+}
+
+// authenticated sets the caller of each request: the user of its token or, without a token, the
+// user of its session.
+func (a *Server) authenticated(next http.Handler) http.Handler {
+	cookies := signin.CookiesAt(a.Settings.BaseURL)
+	sessions := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if secret := cookies.Session(r); secret != "" && r.Header.Get(signin.SessionHeader) != "" && bearer.Token(r) == "" && a.fromOwnPage(r) {
+			who, ok, err := a.Store.Session(r.Context(), secret)
+			if err == nil && !ok {
+				err = &models.Error{Code: models.Unauthenticated, Message: "the session ended: sign in again"}
+			}
+			r = r.WithContext(auth.WithCaller(r.Context(), who.Caller, err))
+		}
+		next.ServeHTTP(w, r)
+	})
+	return bearer.Authenticate(sessions, a.authenticate)
+}
+
+// fromOwnPage reports whether a page of this server sent a request, as far as the browser says. A
+// request without Sec-Fetch-Site and Origin passes: browsers leave both out of a GET over plain
+// HTTP to the page's own origin.
+func (a *Server) fromOwnPage(r *http.Request) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
+		return site == "same-origin"
+	}
+	origin := r.Header.Get("Origin")
+	return origin == "" || a.ownOrigin(r, origin)
+}
+
+// usernameOf returns the name of the user who is signed in in the browser of a request for a page,
+// or "".
+func (a *Server) usernameOf(r *http.Request) string {
+	secret := signin.CookiesAt(a.Settings.BaseURL).Session(r)
+	if secret == "" {
+		return ""
+	}
+	who, ok, err := a.Store.Session(r.Context(), secret)
+	if err != nil {
+		a.Logger.ErrorContext(r.Context(), "session of a page", "error", err.Error())
+	}
+	if err != nil || !ok {
+		return ""
+	}
+	return who.Username
 }
 
 // authenticate finds out who calls: by a token of ours, or by one of the operator's OpenID

@@ -6,7 +6,7 @@
   const script = document.currentScript;
   // This script is /graphiql/assets/meshyard.js, under whatever path a proxy adds in front.
   const endpoint = new URL('../../graphql', script.src).href;
-  const TOKEN_KEY = 'meshyard:token';
+  const username = script.dataset.username; // of who is signed in in this browser
   const byId = id => document.getElementById(id);
 
   // GraphiQL's dialogs and menus put a style element into the page; their library takes its nonce from this global.
@@ -17,10 +17,11 @@
   let token = '';
   let file = null;
 
-  // The preflight header makes the request one that a foreign page cannot send, whatever its content type.
+  // The preflight header makes the request one that a foreign page cannot send, whatever its content type. The session header makes the session of
+  // this browser count; a token has precedence.
   const ownHeaders = () => ({
     'Apollo-Require-Preflight': 'true',
-    ...(token && { Authorization: `Bearer ${token}` }),
+    ...(token ? { Authorization: `Bearer ${token}` } : { 'Meshyard-Session': '1' }),
   });
 
   const post = (params, { accept = 'application/graphql-response+json, application/json;q=0.9', ...init } = {}) => {
@@ -128,19 +129,20 @@
     who.title = text;
   };
 
+  const tellSession = () => (username ? tellWho('in', `signed in as ${username}`) : tellWho('out', 'not signed in'));
+
+  // A token is kept in this page alone: no storage of the browser holds it.
   let asked = 0;
   const setToken = async value => {
     const next = value.trim().replace(/^Bearer\s+/i, '');
     if (next === token && who.dataset.state !== 'error') return; // Enter causes a change too
     const question = ++asked;
     token = '';
-    sessionStorage.removeItem(TOKEN_KEY);
     byId('token-forget').hidden = value === '';
-    if (next === '') return tellWho('out', 'not signed in');
+    if (next === '') return tellSession();
     if (/[^\x21-\x7e]/.test(next)) return tellWho('error', 'A token has no spaces and no special characters.');
 
     token = next;
-    sessionStorage.setItem(TOKEN_KEY, token);
     tellWho('busy', 'checking…');
     let state = 'error';
     let text;
@@ -267,12 +269,10 @@
       openExample(examples[menu.value]);
       menu.value = '';
     });
-    tokenInput.value = sessionStorage.getItem(TOKEN_KEY) ?? '';
-    token = '';
+    tokenInput.value = ''; // a browser may fill it in again after a reload
+    tellSession();
     showFile();
-    const known = tokenInput.value && setToken(tokenInput.value); // sets the token before GraphiQL asks for the schema
     render();
-    await known;
   };
   start();
 })();

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"maps"
 	"math/big"
 	"net/http"
@@ -29,6 +30,8 @@ type Issuer struct {
 	URL      string
 	ClientID string
 	Secret   string
+	// AsksFor, if set before anyone signs in, is the name that people must type into a form.
+	AsksFor string
 
 	mu     sync.Mutex
 	person Claims
@@ -53,6 +56,7 @@ func New(t testing.TB) *Issuer {
 	mux.HandleFunc("GET /.well-known/openid-configuration", i.describe)
 	mux.HandleFunc("GET /keys", i.keys)
 	mux.HandleFunc("GET /authorize", i.authorize)
+	mux.HandleFunc("POST /authorize", i.authorize)
 	mux.HandleFunc("POST /token", i.token)
 	mux.HandleFunc("GET /userinfo", i.userInfo)
 	server := httptest.NewServer(mux)
@@ -111,6 +115,11 @@ func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if q.Get("client_id") != i.ClientID || q.Get("state") == "" || q.Get("nonce") == "" || q.Get("code_challenge_method") != "S256" || q.Get("response_type") != "code" {
 		http.Error(w, "not as it should be asked", http.StatusBadRequest)
+		return
+	}
+	if i.AsksFor != "" && r.PostFormValue("login") != i.AsksFor {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, `<!doctype html><title>Provider</title><form method="post"><input id="login" name="login" autofocus><button>Sign in</button></form>`)
 		return
 	}
 	code := rand.Text()

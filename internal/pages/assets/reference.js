@@ -4,7 +4,6 @@
 
   const base = document.currentScript.dataset.base;
   const place = document.getElementById('reference');
-  const token = sessionStorage.getItem('meshyard:token'); // where GraphiQL's page keeps it
 
   // Swagger UI's dark colours hang on a class and not on what the system prefers.
   const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -27,13 +26,10 @@
     },
   });
 
-  const schemes = spec => Object.entries(spec.components?.securitySchemes ?? {});
-
   const show = spec => {
     // Requests go where the page came from: the policy allows no other place, and who reads it by another name or through a tunnel is served too.
     spec.servers = [{ url: location.origin + base }];
-    const [bearer] = schemes(spec).find(([, scheme]) => scheme.type === 'http' && scheme.scheme.toLowerCase() === 'bearer') ?? [];
-    const ui = SwaggerUIBundle({
+    SwaggerUIBundle({
       domNode: place,
       spec,
       presets: [SwaggerUIBundle.presets.apis],
@@ -46,13 +42,12 @@
       showExtensions: true,
       validatorUrl: null, // else it would send the document's address to another host
       persistAuthorization: false, // else it would keep the token in local storage
-      onComplete: () => {
-        if (token && bearer) ui.preauthorizeApiKey(bearer, token);
+      // Who is signed in in this browser needs no token: the header makes the session count. A token given to Authorize has precedence.
+      requestInterceptor: request => {
+        request.headers['Meshyard-Session'] = '1';
+        return request;
       },
     });
-    document.getElementById('as').textContent = token && bearer
-      ? 'Requests carry the token of this tab.'
-      : 'This tab has no token: give one on the start page, or to Authorize.';
   };
 
   fetch(`${base}/openapi.json`)

@@ -1,0 +1,124 @@
+//go:build browser
+
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
+	"github.com/meshyard/meshyard/internal/oidc/oidctest"
+)
+
+// useSession acts like a user who has just signed in: they run a query in GraphiQL, make a token on
+// the page, use it in a program, revoke it and sign out.
+func useSession(t *testing.T, s *servertest.Server, tab *graphiqltest.Tab, username string) {
+	t.Helper()
+	tab.Visit(t, s.URL+"/graphiql")
+	tab.Await(t, "see who is signed in", fmt.Sprintf(`document.querySelector('#who').textContent === %q`, "signed in as "+username))
+	if got := tab.Execute(t, `"me"`); !strings.Contains(got, `"username": "`+username+`"`) {
+		t.Errorf("me: got %s", got)
+	}
+	tab.Do(t, "open the reference", chromedp.Navigate(s.URL+"/reference"))
+	tab.Await(t, "see who asks", fmt.Sprintf(`document.querySelector('#as').textContent === %q`, username))
+
+	tab.Do(t, "open the tokens", chromedp.Navigate(s.URL+"/login/tokens"),
+		chromedp.SendKeys(chromedp.CSS(`#name`), "laptop"), chromedp.Click(chromedp.CSS(`#make button`)))
+	tab.Await(t, "see the new token", `document.querySelector('#secret')`)
+	token := graphiqltest.Read[string](t, tab, "read the token", `document.querySelector('#secret').value`)
+	use := func(want int) {
+		t.Helper()
+		if r := s.Client(token).Get("/users/me"); r.StatusCode != want {
+			t.Errorf("the token: got %d, want %d: %s", r.StatusCode, want, r.Bytes)
+		}
+	}
+	use(http.StatusOK)
+	tab.Do(t, "go on", chromedp.Click(chromedp.CSS(`section a`)))
+	tab.Await(t, "see the token listed", `document.querySelector('.tokens')?.innerText.includes('laptop') && !document.querySelector('#secret')`)
+	tab.CheckTokenNotStored(t, token)
+	tab.Do(t, "revoke it", chromedp.Click(chromedp.CSS(`button[aria-label="Revoke laptop"]`)))
+	tab.Await(t, "see it gone", `document.querySelector('h1')?.innerText === 'Access tokens' && !document.body.innerText.includes('laptop')`)
+	use(http.StatusUnauthorized)
+	if cookies := graphiqltest.Read[string](t, tab, "read the cookies", `document.cookie`); cookies != "" {
+		t.Errorf("a script reads the cookies %q", cookies)
+	}
+}
+
+func signOut(t *testing.T, s *servertest.Server, tab *graphiqltest.Tab) {
+	t.Helper()
+	tab.Do(t, "sign out", chromedp.Navigate(s.URL+"/login"), chromedp.Click(chromedp.CSS(`form[action$="/logout"] button`)))
+	tab.Await(t, "see the form to sign in", `document.querySelector('#password')`)
+	tab.Visit(t, s.URL+"/graphiql")
+	tab.Await(t, "see that nobody is signed in", `document.querySelector('#who').textContent === 'not signed in'`)
+	tab.Execute(t, "UNAUTHENTICATED")
+}
+
+// A user signs in with a password, and a page of another origin cannot use the session.
+func TestBrowserSession(t *testing.T) {
+	s := servertest.Start(t, "sqlite")
+	s.User("ada")
+	s.Password("ada", pass)
+	tab := graphiqltest.Open(t, s.URL)
+	tab.Do(t, "open the start page", chromedp.Navigate(s.URL+"/"), chromedp.Click(chromedp.CSS(`#main a[href="/login"]`)),
+		chromedp.SendKeys(chromedp.CSS(`#username`), "ada"), chromedp.SendKeys(chromedp.CSS(`#password`), pass+"\r"))
+	tab.Await(t, "see that it worked", `document.querySelector('h1')?.innerText === 'Signed in'`)
+	useSession(t, s, tab, "ada")
+	for _, problem := range tab.Problems() {
+		t.Error(problem)
+	}
+
+	const ask = `fetch(%q, {method: 'POST', credentials: 'include', headers: {'Content-Type': 'application/json'%s}, body: '{"query": "{ me { username } }"}'})
+		.then(r => r.text(), e => 'blocked: ' + e).then(text => { document.body.textContent = 'answer ' + text; })`
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		header := ""
+		if r.URL.Path == "/header" {
+			header = `, 'Meshyard-Session': '1'`
+		}
+		_, _ = fmt.Fprintf(w, `<!doctype html><body><script>`+ask+`</script>`, s.URL+"/graphql", header)
+	}))
+	t.Cleanup(evil.Close)
+	own := fmt.Sprintf(ask, s.URL+"/graphql", `, 'Meshyard-Session': '1'`)
+	tab.Do(t, "ask from a page of the server", chromedp.Navigate(s.URL+"/"), chromedp.Evaluate[chromedp.Void](`void `+own))
+	tab.Await(t, "be answered", `document.body.textContent.startsWith('answer ') && document.body.textContent.includes('ada')`)
+	for _, path := range []string{"/header", "/"} {
+		// The same host on another port is the same site, so that the browser could send the
+		// cookie.
+		tab.Do(t, "ask from another origin", chromedp.Navigate(evil.URL+path))
+		tab.Await(t, "be refused", `document.body.textContent.startsWith('answer blocked: ')`)
+	}
+	signOut(t, s, tab)
+}
+
+// Users of two kinds of providers sign in, come to a working token, and sign out: one provider puts
+// all claims into the ID token, the other one tells them at UserInfo only.
+func TestBrowserOpenID(t *testing.T) {
+	claims := oidctest.Claims{"sub": "1", "preferred_username": "ada", "email": "ada@id.example", "email_verified": true, "groups": []string{"makers"}}
+	for name, prepare := range map[string]func(i *oidctest.Issuer){
+		"ID token": func(i *oidctest.Issuer) { i.SignsIn(claims) },
+		"UserInfo": func(i *oidctest.Issuer) { i.SignsIn(oidctest.Claims{"sub": "1"}); i.Informs(claims) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			issuer := oidctest.New(t)
+			issuer.AsksFor = "ada"
+			prepare(issuer)
+			s := servertest.Start(t, "sqlite", func(s *config.Settings) {
+				s.OIDCIssuer, s.OIDCClientID, s.OIDCClientSecret = issuer.URL, issuer.ClientID, issuer.Secret
+				s.OIDCAllowedGroups = []string{"makers"}
+			})
+			tab := graphiqltest.Open(t, s.URL)
+			tab.Do(t, "begin at GraphiQL", chromedp.Navigate(s.URL+"/graphiql"), chromedp.Click(chromedp.CSS(`#token-note a`)),
+				chromedp.Click(chromedp.CSS(`a.or`)), chromedp.SendKeys(chromedp.CSS(`#login`), "ada\r"))
+			tab.Await(t, "be back in GraphiQL", fmt.Sprintf(`location.href === %q && document.querySelector('#who')?.textContent === 'signed in as ada'`, s.URL+"/graphiql"))
+			useSession(t, s, tab, "ada")
+			signOut(t, s, tab)
+		})
+	}
+}

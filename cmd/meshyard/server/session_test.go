@@ -1,0 +1,171 @@
+package server_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// sessionOf returns the session cookie of a browser, as anyone who has it could send it.
+func sessionOf(t *testing.T, b *servertest.Browser) *http.Cookie {
+	t.Helper()
+	r, err := http.NewRequest("GET", b.URL+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range b.Cookies(r.URL) {
+		if c.Name == "meshyard_session" {
+			return c
+		}
+	}
+	t.Fatal("the browser has no session")
+	return nil
+}
+
+// askWith sends a request with a cookie and headers.
+func askWith(t *testing.T, method, address, body string, cookie *http.Cookie, header ...string) (status int, answer string, h http.Header) {
+	t.Helper()
+	r, err := http.NewRequest(method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if cookie != nil {
+		r.AddCookie(cookie)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text), response.Header
+}
+
+// The session of a browser counts for the API if a page of the server asks, and for nobody else.
+func TestSessionForAPI(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		b, _ := signedIn(t, s, "ada")
+		bob := s.User("bob")
+		cookie := sessionOf(t, b)
+		const question = `{"query":"{ me { username } }"}`
+		name := func(header ...string) string {
+			t.Helper()
+			_, answer, _ := askWith(t, "POST", s.URL+"/graphql", question, cookie, header...)
+			var got struct {
+				Data struct {
+					Me *struct{ Username string }
+				}
+				Errors []struct{ Extensions struct{ Code string } }
+			}
+			if err := json.Unmarshal([]byte(answer), &got); err != nil {
+				t.Fatal(err)
+			}
+			if got.Data.Me != nil {
+				return got.Data.Me.Username
+			}
+			return got.Errors[0].Extensions.Code
+		}
+		const session = "Meshyard-Session"
+		for asker, c := range map[string]struct {
+			header []string
+			want   string
+		}{
+			"no session header":                {nil, "UNAUTHENTICATED"},
+			"no session header, own page":      {[]string{"Sec-Fetch-Site", "same-origin", "Origin", s.URL}, "UNAUTHENTICATED"},
+			"own page":                         {[]string{session, "1", "Sec-Fetch-Site", "same-origin", "Origin", s.URL}, "ada"},
+			"own page over plain HTTP":         {[]string{session, "1", "Origin", s.URL}, "ada"},
+			"GET of an own page, plain HTTP":   {[]string{session, "1"}, "ada"},
+			"another site":                     {[]string{session, "1", "Sec-Fetch-Site", "cross-site"}, "UNAUTHENTICATED"},
+			"another host of the site":         {[]string{session, "1", "Sec-Fetch-Site", "same-site"}, "UNAUTHENTICATED"},
+			"no page":                          {[]string{session, "1", "Sec-Fetch-Site", "none"}, "UNAUTHENTICATED"},
+			"another origin, an old browser":   {[]string{session, "1", "Origin", "https://elsewhere.example"}, "UNAUTHENTICATED"},
+			"a sandboxed page":                 {[]string{session, "1", "Origin", "null"}, "UNAUTHENTICATED"},
+			"a token has precedence":           {[]string{session, "1", "Authorization", "Bearer " + bob.Token}, "bob"},
+			"a wrong token has precedence":     {[]string{session, "1", "Authorization", "Bearer x"}, "UNAUTHENTICATED"},
+			"an own page, with a token's user": {[]string{session, "1", "Sec-Fetch-Site", "same-origin", "Authorization", "Bearer " + bob.Token}, "bob"},
+		} {
+			if got := name(c.header...); got != c.want {
+				t.Errorf("%s: got %s, want %s", asker, got, c.want)
+			}
+		}
+
+		if status, _, _ := askWith(t, "GET", s.URL+"/users/me", "", cookie); status != http.StatusUnauthorized {
+			t.Errorf("REST without the session header: got %d, want 401", status)
+		}
+		if status, answer, _ := askWith(t, "GET", s.URL+"/users/me", "", cookie, session, "1"); status != http.StatusOK || !strings.Contains(answer, `"ada"`) {
+			t.Errorf("REST with the session header: got %d %s", status, answer)
+		}
+		const create = `{"name": "x", "license": "cc", "category": "Art"}`
+		if status, answer, _ := askWith(t, "POST", s.URL+"/things/", create, cookie, session, "1", "Sec-Fetch-Site", "same-origin"); status != http.StatusOK {
+			t.Errorf("create a thing: got %d %s", status, answer)
+		}
+		if status, _, _ := askWith(t, "POST", s.URL+"/things/", create, cookie, session, "1", "Sec-Fetch-Site", "cross-site"); status != http.StatusUnauthorized {
+			t.Errorf("create a thing from another site: got %d, want 401", status)
+		}
+
+		// A page of another origin may not send the header: the answer to the browser's question
+		// first allows no credentials.
+		status, _, h := askWith(t, "OPTIONS", s.URL+"/graphql", "", nil, "Origin", "https://elsewhere.example",
+			"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "content-type,meshyard-session")
+		if status >= 300 || h.Get("Access-Control-Allow-Credentials") != "" {
+			t.Errorf("the preflight: got %d, headers %v", status, h)
+		}
+
+		if got := name(session, "1"); got != "ada" {
+			t.Errorf("before the sign-out: %s", got)
+		}
+		b.Post("/logout", nil).Want(t, http.StatusSeeOther)
+		if got := name(session, "1"); got != "UNAUTHENTICATED" {
+			t.Errorf("after the sign-out: %s", got)
+		}
+		if status, _, _ := askWith(t, "GET", s.URL+"/users/me", "", cookie, session, "1"); status != http.StatusUnauthorized {
+			t.Errorf("REST after the sign-out: got %d, want 401", status)
+		}
+	})
+}
+
+// A session has the permissions of its user, and ends when the user is suspended.
+func TestSessionPermissions(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		b, _ := signedIn(t, s, "ada")
+		cookie := sessionOf(t, b)
+		ask := func(query string) string {
+			t.Helper()
+			text, err := json.Marshal(map[string]string{"query": query})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, answer, _ := askWith(t, "POST", s.URL+"/graphql", string(text), cookie, "Meshyard-Session", "1")
+			return answer
+		}
+		const log = `{ moderationLog { nodes { id } } }`
+		if answer := ask(log); !strings.Contains(answer, "FORBIDDEN") {
+			t.Errorf("a member reads the moderation log: %s", answer)
+		}
+		staff := s.Staff()
+		staff.Query(`mutation { setUserRole(input: {username: "ada", role: MODERATOR, reason: "She asked."}) { user { id } } }`, nil, new(any))
+		if answer := ask(log); strings.Contains(answer, "errors") {
+			t.Errorf("a moderator reads the moderation log: %s", answer)
+		}
+		if answer := ask(`mutation { createToken(input: {name: "x", scopes: [READ]}) { secret } }`); !strings.Contains(answer, "meshyard_") {
+			t.Errorf("create a token: %s", answer)
+		}
+		staff.Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil, new(any))
+		if answer := ask(`{ me { username } }`); !strings.Contains(answer, "UNAUTHENTICATED") {
+			t.Errorf("after the suspension: %s", answer)
+		}
+	})
+}
