@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// continueExtension is the request extension by which a client asks for the remaining mutations of a
-// request to run after one has failed.
+// continueExtension is the request extension by which a client asks for the remaining mutations of
+// a request to run after one has failed.
 const continueExtension = "continueOnError"
 
 // errSkipped is the error of a mutation that did not run.
@@ -42,8 +42,8 @@ func (r *Resolver) authorize(ctx context.Context, _ any, next graphql.Resolver, 
 	return next(ctx)
 }
 
-// checkPayload returns an error if a mutation by a token without the scope read selects lists of the
-// catalogue in its payload.
+// checkPayload returns an error if a mutation by a token without the scope read selects lists of
+// the catalogue in its payload.
 func checkPayload(ctx context.Context, fc *graphql.FieldContext) error {
 	if caller(ctx).Scopes.Has(auth.Read) {
 		return nil
@@ -54,8 +54,8 @@ func checkPayload(ctx context.Context, fc *graphql.FieldContext) error {
 	return nil
 }
 
-// readsAnonymously reports whether the operation is a query without a token on a server that permits
-// anonymous reading. A token that is invalid is an error and not ignored.
+// readsAnonymously reports whether the operation is a query without a token on a server that
+// permits anonymous reading. A token that is invalid is an error and not ignored.
 func (r *Resolver) readsAnonymously(ctx context.Context) bool {
 	permitted := r.AnonymousRead || ctx.Value(anonymousKey{}) != nil
 	if !permitted || graphql.GetOperationContext(ctx).Operation.Operation != ast.Query {
@@ -67,21 +67,23 @@ func (r *Resolver) readsAnonymously(ctx context.Context) bool {
 
 type anonymousKey struct{}
 
-// PermitAnonymous returns a context in which a query without a token reads what is public, even if the
-// operator does not permit that in general. It is for operations that must work without a token.
+// PermitAnonymous returns a context in which a query without a token reads what is public, even if
+// the operator does not permit that in general. It is for operations that must work without a
+// token.
 func PermitAnonymous(ctx context.Context) context.Context {
 	return context.WithValue(ctx, anonymousKey{}, true)
 }
 
-// firstList returns the first field, as Type.field, that leads from the objects of a payload to a list
-// of the catalogue, "" if there is none.
+// firstList returns the first field, as Type.field, that leads from the objects of a payload to a
+// list of the catalogue, "" if there is none.
 func firstList(selected ast.SelectionSet) string {
 	for _, selection := range selected {
 		list := ""
 		switch s := selection.(type) {
 		case *ast.Field:
 			named := s.Definition.Type.Name()
-			isList := strings.HasSuffix(named, "Connection") && s.Name != "ancestors" // which writers of a thing name themselves
+			// which writers of a thing name themselves
+			isList := strings.HasSuffix(named, "Connection") && s.Name != "ancestors"
 			if isList || s.Definition.Type.Elem != nil && named == s.ObjectDefinition.Name {
 				return s.ObjectDefinition.Name + "." + s.Name
 			}

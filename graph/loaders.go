@@ -126,7 +126,7 @@ func stale(ctx context.Context) error {
 	return errStale
 }
 
-// loaderExtension gives each operation a batch registry of its own. It runs a query again, a few
+// loaderExtension returns each operation a batch registry of its own. It runs a query again, a few
 // times, if its objects changed while they were read.
 type loaderExtension struct{ shared *sharedLoaders }
 

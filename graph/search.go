@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// thingPath matches the paths of a thing on this server: its page, its viewer and its REST resource.
+// thingPath matches the paths of a thing on this server: its page, its viewer and its REST
+// resource.
 var thingPath = regexp.MustCompile(`^/?(?:api/)?(?:thing:|things/|view/)([1-9][0-9]{0,18})(?:[/?#].*)?$`)
 
-// thingAt returns the id of the thing whose URL on this server text is, or "" if it is none. The scheme
-// and the host may be left out.
+// thingAt returns the id of the thing whose URL on this server text is, or "" if it is none. The
+// scheme and the host may be left out.
 func (r *Resolver) thingAt(text string) string {
 	text = strings.TrimSpace(text)
 	_, host, _ := strings.Cut(r.URLs.Base, "://")

@@ -29,10 +29,10 @@ type Application struct {
 	CreatedAt      time.Time
 }
 
-// RedirectURIs gives the addresses at which the application is answered.
+// RedirectURIs returns the addresses at which the application is answered.
 func (a *Application) RedirectURIs() []string { return strings.Fields(a.Redirects) }
 
-// IsPublic tells whether the application can keep no secret.
+// IsPublic reports whether the application can keep no secret.
 func (a *Application) IsPublic() bool { return a.SecretSHA256 == "" }
 
 func (a *Application) oauth() *oauth.Application {
@@ -64,8 +64,8 @@ func administers(caller auth.Caller) error {
 	return nil
 }
 
-// RegisterApplication registers an application, for whoever runs the server, and gives its secret,
-// the only time that it can be seen; a public client has none.
+// RegisterApplication registers an application, for the operator, without a caller, and gives its
+// secret, the only time that it can be seen; a public client has none.
 func (s *Store) RegisterApplication(ctx context.Context, n NewApplication) (secret string, a *Application, err error) {
 	name := strings.TrimSpace(n.Name)
 	if err := text("name", name, maxName); err != nil {
@@ -97,7 +97,7 @@ func (s *Store) RegisterApplication(ctx context.Context, n NewApplication) (secr
 	return secret, a, err
 }
 
-// Applications gives all applications by name, for an administrator.
+// Applications returns all applications by name, for an administrator.
 func (s *Store) Applications(ctx context.Context, caller auth.Caller) ([]*Application, error) {
 	if err := administers(caller); err != nil {
 		return nil, err
@@ -105,13 +105,13 @@ func (s *Store) Applications(ctx context.Context, caller auth.Caller) ([]*Applic
 	return s.AllApplications(ctx)
 }
 
-// AllApplications gives all applications by name, for whoever runs the server.
+// AllApplications returns all applications by name, for the operator, without a caller.
 func (s *Store) AllApplications(ctx context.Context) (all []*Application, err error) {
 	err = s.db.read.NewSelect().Model(&all).Order("ap.name", "ap.id").Scan(ctx)
 	return all, err
 }
 
-// ApplicationsByID gives the applications of those ids.
+// ApplicationsByID returns the applications of those ids.
 func (s *Store) ApplicationsByID(ctx context.Context, ids []int64) (map[int64]*Application, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Application) *bun.SelectQuery { return s.db.read.NewSelect().Model(rows) }, "ap.id", func(a *Application) int64 { return a.ID })
 }
@@ -138,7 +138,7 @@ func (s *Store) ForgetApplication(ctx context.Context, clientID string) error {
 	return nil
 }
 
-// Application gives the application of that client id.
+// Application returns the application of that client id.
 func (s *Store) Application(ctx context.Context, clientID string) (*oauth.Application, error) {
 	a, err := s.application(ctx, clientID)
 	if err != nil {
@@ -156,7 +156,7 @@ func (s *Store) application(ctx context.Context, clientID string) (*Application,
 	return a, err
 }
 
-// AuthenticateApplication gives the application whose client id and secret these are; a public
+// AuthenticateApplication returns the application whose client id and secret these are; a public
 // client has no secret. In any other case it is Unauthenticated.
 func (s *Store) AuthenticateApplication(ctx context.Context, clientID, secret string) (*oauth.Application, error) {
 	a, err := s.application(ctx, clientID)

@@ -18,10 +18,11 @@ const (
 	batchTimeout = 30 * time.Second
 )
 
-// batcher turns single reads that are wanted at the same time into one statement. A read that finds no statement under
-// way starts at once; those that come meanwhile go together in the next, which begins when the first ends or when enough
-// of them have gathered. So a lone reader waits for nobody, and a crowd shares statements. A read never joins a statement
-// that had already begun, so it sees every commit that came before it.
+// batcher turns single reads that are wanted at the same time into one statement. A read that finds
+// no statement under way starts at once; those that come meanwhile go together in the next, which
+// begins when the first ends or when enough of them have gathered. So a lone reader waits for
+// nobody, and a crowd shares statements. A read never joins a statement that had already begun, so
+// it sees every commit that came before it.
 type batcher[K comparable, V any] struct {
 	read func(ctx context.Context, keys []K) (map[K]V, error)
 
@@ -41,7 +42,7 @@ func newBatcher[K comparable, V any](read func(ctx context.Context, keys []K) (m
 	return &batcher[K, V]{read: read}
 }
 
-// get gives the value of key; ok is false where there is none.
+// get returns the value of key; ok is false where there is none.
 func (b *batcher[K, V]) get(ctx context.Context, key K) (value V, ok bool, err error) {
 	mine := b.join(ctx, key)
 	select {
@@ -63,7 +64,8 @@ func (b *batcher[K, V]) join(ctx context.Context, key K) *batch[K, V] {
 	mine.keys = append(mine.keys, key)
 	if b.readers == 0 || b.readers < maxReaders && len(mine.keys) >= worthwhile {
 		b.readers++
-		// Not in the caller's goroutine, nor under its cancellation, nor in its turn: others wait for the batch too.
+		// Not in the caller's goroutine, nor under its cancellation, nor in its turn: others wait
+		// for the batch too.
 		go b.serve(auth.WithoutAccount(context.WithoutCancel(ctx)))
 	}
 	return mine
@@ -85,7 +87,8 @@ func (b *batcher[K, V]) serve(ctx context.Context) {
 	}
 }
 
-// fill reads a batch. A panic is an error of those who wait for it: it must not take the process along, and them not leave waiting.
+// fill reads a batch. A panic is an error of those who wait for it: it must not take the process
+// along, and them not leave waiting.
 func (b *batcher[K, V]) fill(ctx context.Context, now *batch[K, V]) {
 	defer close(now.done)
 	defer func() {

@@ -108,7 +108,7 @@ func (s *Store) ThingsOfUsers(caller auth.Caller) List {
 	}}
 }
 
-// ThingsInCategories lists the published things on shelves and on those below them, the latest
+// ThingsInCategories lists the published things on categories and on those below them, the latest
 // first.
 func (s *Store) ThingsInCategories() List {
 	return List{db: s.db, by: order{key: "t.published_at", time: true, id: "t.id"}, rows: func(id int64) *bun.SelectQuery {
@@ -190,7 +190,7 @@ func (s *Store) FindCollections(f Filter, sort Sort) (List, error) {
 	}}, nil
 }
 
-// check sees that texts and times are such as a database takes.
+// check checks that texts and times are such as a database takes.
 func (f Filter) check() error {
 	for field, at := range map[string]*time.Time{"postedAfter": f.PostedAfter, "postedBefore": f.PostedBefore} {
 		if at != nil && (at.UTC().Year() < 1 || at.UTC().Year() > 9999) {

@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 )
 
-// Category is a shelf that a thing stands on. Shelves form a tree.
+// Category is a category that a thing stands on. Categories form a tree.
 type Category struct {
 	bun.BaseModel `bun:"table:categories,alias:c"`
 
@@ -47,14 +47,14 @@ func category(ctx context.Context, db bun.IDB, which string) (*Category, error) 
 	return c, nil
 }
 
-// Shelves are all categories.
+// Categories are all categories.
 type Shelves struct {
 	All   []*Category
 	Roots []*Category
 	byID  map[int64]*Category
 }
 
-// Categories gives all categories as a tree. There are no more than some hundreds.
+// Categories returns all categories as a tree. There are no more than some hundreds.
 func (s *Store) Categories(ctx context.Context) (*Shelves, error) {
 	var all []*Category
 	if err := pendingCounts(s.db.read.NewSelect().Model(&all).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id").Scan(ctx); err != nil {
@@ -77,10 +77,10 @@ func (s *Store) Categories(ctx context.Context) (*Shelves, error) {
 	return shelves, nil
 }
 
-// ByID gives the category of an id, nil where there is none.
+// ByID returns the category of an id, nil where there is none.
 func (s *Shelves) ByID(id int64) *Category { return s.byID[id] }
 
-// BySlug gives the category of a slug.
+// BySlug returns the category of a slug.
 func (s *Shelves) BySlug(slug string) (*Category, error) {
 	for _, c := range s.byID {
 		if strings.EqualFold(c.Slug, slug) {
@@ -90,12 +90,12 @@ func (s *Shelves) BySlug(slug string) (*Category, error) {
 	return nil, fail(NotFound, "category %.60q does not exist", slug)
 }
 
-// below gives a category and all that stand below it.
+// below returns a category and all that stand below it.
 func below(id int64) schema.QueryAppender {
 	return bun.SafeQuery("WITH RECURSIVE shelf (id) AS (SELECT CAST(? AS bigint) UNION SELECT c.id FROM categories AS c JOIN shelf ON c.parent_id = shelf.id) SELECT id FROM shelf", id)
 }
 
-// CountPublished counts all published things. Each stands on one shelf, so the shelves know.
+// CountPublished counts all published things. Each stands on one category, so the categories know.
 func (s *Store) CountPublished(ctx context.Context) (n int64, err error) {
 	err = s.db.read.NewRaw("SELECT CAST(coalesce(sum(thing_count), 0) + coalesce((SELECT sum(delta) FROM count_changes WHERE of_table = 'categories'), 0) AS bigint) FROM categories").Scan(ctx, &n)
 	return n, err

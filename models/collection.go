@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// Collection is things that somebody put together.
+// Collection is things that a user put together.
 type Collection struct {
 	bun.BaseModel `bun:"table:collections,alias:co"`
 
@@ -25,8 +25,9 @@ type Collection struct {
 	ModifiedAt  time.Time
 	Changes     Changes `bun:",scanonly"`
 
-	FeaturedThingID int64 // the thing that stands for the collection while it is in it; 0: the latest one does
-	HasFeatured     bool  `bun:",scanonly"` // whether that thing is in the collection and published
+	// the thing that stands for the collection while it is in it; 0: the latest one does
+	FeaturedThingID int64
+	HasFeatured     bool `bun:",scanonly"` // whether that thing is in the collection and published
 }
 
 // AfterScanRow makes the counts whole, and counts the texts among what the operation reads.
@@ -212,7 +213,7 @@ func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int
 	})
 }
 
-// Collection gives a collection.
+// Collection returns a collection.
 func (s *Store) Collection(ctx context.Context, id int64) (*Collection, error) {
 	found, err := s.CollectionsByID(ctx, []int64{id})
 	if err != nil {
@@ -224,7 +225,7 @@ func (s *Store) Collection(ctx context.Context, id int64) (*Collection, error) {
 	return nil, missing("collection", id)
 }
 
-// CollectionsByID gives the collections of those ids.
+// CollectionsByID returns the collections of those ids.
 func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Collection, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Collection) *bun.SelectQuery {
 		q := s.db.read.NewSelect().Model(rows).ColumnExpr("?TableColumns").
@@ -234,7 +235,7 @@ func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Co
 	}, "co.id", func(c *Collection) int64 { return c.ID })
 }
 
-// CollectedBy tells which of some things a user has in a collection.
+// CollectedBy returns which of some things a user has in a collection.
 func (s *Store) CollectedBy(ctx context.Context, userID int64, thingIDs []int64) (map[int64]bool, error) {
 	var collected []int64
 	err := s.db.forIDs(ctx, "collected by", thingIDs, &collected, func(among, user schema.QueryAppender) *bun.SelectQuery {

@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// Comment is what somebody says about a thing or a make, or in reply to another comment. A deleted
+// Comment is what a user says about a thing or a make, or in reply to another comment. A deleted
 // one keeps its place in the thread, and nothing else.
 type Comment struct {
 	bun.BaseModel `bun:"table:comments,alias:cm"`
@@ -40,7 +40,7 @@ func (c *Comment) AfterScanRow(ctx context.Context) error {
 	return c.Changes.addTo(map[string]*int64{"reply_count": &c.ReplyCount})
 }
 
-// IsDeleted tells whether its author, or the staff, took it back.
+// IsDeleted reports whether its author, or moderators and administrators, took it back.
 func (c *Comment) IsDeleted() bool { return c.DeletedAt != nil }
 
 // NewComment is what a comment is made of.
@@ -190,9 +190,9 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 	return s.Comment(ctx, caller, id)
 }
 
-// DeleteComment takes back a comment of the caller on what he may see, or any for the staff: its
-// text and its files are gone, and its place stays, for the replies to it. One that is deleted
-// already stays so.
+// DeleteComment takes back a comment of the caller on what he may see, or any for moderators and
+// administrators: its text and its files are gone, and its place stays, for the replies to it. One
+// that is deleted already stays so.
 func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
 	if _, err := s.Comment(ctx, caller, id); err != nil {
 		return nil, err
@@ -245,7 +245,7 @@ func (s *Store) deleteComments(ctx context.Context, tx bun.Tx, target Target) er
 	return err
 }
 
-// Comment gives a comment on what the caller may see.
+// Comment returns a comment on what the caller may see.
 func (s *Store) Comment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
 	found, err := s.CommentsByID(ctx, []int64{id})
 	if err != nil {
@@ -263,14 +263,14 @@ func (s *Store) Comment(ctx context.Context, caller auth.Caller, id int64) (*Com
 	return c, err
 }
 
-// CommentsByID gives the comments of those ids, for a caller who may see what refers to them.
+// CommentsByID returns the comments of those ids, for a caller who may see what refers to them.
 func (s *Store) CommentsByID(ctx context.Context, ids []int64) (map[int64]*Comment, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Comment) *bun.SelectQuery {
 		return pendingCounts(s.db.read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "comments", "cm")
 	}, "cm.id", func(c *Comment) int64 { return c.ID })
 }
 
-// Comments lists the comments on what everybody may see, the latest first.
+// Comments lists the comments on what everyone may see, the latest first.
 func (s *Store) Comments() List {
 	return List{db: s.db, by: order{id: "cm.id"}, rows: func(int64) *bun.SelectQuery {
 		return s.db.read.NewSelect().TableExpr("comments AS cm").Where("cm.deleted_at IS NULL").

@@ -38,8 +38,9 @@ const (
 
 // DB is the database: one pool that writes, and one that only reads.
 //
-// On PostgreSQL they are the same pool. SQLite has a single writer, and its transactions take the write lock at
-// once, so writes go through one connection and reads through a few others that can never hold that lock.
+// On PostgreSQL they are the same pool. SQLite has a single writer, and its transactions take the
+// write lock at once, so writes go through one connection and reads through a few others that can
+// never hold that lock.
 type DB struct {
 	Engine Engine
 	write  *bun.DB
@@ -53,7 +54,7 @@ type DB struct {
 	transactions *concurrency.Limiter
 }
 
-// OpenDB opens the database at address, sqlite:PATH or postgres://…, and sees that it answers.
+// OpenDB opens the database at address, sqlite:PATH or postgres://…, and checks that it answers.
 func OpenDB(ctx context.Context, address string) (*DB, error) {
 	db := new(DB)
 	var err error
@@ -79,7 +80,8 @@ func (db *DB) openPostgres(address string) error {
 	if err != nil {
 		return err
 	}
-	// Bun writes values into the statement, so preparing it would only fill the server's memory with texts.
+	// Bun writes values into the statement, so preparing it would only fill the server's memory
+	// with texts.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.RuntimeParams["timezone"] = "UTC"
 	if config.RuntimeParams["application_name"] == "" {
@@ -90,8 +92,9 @@ func (db *DB) openPostgres(address string) error {
 	}
 	config.DialFunc = outage.Dial(config.DialFunc)
 	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-		// Else PostgreSQL plans even prepared statements anew each time, because a plan for the few ids of one batch looks
-		// cheaper than one for any; planning takes longer than running. Not a parameter of the connection: poolers refuse those.
+		// Else PostgreSQL plans even prepared statements again each time, because a plan for the few
+		// ids of one batch looks cheaper than one for any; planning takes longer than running. Not
+		// a parameter of the connection: poolers refuse those.
 		_, err := conn.Exec(ctx, "SET plan_cache_mode = force_generic_plan")
 		return err
 	}))
@@ -106,7 +109,8 @@ func (db *DB) openPostgres(address string) error {
 }
 
 func (db *DB) openSQLite(path string) error {
-	// synchronous(FULL): an upload that was answered is on the disk even when the power fails right after.
+	// synchronous(FULL): an upload that was answered is on the disk even when the power fails right
+	// after.
 	const both = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
 	file := "file:" + (&url.URL{Path: path}).EscapedPath()
 	write, err := sql.Open("sqlite", file+"?"+both+"&_txlock=immediate")
@@ -131,7 +135,7 @@ func (db *DB) openSQLite(path string) error {
 // SQL is the pool that writes, for what brings its own statements.
 func (db *DB) SQL() *sql.DB { return db.write.DB }
 
-// Ready tells whether the database answers.
+// Ready reports whether the database answers.
 func (db *DB) Ready(ctx context.Context) error {
 	// The writer first: on SQLite it makes the file that the readers open.
 	if err := db.write.PingContext(ctx); err != nil {
@@ -161,9 +165,9 @@ func (db *DB) Close() error {
 // maxTx bounds a transaction, lock waits included.
 const maxTx = time.Minute
 
-// inTx runs fn in a transaction of its own, and again, a few times, where PostgreSQL had to sacrifice it to a deadlock.
-// Once begun it does not end with the request: a COMMIT that is cancelled under way may have happened all the same, and
-// nobody would know.
+// inTx runs fn in a transaction of its own, and again, a few times, where PostgreSQL had to
+// sacrifice it to a deadlock. Once begun it does not end with the request: a COMMIT that is
+// cancelled under way may have happened all the same, and nobody would know.
 func (db *DB) inTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -179,8 +183,10 @@ func (db *DB) inTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) 
 	return unlessDeadlocked(func() error { return db.write.RunInTx(ctx, nil, fn) })
 }
 
-// unlessDeadlocked runs fn, and again, a few times, where PostgreSQL had to sacrifice it to a deadlock. Transactions lock things before makes, makes before
-// comments and those before files, so it is rare; what is left are tags, and foreign keys, whose order is not ours. The pause lets the others end.
+// unlessDeadlocked runs fn, and again, a few times, where PostgreSQL had to sacrifice it to a
+// deadlock. Transactions lock things before makes, makes before comments and those before files, so
+// it is rare; what is left are tags, and foreign keys, whose order is not ours. The pause lets the
+// others end.
 func unlessDeadlocked(fn func() error) error {
 	for attempt := 1; ; attempt++ {
 		if err := fn(); err == nil || attempt == 10 || !isDeadlock(err) {
@@ -190,8 +196,8 @@ func unlessDeadlocked(fn func() error) error {
 	}
 }
 
-// forUpdate locks the rows of q until the transaction ends. SQLite has no row locks, and needs none: a
-// transaction that writes is alone from its first statement on.
+// forUpdate locks the rows of q until the transaction ends. SQLite has no row locks, and needs
+// none: a transaction that writes is alone from its first statement on.
 func (db *DB) forUpdate(q *bun.SelectQuery) *bun.SelectQuery {
 	if db.Engine == Postgres {
 		return q.For("UPDATE")

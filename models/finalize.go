@@ -85,7 +85,7 @@ func (s *Store) FinalizeOne(ctx context.Context, caller auth.Caller, id int64) (
 	return s.File(ctx, caller, id)
 }
 
-// checkBatch sees that a batch is well formed, and gives its ids.
+// checkBatch checks that a batch is well formed, and gives its ids.
 func checkBatch(files []FinalizeFile) ([]int64, error) {
 	if len(files) == 0 {
 		return nil, required("files")

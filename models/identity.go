@@ -90,7 +90,7 @@ func recordRole(ctx context.Context, tx bun.Tx, u *User) error {
 	})
 }
 
-// applyRoles gives a user the roles that their identity decides, or takes them.
+// applyRoles returns a user the roles that their identity decides, or takes them.
 func (s *Store) applyRoles(ctx context.Context, userID int64, id auth.Identity) error {
 	if id.IsAdministrator == nil && id.IsModerator == nil {
 		return nil
@@ -117,7 +117,7 @@ func (s *Store) applyRoles(ctx context.Context, userID int64, id auth.Identity) 
 	return err
 }
 
-// freeName gives a user name that is free, as like to a wanted one as may be.
+// freeName returns a user name that is free, as like to a wanted one as may be.
 func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string, error) {
 	wanted, _, _ = strings.Cut(wanted, "@") // some providers prefer an address
 	wanted = strings.Map(func(r rune) rune {
@@ -141,7 +141,7 @@ func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string,
 	return wanted + "-" + strings.ToLower(auth.NewSecret()[:10]), nil
 }
 
-// AuthenticateBearer gives the caller that a token of the operator's OpenID provider stands for,
+// AuthenticateBearer returns the caller that a token of the operator's OpenID provider stands for,
 // which reads and writes. verify tells whose it is. A good verdict is remembered as those of
 // Authenticate are.
 func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify func(context.Context, string) (auth.Identity, error)) (auth.Caller, error) {

@@ -164,13 +164,14 @@ func (l *loader) begin(ctx context.Context) error {
 	})
 }
 
-// findShelves learns the shelves.
+// findShelves learns the categories.
 func (l *loader) findShelves(ctx context.Context, db bun.IDB) (err error) {
 	l.shelves, err = shelvesByName(ctx, db)
 	return err
 }
 
-// shelvesByName gives the ids of all shelves by their slugs and by their names in small letters.
+// shelvesByName returns the ids of all categories by their slugs and by their names in small
+// letters.
 func shelvesByName(ctx context.Context, db bun.IDB) (map[string]int64, error) {
 	var all []*Category
 	err := db.NewSelect().Model(&all).Column("id", "slug", "name").Scan(ctx)
@@ -181,11 +182,11 @@ func shelvesByName(ctx context.Context, db bun.IDB) (map[string]int64, error) {
 	return shelves, err
 }
 
-// shelfOf names the lowest shelf that is known of a thing.
+// shelfOf names the lowest category that is known of a thing.
 func shelfOf(th dataset.Thing) string { return strings.ToLower(cmp.Or(th.Subcategory, th.Category)) }
 
-// ImportCheck gives a function that tells all that an import would have to leave out, or change, of
-// a thing.
+// ImportCheck returns a function that tells all that an import would have to leave out, or change,
+// of a thing.
 func (s *Store) ImportCheck(ctx context.Context) (func(dataset.Thing) error, error) {
 	shelves, err := shelvesByName(ctx, s.db.read)
 	return func(th dataset.Thing) error {
@@ -242,7 +243,7 @@ func (l *loader) batches(ctx context.Context) <-chan []incoming {
 	return ready
 }
 
-// tidyTags gives the tags of a thing as it may have them.
+// tidyTags returns the tags of a thing as it may have them.
 func (l *loader) tidyTags(th dataset.Thing) []string {
 	fitting := slices.DeleteFunc(slices.Clone(th.Tags), func(tag string) bool {
 		err := text("tag", tag, maxTag)
@@ -475,7 +476,7 @@ func author(th dataset.Thing) string {
 	return name
 }
 
-// owners gives the authors' ids by their names in small letters, and makes users of those who are
+// owners returns the authors' ids by their names in small letters, and makes users of those who are
 // none.
 func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[string]int64, error) {
 	first := make(map[string]dataset.Thing)

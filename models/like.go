@@ -84,8 +84,8 @@ func removeLike(ctx context.Context, tx bun.Tx, userID int64, target Target) (re
 	return true, countLike(ctx, tx, target, userID, -1)
 }
 
-// Unlike takes it back, also of a target that is hidden from the caller by now. Where there was no like
-// nothing changes.
+// Unlike takes it back, also of a target that is hidden from the caller by now. Where there was no
+// like nothing changes.
 func (s *Store) Unlike(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		_, hidden := s.holdLikeable(ctx, tx, caller, target)
@@ -120,7 +120,7 @@ func deleteLikes(ctx context.Context, tx bun.Tx, target Target) error {
 	return count(ctx, tx, userLikes.by(-1, userIDs...))
 }
 
-// LikedBy tells which of some things, or makes, a user likes.
+// LikedBy returns which of some things, or makes, a user likes.
 func (s *Store) LikedBy(ctx context.Context, userID int64, on TargetType, ids []int64) (map[int64]bool, error) {
 	var liked []int64
 	err := s.db.forIDs(ctx, "liked by, "+string(on), ids, &liked, func(among, user schema.QueryAppender) *bun.SelectQuery {

@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// Make is somebody's print of a thing.
+// Make is a user's print of a thing.
 type Make struct {
 	bun.BaseModel `bun:"table:makes,alias:m"`
 
@@ -93,7 +93,7 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 	return m, picture, nil
 }
 
-// publishMake shows a locked make to everybody who may see its thing.
+// publishMake shows a locked make to everyone who may see its thing.
 func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 	at := now()
 	m.State, m.PublishedAt = Published, &at
@@ -201,8 +201,9 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 	return s.Make(ctx, caller, c.ID)
 }
 
-// DeleteMake removes a make of the caller, or any for the staff, with its files, likes and
-// comments. The bytes go with the next collection of garbage, where nothing else names them.
+// DeleteMake removes a make of the caller, or any for moderators and administrators, with its
+// files, likes and comments. The bytes go with the next collection of garbage, where nothing else
+// names them.
 func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64) error {
 	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		m, err := s.lockMake(ctx, tx, id)
@@ -236,7 +237,7 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64) er
 	})
 }
 
-// Make gives a make that the caller may see. Whose it is sees it whatever became of its thing.
+// Make returns a make that the caller may see. Whose it is sees it whatever became of its thing.
 func (s *Store) Make(ctx context.Context, caller auth.Caller, id int64) (*Make, error) {
 	found, err := s.MakesByID(ctx, []int64{id})
 	if err != nil {
@@ -253,7 +254,7 @@ func (s *Store) Make(ctx context.Context, caller auth.Caller, id int64) (*Make, 
 	return m, err
 }
 
-// Allows tells the caller's verdict on reading the make, as far as its thing shows itself: nil or
+// Allows returns the caller's verdict on reading the make, as far as its thing shows itself: nil or
 // Forbidden.
 func (m *Make) Allows(caller auth.Caller) error {
 	if m.State == Published || m.OwnerID == caller.UserID || caller.Staff() {
@@ -262,14 +263,14 @@ func (m *Make) Allows(caller auth.Caller) error {
 	return fail(Forbidden, "make %d is a draft of someone else", m.ID)
 }
 
-// MakesByID gives the makes of those ids, for a caller who may see what refers to them.
+// MakesByID returns the makes of those ids, for a caller who may see what refers to them.
 func (s *Store) MakesByID(ctx context.Context, ids []int64) (map[int64]*Make, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Make) *bun.SelectQuery {
 		return pendingCounts(s.db.read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "makes", "m")
 	}, "m.id", func(m *Make) int64 { return m.ID })
 }
 
-// makes selects the makes that everybody may see.
+// makes selects the makes that everyone may see.
 func (s *Store) makes() *bun.SelectQuery {
 	return s.db.read.NewSelect().TableExpr("makes AS m").Where("m.state = 'published'").
 		Where("m.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = m.thing_id AND t.state = 'published')")

@@ -29,7 +29,7 @@ const (
 
 const maxReason = 2_000
 
-// ModerationEntry is what is kept of a decision, for ever.
+// ModerationEntry is what is kept of a decision, forever.
 type ModerationEntry struct {
 	bun.BaseModel `bun:"table:moderation_log,alias:ml"`
 
@@ -51,8 +51,8 @@ func record(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntr
 	return err
 }
 
-// recordDeletion keeps that one of the staff deleted what belongs to somebody else. What owners
-// delete themselves is not recorded.
+// recordDeletion keeps that a moderator or an administrator deleted what belongs to another user.
+// What owners delete themselves is not recorded.
 func recordDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
 	if e.UserID == caller.UserID {
 		return nil
@@ -60,7 +60,7 @@ func recordDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, e Modera
 	return record(ctx, tx, caller, e)
 }
 
-// ModerationLog lists all decisions for the staff, the latest first.
+// ModerationLog lists all decisions for moderators and administrators, the latest first.
 func (s *Store) ModerationLog(caller auth.Caller) (List, error) {
 	if !caller.Staff() {
 		return List{}, fail(Forbidden, "only the staff sees what was decided")
@@ -68,12 +68,12 @@ func (s *Store) ModerationLog(caller auth.Caller) (List, error) {
 	return List{db: s.db, by: order{id: "ml.id"}, rows: func(int64) *bun.SelectQuery { return s.db.read.NewSelect().TableExpr("moderation_log AS ml") }}, nil
 }
 
-// ModerationEntriesByID gives the decisions of those ids, for the staff.
+// ModerationEntriesByID returns the decisions of those ids, for moderators and administrators.
 func (s *Store) ModerationEntriesByID(ctx context.Context, ids []int64) (map[int64]*ModerationEntry, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*ModerationEntry) *bun.SelectQuery { return s.db.read.NewSelect().Model(rows) }, "ml.id", func(e *ModerationEntry) int64 { return e.ID })
 }
 
-// checkDecision sees that the caller is of the staff and says why.
+// checkDecision checks that the caller is of moderators and administrators and says why.
 func checkDecision(caller auth.Caller, reason string) error {
 	if !caller.Staff() {
 		return fail(Forbidden, "this is for the staff")
@@ -144,7 +144,7 @@ func (s *Store) RestoreUser(ctx context.Context, caller auth.Caller, name, reaso
 	return s.decideOnUser(ctx, caller, name, reason, RestoredUser, func(u *User) { u.SuspendedAt, u.SuspensionReason = nil, "" }, "suspended_at", "suspension_reason")
 }
 
-// SetUserRole gives a user another role, for an administrator.
+// SetUserRole returns a user another role, for an administrator.
 func (s *Store) SetUserRole(ctx context.Context, caller auth.Caller, name string, role auth.Role, reason string) (*User, error) {
 	if err := administers(caller); err != nil {
 		return nil, err

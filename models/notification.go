@@ -92,7 +92,7 @@ func forgetNotification(ctx context.Context, tx bun.Tx, kind NotificationKind, a
 	return err
 }
 
-// notifyOfFailure tells the owners of the files of a preview that it failed.
+// notifyOfFailure returns the owners of the files of a preview that it failed.
 func notifyOfFailure(ctx context.Context, tx bun.Tx, previewID int64) error {
 	files := tx.NewSelect().Model((*File)(nil)).
 		ColumnExpr("f.owner_id, ?, ?, f.id, ?", NotifyProcessingFailed, OnFile, now()).

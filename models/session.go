@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// session is what is kept of somebody's being signed in in a browser: never the secret that the
+// session is what is kept of a user's being signed in in a browser: never the secret that the
 // browser holds.
 type session struct {
 	bun.BaseModel `bun:"table:sessions,alias:se"`
@@ -23,7 +23,7 @@ type session struct {
 	ExpiresAt time.Time
 }
 
-// SessionLifetime is how long somebody stays signed in.
+// SessionLifetime is how long a user stays signed in.
 const SessionLifetime = 14 * 24 * time.Hour
 
 // SignIn begins a session of a user and gives the secret for the browser. Who is suspended is

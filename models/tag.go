@@ -41,7 +41,7 @@ func tagSlug(name string) string {
 	return strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(name, "_", " "))), "_")
 }
 
-// slugTags gives all tags their slugs, and makes one of those that are spellings of one. A thing
+// slugTags returns all tags their slugs, and makes one of those that are spellings of one. A thing
 // filed under several of them keeps the first.
 func slugTags(ctx context.Context, tx bun.Tx) error {
 	var tags []*Tag
@@ -138,7 +138,7 @@ func tagIDs(ctx context.Context, db bun.IDB, thingID int64) (ids []int64, err er
 	return ids, err
 }
 
-// Tag gives the tag of a name, whatever its spelling, where published things are filed under it.
+// Tag returns the tag of a name, whatever its spelling, where published things are filed under it.
 func (s *Store) Tag(ctx context.Context, name string) (*Tag, error) {
 	g := new(Tag)
 	if text("name", name, maxTag) != nil { // no tag is called so
@@ -155,12 +155,12 @@ func selectTags(db bun.IDB, rows any) *bun.SelectQuery {
 	return pendingCounts(db.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "tags", "g")
 }
 
-// TagsByID gives the tags of those ids.
+// TagsByID returns the tags of those ids.
 func (s *Store) TagsByID(ctx context.Context, ids []int64) (map[int64]*Tag, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Tag) *bun.SelectQuery { return selectTags(s.db.read, rows) }, "g.id", func(g *Tag) int64 { return g.ID })
 }
 
-// TagsOf gives the tags of things, by the names and in the order that their owners gave them.
+// TagsOf returns the tags of things, by the names and in the order that their owners gave them.
 func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag, error) {
 	tags := make(map[int64][]*Tag, len(thingIDs))
 	var rows []struct {

@@ -13,7 +13,7 @@ import (
 )
 
 // PublicationState tells who may see a thing or a make: a draft its owner alone, a published one
-// everybody.
+// everyone.
 type PublicationState string
 
 // The states of publication.
@@ -74,7 +74,7 @@ func (t *Thing) AfterScanRow(ctx context.Context) error {
 // downloaded.
 func (t *Thing) DownloadCount() int64 { return t.FoldedDownloads + t.NewDownloads }
 
-// IsFeatured tells whether the staff shows it to everybody.
+// IsFeatured reports whether moderators and administrators shows it to everyone.
 func (t *Thing) IsFeatured() bool { return t.FeaturedAt != nil }
 
 // selectThings reads things with their counts.
@@ -106,7 +106,7 @@ func (s *Store) lockOwnThing(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	return t, err
 }
 
-// Thing gives a thing that the caller may see.
+// Thing returns a thing that the caller may see.
 func (s *Store) Thing(ctx context.Context, caller auth.Caller, id int64) (*Thing, error) {
 	found, err := s.ThingsByID(ctx, []int64{id})
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Store) Thing(ctx context.Context, caller auth.Caller, id int64) (*Thing
 	return t, t.Allows(caller)
 }
 
-// Allows tells the caller's verdict on reading the thing: nil or Forbidden.
+// Allows returns the caller's verdict on reading the thing: nil or Forbidden.
 func (t *Thing) Allows(caller auth.Caller) error {
 	if t.State == Published || t.OwnerID == caller.UserID || caller.Staff() {
 		return nil
@@ -130,7 +130,7 @@ func (t *Thing) Allows(caller auth.Caller) error {
 	return fail(Forbidden, "thing %d is a draft of someone else", t.ID)
 }
 
-// ThingsByID gives the things of those ids, for a caller who may see what refers to them.
+// ThingsByID returns the things of those ids, for a caller who may see what refers to them.
 func (s *Store) ThingsByID(ctx context.Context, ids []int64) (map[int64]*Thing, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Thing) *bun.SelectQuery { return selectThings(s.db.read, rows) }, "t.id", func(t *Thing) int64 { return t.ID })
 }

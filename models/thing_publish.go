@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// PublishThing shows a draft to everybody. One that is published already stays as it is.
+// PublishThing shows a draft to everyone. One that is published already stays as it is.
 func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64) (*Thing, error) {
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockOwnThing(ctx, tx, caller, id)
@@ -138,8 +138,8 @@ func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, 
 	return s.Thing(ctx, caller, id)
 }
 
-// lockBelow locks what files may hang on below a locked thing, so that no finalization is under way
-// there: makes first, as whoever comments locks them, each by id.
+// lockBelow locks what files may are attached to below a locked thing, so that no finalization is
+// under way there: makes first, as whoever comments locks them, each by id.
 func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
 	var makes, comments []int64
 	err := s.db.forUpdate(tx.NewSelect().Model((*Make)(nil)).Column("m.id").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx, &makes)
@@ -195,7 +195,7 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64) e
 			"UPDATE files SET download_count = download_count + (SELECT count(*) FROM downloads WHERE file_id = files.id AND NOT folded) WHERE thing_id = ?0 AND target_type <> 'thing'",
 			"DELETE FROM downloads WHERE thing_id = ?0",
 			"DELETE FROM files WHERE target_type = 'thing' AND target_id = ?0",
-			// What hangs on makes, and on comments on makes, has no thing at its root any more.
+			// What is attached to makes, and on comments on makes, has no thing at its root any more.
 			"UPDATE files SET thing_id = 0 WHERE thing_id = ?0",
 			"UPDATE comments SET thing_id = NULL WHERE thing_id = ?0",
 			"UPDATE makes SET thing_id = NULL WHERE thing_id = ?0",

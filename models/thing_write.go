@@ -205,7 +205,7 @@ func set[T any](value, to *T) {
 	}
 }
 
-// moveThing puts a thing onto another shelf.
+// moveThing puts a thing onto another category.
 func moveThing(ctx context.Context, tx bun.Tx, t *Thing, which string) error {
 	c, err := category(ctx, tx, which)
 	if err != nil || c.ID == t.CategoryID {

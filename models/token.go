@@ -29,7 +29,7 @@ type Token struct {
 	LastUsedAt    *time.Time // give or take usedEvery; nil: never
 }
 
-// ScopeList gives the scopes one by one.
+// ScopeList returns the scopes one by one.
 func (t *Token) ScopeList() []auth.Scope {
 	scopes, _ := auth.ParseScopes(strings.Fields(t.Scopes)) // they were parsed before they were kept
 	return scopes
@@ -44,7 +44,7 @@ func insertToken(ctx context.Context, db bun.IDB, row *Token) (token string, err
 	return token, err
 }
 
-// Authenticate gives the caller that an access token stands for. One that is unknown, expired or
+// Authenticate returns the caller that an access token stands for. One that is unknown, expired or
 // revoked is Unauthenticated. A good verdict is remembered for a second: a token that is revoked by
 // another process dies within that, one that is revoked here at once.
 func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, error) {
@@ -130,7 +130,8 @@ type verdict struct {
 
 func newTokenCache() *tokenCache { return &tokenCache{good: make(map[string]verdict)} }
 
-// get gives a verdict that is remembered. age is for put, which comes after the database was asked.
+// get returns a verdict that is remembered. age is for put, which comes after the database was
+// asked.
 func (c *tokenCache) get(hash string) (caller auth.Caller, ok bool, age int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

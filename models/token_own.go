@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// CreateToken makes an access token of the user of that name, for whoever runs the server, and
-// gives it, the only time that it can be seen. lifetime 0 is for ever.
+// CreateToken makes an access token of the user of that name, for the operator, without a caller,
+// and gives it, the only time that it can be seen. lifetime 0 is forever.
 func (s *Store) CreateToken(ctx context.Context, username, name string, scopes auth.Scopes, lifetime time.Duration) (string, error) {
 	if err := text("name", name, maxName); err != nil {
 		return "", err
@@ -32,7 +32,7 @@ func (s *Store) CreateToken(ctx context.Context, username, name string, scopes a
 	return insertToken(ctx, s.db.write, row)
 }
 
-// NewToken is what a token is made of that a user makes for himself.
+// NewToken is what a token is made of that a user makes for themselves.
 type NewToken struct {
 	Name      string
 	Scopes    []auth.Scope
@@ -141,15 +141,15 @@ func (s *Store) WorkingTokens(ctx context.Context, caller auth.Caller) (tokens [
 	return tokens, err
 }
 
-// TokensByID gives the tokens of those ids, for their user.
+// TokensByID returns the tokens of those ids, for their user.
 func (s *Store) TokensByID(ctx context.Context, ids []int64) (map[int64]*Token, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Token) *bun.SelectQuery {
 		return s.db.read.NewSelect().Model(rows).ExcludeColumn("sha256")
 	}, "tk.id", func(t *Token) int64 { return t.ID })
 }
 
-// TokensOf gives the access tokens of the user of that name that are not revoked, the latest first,
-// for whoever runs the server.
+// TokensOf returns the access tokens of the user of that name that are not revoked, the latest
+// first, for the operator, without a caller.
 func (s *Store) TokensOf(ctx context.Context, username string) (tokens []*Token, err error) {
 	u, err := s.User(ctx, auth.Caller{}, username)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *Store) TokensOf(ctx context.Context, username string) (tokens []*Token,
 	return tokens, err
 }
 
-// RevokeToken ends an access token of the caller's user. One that is somebody else's is missing; an
+// RevokeToken ends an access token of the caller's user. One that is another user's is missing; an
 // application ends its own alone.
 func (s *Store) RevokeToken(ctx context.Context, caller auth.Caller, id int64) (*Token, error) {
 	if caller.ApplicationID != 0 && caller.TokenID != id {
@@ -168,7 +168,7 @@ func (s *Store) RevokeToken(ctx context.Context, caller auth.Caller, id int64) (
 	return s.revoke(ctx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Where("user_id = ?", caller.UserID) })
 }
 
-// RevokeAnyToken ends an access token of anybody, for whoever runs the server.
+// RevokeAnyToken ends an access token of anyone, for the operator, without a caller.
 func (s *Store) RevokeAnyToken(ctx context.Context, id int64) (*Token, error) {
 	return s.revoke(ctx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q })
 }

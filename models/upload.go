@@ -110,7 +110,7 @@ func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int
 	return up, err
 }
 
-// fits tells whether a file of at least so many bytes is within its limit and the room that is
+// fits reports whether a file of at least so many bytes is within its limit and the room that is
 // left.
 func fits(atLeast, limit int64, room *room) error {
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// DeprecatedCall tells how often one token, or program, called something that is deprecated.
+// DeprecatedCall returns how often one token, or program, called something that is deprecated.
 type DeprecatedCall struct {
 	bun.BaseModel `bun:"table:deprecated_calls,alias:dc"`
 
@@ -113,8 +113,8 @@ func (s *Store) SaveUsage(ctx context.Context) error {
 	return errors.Join(s.saveCalls(ctx, calls), s.saveUses(ctx, tokens), s.saveActivity(ctx, users))
 }
 
-// saveActivity keeps when users were active, all of them with the time of the last. Those of whom an
-// activity was kept within activeEvery are left as they are.
+// saveActivity keeps when users were active, all of them with the time of the last. Those of whom
+// an activity was kept within activeEvery are left as they are.
 func (s *Store) saveActivity(ctx context.Context, users map[int64]time.Time) error {
 	if len(users) == 0 {
 		return nil
@@ -205,7 +205,8 @@ func (s *Store) boundAgents(ctx context.Context, tx bun.Tx, calls map[callKey]*D
 	return rows, nil
 }
 
-// DeprecatedCalls tells the staff who still calls what is deprecated, the latest call first.
+// DeprecatedCalls tells moderators and administrators who still calls what is deprecated, the
+// latest call first.
 func (s *Store) DeprecatedCalls(ctx context.Context, caller auth.Caller, limit int) (calls []*DeprecatedCall, err error) {
 	if !caller.Staff() {
 		return nil, fail(Forbidden, "only the staff sees who calls what is deprecated")

@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// User is somebody with an account.
+// User is a user with an account.
 type User struct {
 	bun.BaseModel `bun:"table:users,alias:u"`
 
@@ -42,7 +42,7 @@ type User struct {
 	Changes         Changes `bun:",scanonly"`
 }
 
-// Role tells what the user may do beside what everybody may.
+// Role returns what the user may do beside what everyone may.
 func (u *User) Role() auth.Role { return roleOf(u.IsAdmin, u.IsModerator) }
 
 func roleOf(admin, moderator bool) auth.Role {
@@ -114,7 +114,7 @@ type ProfileChange struct {
 	DefaultLicense *License
 }
 
-// UpdateProfile changes what the caller tells of himself.
+// UpdateProfile changes what the caller tells of themselves.
 func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c ProfileChange) (*User, error) {
 	err := errors.Join(optional("firstName", c.FirstName, maxName), optional("lastName", c.LastName, maxName), optional("email", c.Email, maxName),
 		optional("bio", c.Bio, MaxText), optional("location", c.Location, maxName))
@@ -161,7 +161,7 @@ func (s *Store) UsersNamed(ctx context.Context, names []string) (taken []string,
 	return taken, err
 }
 
-// User gives the user of that name, whatever its case; "me" is the caller.
+// User returns the user of that name, whatever its case; "me" is the caller.
 func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*User, error) {
 	u := new(User)
 	q := selectUsers(s.db.read, u)
@@ -201,7 +201,7 @@ func selectUsers(db bun.IDB, rows any) *bun.SelectQuery {
 	return pendingCounts(db.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "users", "u")
 }
 
-// UsersByID gives the users of those ids; one that is missing is missing in the map.
+// UsersByID returns the users of those ids; one that is missing is missing in the map.
 func (s *Store) UsersByID(ctx context.Context, ids []int64) (map[int64]*User, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*User) *bun.SelectQuery { return selectUsers(s.db.read, rows) }, "u.id", func(u *User) int64 { return u.ID })
 }

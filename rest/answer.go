@@ -11,7 +11,8 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// answer says what the data of an operation becomes on the wire. Data are decoded once, into the wire's own structs: they are the size of a page.
+// answer says what the data of an operation becomes on the wire. Data are decoded once, into the
+// wire's own structs: they are the size of a page.
 type answer struct {
 	write  func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error
 	schema reflect.Type // of the body; nil where there is none
@@ -47,7 +48,7 @@ func read[T any](data []byte) (v T, err error) {
 	return of.Answer, nil
 }
 
-// only gives the value of an object that has but one key.
+// only returns the value of an object that has but one key.
 func only[T any](object map[string]T) (v T, err error) {
 	for _, v := range object {
 		if len(object) == 1 {
@@ -100,7 +101,8 @@ func inside[T any]() answer {
 	}).as(reflect.TypeFor[T]())
 }
 
-// first answers with the only entry of the list under the one key of an object. That there is none is NotFound.
+// first answers with the only entry of the list under the one key of an object. That there is none
+// is NotFound.
 func first[T, Read any](noun string, as func(s *server, read *Read) *T) answer {
 	return body(func(s *server, _ *http.Request, data []byte) (*T, error) {
 		object, err := read[map[string][]*Read](data)
@@ -119,7 +121,8 @@ func first[T, Read any](noun string, as func(s *server, read *Read) *T) answer {
 	}).as(reflect.TypeFor[T]())
 }
 
-// listInside answers with the list under the one key of an object, bare and whole. One entry that is no list becomes one.
+// listInside answers with the list under the one key of an object, bare and whole. One entry that
+// is no list becomes one.
 func listInside[T any]() answer {
 	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 		object, err := read[map[string]oneOrMore[T]](data)
@@ -153,7 +156,8 @@ type part[T any] struct {
 	Items []*T
 }
 
-// page answers with a numbered page of a list as a bare array, its total and its neighbours in headers.
+// page answers with a numbered page of a list as a bare array, its total and its neighbours in
+// headers.
 func page[T any]() answer {
 	return pageAs(func(items []*T) any { return items }, reflect.TypeFor[[]T]())
 }
@@ -176,7 +180,8 @@ func pageAs[T any](as func(items []*T) any, schema reflect.Type) answer {
 	}, schema: schema, paged: true}
 }
 
-// listing is page for a list that is an operation's whole answer, and of which the list beside it tells more.
+// listing is page for a list that is an operation's whole answer, and of which the list beside it
+// tells more.
 func listing[T any]() answer {
 	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 		var of struct {

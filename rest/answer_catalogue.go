@@ -8,8 +8,8 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// categories answers with all shelves: with ?return=complete each holds those on it, else there are
-// the roots alone.
+// categories answers with all categories: with ?return=complete each holds those on it, else there
+// are the roots alone.
 var categories = func() answer {
 	a := body(func(s *server, r *http.Request, data []byte) ([]*wire.CategorySchema, error) {
 		roots, err := read[[]*wire.CategorySchema](data)

@@ -21,7 +21,8 @@ var redirect = answer{write: func(_ *server, w http.ResponseWriter, _ *http.Requ
 	return nil
 }}
 
-// lookedAt answers HEAD where GET would record a download: it leads to the bytes and records nothing.
+// lookedAt answers HEAD where GET would record a download: it leads to the bytes and records
+// nothing.
 var lookedAt = answer{write: func(s *server, w http.ResponseWriter, _ *http.Request, data []byte) error {
 	f, err := read[struct {
 		ID                wire.ID
@@ -62,9 +63,9 @@ type eitherSchema struct {
 	*wire.ImageSummary
 }
 
-// images answers with the images of a thing, in the sizes that ?type= and ?size= name, or in all. The
-// URL of each is that of the image below the thing, which leads to the bytes without a token. That of
-// an image that is not public is the signed URL of its bytes.
+// images answers with the images of a thing, in the sizes that ?type= and ?size= name, or in all.
+// The URL of each is that of the image below the thing, which leads to the bytes without a token.
+// That of an image that is not public is the signed URL of its bytes.
 var images = imageList(func(s *server, r *http.Request, p *wire.Picture) *wire.ImageSchema {
 	url := p.URL
 	if !strings.Contains(url, "?") {

@@ -163,7 +163,7 @@ func readForm(r *http.Request) (fields map[string]any, file *filePart, err error
 	}
 }
 
-// takesFile tells whether an operation's body carries a file.
+// takesFile reports whether an operation's body carries a file.
 func takesFile(op *operation) bool {
 	v := op.variables["file"]
 	return v != nil && v.Type.Name() == "Upload"

@@ -23,7 +23,7 @@ Lists come in pages by number here, as the old face has them. New programs do be
 ` + "`pageInfo { hasNextPage endCursor }`" + ` in the selection.
 `
 
-// Guide tells owners of programs for the old face what to send in place of each path, in Markdown.
+// Guide tells owners of programs for the old API what to send in place of each path, in Markdown.
 func Guide(g *graph.Graph) ([]byte, error) {
 	schema := g.Schema()
 	document, err := loadDocument(schema)
@@ -79,7 +79,7 @@ func Guide(g *graph.Graph) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// Stored gives the document of each operation as a client sends it that moves to GraphQL: as the
+// Stored returns the document of each operation as a client sends it that moves to GraphQL: as the
 // guide shows it, with its fragments after it.
 func Stored(g *graph.Graph) ([]graphqlhttp.Document, error) {
 	document, err := loadDocument(g.Schema())

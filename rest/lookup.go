@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// Lookups of the same by the same caller at the same time share one run: what many ask for at once, such as the first page of the newest, is what is
-// dear to make.
+// Lookups of the same by the same caller at the same time share one run: what many ask for at once,
+// such as the first page of the newest, is what is dear to make.
 
 // lookupKey names what is looked up, and for whom. All that an answer depends on is in it.
 func lookupKey(r *http.Request) string {
@@ -38,7 +38,8 @@ func (a *recorded) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// send sends the answer. One that succeeded carries a tag of its content, and is not sent again to whoever holds it.
+// send sends the answer. One that succeeded carries a tag of its content, and is not sent again to
+// whoever holds it.
 func (a *recorded) send(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	announced := h.Values("Link")
@@ -64,7 +65,8 @@ func (a *recorded) send(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(a.body) // a client that is gone reads no error
 }
 
-// matches tells whether If-None-Match names a tag, by the weak comparison of RFC 9110, section 8.8.3.2.
+// matches reports whether If-None-Match names a tag, by the weak comparison of RFC 9110, section
+// 8.8.3.2.
 func matches(given []string, tag string) bool {
 	for candidate := range strings.SplitSeq(strings.Join(given, ","), ",") {
 		candidate = strings.TrimSpace(candidate)

@@ -13,8 +13,8 @@ import (
 // object is a JSON object of the description.
 type object map[string]any
 
-// OpenAPI describes the face in OpenAPI 3.1, from the routes, the stored documents and the wire structs: nothing in it is written
-// twice. base is the address of the server that it names.
+// OpenAPI describes the face in OpenAPI 3.1, from the routes, the stored documents and the wire
+// structs: nothing in it is written twice. base is the address of the server that it names.
 func OpenAPI(g *graph.Graph, base string) ([]byte, error) {
 	schema := g.Schema()
 	document, err := loadDocument(schema)
@@ -120,7 +120,7 @@ func (d *describer) operation(r route, op *operation) object {
 	return described
 }
 
-// pageBounds tells the bounds of the parameters that every list has.
+// pageBounds returns the bounds of the parameters that every list has.
 func pageBounds(name string, value object) object {
 	switch name {
 	case "page":
@@ -178,7 +178,8 @@ func (d *describer) responses(r route, op *operation) object {
 	return all
 }
 
-// refuses tells whether an operation may be asked what it cannot take: it has parameters besides ids and the numbers of pages.
+// refuses reports whether an operation may be asked what it cannot take: it has parameters besides
+// ids and the numbers of pages.
 func (op *operation) refuses(r route) bool {
 	if slices.Contains([]string{"publishThing", "addLike", "toggleLike", "followUser", "unfollowUser", "deleteFile", "deleteImage"}, op.field.Name) {
 		return true

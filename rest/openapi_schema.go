@@ -130,7 +130,7 @@ func (d *describer) component(t reflect.Type) object {
 	return object{"$ref": "#/components/schemas/" + name}
 }
 
-// shadowed tells whether a field of an embedded struct has given way to one of the struct itself.
+// shadowed reports whether a field of an embedded struct has given way to one of the struct itself.
 func shadowed(t reflect.Type, f reflect.StructField) bool {
 	own, _ := t.FieldByName(f.Name)
 	return len(own.Index) < len(f.Index)

@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the goldens anew")
 
-// The description, the schema and the guide change only when somebody means it: go test ./rest
+// The description, the schema and the guide change only when a user means it: go test ./rest
 // -update.
 func TestGoldens(t *testing.T) {
 	g := graph.New(nil)

@@ -29,7 +29,7 @@ type operation struct {
 	variables map[string]*ast.VariableDefinition
 }
 
-// Documents gives all stored documents as one text, in which they share fragments.
+// Documents returns all stored documents as one text, in which they share fragments.
 func Documents() string {
 	files, err := fs.Glob(operationFiles, "operations/*.graphql")
 	var all strings.Builder
@@ -57,7 +57,7 @@ func loadDocument(schema *ast.Schema) (*ast.QueryDocument, error) {
 
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// matchOperations gives each route its operation. Every route needs one and every operation a
+// matchOperations returns each route its operation. Every route needs one and every operation a
 // route, each path parameter a variable, and each operation one field, which says what scope it
 // needs.
 func matchOperations(document *ast.QueryDocument, schema *ast.Schema) (map[string]*operation, error) {
@@ -94,8 +94,8 @@ func matchOperations(document *ast.QueryDocument, schema *ast.Schema) (map[strin
 	return found, errors.Join(errs...)
 }
 
-// scopeOf gives the field that an operation is about, and the scope that it needs. Beside it there
-// may be a list that tells more of the one that it answers.
+// scopeOf returns the field that an operation is about, and the scope that it needs. Beside it
+// there may be a list that tells more of the one that it answers.
 func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error) {
 	var answer *ast.Field
 	others := 0
@@ -117,7 +117,7 @@ func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error
 	return nil, "", fmt.Errorf("rest: operation %s: want one field, with @auth, under the alias answer, and no other but list", definition.Name)
 }
 
-// checkDeprecation sees that a route and the field that it runs agree on whether they are
+// checkDeprecation checks that a route and the field that it runs agree on whether they are
 // deprecated.
 func (r route) checkDeprecation(field *ast.Field) error {
 	reason := deprecationReason(field.Definition)
@@ -144,7 +144,7 @@ func (op *operation) reason(d *deprecation) string {
 	return deprecationReason(op.field.Definition)
 }
 
-// mutates tells whether running it changes anything.
+// mutates reports whether running it changes anything.
 func (op *operation) mutates() bool { return op.Operation == ast.Mutation }
 
 // nameFields rewrites an error that names a field of a GraphQL input to name the parameter of the
@@ -186,7 +186,8 @@ func parameterOf(name string, value *ast.Value, field string) string {
 	if value.Kind == ast.Variable && name == field {
 		return value.Raw
 	}
-	if name == field && value.Kind == ast.ObjectValue { // a target, which REST writes as a type and an id
+	// a target, which REST writes as a type and an id
+	if name == field && value.Kind == ast.ObjectValue {
 		for _, part := range []string{"type", "id"} {
 			if v := value.Children.ForName(part); v != nil && v.Kind == ast.Variable {
 				return v.Raw

@@ -22,8 +22,8 @@ const (
 	del   = http.MethodDelete
 )
 
-// routes is the whole face: every path answers with and without a slash at its end. The form upload, which streams
-// and carries no token, is the one operation besides; form.go has it.
+// routes is the whole face: every path answers with and without a slash at its end. The form
+// upload, which streams and carries no token, is the one operation besides; form.go has it.
 var routes = []route{
 	{post, "/things", "post_things", inside[wire.ThingSchema](), nil},
 	{get, "/things/{thing_id}", "get_things_thing_id", one[wire.ThingSchema](), nil},

@@ -1,5 +1,6 @@
-// Package rest is the face for programs written for the old REST API: a table of routes, each of which runs a stored GraphQL
-// document on the same schema that GraphQL clients use. No rules and no queries live here.
+// Package rest is the face for programs written for the old REST API: a table of routes, each of
+// which runs a stored GraphQL document on the same schema that GraphQL clients use. No rules and no
+// queries live here.
 package rest
 
 import (
@@ -32,9 +33,10 @@ type Options struct {
 	Sunset time.Time
 	// NoteDeprecated remembers who called a deprecated operation.
 	NoteDeprecated func(r *http.Request, operation string)
-	// MayUpload tells whether a file of at least so many bytes can be taken from the caller.
+	// MayUpload reports whether a file of at least so many bytes can be taken from the caller.
 	MayUpload func(ctx context.Context, atLeast int64) error
-	// StoreForm takes the bytes, at least so many, of the staged upload that a checked form stands for.
+	// StoreForm takes the bytes, at least so many, of the staged upload that a checked form stands
+	// for.
 	StoreForm func(ctx context.Context, form signing.Form, atLeast int64, file io.Reader) error
 }
 
@@ -45,7 +47,8 @@ type server struct {
 	lookups  coalesce.Group[*recorded]
 }
 
-// Handler answers the documented paths. It fails when a route and the stored documents do not fit each other or the schema.
+// Handler answers the documented paths. It fails when a route and the stored documents do not fit
+// each other or the schema.
 func Handler(o Options) (http.Handler, error) {
 	s := &server{Options: o, schema: o.Graph.Schema()}
 	document, err := loadDocument(s.schema)
@@ -69,7 +72,8 @@ func Handler(o Options) (http.Handler, error) {
 	return notFound(mux), nil
 }
 
-// mount answers a path with and without a slash at its end; a redirect between them would turn a POST into a GET.
+// mount answers a path with and without a slash at its end; a redirect between them would turn a
+// POST into a GET.
 func (s *server) mount(mux *http.ServeMux, pattern string, h http.Handler) {
 	mux.Handle(pattern, h)
 	mux.Handle(pattern+"/{$}", h)
@@ -168,8 +172,8 @@ func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http
 	}
 }
 
-// respondAnonymously answers a request without a token if the operation permits that and what it asks
-// for is public. Otherwise it writes nothing and returns false.
+// respondAnonymously answers a request without a token if the operation permits that and what it
+// asks for is public. Otherwise it writes nothing and returns false.
 func (s *server) respondAnonymously(rt route, op *operation, w http.ResponseWriter, r *http.Request) bool {
 	caller, err := auth.From(r.Context())
 	if rt.answer.anonymous == nil || err != nil || caller.Known() {
@@ -183,7 +187,7 @@ func (s *server) respondAnonymously(rt route, op *operation, w http.ResponseWrit
 	return len(response.Errors) == 0 && rt.answer.anonymous(w, response.Data) == nil
 }
 
-// badCursor tells whether an operation failed for its cursor.
+// badCursor reports whether an operation failed for its cursor.
 func badCursor(errs gqlerror.List) bool {
 	return slices.ContainsFunc(errs, func(e *gqlerror.Error) bool { return e.Extensions["field"] == "after" })
 }

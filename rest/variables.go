@@ -15,9 +15,9 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// variables gives the variables of an operation from the path, the query and the body, by name: the
-// path wins over the body, the body over the query. Each becomes what its declared type wants. What
-// is absent, or null, is left out; what is unknown is not looked at.
+// variables returns the variables of an operation from the path, the query and the body, by name:
+// the path wins over the body, the body over the query. Each becomes what its declared type wants.
+// What is absent, or null, is left out; what is unknown is not looked at.
 func (s *server) variables(op *operation, r *http.Request) (map[string]any, error) {
 	query := r.URL.Query()
 	given := fromQuery(query)
@@ -71,9 +71,9 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 	return variables, nil
 }
 
-// setLicense sets the variable of a license. Old programs send licenses that were never documented, so
-// an unknown one is no error: a new thing gets the first license of the table, and for a change the
-// variable is left out, so that the license stays.
+// setLicense sets the variable of a license. Old programs send licenses that were never documented,
+// so an unknown one is no error: a new thing gets the first license of the table, and for a change
+// the variable is left out, so that the license stays.
 func setLicense(variables map[string]any, v *ast.VariableDefinition, value any) {
 	text, _ := value.(string)
 	license, ok := wire.LicenseEnum(text)
@@ -180,7 +180,7 @@ func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 // jsonTexts are the parameters that are arrays on the wire and JSON texts in GraphQL.
 var jsonTexts = map[string]bool{"details_parts": true}
 
-// named gives the id, or the name, of an object that stands where one of these is wanted: clients
+// named returns the id, or the name, of an object that stands where one of these is wanted: clients
 // send back whole what they got.
 func named(value any, wanted string) any {
 	if object, ok := value.(map[string]any); ok {
@@ -245,7 +245,7 @@ func convertEnum(name string, value any, definition *ast.Definition) (any, error
 	return nil, badInput(name, "%s: want one of %s", name, strings.Join(words(definition), ", "))
 }
 
-// isID tells whether text is an id as this server writes them.
+// isID reports whether text is an id as this server writes them.
 func isID(text string) bool {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return err == nil && strconv.FormatInt(n, 10) == text

@@ -30,10 +30,11 @@ const (
 	Canceled            Code = "CANCELED"             // the client closed the connection
 
 	// The codes of GraphQL documents that cannot be executed. Apollo's clients know them by name.
-	ParseFailed            Code = "GRAPHQL_PARSE_FAILED"      // a syntax error
-	ValidationFailed       Code = "GRAPHQL_VALIDATION_FAILED" // the document does not fit the schema
-	PersistedQueryNotFound Code = "PERSISTED_QUERY_NOT_FOUND" // the server does not know the hash: send the text, too
-	Internal               Code = "INTERNAL"                  // a fault of the server; details are in its log
+	ParseFailed      Code = "GRAPHQL_PARSE_FAILED"      // a syntax error
+	ValidationFailed Code = "GRAPHQL_VALIDATION_FAILED" // the document does not fit the schema
+	// the server does not know the hash: send the text, too
+	PersistedQueryNotFound Code = "PERSISTED_QUERY_NOT_FOUND"
+	Internal               Code = "INTERNAL" // a fault of the server; details are in its log
 )
 
 // Error is a failure whose Message may be shown to the client that caused it.
@@ -66,8 +67,10 @@ const (
 	FieldNotFound   FieldCode = "NOT_FOUND"    // refers to an object that does not exist
 	FieldInvalid    FieldCode = "INVALID"      // anything else
 
-	FieldDescriptionRequired FieldCode = "DESCRIPTION_REQUIRED" // a thing without a description cannot be published
-	FieldModelRequired       FieldCode = "MODEL_REQUIRED"       // a thing without a model file cannot be published
+	// a thing without a description cannot be published
+	FieldDescriptionRequired FieldCode = "DESCRIPTION_REQUIRED"
+	// a thing without a model file cannot be published
+	FieldModelRequired FieldCode = "MODEL_REQUIRED"
 )
 
 // FieldError is one fault of an input.

@@ -9,7 +9,8 @@ func WithNetwork(ctx context.Context, network string) context.Context {
 	return context.WithValue(ctx, networkKey{}, network)
 }
 
-// WithoutAccount returns a context whose work counts for nobody, for work that several callers share.
+// WithoutAccount returns a context whose work counts for nobody, for work that several callers
+// share.
 func WithoutAccount(ctx context.Context) context.Context {
 	return WithNetwork(WithCaller(ctx, Caller{}, nil), "")
 }

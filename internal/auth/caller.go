@@ -41,7 +41,7 @@ func ParseScopes(names []string) (Scopes, error) {
 	return s, nil
 }
 
-// Has tells whether the set holds scope.
+// Has reports whether the set holds scope.
 func (s Scopes) Has(scope Scope) bool { return slices.Contains(s, scope) }
 
 func (s Scopes) String() string {
@@ -52,7 +52,7 @@ func (s Scopes) String() string {
 	return strings.Join(names, " ")
 }
 
-// Role is what a user may do beside what everybody may.
+// Role is what a user may do beside what everyone may.
 type Role string
 
 // The roles, each with the powers of those before it.
@@ -64,9 +64,12 @@ const (
 
 // Caller is who makes a request. The zero Caller is nobody.
 type Caller struct {
-	TokenID       int64 // 0: the caller showed an ID token of the operator's OpenID provider, or is signed in in a browser
-	SessionID     int64 // of the browser in which the caller is signed in; 0: no browser
-	UserID        int64 // 0: the token is an application's own, which stands for nobody and reads what is public
+	// 0: the caller showed an ID token of the operator's OpenID provider, or is signed in in a
+	// browser
+	TokenID   int64
+	SessionID int64 // of the browser in which the caller is signed in; 0: no browser
+	// 0: the token is an application's own, which stands for nobody and reads what is public
+	UserID        int64
 	ApplicationID int64 // 0: no application came between
 	Role          Role
 	Suspended     string    // why the user may write no more; empty: he is not suspended
@@ -74,16 +77,16 @@ type Caller struct {
 	Scopes        Scopes
 }
 
-// Known tells whether the caller is anybody at all.
+// Known reports whether the caller is anyone at all.
 func (c Caller) Known() bool { return c.TokenID != 0 || c.UserID != 0 }
 
-// Staff tells whether the caller acts as a moderator or an administrator: is one, and holds a token
-// that says so.
+// Staff reports whether the caller acts as a moderator or an administrator: is one, and holds a
+// token that says so.
 func (c Caller) Staff() bool {
 	return (c.Role == Moderator || c.Role == Administrator) && c.Suspended == "" && c.Scopes.Has(Admin)
 }
 
-// Administers tells whether the caller acts as an administrator.
+// Administers reports whether the caller acts as an administrator.
 func (c Caller) Administers() bool { return c.Role == Administrator && c.Staff() }
 
 // Key tells callers apart: those of the same key may do and see the same.
@@ -124,7 +127,7 @@ func WithCaller(ctx context.Context, c Caller, err error) context.Context {
 	return context.WithValue(ctx, contextKey{}, identity{c, err})
 }
 
-// From gives the caller that ctx carries, and why there is none where a token was presented in
+// From returns the caller that ctx carries, and why there is none where a token was presented in
 // vain.
 func From(ctx context.Context) (Caller, error) {
 	id, _ := ctx.Value(contextKey{}).(identity)

@@ -117,7 +117,7 @@ func (l *Limiter) release(name string, c *caller) {
 	l.forget(name, c)
 }
 
-// list gives a caller with something to run a turn, unless it has one or is at its limit.
+// list returns a caller with something to run a turn, unless it has one or is at its limit.
 func (l *Limiter) list(c *caller, fresh bool) {
 	if c.listed || len(c.waiting) == 0 || c.held >= l.perCaller {
 		return

@@ -13,8 +13,8 @@ import (
 	"testing/synctest"
 )
 
-// start acquires in the background, one after the other, and appends each name to the order in which
-// slots are granted.
+// start acquires in the background, one after the other, and appends each name to the order in
+// which slots are granted.
 func start(t *testing.T, l *Limiter, order *[]string, names ...string) {
 	t.Helper()
 	for _, name := range names {

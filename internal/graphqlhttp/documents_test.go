@@ -129,7 +129,8 @@ func TestSuggestions(t *testing.T) {
 	}{
 		{"{ thinng(id: 1) { id } }", true},
 		{"{ thing(idd: 1) { id } }", true},
-		{"{" + strings.Repeat(" thinng(id: 1) { id }", maxSuggestions+1) + " }", false}, // too many to compute
+		// too many to compute
+		{"{" + strings.Repeat(" thinng(id: 1) { id }", maxSuggestions+1) + " }", false},
 	} {
 		_, errs := d.parse(c.text, new(documentStats))
 		if len(errs) == 0 || strings.Contains(errs.Error(), "Did you mean") != c.suggest {

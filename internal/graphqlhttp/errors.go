@@ -71,9 +71,9 @@ func MostSevere(errs gqlerror.List) (*gqlerror.Error, int) {
 }
 
 // PresentError returns err as clients see it: extensions.code is always set; field, limit,
-// retryAfter (seconds) and fields (see [apierror.FieldError]) are set where they apply. If err joins
-// the faults of several inputs, fields lists them all. An error without a code is logged and replaced
-// by a fixed message.
+// retryAfter (seconds) and fields (see [apierror.FieldError]) are set where they apply. If err
+// joins the faults of several inputs, fields lists them all. An error without a code is logged and
+// replaced by a fixed message.
 func PresentError(ctx context.Context, err error) *gqlerror.Error {
 	presented := graphql.DefaultErrorPresenter(ctx, err)
 	if len(presented.Path) > 1 && presented.Path[0] == ast.PathName("variable") {

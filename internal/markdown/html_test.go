@@ -12,7 +12,7 @@ import (
 // tags are real ones.
 var unsafe = regexp.MustCompile(`(?i)<(script|style|iframe|object|embed|form|svg)|<[^>]*\s(on[a-z]+\s*=|style\s*=|(href|src)\s*=\s*"?\s*(javascript|vbscript|data):)`)
 
-// check tells what is wrong with the HTML of a text, and "" if nothing.
+// check returns what is wrong with the HTML of a text, and "" if nothing.
 func check(text, html string) string {
 	if most := max(longestHTML(len(text)), 5*len(text)+len("<p></p>")); len(html) > most {
 		return fmt.Sprintf("%d characters of HTML, want at most %d", len(html), most)

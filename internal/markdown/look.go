@@ -27,7 +27,7 @@ type look struct {
 	unsure  bool // whether a fence may stand inside something else than the document itself
 }
 
-// affordable tells whether goldmark would parse the text within the budget.
+// affordable reports whether goldmark would parse the text within the budget.
 func affordable(source []byte) bool {
 	l := look{left: budget}
 	for start := 0; start < len(source) && l.left >= 0; {
@@ -69,7 +69,7 @@ func lineEnd(source []byte, at int) int {
 
 func blank(line []byte) bool { return len(bytes.TrimLeft(line, " \t\r\n")) == 0 }
 
-// interrupts tells whether a line is an item of a list or a heading, in whatever block it stands.
+// interrupts reports whether a line is an item of a list or a heading, in whatever block it stands.
 func interrupts(line []byte) bool {
 	rest := bytes.TrimLeft(line, " ")
 	if len(line)-len(rest) > 3 || len(rest) < 3 {
@@ -82,7 +82,7 @@ func interrupts(line []byte) bool {
 	return hashes >= 1 && hashes <= 6 && hashes < len(rest) && rest[hashes] == ' '
 }
 
-// fenced gives how long the fence is that a line begins with that opens a block of code outside
+// fenced returns how long the fence is that a line begins with that opens a block of code outside
 // lists and quotations, and 0 for any other line.
 func fenced(line []byte) int {
 	if len(line) < 3 || line[0] != '`' && line[0] != '~' {
@@ -139,8 +139,8 @@ func (l *look) blocks(paragraph []byte) {
 	}
 }
 
-// nesting gives the columns of white space and the marks of quotations and lists before the text of
-// a line.
+// nesting returns the columns of white space and the marks of quotations and lists before the text
+// of a line.
 func nesting(line []byte) (indent, markers int) {
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
@@ -162,7 +162,7 @@ func nesting(line []byte) (indent, markers int) {
 	return indent, markers
 }
 
-// delimiterRow gives the columns of the line under a table's head, and 0 for any other.
+// delimiterRow returns the columns of the line under a table's head, and 0 for any other.
 func delimiterRow(line []byte) int {
 	if bytes.IndexByte(line, '|') < 0 && bytes.IndexByte(line, ':') < 0 {
 		return 0

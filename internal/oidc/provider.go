@@ -42,7 +42,7 @@ type Provider struct {
 // meanwhile need not wait.
 const retryAfter = 5 * time.Second
 
-// provider gives what the provider publishes of itself.
+// provider returns what the provider publishes of itself.
 func (p *Provider) provider(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,7 +52,8 @@ func (p *Provider) provider(ctx context.Context) (*oidc.Provider, error) {
 	if p.failure != nil && time.Now().Before(p.again) {
 		return nil, p.failure
 	}
-	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.client()), p.Issuer) // one who waits may go, and the others not
+	// one who waits may go, and the others not
+	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.client()), p.Issuer)
 	if err != nil {
 		p.failure, p.again = fmt.Errorf("the OpenID provider %s cannot be asked: %w", p.Issuer, err), time.Now().Add(retryAfter)
 		return nil, p.failure
@@ -120,7 +121,7 @@ func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (
 	return id, nil
 }
 
-// IsToken tells whether a text looks like a token of any provider: a JWT in compact form.
+// IsToken reports whether a text looks like a token of any provider: a JWT in compact form.
 func IsToken(text string) bool { return strings.HasPrefix(text, "ey") && strings.Count(text, ".") == 2 }
 
 // Verify returns the identity of the user of an ID token. It decides no roles, and the claims must

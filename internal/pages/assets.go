@@ -19,7 +19,7 @@ var assetFiles embed.FS
 // files are the assets by name.
 var files = assets.Load(assetFiles, "assets")
 
-// AssetAddress gives the address of an asset of the pages, with its version, below the server's
+// AssetAddress returns the address of an asset of the pages, with its version, below the server's
 // base.
 func AssetAddress(base, name string) (string, error) {
 	a, ok := files[name]

@@ -1,5 +1,5 @@
 // Package pages serves the pages that people see who open the server in a browser: what it is, the
-// reference of the REST face, and the guide for those who come from the old service. Everything the
+// reference of the REST API, and the guide for those who come from the old service. Everything the
 // pages load comes from inside the binary.
 package pages
 
@@ -77,7 +77,7 @@ func Handler(o Options) http.Handler {
 	})
 }
 
-// setHeaders gives every answer, refusals too, the strictest policy; the pages alone widen it.
+// setHeaders returns every answer, refusals too, the strictest policy; the pages alone widen it.
 func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")

@@ -157,5 +157,5 @@ func cloudPoints(m *mesh.Mesh) int {
 	return 0
 }
 
-// SameShape tells whether two meshes have the same shape.
+// SameShape reports whether two meshes have the same shape.
 func SameShape(a, b *Mesh) bool { return measure.Same(a.Descriptor, b.Descriptor) }

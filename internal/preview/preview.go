@@ -25,7 +25,7 @@ const (
 	GCode Subject = "gcode"
 )
 
-// SubjectOf tells what a file is taken for. contentType is what its bytes show.
+// SubjectOf returns what a file is taken for. contentType is what its bytes show.
 func SubjectOf(name, contentType string) Subject {
 	if strings.HasPrefix(contentType, "image/") && !strings.Contains(contentType, "svg") {
 		return Image

@@ -62,7 +62,7 @@ func (a attempts) take(ctx context.Context, account, network, device string) (wa
 	return 0, true
 }
 
-// succeeded forgets the attempts of somebody who turned out to know the password: those of their
+// succeeded forgets the attempts of a user who turned out to know the password: those of their
 // device if it is known, so that others on the same network gain nothing from it.
 func (a attempts) succeeded(account, network, device string) {
 	if device != "" {

@@ -69,7 +69,7 @@ const deviceLifetime = 365 * 24 * time.Hour
 
 const devicePurpose = "known device"
 
-// rememberDevice gives the browser a signed cookie that says that account signed in here by
+// rememberDevice returns the browser a signed cookie that says that account signed in here by
 // password. It signs nobody in: it only lets the user try their password while others guess it.
 func (s *site) rememberDevice(w http.ResponseWriter, account string) {
 	id := auth.NewSecret() + "." + strconv.FormatInt(time.Now().Add(deviceLifetime).Unix(), 10)

@@ -62,7 +62,8 @@ func (s *site) providerAnswered(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusForbidden, "This sign-in was not begun in this browser, or took too long. Begin again.")
 		return
 	}
-	if q.Get("code") == "" { // the user or the provider said no; what it says of that is not for our page
+	// the user or the provider said no; what it says of that is not for our page
+	if q.Get("code") == "" {
 		s.refuse(w, r, http.StatusForbidden, "The OpenID provider did not sign you in.")
 		return
 	}

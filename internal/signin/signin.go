@@ -41,7 +41,7 @@ type Options struct {
 	Key      signing.Key
 	Store    Store
 	Provider *oidc.Provider // nil: there is none
-	// Explain gives the status and the text for an error; what has no text of its own is logged
+	// Explain returns the status and the text for an error; what has no text of its own is logged
 	// there.
 	Explain func(ctx context.Context, err error) (status int, message string)
 	// Missing answers that there is nothing at a path.

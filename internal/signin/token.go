@@ -153,7 +153,7 @@ func (s *scalar) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// wantsJSON tells whether a program asks for JSON, and not for just anything.
+// wantsJSON reports whether a program asks for JSON, and not for just anything.
 func wantsJSON(r *http.Request) bool {
 	for _, accept := range r.Header.Values("Accept") {
 		for one := range strings.SplitSeq(accept, ",") {

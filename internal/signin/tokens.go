@@ -40,7 +40,7 @@ type tokenPage struct {
 // Gives reports whether the form has a scope checked.
 func (p *tokenPage) Gives(scope auth.Scope) bool { return slices.Contains(p.Made.Scopes, scope) }
 
-// Lifetimes are the days that a token can live; 0 is for ever.
+// Lifetimes are the days that a token can live; 0 is forever.
 func (p *tokenPage) Lifetimes() []int { return []int{7, 30, 90, 365, 0} }
 
 const defaultLifetime = 90 // days
@@ -117,7 +117,8 @@ func (s *site) revokeToken(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	id, _ := strconv.ParseInt(r.PostForm.Get("id"), 10, 64) // 0, and any other id that is not a token of the user, is not found
+	// 0, and any other id that is not a token of the user, is not found
+	id, _ := strconv.ParseInt(r.PostForm.Get("id"), 10, 64)
 	if err := s.Store.RevokeToken(r.Context(), who.Caller, id); err != nil {
 		s.fail(w, r, err)
 		return

@@ -36,8 +36,8 @@ func (l *License) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// LikelyLicense returns the enum value of the license that a client which does not know the codes most
-// probably means: gpl3 is a GPL and cc-by-sa-4.0 is Attribution - Share Alike.
+// LikelyLicense returns the enum value of the license that a client which does not know the codes
+// most probably means: gpl3 is a GPL and cc-by-sa-4.0 is Attribution - Share Alike.
 func LikelyLicense(text string) (string, bool) {
 	letters := strings.ToLower(strings.Map(func(r rune) rune {
 		if r == '0' || unicode.IsLetter(r) {

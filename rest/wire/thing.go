@@ -81,8 +81,8 @@ type takedown struct {
 	Reason string `json:"reason"`
 }
 
-// Parts is a list of objects that the server stores and does not interpret. It is the text of a JSON
-// array in GraphQL.
+// Parts is a list of objects that the server stores and does not interpret. It is the text of a
+// JSON array in GraphQL.
 type Parts string
 
 // UnmarshalJSON reads the text.
@@ -241,8 +241,8 @@ func (t *ShortThingSchema) Complete(a urls.Builder) {
 	t.Image, t.Category = nil, nil
 }
 
-// FullThingSchema is a thing in a list of whole things. It has the fields of ShortThingSchema as well,
-// because some clients expect one in these lists and some the other.
+// FullThingSchema is a thing in a list of whole things. It has the fields of ShortThingSchema as
+// well, because some clients expect one in these lists and some the other.
 type FullThingSchema struct {
 	ThingSchema
 	CreatedAt    Time   `json:"created_at"`

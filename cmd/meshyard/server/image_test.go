@@ -34,8 +34,9 @@ func fetch(t *testing.T, s *servertest.Server, url string) []byte {
 	return r.Want(t, 200).Bytes
 }
 
-// The rendering of a model is an image with an id of its own. Ranking and removing it leave the model as
-// it is, no id works on both paths, and making the preview again does not bring a removed rendering back.
+// The rendering of a model is an image with an id of its own. Ranking and removing it leave the
+// model as it is, no id works on both paths, and making the preview again does not bring a removed
+// rendering back.
 func TestRenderingIsAnImage(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -89,7 +90,7 @@ func TestRenderingIsAnImage(t *testing.T) {
 			t.Fatalf("images are %v after refusals, want %v", got, ids)
 		}
 
-		// Only the owner and the staff change images.
+		// Only the owner and moderators and administrators change images.
 		bob.Do("PATCH", path("images/%d", rendering), object{"rank": 1}).Want(t, 403)
 		bob.Do("DELETE", path("images/%d", rendering), nil).Want(t, 403)
 
@@ -159,7 +160,7 @@ func TestRenderingIsAnImage(t *testing.T) {
 	}, derives)
 }
 
-// A program that replaces a file removes its picture, the file, and uploads anew.
+// A program that replaces a file removes its picture, the file, and uploads again.
 func TestReplaceFile(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, nobody := s.User("ada"), s.Client("")
@@ -199,8 +200,8 @@ func TestReplaceFile(t *testing.T) {
 }
 
 // The URL of every image in an answer leads to the bytes of a picture without a token: of published
-// things and makes, and of drafts for those who were shown them. The URL in lists of a published thing is
-// that of the image below the thing.
+// things and makes, and of drafts for those who were shown them. The URL in lists of a published
+// thing is that of the image below the thing.
 func TestImageURLsNeedNoToken(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

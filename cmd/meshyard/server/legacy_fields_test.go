@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// What publishers store with a thing comes back as it was sent: flags, and details that the server does
-// not interpret.
+// What publishers store with a thing comes back as it was sent: flags, and details that the server
+// does not interpret.
 func TestStoredDetails(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -84,7 +84,8 @@ func TestTakedownByREST(t *testing.T) {
 	})
 }
 
-// The owner of a collection chooses the thing that stands for it, as long as it is in the collection.
+// The owner of a collection chooses the thing that stands for it, as long as it is in the
+// collection.
 func TestFeaturedThingOfCollection(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")

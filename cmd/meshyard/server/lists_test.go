@@ -73,7 +73,7 @@ func below(v any, name string) any {
 	return nil
 }
 
-// keys gives the keys of the entries of a part, and sees that nodes, edges and cursors fit each
+// keys returns the keys of the entries of a part, and checks that nodes, edges and cursors fit each
 // other.
 func (p part) keys(t *testing.T, what string) []string {
 	t.Helper()
@@ -141,7 +141,7 @@ func (l walked) walk(t *testing.T, c *servertest.Client, want []string) {
 	}
 }
 
-// refuses sees that the list refuses what is no part of it, and names the field at fault.
+// refuses checks that the list refuses what is no part of it, and names the field at fault.
 func (l walked) refuses(t *testing.T, c *servertest.Client, alien string) {
 	t.Helper()
 	own := *l.part(t, c, object{"first": 1}).PageInfo.EndCursor
@@ -162,8 +162,8 @@ func (l walked) refuses(t *testing.T, c *servertest.Client, alien string) {
 	}
 }
 
-// gallery is a catalogue in which each list has some entries, and the lists that hang on its
-// objects.
+// gallery is a catalogue in which each list has some entries, and the lists that are attached to
+// its objects.
 type gallery struct {
 	s          *servertest.Server
 	db         *models.DB
@@ -212,7 +212,7 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 	for _, thing := range things[1:] {
 		staff.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": thing}, new(any))
 	}
-	// bob sees what is for the staff
+	// bob sees what is for moderators and administrators
 	for _, role := range []string{"MODERATOR", "MEMBER", "ADMINISTRATOR", "MODERATOR"} {
 		staff.Query(`mutation ($role: Role!) { setUserRole(input: {username: "bob", role: $role, reason: "To test."}) { user { id } } }`, object{"role": role}, new(any))
 		s.Token("bob", "read")
@@ -264,7 +264,7 @@ func (g *gallery) exec(t *testing.T, statements ...string) {
 	}
 }
 
-// keys gives the first column of a statement.
+// keys returns the first column of a statement.
 func (g *gallery) keys(t *testing.T, statement string) []string {
 	t.Helper()
 	rows, err := g.db.SQL().Query(statement)
@@ -614,8 +614,8 @@ func cost(t *testing.T, s *servertest.Server, c *servertest.Client, request, use
 	return least
 }
 
-// mall fills a catalogue: n things of each of n users on n shelves, and n of whatever hangs on
-// them.
+// mall fills a catalogue: n things of each of n users on n categories, and n of whatever is
+// attached to them.
 type mall struct {
 	s       *servertest.Server
 	users   []*servertest.Client

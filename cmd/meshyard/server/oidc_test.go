@@ -37,7 +37,7 @@ func signInElsewhere(t *testing.T, b *servertest.Browser, next string) *serverte
 	return b.Follow(there)
 }
 
-// Who comes from the provider is the same user each time, called as he would like unless somebody
+// Who comes from the provider is the same user each time, called as he would like unless a user
 // is called so.
 func TestOpenIDSignIn(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {

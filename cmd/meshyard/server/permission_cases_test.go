@@ -2,7 +2,7 @@ package server_test
 
 // permission is a row of the matrix for each of its scenes: an operation or a field, and how it is
 // called by both APIs. Placeholders such as $name are replaced by values of the scene, or by
-// objects of the caller: $mine is a draft, $upload a pending upload, $shelf a collection.
+// objects of the caller: $mine is a draft, $upload a pending upload, $category a collection.
 type permission struct {
 	field  string
 	scenes string // separated by ", "; none if no object is concerned

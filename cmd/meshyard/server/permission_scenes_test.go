@@ -200,7 +200,7 @@ func (p *theatre) set(user, name string) scene {
 	return nil
 }
 
-// decide gives a user the role in the name of the scene.
+// decide returns a user the role in the name of the scene.
 func (p *theatre) decide(name, user string) {
 	p.t.Helper()
 	switch name {

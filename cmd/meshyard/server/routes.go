@@ -84,7 +84,9 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 
 	calls := http.NewServeMux()
 	calls.Handle("/", compressed(api))
-	signIn := a.signIn(addresses.Key) // not compressed: the length of a page that holds secrets beside what a link says would tell of them
+	// not compressed: the length of a page that holds secrets beside what a link says would tell of
+	// them
+	signIn := a.signIn(addresses.Key)
 	for _, pattern := range signin.Patterns {
 		calls.Handle(pattern, signIn)
 	}
@@ -131,7 +133,8 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(httptimeout.Handler(crossOrigin(root, a.Settings.CORSOrigins), httptimeout.Patience), a.Logger)), nil
 }
 
-// clean tells whether a path is one that the mux takes as it is. Others it redirects, and a redirect turns a POST into a GET.
+// clean reports whether a path is one that the mux takes as it is. Others it redirects, and a
+// redirect turns a POST into a GET.
 func clean(p string) bool {
 	return p == path.Clean(p) || p == path.Clean(p)+"/"
 }
@@ -164,7 +167,8 @@ func (a *Server) limited(next http.Handler) http.Handler {
 	return a.authenticated(clientip.WithNetwork(next))
 }
 
-// allowSocket tells whether the page that asks for a WebSocket may have one, which browsers ask no preflight for: one that may call, or one of this server.
+// allowSocket reports whether the page that asks for a WebSocket may have one, which browsers ask
+// no preflight for: one that may call, or one of this server.
 func (a *Server) allowSocket(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" || a.Settings.CORSOrigins.Allow(origin) {
@@ -181,10 +185,12 @@ func (a *Server) ownOrigin(r *http.Request, origin string) bool {
 	return err == nil && fromErr == nil && (strings.EqualFold(from.Host, r.Host) || from.Scheme == base.Scheme && strings.EqualFold(from.Host, base.Host))
 }
 
-// costOfRequest is the cost of GraphQL that the limit of requests allows for each of them, in the mean.
+// costOfRequest is the cost of GraphQL that the limit of requests allows for each of them, in the
+// mean.
 const costOfRequest = 10_000
 
-// budget bounds what the operations of one caller cost together, as the limit of requests bounds how many they are.
+// budget bounds what the operations of one caller cost together, as the limit of requests bounds
+// how many they are.
 func (a *Server) budget() func(r *http.Request, cost int) graphqlhttp.Budget {
 	if a.Settings.RateLimit == 0 {
 		return nil
@@ -231,7 +237,8 @@ func missing(w http.ResponseWriter) {
 	rest.WriteError(w, http.StatusNotFound, "there is nothing at this path")
 }
 
-// compressed compresses what is text. Bytes of files do not pass here: they are compressed by nature, or asked for in ranges.
+// compressed compresses what is text. Bytes of files do not pass here: they are compressed by
+// nature, or asked for in ranges.
 func compressed(next http.Handler) http.Handler { return gzhttp.GzipHandler(next) }
 
 // crossOrigin lets pages of the origins call with a token. It allows no credentials, so browsers

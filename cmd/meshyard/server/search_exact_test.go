@@ -29,8 +29,8 @@ func hits(t *testing.T, c *servertest.Client, path string) (ids []int64) {
 	return ids
 }
 
-// The id of a thing, or its URL on this server, finds that thing before all others, whatever its words
-// are. Drafts are not found, and neither are things at the same path of other servers.
+// The id of a thing, or its URL on this server, finds that thing before all others, whatever its
+// words are. Drafts are not found, and neither are things at the same path of other servers.
 func TestSearchByIDOrURL(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -70,7 +70,8 @@ func TestSearchByIDOrURL(t *testing.T) {
 	})
 }
 
-// An unknown order is that by relevance, and the filters of the published interface apply or are ignored.
+// An unknown order is that by relevance, and the filters of the published interface apply or are
+// ignored.
 func TestLenientSearch(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")

@@ -88,7 +88,8 @@ func TestOpenSubscriptionsAreLimited(t *testing.T) {
 		all := make([]*open, 32)
 		for i := range all {
 			all[i] = subscribe(t, ada, file)
-			if first := all[i].next(); !strings.Contains(first, `"WAITING"`) { // although nothing else arrives
+			// although nothing else arrives
+			if first := all[i].next(); !strings.Contains(first, `"WAITING"`) {
 				t.Fatalf("subscription %d: %s %q", i, all[i].Status, first)
 			}
 		}

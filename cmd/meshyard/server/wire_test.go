@@ -120,7 +120,8 @@ func TestLicences(t *testing.T) {
 				}
 			}
 		}
-		// What was never documented is no error: the most probable license, else Attribution for a new thing, and no change for others.
+		// What was never documented is no error: the most probable license, else Attribution for a
+		// new thing, and no change for others.
 		old := ada.Thing("Old")
 		path := fmt.Sprint("/things/", old)
 		for _, c := range []struct{ written, created, changed string }{

@@ -1,4 +1,5 @@
-// Package oidctest is an OpenID provider for tests: it answers over a real connection, checks what it is asked, and signs for real.
+// Package oidctest is an OpenID provider for tests: it answers over a real connection, checks what
+// it is asked, and signs for real.
 package oidctest
 
 import (
@@ -72,8 +73,8 @@ func (i *Issuer) SignsIn(person Claims) {
 	i.person = person
 }
 
-// Informs sets what UserInfo says about whoever signs in next. It also publishes that endpoint, which
-// must happen before the server first asks for the configuration.
+// Informs sets what UserInfo says about whoever signs in next. It also publishes that endpoint,
+// which must happen before the server first asks for the configuration.
 func (i *Issuer) Informs(info Claims) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -150,7 +151,8 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"access_token": access, "token_type": "Bearer", "id_token": i.Sign(claims)})
 }
 
-// userInfo answers what is known of the user of an access token; an error if that is no claim at all.
+// userInfo answers what is known of the user of an access token; an error if that is no claim at
+// all.
 func (i *Issuer) userInfo(w http.ResponseWriter, r *http.Request) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	i.mu.Lock()
@@ -164,7 +166,8 @@ func (i *Issuer) userInfo(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(info)
 }
 
-// Sign gives a token that says the claims, of this provider, for its client and for an hour unless they say otherwise.
+// Sign returns a token that says the claims, of this provider, for its client and for an hour
+// unless they say otherwise.
 func (i *Issuer) Sign(claims Claims) string {
 	all := Claims{"iss": i.URL, "aud": i.ClientID, "iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix()}
 	maps.Copy(all, claims)

@@ -81,8 +81,8 @@ func TestSameAsInProcess(t *testing.T) {
 	}
 }
 
-// TestEnds sees that a child that exceeds a limit, is killed, crashes or gets a broken file ends in
-// an error that says so, of the kind that decides whether it is tried again.
+// TestEnds checks that a child that exceeds a limit, is killed, crashes or gets a broken file ends
+// in an error that says so, of the kind that decides whether it is tried again.
 func TestEnds(t *testing.T) {
 	var bad *mesh.Error
 	var interrupted *Interrupted

@@ -55,7 +55,7 @@ func yield() {
 	}
 }
 
-// yieldThread gives a thread the lowest priority of processor and disk.
+// yieldThread returns a thread the lowest priority of processor and disk.
 func yieldThread(id int) {
 	const (
 		ioprioWhoProcess = 1
@@ -88,7 +88,7 @@ func residentPeak() int64 {
 	return 0
 }
 
-// killed tells whether a process was ended by a signal from outside.
+// killed reports whether a process was ended by a signal from outside.
 func killed(state *os.ProcessState) bool {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled()

@@ -40,7 +40,7 @@ func children(t *testing.T, pid int) []string {
 	return all
 }
 
-// TestDiesWithItsParent kills a process in the middle of a preview, and sees that its child ends.
+// TestDiesWithItsParent kills a process in the middle of a preview, and checks that its child ends.
 func TestDiesWithItsParent(t *testing.T) {
 	path := file(t, meshtest.SphereSTL(1_500_000)).Name()
 	parent := exec.Command("/proc/self/exe")

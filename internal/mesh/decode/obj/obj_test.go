@@ -93,7 +93,7 @@ func TestOBJColoredCube(t *testing.T) {
 	}
 }
 
-// TestOBJFar sees that a model far from zero keeps its details.
+// TestOBJFar checks that a model far from zero keeps its details.
 func TestOBJFar(t *testing.T) {
 	m := decodetest.DecodeText(t, Decode, "v 4500000.125 1 -9000.0625\nv 4500000.25 1 -9000.0625\nv 4500000.125 1.0078125 -9000\nf 1 2 3")
 	want := mesh.Box{Min: [3]float64{4500000.125, 1, -9000.0625}, Max: [3]float64{4500000.25, 1.0078125, -9000}}

@@ -114,8 +114,8 @@ func TestPLYColors(t *testing.T) {
 	}
 }
 
-// TestPLYFar sees that coordinates far from zero lose nothing, in text and as doubles, with colours
-// too.
+// TestPLYFar checks that coordinates far from zero lose nothing, in text and as doubles, with
+// colours too.
 func TestPLYFar(t *testing.T) {
 	want := mesh.Box{Min: [3]float64{4500000.125, 1e9, 0}, Max: [3]float64{4500000.25, 1000000000.5, 0.0625}}
 	header := "element vertex 3\nproperty double x\nproperty double y\nproperty double z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\n"
@@ -206,7 +206,7 @@ func TestPLYLimits(t *testing.T) {
 	}
 }
 
-// TestPLYAllocation sees that counts of a header allocate nothing that the file has no bytes for.
+// TestPLYAllocation checks that counts of a header allocate nothing that the file has no bytes for.
 func TestPLYAllocation(t *testing.T) {
 	for _, file := range []string{
 		"element vertex 1000000\nproperty float x\nproperty float y\nproperty float z\nend_header\n" + strings.Repeat("0 ", 100),

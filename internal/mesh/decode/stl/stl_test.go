@@ -202,7 +202,7 @@ func TestSTLText(t *testing.T) {
 	decodetest.CheckError(t, err, mesh.TooLarge, "more than 1 triangles")
 }
 
-// TestSTLFar sees that a text file far from zero loses nothing.
+// TestSTLFar checks that a text file far from zero loses nothing.
 func TestSTLFar(t *testing.T) {
 	text := "solid\n" + strings.NewReplacer("0 0 0", "4500000.125 1e9 0", "1 0 0", "4500000.25 1000000000.5 0", "0 1e0 .5", "4500000.125 1e9 0.0625").
 		Replace(strings.TrimPrefix(facetText, "facet normal 0 0 1\n")) + "endsolid\n"
