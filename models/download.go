@@ -50,6 +50,9 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 	} else if err != nil {
 		return nil, nil, err
 	}
+	if s.options.Events.Downloaded != nil {
+		s.options.Events.Downloaded()
+	}
 	return d, f, nil
 }
 

@@ -136,6 +136,7 @@ func (p *Preview) took(at time.Time) int64 { return max(1, at.Sub(*p.BegunAt).Mi
 
 // failPreview ends an attempt that would fail again. why is for the owner of the file.
 func (s *Store) failPreview(ctx context.Context, p *Preview, why string) error {
+	p.State = PreviewFailed
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
 		q.Set("state = ?", PreviewFailed).Set("error = ?", why).Set("beat_at = ?", at)
 	})
@@ -147,6 +148,7 @@ func (s *Store) retryPreview(ctx context.Context, p *Preview, why string) error 
 	if p.Attempts >= maxPreviewAttempts {
 		return s.failPreview(ctx, p, fmt.Sprintf("It was tried three times. %s", why))
 	}
+	p.State = PreviewWaiting
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
 		q.Set("state = ?", PreviewWaiting).Set("beat_at = ?", at.Add(time.Duration(p.Attempts*p.Attempts)*2*time.Second))
 	})

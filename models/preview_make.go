@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -26,6 +27,7 @@ func (s *Store) MakePreview(ctx context.Context) (made bool, err error) {
 		return false, err
 	}
 	defer end()
+	defer func() { s.previewed(p, now()) }()
 	if p.Attempts > maxPreviewAttempts {
 		return true, s.failPreview(ctx, p, "The server stopped three times while it processed this file, so it does not try again.")
 	}
@@ -49,6 +51,23 @@ func (s *Store) MakePreview(ctx context.Context) (made bool, err error) {
 		return true, errors.Join(err, s.retryPreview(ctx, p, interrupted.Message))
 	}
 	return true, errors.Join(err, s.retryPreview(ctx, p, "The file is not the cause; the log of the server has the details."))
+}
+
+// previewed reports the outcome of an attempt.
+func (s *Store) previewed(p *Preview, at time.Time) {
+	if s.options.Events.Previewed == nil {
+		return
+	}
+	outcome := "released"
+	switch p.State {
+	case PreviewDone:
+		outcome = "done"
+	case PreviewFailed:
+		outcome = "failed"
+	case PreviewWaiting:
+		outcome = "retried"
+	}
+	s.options.Events.Previewed(outcome, at.Sub(*p.BegunAt))
 }
 
 // derive generates the parts and stores them in the bucket.

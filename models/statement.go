@@ -2,7 +2,10 @@ package models
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -11,10 +14,42 @@ import (
 )
 
 // statements counts the statements that Bun sends. A list must cost the same number whatever its length.
-type statements struct{ n atomic.Int64 }
+type statements struct {
+	n       atomic.Int64
+	observe atomic.Pointer[func(verb string, took time.Duration, err error)]
+}
 
 func (*statements) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
-func (s *statements) AfterQuery(context.Context, *bun.QueryEvent)                      { s.n.Add(1) }
+
+func (s *statements) AfterQuery(_ context.Context, event *bun.QueryEvent) {
+	s.n.Add(1)
+	observe := s.observe.Load()
+	if observe == nil {
+		return
+	}
+	verb, err := "OTHER", event.Err
+	switch v := event.Operation(); v {
+	case "SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN", "COMMIT", "ROLLBACK":
+		verb = v
+	}
+	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	(*observe)(verb, time.Since(event.StartTime), err)
+}
+
+// OnStatement calls observe after each statement with its verb, such as SELECT.
+func (db *DB) OnStatement(observe func(verb string, took time.Duration, err error)) {
+	db.statements.observe.Store(&observe)
+}
+
+// Pools returns the pools of connections by name.
+func (db *DB) Pools() map[string]*sql.DB {
+	if db.Engine == Postgres {
+		return map[string]*sql.DB{"postgres": db.write.DB}
+	}
+	return map[string]*sql.DB{"sqlite_write": db.write.DB, "sqlite_read": db.read.DB}
+}
 
 // Statements returns how many statements were sent since the database was opened.
 func (db *DB) Statements() int64 { return db.statements.n.Load() }

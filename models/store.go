@@ -27,6 +27,15 @@ type Options struct {
 	// [Store.MakePreview].
 	PreviewWorkers int
 	Reserved       func(username string) bool // names that new users must not have; nil: none
+	Events         Events
+}
+
+// Events are called after what they are named for, to count it. Any may be nil.
+type Events struct {
+	Uploaded   func(bytes int64)
+	Downloaded func()
+	// Previewed gets the outcome of an attempt: "done", "failed", "retried" or "released".
+	Previewed func(outcome string, took time.Duration)
 }
 
 // Work is a background job that is stored in the transaction of the change that causes it.

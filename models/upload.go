@@ -66,6 +66,9 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 		s.discardUnnamed(ctx, up.Key)
 		return nil, fmt.Errorf("upload %s: %w", up.Key, err)
 	}
+	if s.options.Events.Uploaded != nil {
+		s.options.Events.Uploaded(up.Size)
+	}
 	return f, nil
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/httpbody"
 	"github.com/meshyard/meshyard/internal/signing"
+	"github.com/meshyard/meshyard/internal/telemetry"
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
@@ -33,6 +34,9 @@ type Options struct {
 	Sunset time.Time
 	// NoteDeprecated remembers who called a deprecated operation.
 	NoteDeprecated func(r *http.Request, operation string)
+	// Observe is called after each operation with its root field, in the form "Query.things", and the
+	// codes of its errors.
+	Observe func(fields, codes []string)
 	// MayUpload reports whether a file of at least so many bytes can be taken from the caller.
 	MayUpload func(ctx context.Context, atLeast int64) error
 	// StoreForm takes the bytes, at least so many, of the staged upload that a checked form stands
@@ -75,8 +79,12 @@ func Handler(o Options) (http.Handler, error) {
 // mount answers a path with and without a slash at its end; a redirect between them would turn a
 // POST into a GET.
 func (s *server) mount(mux *http.ServeMux, pattern string, h http.Handler) {
-	mux.Handle(pattern, h)
-	mux.Handle(pattern+"/{$}", h)
+	named := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		telemetry.SetRoute(r.Context(), pattern)
+		h.ServeHTTP(w, r)
+	})
+	mux.Handle(pattern, named)
+	mux.Handle(pattern+"/{$}", named)
 }
 
 // notFound answers in the documented shape where the mux would answer in plain text.
@@ -155,6 +163,7 @@ func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http
 		return
 	}
 	response := s.run(r.Context(), op, variables)
+	s.observe(op, response)
 	if badCursor(response.Errors) {
 		// No value that says which page is an error; see pageNumbers.
 		delete(variables, "after")
@@ -185,6 +194,19 @@ func (s *server) respondAnonymously(rt route, op *operation, w http.ResponseWrit
 	}
 	response := s.run(graph.PermitAnonymous(r.Context()), op, variables)
 	return len(response.Errors) == 0 && rt.answer.anonymous(w, response.Data) == nil
+}
+
+// observe reports an operation that was executed.
+func (s *server) observe(op *operation, response *graphql.Response) {
+	if s.Observe == nil {
+		return
+	}
+	var codes []string
+	for _, e := range response.Errors {
+		code, _ := e.Extensions["code"].(string)
+		codes = append(codes, code)
+	}
+	s.Observe([]string{op.field.ObjectDefinition.Name + "." + op.field.Name}, codes)
 }
 
 // badCursor reports whether an operation failed for its cursor.

@@ -101,6 +101,7 @@ func main() {
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	command.Bind(logger)
+	c.Settings.Version = version
 	if err := command.Run(c.Settings); err != nil {
 		fmt.Fprintln(os.Stderr, "meshyard:", err)
 		os.Exit(1)

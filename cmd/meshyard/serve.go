@@ -29,6 +29,9 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 	if err != nil {
 		return err
 	}
+	if _, err := a.ListenMetrics(ctx); err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	name, token, err := a.Store.FirstAdministrator(ctx)
 	if err != nil {
 		return errors.Join(err, listener.Close())

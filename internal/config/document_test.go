@@ -29,6 +29,9 @@ func TestDocument(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(introduction)
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Settings]()) {
+		if field.Tag.Get("kong") == "-" {
+			continue
+		}
 		name := field.Tag.Get("name")
 		if name == "" {
 			name = kebab(field.Name)

@@ -15,6 +15,8 @@ import (
 // Settings are the settings of every command. Each is a flag and an environment variable MESHYARD_…; the flag has
 // precedence. docs/configuration.md is generated from this struct.
 type Settings struct {
+	Version string `kong:"-"` // of the program; not a setting
+
 	Listen         string        `help:"Address to listen on. Default: ${default}." default:"127.0.0.1:8080" env:"MESHYARD_LISTEN" placeholder:"HOST:PORT"`
 	BaseURL        string        `help:"URL under which clients reach the server, used in all URLs that it returns. Default: http:// and the listen address." env:"MESHYARD_BASE_URL" placeholder:"URL"`
 	Data           string        `help:"Folder for the database and the bucket, unless these have a URL of their own. Default: ${default}." default:"./data" env:"MESHYARD_DATA" placeholder:"DIR"`
@@ -33,6 +35,9 @@ type Settings struct {
 	QuotaBytes   Size `help:"Bytes of files that one user may store, pending uploads included; 0 is no limit. Moderators and administrators have no quotas. Default: ${default}." default:"0" env:"MESHYARD_QUOTA_BYTES" placeholder:"SIZE"`
 	QuotaPending int  `help:"Pending uploads that one user may have at a time; 0 is no limit. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_PENDING" placeholder:"N"`
 	QuotaThings  int  `help:"Things that one user may create in 24 hours; 0 is no limit. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_THINGS" placeholder:"N"`
+
+	MetricsListen string `help:"Address to serve /metrics on, for Prometheus, such as 127.0.0.1:9090. It needs no token, so keep it private. Default: none." env:"MESHYARD_METRICS_LISTEN" placeholder:"HOST:PORT"`
+	MetricsToken  string `help:"Bearer token with which /metrics is served on the main address, too; safer in the environment variable than on the command line. Default: none, it is not." env:"MESHYARD_METRICS_TOKEN" placeholder:"TOKEN"`
 
 	TrustedProxies clientip.Proxies `help:"Networks of the reverse proxies, such as 10.0.0.0/8,fd00::/8. X-Forwarded-For is trusted from these only, for limits and logs. Default: none." env:"MESHYARD_TRUSTED_PROXIES" placeholder:"CIDR,..."`
 	CORSOrigins    Origins          `name:"cors-origins" help:"Origins whose pages may call from a browser, such as https://app.example.org,http://localhost:3000; none allows only this server's own pages. Default: ${default}, all." default:"*" env:"MESHYARD_CORS_ORIGINS" placeholder:"ORIGIN,..."`

@@ -61,6 +61,9 @@ type Options struct {
 	// OnDeprecated is called with each deprecated root field that an operation selects, in the form
 	// "Query.newest". It may be nil.
 	OnDeprecated func(ctx context.Context, field, userAgent string)
+	// Observe is called after each operation with its root fields, in the form "Query.things", and the
+	// codes of its errors. It may be nil.
+	Observe func(fields, codes []string)
 	// Done is closed when the server shuts down, which ends subscriptions. nil means never.
 	Done <-chan struct{}
 }
@@ -166,6 +169,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	done, err := h.execute(ctx, params, op, isMultipart(r))
+	h.observe(op, done.codes)
 	if err != nil {
 		h.writeErrors(ctx, rw, op, gqlerror.List{gqlerror.Wrap(err)})
 		return
@@ -289,6 +293,25 @@ func (h *handler) writeErrors(ctx context.Context, w *responseWriter, op *graphq
 		w.WriteHeader(http.StatusBadRequest)
 	}
 	w.write(response)
+}
+
+// observe reports an operation that was executed.
+func (h *handler) observe(op *graphql.OperationContext, codes []string) {
+	if h.Observe != nil {
+		h.Observe(rootFields(op), codes)
+	}
+}
+
+// rootFields returns the root fields that an operation selects. Only fields of the schema get past
+// validation, so clients cannot invent any.
+func rootFields(op *graphql.OperationContext) []string {
+	var fields []string
+	for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Query", "Mutation", "Subscription"}) {
+		if field.ObjectDefinition != nil {
+			fields = append(fields, field.ObjectDefinition.Name+"."+field.Name)
+		}
+	}
+	return fields
 }
 
 // reportDeprecated reports the deprecated root fields that an operation selects.

@@ -13,7 +13,8 @@ import (
 type result struct {
 	body       []byte // encoded
 	status     int
-	retryAfter int // seconds; 0 if unknown
+	retryAfter int      // seconds; 0 if unknown
+	codes      []string // of its errors
 }
 
 // newResult encodes a response. Its status is 200 even if it has errors, for any media type,
@@ -23,6 +24,7 @@ func newResult(response *graphql.Response) result {
 	done := result{body: encode(response), status: http.StatusOK}
 	for _, e := range response.Errors {
 		code := apierror.Code(text(e.Extensions["code"]))
+		done.codes = append(done.codes, string(code))
 		if code != apierror.Unavailable && code != apierror.InsufficientStorage {
 			continue
 		}

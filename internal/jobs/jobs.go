@@ -29,6 +29,28 @@ type Handlers struct {
 // Queue stores jobs and runs them.
 type Queue struct {
 	client *river.Client[*sql.Tx]
+	db     *sql.DB
+	engine string
+}
+
+// State returns the number of jobs that are due and of those that run, and how long the oldest job
+// that is due has been so.
+func (q *Queue) State(ctx context.Context) (due, running int, oldest time.Duration, err error) {
+	age := "EXTRACT(EPOCH FROM now() - min(scheduled_at))"
+	if q.engine == "sqlite" {
+		age = "(julianday('now') - julianday(min(scheduled_at))) * 86400"
+	}
+	var seconds sql.NullFloat64
+	const dueJobs = "FROM river_job WHERE state = 'available'"
+	err = q.db.QueryRowContext(ctx, "SELECT count(*), CAST("+age+" AS double precision) "+dueJobs).Scan(&due, &seconds)
+	if err != nil {
+		return 0, 0, 0, fmt.Errorf("jobs: %w", err)
+	}
+	err = q.db.QueryRowContext(ctx, "SELECT count(*) FROM river_job WHERE state = 'running'").Scan(&running)
+	if err != nil {
+		return 0, 0, 0, fmt.Errorf("jobs: %w", err)
+	}
+	return due, running, max(0, time.Duration(seconds.Float64*float64(time.Second))), nil
 }
 
 const (
@@ -94,7 +116,7 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
-	return &Queue{client}, nil
+	return &Queue{client: client, db: db, engine: engine}, nil
 }
 
 // reindexerSchedule returns when River rebuilds its indexes: daily on PostgreSQL, where nil means

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"log/slog"
 	"net"
@@ -11,13 +12,19 @@ import (
 	"github.com/meshyard/meshyard/internal/clientip"
 )
 
-// Requests wraps next and logs one line for each request. It never logs the query, the headers or
-// the body, because they may contain tokens.
-func Requests(next http.Handler, logger *slog.Logger) http.Handler {
+// Observe is called after each request with its route, which is empty if none was found.
+type Observe func(route string, status int, bytes int64, took time.Duration)
+
+// Requests wraps next, logs one line for each request, and reports it to observe. It never logs the
+// query, the headers or the body, because they may contain tokens.
+func Requests(next http.Handler, logger *slog.Logger, observe Observe) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		rec := &recorder{ResponseWriter: w}
+		route := new(string)
+		r = r.WithContext(context.WithValue(r.Context(), routeKey{}, route))
 		defer func() {
+			observe(*route, rec.status, rec.bytes, time.Since(start))
 			logger.LogAttrs(r.Context(), slog.LevelInfo, "request",
 				slog.String("client", clientip.Address(r)), slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.status),
 				slog.Int64("bytes", rec.bytes), slog.Float64("ms", float64(time.Since(start).Microseconds())/1000))

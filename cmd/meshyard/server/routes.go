@@ -43,6 +43,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	g := graph.New(&graph.Resolver{Store: a.Store, URLs: addresses, AnonymousRead: a.Settings.AnonymousRead})
 	face, err := rest.Handler(rest.Options{
 		Graph: g, URLs: addresses, Sunset: a.Settings.Sunset.Time,
+		Observe: a.metrics.Operation,
 		NoteDeprecated: func(r *http.Request, operation string) {
 			caller, _ := auth.From(r.Context())
 			a.Store.NoteDeprecated(caller, operation, r.UserAgent())
@@ -74,11 +75,14 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries, err := g.Handler(graphqlhttp.Options{Hardened: a.Settings.Hardened, Documents: documents, Charge: a.budget(), Authenticate: a.authenticate, AllowWebSocket: a.allowSocket, Done: ctx.Done()})
+	queries, err := g.Handler(graphqlhttp.Options{Hardened: a.Settings.Hardened, Documents: documents, Charge: a.budget(), Authenticate: a.authenticate, AllowWebSocket: a.allowSocket, Observe: a.metrics.Operation, Done: ctx.Done()})
 	if err != nil {
 		return nil, err
 	}
-	api.Handle("/graphql", queries)
+	api.HandleFunc("/graphql", func(w http.ResponseWriter, r *http.Request) {
+		telemetry.SetRoute(r.Context(), "/graphql")
+		queries.ServeHTTP(w, r)
+	})
 	api.Handle("/", face)
 	api.Handle("/api/", http.StripPrefix("/api", face)) // where some old programs look for it
 
@@ -94,6 +98,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", telemetry.Healthz)
 	mux.HandleFunc("GET /readyz", telemetry.Readyz(a.Store.Ready))
+	mux.HandleFunc("GET /metrics", a.mainMetrics)
 	mux.Handle("GET /blobs/{file_id}/{name}", bytes)
 	derived := a.renditions(bytes)
 	mux.Handle("GET /renders/{file_id}/{tag}/{name}", derived)
@@ -128,9 +133,12 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 			web.ServeHTTP(w, r)
 		default:
 			mux.ServeHTTP(w, r)
+			if r.Pattern != "/" { // else the REST API names its routes itself
+				telemetry.SetRoute(r.Context(), r.Pattern)
+			}
 		}
 	})
-	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(httptimeout.Handler(crossOrigin(root, a.Settings.CORSOrigins), httptimeout.Patience), a.Logger)), nil
+	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(httptimeout.Handler(crossOrigin(root, a.Settings.CORSOrigins), httptimeout.Patience), a.Logger, a.metrics.Request)), nil
 }
 
 // clean reports whether a path is one that the mux takes as it is. Others it redirects, and a

@@ -19,6 +19,7 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/jobs"
+	"github.com/meshyard/meshyard/internal/metrics"
 	"github.com/meshyard/meshyard/internal/oidc"
 	"github.com/meshyard/meshyard/internal/preview/child"
 	"github.com/meshyard/meshyard/models"
@@ -38,6 +39,7 @@ type Server struct {
 	bucket   *bucket.Bucket
 	queue    *jobs.Queue
 	provider *oidc.Provider // nil if there is none
+	metrics  *metrics.Metrics
 }
 
 // Migrate runs pending migrations on the database of the settings and returns their names.
@@ -93,7 +95,7 @@ func exists(what, path string) error {
 }
 
 func open(ctx context.Context, s config.Settings, logger *slog.Logger, create bool) (*Server, error) {
-	a := &Server{Settings: s, Logger: logger, provider: newProvider(s)}
+	a := &Server{Settings: s, Logger: logger, provider: newProvider(s), metrics: metrics.New(s.Version)}
 	if err := a.open(ctx, create); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -134,9 +136,11 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		Previews:       child.Runner{Memory: int64(a.Settings.PreviewMemory)},
 		PreviewWorkers: a.Settings.PreviewWorkers,
 		Reserved:       isReserved,
+		Events:         models.Events{Uploaded: a.metrics.Upload, Downloaded: a.metrics.Download, Previewed: a.metrics.Preview},
 	}, func(ctx context.Context, tx bun.Tx, work models.Work) error {
 		return a.queue.ExpireUpload(ctx, tx.Tx, work.ExpireUpload, work.At)
 	})
+	a.measure()
 	return a.reportReservedNames(ctx)
 }
 

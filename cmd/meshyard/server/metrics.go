@@ -1,0 +1,69 @@
+package server
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/metrics"
+	"github.com/meshyard/meshyard/rest"
+)
+
+// measure connects the metrics to the database.
+func (a *Server) measure() {
+	a.db.OnStatement(a.metrics.Statement)
+	for name, pool := range a.db.Pools() {
+		a.metrics.Pool(name, pool)
+	}
+	a.metrics.Queue("previews", func(ctx context.Context) (metrics.Queue, error) {
+		q, err := a.Store.PreviewQueue(ctx)
+		return metrics.Queue{Waiting: q.Waiting, Running: q.Running, OldestSeconds: q.Oldest.Seconds()}, err
+	})
+	a.metrics.Queue("jobs", func(ctx context.Context) (metrics.Queue, error) {
+		waiting, running, oldest, err := a.queue.State(ctx)
+		return metrics.Queue{Waiting: waiting, Running: running, OldestSeconds: oldest.Seconds()}, err
+	})
+}
+
+// mainMetrics serves the metrics on the main address to requests with the token of the settings.
+func (a *Server) mainMetrics(w http.ResponseWriter, r *http.Request) {
+	if a.Settings.MetricsToken == "" {
+		missing(w)
+		return
+	}
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || subtle.ConstantTimeCompare([]byte(token), []byte(a.Settings.MetricsToken)) != 1 {
+		rest.WriteError(w, http.StatusUnauthorized, "metrics need the token of --metrics-token")
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	a.metrics.Handler().ServeHTTP(w, r)
+}
+
+// ListenMetrics serves the metrics on the address of the settings until ctx ends. It returns once it
+// listens, and does nothing if there is no address.
+func (a *Server) ListenMetrics(ctx context.Context) (net.Addr, error) {
+	if a.Settings.MetricsListen == "" {
+		return nil, nil
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.Settings.MetricsListen)
+	if err != nil {
+		return nil, fmt.Errorf("--metrics-listen: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", a.metrics.Handler())
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			a.Logger.Error("metrics are not served any more", "error", err)
+		}
+	}()
+	a.Logger.Info("serving metrics", "address", listener.Addr().String())
+	return listener.Addr(), nil
+}

@@ -1,0 +1,194 @@
+// Package metrics counts what the server does and serves the counts to Prometheus.
+//
+// Labels come from fixed sets, such as the routes and the error codes, and never from clients.
+package metrics
+
+import (
+	"context"
+	"database/sql"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics are the metrics of one server. Its methods may be called from any goroutine.
+type Metrics struct {
+	registry *prometheus.Registry
+
+	requests      *prometheus.CounterVec
+	latency       *prometheus.HistogramVec
+	responseBytes prometheus.Counter
+	operations    *prometheus.CounterVec
+	errors        *prometheus.CounterVec
+	uploads       prometheus.Counter
+	uploadBytes   prometheus.Counter
+	downloads     prometheus.Counter
+	previews      *prometheus.CounterVec
+	previewTime   prometheus.Histogram
+	statements    *prometheus.HistogramVec
+	failures      *prometheus.CounterVec
+}
+
+// New returns metrics that name the version of the program.
+func New(version string) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "meshyard_http_requests_total", Help: "HTTP requests by route and status.",
+		}, []string{"route", "status"}),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "meshyard_http_request_duration_seconds", Help: "Time from the head of an HTTP request to the end of its response, by route.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}, []string{"route"}),
+		responseBytes: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "meshyard_http_response_bytes_total", Help: "Bytes of HTTP response bodies before the last compression.",
+		}),
+		operations: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "meshyard_graphql_fields_total", Help: "Root fields of executed GraphQL operations. The REST API runs GraphQL operations, too.",
+		}, []string{"field"}),
+		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "meshyard_errors_total", Help: "Errors of GraphQL operations by code. The REST API runs GraphQL operations, too.",
+		}, []string{"code"}),
+		uploads: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "meshyard_uploads_total", Help: "Uploads that were stored.",
+		}),
+		uploadBytes: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "meshyard_upload_bytes_total", Help: "Bytes of uploads that were stored.",
+		}),
+		downloads: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "meshyard_downloads_total", Help: "Downloads that were recorded.",
+		}),
+		previews: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "meshyard_previews_total", Help: "Attempts to make a preview, by outcome: done, failed, retried or released.",
+		}, []string{"outcome"}),
+		previewTime: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "meshyard_preview_duration_seconds", Help: "Time that attempts to make a preview took.",
+			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120},
+		}),
+		statements: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "meshyard_database_statement_duration_seconds", Help: "Time of database statements, waiting for a connection included.",
+			Buckets: []float64{.0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 10},
+		}, []string{"verb"}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "meshyard_database_errors_total", Help: "Database statements that failed.",
+		}, []string{"verb"}),
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "meshyard_build_info", Help: "1, labelled with the version of the program.", ConstLabels: prometheus.Labels{"version": version},
+	})
+	build.Set(1)
+	m.registry.MustRegister(
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build,
+		m.requests, m.latency, m.responseBytes, m.operations, m.errors, m.uploads, m.uploadBytes, m.downloads,
+		m.previews, m.previewTime, m.statements, m.failures,
+	)
+	// Rates of series that appear with their first event miss that event.
+	for _, outcome := range []string{"done", "failed", "retried", "released"} {
+		m.previews.WithLabelValues(outcome)
+	}
+	for _, code := range []string{"UNAVAILABLE", "INSUFFICIENT_STORAGE", "TIMEOUT", "INTERNAL"} {
+		m.errors.WithLabelValues(code)
+	}
+	return m
+}
+
+// Handler serves the metrics in the formats of Prometheus.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second, EnableOpenMetrics: true})
+}
+
+// Request counts an HTTP request.
+func (m *Metrics) Request(route string, status int, bytes int64, took time.Duration) {
+	if route == "" {
+		route = "none"
+	}
+	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
+	m.latency.WithLabelValues(route).Observe(took.Seconds())
+	m.responseBytes.Add(float64(bytes))
+}
+
+// Operation counts the root fields of a GraphQL operation and the codes of its errors.
+func (m *Metrics) Operation(fields, codes []string) {
+	for _, field := range fields {
+		m.operations.WithLabelValues(field).Inc()
+	}
+	for _, code := range codes {
+		m.errors.WithLabelValues(code).Inc()
+	}
+}
+
+// Upload counts an upload that was stored.
+func (m *Metrics) Upload(bytes int64) {
+	m.uploads.Inc()
+	m.uploadBytes.Add(float64(bytes))
+}
+
+// Download counts a download that was recorded.
+func (m *Metrics) Download() { m.downloads.Inc() }
+
+// Preview counts an attempt to make a preview.
+func (m *Metrics) Preview(outcome string, took time.Duration) {
+	m.previews.WithLabelValues(outcome).Inc()
+	m.previewTime.Observe(took.Seconds())
+}
+
+// Statement counts a database statement.
+func (m *Metrics) Statement(verb string, took time.Duration, err error) {
+	m.statements.WithLabelValues(verb).Observe(took.Seconds())
+	if err != nil {
+		m.failures.WithLabelValues(verb).Inc()
+	}
+}
+
+// Pool reports the connections of a pool.
+func (m *Metrics) Pool(name string, db *sql.DB) {
+	m.registry.MustRegister(collectors.NewDBStatsCollector(db, name))
+}
+
+// Queue is the state of a queue.
+type Queue struct {
+	Waiting, Running int
+	OldestSeconds    float64 // how long the entry that has waited longest has been ready
+}
+
+// Queue reports the state of a queue at each scrape. If read fails, the queue is missing from the
+// response, and the metric meshyard_queue_up is 0.
+func (m *Metrics) Queue(name string, read func(ctx context.Context) (Queue, error)) {
+	m.registry.MustRegister(&queue{
+		read:    read,
+		up:      prometheus.NewDesc("meshyard_queue_up", "Whether the state of the queue could be read.", nil, prometheus.Labels{"queue": name}),
+		entries: prometheus.NewDesc("meshyard_queue_entries", "Entries of the queue by state: waiting or running.", []string{"state"}, prometheus.Labels{"queue": name}),
+		oldest:  prometheus.NewDesc("meshyard_queue_oldest_seconds", "How long the entry that has waited longest has been ready.", nil, prometheus.Labels{"queue": name}),
+	})
+}
+
+type queue struct {
+	read                func(ctx context.Context) (Queue, error)
+	up, entries, oldest *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (q *queue) Describe(out chan<- *prometheus.Desc) {
+	out <- q.up
+	out <- q.entries
+	out <- q.oldest
+}
+
+// Collect implements prometheus.Collector.
+func (q *queue) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	state, err := q.read(ctx)
+	if err != nil {
+		out <- prometheus.MustNewConstMetric(q.up, prometheus.GaugeValue, 0)
+		return
+	}
+	out <- prometheus.MustNewConstMetric(q.up, prometheus.GaugeValue, 1)
+	out <- prometheus.MustNewConstMetric(q.entries, prometheus.GaugeValue, float64(state.Waiting), "waiting")
+	out <- prometheus.MustNewConstMetric(q.entries, prometheus.GaugeValue, float64(state.Running), "running")
+	out <- prometheus.MustNewConstMetric(q.oldest, prometheus.GaugeValue, state.OldestSeconds)
+}
