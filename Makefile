@@ -10,7 +10,7 @@ ldflags := -s -w -X main.version=$(shell git describe --tags --always --dirty 2>
 module := github.com/meshyard/meshyard
 with-postgres := go run ./internal/pgtest/with --
 
-.PHONY: test-bombs test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
+.PHONY: lint-deploy test-bombs test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +91,9 @@ lint-openapi: ## Lint the OpenAPI description with Redocly; needs npm. A redirec
 lint-schema: ## Lint the GraphQL schema; needs npm. Fields stand in the order in which people look for them, so the rules about the alphabet are left out
 	npx --yes -p graphql@16.11.0 -p graphql-schema-linter@3.0.1 graphql-schema-linter \
 	--except type-fields-sorted-alphabetically,input-object-fields-sorted-alphabetically,enum-values-sorted-alphabetically rest/testdata/schema.golden.graphql
+
+lint-deploy: ## Check the samples in deploy/; needs promtool, caddy, nginx, openssl and systemd-analyze
+	./deploy/lint
 
 test-browser: ## Drive GraphiQL, the pages and the viewer in headless Chromium with the network cut off
 	go test -count=1 -tags browser -run Browser ./cmd/meshyard/server

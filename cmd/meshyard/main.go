@@ -47,14 +47,15 @@ type cli struct {
 		Catalogue importCatalogueCmd `cmd:"" help:"Load the tables of a catalogue: things.csv, files.csv, tags.csv and licences.csv in a folder. Ids are kept; existing rows are not changed."`
 		Things    importThingsCmd    `cmd:"" help:"Load things from a CSV file with a header line, or from JSON Lines: all rows, or none if one is wrong. Columns: name and creator (required), license, category, subcategory, description, tags, date, id."`
 	} `cmd:"" help:"Import data."`
-	Derive     deriveCmd     `cmd:"" help:"Queue previews that files lack, or that an older version made. Running servers make them."`
-	Recount    recountCmd    `cmd:"" help:"Recompute all counts and the popularity of all things."`
-	Doctor     doctorCmd     `cmd:"" help:"Check whether the database needs statistics, a vacuum, or an interrupted import finished. Exit status 1 if it does."`
-	Schema     schemaCmd     `cmd:"" help:"Print the GraphQL schema."`
-	Documents  documentsCmd  `cmd:"" help:"List the registered GraphQL documents, each with the SHA-256 by which clients may ask for it, or print one."`
-	OpenAPI    openAPICmd    `cmd:"" name:"openapi" help:"Print the OpenAPI description of the REST API."`
-	Version    versionCmd    `cmd:"" help:"Print the version."`
-	Completion completionCmd `cmd:"" help:"Print the code that turns on completion in a shell: source <(meshyard completion bash)."`
+	Derive      deriveCmd      `cmd:"" help:"Queue previews that files lack, or that an older version made. Running servers make them."`
+	Recount     recountCmd     `cmd:"" help:"Recompute all counts and the popularity of all things."`
+	Doctor      doctorCmd      `cmd:"" help:"Check whether the database needs statistics, a vacuum, or an interrupted import finished. Exit status 1 if it does."`
+	Healthcheck healthcheckCmd `cmd:"" help:"Ask the server on the listen address whether it is ready. Exit status 1 if it is not."`
+	Schema      schemaCmd      `cmd:"" help:"Print the GraphQL schema."`
+	Documents   documentsCmd   `cmd:"" help:"List the registered GraphQL documents, each with the SHA-256 by which clients may ask for it, or print one."`
+	OpenAPI     openAPICmd     `cmd:"" name:"openapi" help:"Print the OpenAPI description of the REST API."`
+	Version     versionCmd     `cmd:"" help:"Print the version."`
+	Completion  completionCmd  `cmd:"" help:"Print the code that turns on completion in a shell: source <(meshyard completion bash)."`
 }
 
 const description = `Meshyard stores and shares 3D models: a GraphQL API, and a REST API for existing clients.
