@@ -32,7 +32,7 @@ const (
 	// The codes of GraphQL documents that cannot be executed. Apollo's clients know them by name.
 	ParseFailed      Code = "GRAPHQL_PARSE_FAILED"      // a syntax error
 	ValidationFailed Code = "GRAPHQL_VALIDATION_FAILED" // the document does not fit the schema
-	// the server does not know the hash: send the text, too
+	// the hash is unknown: send the text
 	PersistedQueryNotFound Code = "PERSISTED_QUERY_NOT_FOUND"
 	Internal               Code = "INTERNAL" // a fault of the server; details are in its log
 )

@@ -45,8 +45,8 @@ func (a *Server) mainMetrics(w http.ResponseWriter, r *http.Request) {
 	a.metrics.Handler().ServeHTTP(w, r)
 }
 
-// ListenMetrics serves the metrics on the address of the settings until ctx ends. It returns once it
-// listens, and does nothing if there is no address.
+// ListenMetrics serves the metrics on the address of the settings until ctx ends. It returns once
+// it listens, and does nothing if there is no address.
 func (a *Server) ListenMetrics(ctx context.Context) (net.Addr, error) {
 	if a.Settings.MetricsListen == "" {
 		return nil, nil
