@@ -97,6 +97,16 @@ func syncFolder(f *os.File) error {
 	return nil
 }
 
+// syncFolderAt makes the names in the directory that is now at a path durable.
+func (d *directory) syncFolderAt(name string) error {
+	f, err := d.root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return syncFolder(f)
+}
+
 func (d *directory) close() error {
 	err := d.root.Close()
 	for _, f := range d.folders {

@@ -72,6 +72,9 @@ func (d *directory) walk(ctx context.Context, prefix string) iter.Seq2[Object, e
 
 func (d *directory) walkFolder(ctx context.Context, folder, prefix string, yield func(Object, error) bool) bool {
 	f, err := d.root.Open(strings.TrimSuffix(folder, "/"))
+	if folder == DerivedPrefix && errors.Is(err, fs.ErrNotExist) {
+		return true // see create
+	}
 	if err != nil {
 		return yield(Object{}, err)
 	}

@@ -2,9 +2,13 @@ package bucket
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -139,5 +143,39 @@ func TestPutMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; got > 4<<20 {
 		t.Errorf("a put of 64 MiB allocates %d bytes, want 4 MiB at most", got)
+	}
+}
+
+// TestDerivedDirectoryRemoved removes the directory of derived objects while the bucket is open: it
+// is empty then, and the next object creates it again.
+func TestDerivedDirectoryRemoved(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := openBucket(t, "file://"+dir)
+	key := DerivedKey(strings.Repeat("ab", 32), "stl.1.full.png")
+	for range 2 {
+		if err := os.RemoveAll(filepath.Join(dir, "derived")); err != nil {
+			t.Fatal(err)
+		}
+		for o, err := range b.Objects(t.Context(), DerivedPrefix) {
+			t.Errorf("without the directory: got %v, %v, want no objects", o, err)
+		}
+		if _, err := b.OpenSource(t.Context(), key); !errors.Is(err, ErrNotExist) {
+			t.Errorf("open without the directory: %v", err)
+		}
+		write := func(w io.Writer) error { _, err := io.WriteString(w, "image"); return err }
+		var writers sync.WaitGroup
+		for range 4 {
+			writers.Go(func() {
+				if err := b.PutDerived(t.Context(), key, "image/png", write); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		writers.Wait()
+		wantBytes(t, b, key, []byte("image"))
+	}
+	if err := b.Ready(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

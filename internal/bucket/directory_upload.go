@@ -2,6 +2,8 @@ package bucket
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"strings"
@@ -28,11 +30,30 @@ func (d *directory) create(_ context.Context, key, _ string) (upload, error) {
 		// several writers may create the same object at once
 		partial = DerivedPrefix + randomName() + partialSuffix
 	}
-	f, err := d.root.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	f, err := d.createFile(partial)
+	if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(key, DerivedPrefix) {
+		// Someone removed the directory, since all in it can be made again.
+		if err := d.makeDerived(); err != nil {
+			return nil, err
+		}
+		f, err = d.createFile(partial)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return &directoryUpload{dir: d, key: key, partial: partial, file: f}, nil
+}
+
+func (d *directory) createFile(key string) (*os.File, error) {
+	return d.root.OpenFile(key, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+}
+
+// makeDerived creates the directory of derived objects again.
+func (d *directory) makeDerived() error {
+	if err := d.root.Mkdir(strings.TrimSuffix(DerivedPrefix, "/"), 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return d.syncFolderAt(".")
 }
 
 func (u *directoryUpload) Write(p []byte) (int, error) {
@@ -56,6 +77,9 @@ func (u *directoryUpload) commit() error {
 	}
 	if err := u.dir.root.Rename(u.partial, u.key); err != nil {
 		return err
+	}
+	if strings.HasPrefix(u.key, DerivedPrefix) { // another directory than at start, perhaps
+		return u.dir.syncFolderAt(path.Dir(u.key))
 	}
 	return syncFolder(u.dir.folders[path.Dir(u.key)+"/"])
 }
