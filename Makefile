@@ -28,9 +28,10 @@ build: ## Build bin/meshyard
 test: ## Run the tests on SQLite and on a real PostgreSQL, which is started, or installed, where none is given
 	$(with-postgres) go test -timeout 20m ./...
 
-check: ## Format, vet, golangci-lint, generated code fresh
+check: ## Format, vet, prose, golangci-lint, generated code fresh
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	go vet -tags browser,npm ./...
+	go run ./internal/prosecheck
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0 run ./...
 	@before=$$(cat graph/*.go graph/*/*.go | sha256sum); go run ./internal/graphqlgen; after=$$(cat graph/*.go graph/*/*.go | sha256sum); \
 	test "$$before" = "$$after" || { echo "graph/ is not what the schema generates: run make generate"; exit 1; }

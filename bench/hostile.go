@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	hostileTimes = 20                // that each is sent in a round: processor time is told in steps of clockTick
+	hostileTimes = 20                // requests in a round
 	maxHostile   = 20.0              // ms of processor time that an answer may take
 	maxAnswered  = float64(64 << 10) // bytes of one
 )
 
-// sufferHostile sends GraphQL requests that are made to be costly, by nobody, and tells what each
-// costs the server: the time of its processors from the request to the answer, with what the
+// sufferHostile sends GraphQL requests that are made to be costly, without a token, and prints what
+// each costs the server: the time of its processors from the request to the answer, with what the
 // garbage collector has to do for it.
 func sufferHostile(ctx context.Context, o options) (err error) {
 	server, err := startServer(ctx, o)

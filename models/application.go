@@ -16,7 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/oauth"
 )
 
-// Application is a program that may ask users to let it in.
+// Application is a registered OAuth client.
 type Application struct {
 	bun.BaseModel `bun:"table:applications,alias:ap"`
 
@@ -39,7 +39,7 @@ func (a *Application) oauth() *oauth.Application {
 	return &oauth.Application{ID: a.ID, ClientID: a.ClientID, Name: a.Name, Redirects: a.RedirectURIs(), Public: a.IsPublic(), Implicit: a.AllowsImplicit}
 }
 
-// NewApplication is what an application is made of.
+// NewApplication is the input of CreateApplication.
 type NewApplication struct {
 	Name           string
 	RedirectURIs   []string
@@ -124,8 +124,8 @@ func (s *Store) DeleteApplication(ctx context.Context, caller auth.Caller, clien
 	return s.ForgetApplication(ctx, clientID)
 }
 
-// ForgetApplication forgets an application with all tokens that it was given, for whoever runs the
-// server.
+// ForgetApplication deletes an application with all tokens that were issued to it, without a
+// caller.
 func (s *Store) ForgetApplication(ctx context.Context, clientID string) error {
 	done, err := s.db.write.NewDelete().Model((*Application)(nil)).Where("client_id = ?", cleanText(clientID, maxName)).Exec(ctx)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 const (
 	maxBatch   = 100 // keys in one statement of a batcher
 	maxReaders = 4   // statements of a batcher under way at once
-	worthwhile = 16  // keys that must wait before another statement begins beside one that is under way
+	worthwhile = 16  // waiting keys that justify another concurrent statement
 
 	// batchTimeout frees a reader from a database that does not answer.
 	batchTimeout = 30 * time.Second

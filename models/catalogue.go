@@ -15,7 +15,7 @@ import (
 type Filter struct {
 	Creator       string     // the creator's name, "me" for the caller; Resolve makes it CreatorID
 	CreatorID     int64      // things, makes, collections
-	CategoryID    int64      // things on that shelf or one below it
+	CategoryID    int64      // things in that category or one below it
 	Tag           string     // things
 	License       License    // things
 	IsFeatured    *bool      // things

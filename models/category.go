@@ -20,11 +20,11 @@ type Category struct {
 	Name       string
 	Slug       string
 	ParentID   int64       `bun:",nullzero"`   // 0: a root
-	OwnCount   int64       `bun:"thing_count"` // published things on this very shelf
+	OwnCount   int64       `bun:"thing_count"` // published things in this category
 	Changes    Changes     `bun:",scanonly"`
 	Parent     *Category   `bun:"-"` // nil: a root
 	Children   []*Category `bun:"-"`
-	ThingCount int64       `bun:"-"` // published things on it and on the shelves below
+	ThingCount int64       `bun:"-"` // published things in it and in the categories below
 }
 
 // AfterScanRow makes the count whole.
@@ -92,7 +92,7 @@ func (s *Shelves) BySlug(slug string) (*Category, error) {
 
 // below returns a category and all that stand below it.
 func below(id int64) schema.QueryAppender {
-	return bun.SafeQuery("WITH RECURSIVE shelf (id) AS (SELECT CAST(? AS bigint) UNION SELECT c.id FROM categories AS c JOIN shelf ON c.parent_id = shelf.id) SELECT id FROM shelf", id)
+	return bun.SafeQuery("WITH RECURSIVE below (id) AS (SELECT CAST(? AS bigint) UNION SELECT c.id FROM categories AS c JOIN below ON c.parent_id = below.id) SELECT id FROM below", id)
 }
 
 // CountPublished counts all published things. Each stands on one category, so the categories know.

@@ -78,7 +78,7 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 			return err
 		}
 		var repliedTo int64
-		if n.Target != nil && *n.Target != *target { // told to whoever may see that
+		if n.Target != nil && *n.Target != *target { // shown only to callers who may see the target
 			return badInput("parentId", "parentId: comment %d is on %s %d", c.ParentID, target.Type, target.ID)
 		}
 		if c.ParentID != 0 { // after its target, as deletions lock them
@@ -158,7 +158,7 @@ func (s *Store) lockComment(ctx context.Context, tx bun.Tx, id int64) (*Comment,
 	return c, err
 }
 
-// UpdateComment changes what a comment of the caller says, on what he may see.
+// UpdateComment changes what a comment of the caller says, on a target they may see.
 func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64, body string) (*Comment, error) {
 	if err := checkBody(body); err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 	return s.Comment(ctx, caller, id)
 }
 
-// DeleteComment takes back a comment of the caller on what he may see, or any for moderators and
+// DeleteComment deletes a comment of the caller on a target they may see, or any for moderators and
 // administrators: its text and its files are gone, and its place stays, for the replies to it. One
 // that is deleted already stays so.
 func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
@@ -231,7 +231,7 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64)
 
 // deleteComments removes all comments on a locked target that goes, and their files.
 func (s *Store) deleteComments(ctx context.Context, tx bun.Tx, target Target) error {
-	// Whoever finalizes onto one of them ends first, and others find it gone.
+	// Concurrent finalizations to one of them end first, and later ones find it deleted.
 	var locked []int64
 	err := s.db.forUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.target_type = ? AND cm.target_id = ?", target.Type, target.ID).Order("cm.id")).Scan(ctx, &locked)
 	if err != nil {

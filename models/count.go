@@ -25,7 +25,7 @@ var (
 	thingLikes        = Count{"things", "like_count"}
 	thingCollects     = Count{"things", "collect_count"}
 	thingMakes        = Count{"things", "make_count"}         // published ones
-	thingComments     = Count{"things", "comment_count"}      // on the thing itself, without deleted ones
+	thingComments     = Count{"things", "comment_count"}      // on the thing, without deleted ones
 	thingRootComments = Count{"things", "root_comment_count"} // those that are no replies
 	thingRemixes      = Count{"things", "remix_count"}        // without replies
 	userThings        = Count{"users", "thing_count"}         // published ones

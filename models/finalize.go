@@ -191,7 +191,7 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) 
 		return err
 	}
 	if there+int64(len(files)) > MaxFiles {
-		e := fail(Conflict, "%s %d holds %d files, and at most %d are taken", on.Type, on.ID, there, MaxFiles)
+		e := fail(Conflict, "%s %d has %d files, and at most %d are allowed", on.Type, on.ID, there, MaxFiles)
 		e.Field, e.Limit = "files", MaxFiles
 		return e
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// identity ties a user to what an OpenID provider calls him.
+// identity ties a user to an identity of an OpenID provider.
 type identity struct {
 	bun.BaseModel `bun:"table:identities,alias:idn"`
 
@@ -72,7 +72,7 @@ func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, e
 	return userID, err
 }
 
-// setRoles gives u the roles that the identity decides, or takes them.
+// setRoles sets the roles of u that the identity decides.
 func setRoles(u *User, id auth.Identity) {
 	if id.IsAdministrator != nil {
 		u.IsAdmin = *id.IsAdministrator
@@ -142,7 +142,7 @@ func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string,
 }
 
 // AuthenticateBearer returns the caller that a token of the operator's OpenID provider stands for,
-// which reads and writes. verify tells whose it is. A good verdict is remembered as those of
+// which reads and writes. verify returns its identity. A good verdict is remembered as those of
 // Authenticate are.
 func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify func(context.Context, string) (auth.Identity, error)) (auth.Caller, error) {
 	hash := auth.HashSecret(token)

@@ -21,12 +21,12 @@ import (
 type Import struct {
 	Source string // names what is imported: the same name goes on where an import of it was cut short
 	Total  int    // how many things there are
-	// Things gives them, from the one at an index on, the same ones in the same order each time.
+	// Things returns them from an index on, always the same ones in the same order.
 	Things func(first int) iter.Seq[dataset.Thing]
-	// Progress is told after each batch how many things are in, of which some may have been there
+	// Progress is called after each batch with the number of things, some of which may have existed
 	// before.
 	Progress func(done int)
-	// Skipped is told what is left out, and why.
+	// Skipped is called with a description of each skipped item.
 	Skipped func(why string)
 	// Whole brings in all or nothing, in one transaction: where anything would be left out, nothing
 	// is brought in.
@@ -185,7 +185,7 @@ func shelvesByName(ctx context.Context, db bun.IDB) (map[string]int64, error) {
 // shelfOf names the lowest category that is known of a thing.
 func shelfOf(th dataset.Thing) string { return strings.ToLower(cmp.Or(th.Subcategory, th.Category)) }
 
-// ImportCheck returns a function that tells all that an import would have to leave out, or change,
+// ImportCheck returns a function that returns an error for what an import would skip or change
 // of a thing.
 func (s *Store) ImportCheck(ctx context.Context) (func(dataset.Thing) error, error) {
 	shelves, err := shelvesByName(ctx, s.db.read)
@@ -253,7 +253,7 @@ func (l *loader) tidyTags(th dataset.Thing) []string {
 		return err != nil
 	})
 	if len(fitting) > maxTags {
-		l.Skipped(fmt.Sprintf("thing %d: %d tags, at most %d are taken", th.ID, len(fitting), maxTags))
+		l.Skipped(fmt.Sprintf("thing %d: must have at most %[3]d tags (got %[2]d)", th.ID, len(fitting), maxTags))
 		fitting = fitting[:maxTags]
 	}
 	tags, _ := cleanTags(fitting) // each was checked, and there are not too many
@@ -281,8 +281,8 @@ func (l *loader) load(ctx context.Context, batch []incoming) error {
 	return nil
 }
 
-// bring writes what is new of a batch, and tells how much that is and which words the vocabulary
-// learned.
+// bring writes what is new of a batch, and returns how many things are new and which words the
+// vocabulary learned.
 func (l *loader) bring(ctx context.Context, tx bun.Tx, batch []incoming) (added int, learned []string, err error) {
 	fresh, err := l.fresh(ctx, tx, batch)
 	if err != nil || len(fresh) == 0 {
@@ -366,7 +366,8 @@ func (l *loader) taken(ctx context.Context, tx bun.Tx, table, column string, ids
 	return setOf(there), err
 }
 
-// insert writes the rows of things that are new, and tells which words the vocabulary learned.
+// insert writes the rows of things that are new, and returns the words that are new in the
+// vocabulary.
 func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]string, error) {
 	owners, err := l.owners(ctx, tx, things)
 	if err != nil {
@@ -517,7 +518,7 @@ func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[
 	return owners, rows.write(ctx, tx)
 }
 
-// newIDs gives ids that no row of a table has, or had.
+// newIDs returns IDs that no row of a table has, or had.
 func (l *loader) newIDs(ctx context.Context, tx bun.Tx, table string, n int) (ids []int64, err error) {
 	next := "SELECT nextval(pg_get_serial_sequence(?0, 'id')) FROM generate_series(1, ?1)"
 	if l.db.Engine == SQLite {

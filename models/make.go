@@ -51,7 +51,7 @@ type NewMake struct {
 	PictureName *string
 }
 
-// CreateMake records that the caller made a thing that he may see, and stages the upload of its
+// CreateMake records that the caller made a thing that they may see, and stages the upload of its
 // picture where it has one.
 func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (*Make, *StagedUpload, error) {
 	if err := errors.Join(text("name", n.Name, maxName), text("description", n.Description, MaxText)); err != nil {

@@ -63,7 +63,7 @@ func recordDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, e Modera
 // ModerationLog lists all decisions for moderators and administrators, the latest first.
 func (s *Store) ModerationLog(caller auth.Caller) (List, error) {
 	if !caller.Staff() {
-		return List{}, fail(Forbidden, "only the staff sees what was decided")
+		return List{}, fail(Forbidden, "requires a moderator or an administrator")
 	}
 	return List{db: s.db, by: order{id: "ml.id"}, rows: func(int64) *bun.SelectQuery { return s.db.read.NewSelect().TableExpr("moderation_log AS ml") }}, nil
 }
@@ -76,7 +76,7 @@ func (s *Store) ModerationEntriesByID(ctx context.Context, ids []int64) (map[int
 // checkDecision checks that the caller is of moderators and administrators and says why.
 func checkDecision(caller auth.Caller, reason string) error {
 	if !caller.Staff() {
-		return fail(Forbidden, "this is for the staff")
+		return fail(Forbidden, "requires a moderator or an administrator")
 	}
 	if strings.TrimSpace(reason) == "" {
 		return required("reason")
@@ -101,9 +101,9 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 		}
 		switch {
 		case u.ID == caller.UserID:
-			return badInput("username", "username: nobody decides on himself")
+			return badInput("username", "username: you cannot decide on yourself")
 		case u.Role() != auth.Member && !caller.Administers():
-			return fail(Forbidden, "%s is of the staff: administrators decide on those", u.Username)
+			return fail(Forbidden, "requires an administrator: %s is a moderator or an administrator", u.Username)
 		}
 		change(u)
 		if _, err := tx.NewUpdate().Model(u).Column(columns...).WherePK().Exec(ctx); err != nil {
@@ -130,7 +130,7 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 	return s.User(ctx, caller, found.Username)
 }
 
-// SuspendUser lets a user only read from now on, and signs him out. Administrators and moderators
+// SuspendUser lets a user only read from now on, and signs them out. Administrators and moderators
 // are suspended by administrators alone.
 func (s *Store) SuspendUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
 	return s.decideOnUser(ctx, caller, name, reason, SuspendedUser, func(u *User) {

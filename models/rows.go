@@ -24,11 +24,13 @@ func byID[T any](ctx context.Context, db *DB, ids []int64, q func(rows *[]*T) *b
 	return found, err
 }
 
-// forIDs runs a query about the rows of some ids, and of one more number where that is given. query writes it: among is the condition that a column is one of the
-// ids, and also the number. name tells the query from all others.
+// forIDs runs a query about the rows of some ids, and of one more number where that is given. query
+// writes it: among is the condition that a column is one of the ids, and also the number. name
+// identifies the query.
 //
-// PostgreSQL takes longer to plan such statements than to run them, so there they are prepared, once a connection, which Bun cannot do: pgx does it, asked
-// for these. A statement that is prepared must name its columns, or it would break on a running server when a migration adds one.
+// PostgreSQL takes longer to plan such statements than to run them, so there they are prepared,
+// once a connection, which Bun cannot do: pgx does it, asked for these. A statement that is
+// prepared must name its columns, or it would break on a running server when a migration adds one.
 func (db *DB) forIDs(ctx context.Context, name string, ids []int64, dest any, query func(among, also schema.QueryAppender) *bun.SelectQuery, also ...int64) error {
 	if len(ids) == 0 {
 		return nil

@@ -57,27 +57,29 @@ func (db *DB) Statements() int64 { return db.statements.n.Load() }
 // Concurrency is how much the database does at once for any one caller.
 type Concurrency struct{ Statements, Transactions int }
 
-// MostConcurrency returns the most that any one caller has had under way at once since the database was opened.
+// MostConcurrency returns the most that any one caller has had under way at once since the database
+// was opened.
 func (db *DB) MostConcurrency() Concurrency {
 	return Concurrency{Statements: db.reads.limiter.Most(), Transactions: db.transactions.Most()}
 }
 
-// limit sets what is under way at once: statements outside of transactions and transactions, in all and of one caller. What
-// is beyond waits, and callers are served in turn.
+// limit sets what is under way at once: statements outside of transactions and transactions, in all
+// and of one caller. What is beyond waits, and callers are served in turn.
 func (db *DB) limit(reads, transactions int, perCaller Concurrency) {
 	db.reads = turns{concurrency.New(reads, perCaller.Statements)}
 	db.transactions = concurrency.New(transactions, perCaller.Transactions)
 }
 
-// turns is a hook that makes each statement outside of a transaction wait for its caller's turn. Statements within
-// transactions do not wait: they may hold locks that other statements of the caller wait for.
+// turns is a hook that makes each statement outside of a transaction wait for its caller's turn.
+// Statements within transactions do not wait: they may hold locks that other statements of the
+// caller wait for.
 type turns struct{ limiter *concurrency.Limiter }
 
 // gaveUp marks the event of a statement whose context ended while it waited.
 type gaveUp struct{}
 
-// BeforeQuery waits until the statement may start. A hook cannot return an error, but if the context
-// ends first then the statement fails with the error of the context.
+// BeforeQuery waits until the statement may start. A hook cannot return an error, but if the
+// context ends first then the statement fails with the error of the context.
 func (t turns) BeforeQuery(ctx context.Context, event *bun.QueryEvent) context.Context {
 	if t.acquire(ctx) != nil {
 		event.Stash = map[any]any{gaveUp{}: true}
@@ -92,7 +94,8 @@ func (t turns) AfterQuery(ctx context.Context, event *bun.QueryEvent) {
 	}
 }
 
-// acquire waits for the turn of the account of ctx. Work without an account is not limited: it is the server's own.
+// acquire waits for the turn of the account of ctx. Work without an account is not limited: it is
+// the server's own.
 func (t turns) acquire(ctx context.Context) error {
 	if account := auth.Account(ctx); account != "" {
 		return t.limiter.Acquire(ctx, account)

@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// PublicationState tells who may see a thing or a make: a draft its owner alone, a published one
-// everyone.
+// PublicationState determines who may see a thing or a make: a draft only its owner, a published
+// one everyone.
 type PublicationState string
 
 // The states of publication.

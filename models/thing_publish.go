@@ -114,7 +114,7 @@ func countThing(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
 // staff.
 func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, featured bool) (*Thing, error) {
 	if !caller.Staff() {
-		return nil, fail(Forbidden, "only the staff features things")
+		return nil, fail(Forbidden, "requires a moderator or an administrator")
 	}
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockThing(ctx, tx, id)
@@ -139,7 +139,7 @@ func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, 
 }
 
 // lockBelow locks what files may are attached to below a locked thing, so that no finalization is
-// under way there: makes first, as whoever comments locks them, each by id.
+// under way there: makes first, in the order in which comments lock them, each by id.
 func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
 	var makes, comments []int64
 	err := s.db.forUpdate(tx.NewSelect().Model((*Make)(nil)).Column("m.id").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx, &makes)
@@ -191,7 +191,7 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64) e
 			return err
 		}
 		for _, statement := range []string{
-			// Files of makes go on counting what this log tells of them.
+			// Files of makes keep the downloads that this log contains.
 			"UPDATE files SET download_count = download_count + (SELECT count(*) FROM downloads WHERE file_id = files.id AND NOT folded) WHERE thing_id = ?0 AND target_type <> 'thing'",
 			"DELETE FROM downloads WHERE thing_id = ?0",
 			"DELETE FROM files WHERE target_type = 'thing' AND target_id = ?0",

@@ -12,7 +12,7 @@ import (
 )
 
 // CreateToken makes an access token of the user of that name, for the operator, without a caller,
-// and gives it, the only time that it can be seen. lifetime 0 is forever.
+// and returns it; it cannot be read again. With lifetime 0 it does not expire.
 func (s *Store) CreateToken(ctx context.Context, username, name string, scopes auth.Scopes, lifetime time.Duration) (string, error) {
 	if err := text("name", name, maxName); err != nil {
 		return "", err

@@ -24,8 +24,8 @@ type NewUpload struct {
 	AtLeast int64 // how many bytes are sure to come, as far as that is known before
 }
 
-// MayUpload tells, before anything is read, whether a file of at least so many bytes can be taken
-// from the caller.
+// MayUpload returns an error, before anything is read, if a file of at least so many bytes is
+// rejected from the caller.
 func (s *Store) MayUpload(ctx context.Context, caller auth.Caller, atLeast int64) error {
 	room, err := s.room(ctx, caller.UserID, 1)
 	if err != nil {

@@ -70,7 +70,7 @@ func TestUploadOutlivesItsRequest(t *testing.T) {
 		}
 		// A client that disconnected before leaves nothing behind.
 		if _, err := s.Upload(ctx, ada, NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
-			t.Error("an upload of somebody who is gone was taken")
+			t.Error("an upload of a client that had disconnected was accepted")
 		}
 	})
 }

@@ -19,7 +19,7 @@ import (
 type DeprecatedCall struct {
 	bun.BaseModel `bun:"table:deprecated_calls,alias:dc"`
 
-	Operation string    `bun:",pk"` // of the REST face, or Type.field of GraphQL
+	Operation string    `bun:",pk"` // of the REST API, or Type.field of GraphQL
 	TokenID   int64     `bun:",pk"`
 	UserAgent string    `bun:",pk"`
 	Calls     int64     // since FirstAt
@@ -205,11 +205,11 @@ func (s *Store) boundAgents(ctx context.Context, tx bun.Tx, calls map[callKey]*D
 	return rows, nil
 }
 
-// DeprecatedCalls tells moderators and administrators who still calls what is deprecated, the
-// latest call first.
+// DeprecatedCalls returns, for moderators and administrators, the calls of deprecated operations,
+// the latest call first.
 func (s *Store) DeprecatedCalls(ctx context.Context, caller auth.Caller, limit int) (calls []*DeprecatedCall, err error) {
 	if !caller.Staff() {
-		return nil, fail(Forbidden, "only the staff sees who calls what is deprecated")
+		return nil, fail(Forbidden, "requires a moderator or an administrator")
 	}
 	if err := s.SaveUsage(ctx); err != nil {
 		return nil, err

@@ -114,7 +114,7 @@ type ProfileChange struct {
 	DefaultLicense *License
 }
 
-// UpdateProfile changes what the caller tells of themselves.
+// UpdateProfile changes the caller's profile.
 func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c ProfileChange) (*User, error) {
 	err := errors.Join(optional("firstName", c.FirstName, maxName), optional("lastName", c.LastName, maxName), optional("email", c.Email, maxName),
 		optional("bio", c.Bio, MaxText), optional("location", c.Location, maxName))

@@ -69,7 +69,7 @@ func body[T any](of func(s *server, r *http.Request, data []byte) (T, error)) an
 	}, schema: reflect.TypeFor[T]()}
 }
 
-// as says what an answer's body looks like, where its Go type tells too much.
+// as says what an answer's body looks like, where its Go type has too many fields.
 func (a answer) as(schema reflect.Type) answer {
 	a.schema = schema
 	return a
@@ -167,7 +167,7 @@ func pageAs[T any](as func(items []*T) any, schema reflect.Type) answer {
 	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 		list, err := read[struct {
 			part[T]
-			List *part[T] // where it hangs on an object
+			List *part[T] // if it belongs to an object
 		}](data)
 		if err != nil {
 			return err
@@ -181,7 +181,7 @@ func pageAs[T any](as func(items []*T) any, schema reflect.Type) answer {
 }
 
 // listing is page for a list that is an operation's whole answer, and of which the list beside it
-// tells more.
+// is a detail.
 func listing[T any]() answer {
 	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 		var of struct {

@@ -55,7 +55,7 @@ func readBody(r *http.Request) (map[string]any, error) {
 	return fromQuery(form), nil
 }
 
-// fromQuery gives parameters by name; a name that ends in [] is a list's.
+// fromQuery returns parameters by name; a name that ends in [] is a list's.
 func fromQuery(query url.Values) map[string]any {
 	fields := make(map[string]any, len(query))
 	for name, values := range query {

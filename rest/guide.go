@@ -12,18 +12,18 @@ import (
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 )
 
-const guideHead = `# From the REST face to GraphQL
+const guideHead = `# From REST to GraphQL
 
-Every path of the REST face runs a stored GraphQL document. This guide puts each path beside its document: whoever moves a program sends that
+Every path of the REST API runs a stored GraphQL document. This guide shows the document of each path: to migrate a program, send that
 document to ` + "`POST /graphql`" + `, as ` + "`{\"query\": …, \"variables\": {…}}`" + ` with the same token, and reads the same data under the key ` + "`answer`" + `.
 The variables carry the names that the parameters of the path, the query and the body have. Ids are strings in GraphQL, times RFC 3339,
-flags booleans, licences enum values; addresses that the REST face builds from ids are left to the client. The fragments that the documents share stand at the end.
+flags booleans, licences enum values; URLs that the REST API builds from IDs are left to the client. The fragments that the documents share stand at the end.
 
-Lists come in pages by number here, as the old face has them. New programs do better with cursors: ` + "`first`" + ` and ` + "`after`" + ` in place of ` + "`page`" + `, and
+Lists come in pages by number here, as in the REST API. New programs do better with cursors: ` + "`first`" + ` and ` + "`after`" + ` in place of ` + "`page`" + `, and
 ` + "`pageInfo { hasNextPage endCursor }`" + ` in the selection.
 `
 
-// Guide tells owners of programs for the old API what to send in place of each path, in Markdown.
+// Guide returns the migration guide in Markdown: what to send instead of each path of the REST API.
 func Guide(g *graph.Graph) ([]byte, error) {
 	schema := g.Schema()
 	document, err := loadDocument(schema)

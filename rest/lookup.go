@@ -39,7 +39,7 @@ func (a *recorded) Write(b []byte) (int, error) {
 }
 
 // send sends the answer. One that succeeded carries a tag of its content, and is not sent again to
-// whoever holds it.
+// anyone who has it.
 func (a *recorded) send(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	announced := h.Values("Link")

@@ -43,7 +43,7 @@ func OpenAPI(g *graph.Graph, base string) ([]byte, error) {
 	return json.MarshalIndent(object{
 		"openapi": "3.1.0",
 		"info": object{
-			"title": "Meshyard, the REST face", "version": "1",
+			"title": "Meshyard REST API", "version": "1",
 			"description": "The compatibility face of Meshyard. Every path answers with and without a slash at its end. JSON bodies are read under any content type. " +
 				"What it does is written in GraphQL: x-graphql of each operation is the stored document that it runs.",
 			"license": object{"name": "Apache-2.0", "identifier": "Apache-2.0"},

@@ -10,7 +10,7 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew")
+var update = flag.Bool("update", false, "update the golden files")
 
 // The description, the schema and the guide change only when a user means it: go test ./rest
 // -update.

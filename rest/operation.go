@@ -95,7 +95,7 @@ func matchOperations(document *ast.QueryDocument, schema *ast.Schema) (map[strin
 }
 
 // scopeOf returns the field that an operation is about, and the scope that it needs. Beside it
-// there may be a list that tells more of the one that it answers.
+// there may be a list that is a detail of the object that it returns.
 func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error) {
 	var answer *ast.Field
 	others := 0

@@ -33,7 +33,7 @@ func number(text string, least, most, otherwise int) int {
 // linkPages sends Total-Count, and RFC 8288 Link with first, prev, next and last. The addresses
 // keep the whole query that came, the access token included, since some clients follow them as they
 // are. Next carries the cursor at which the page ends beside the number of the page that follows,
-// so that whoever walks along it meets each entry once, though others come and go meanwhile.
+// so that a client that follows it receives each entry once, though others come and go meanwhile.
 func linkPages(h http.Header, base string, u *url.URL, list wire.Extent) {
 	h.Set("Total-Count", strconv.Itoa(list.Total))
 	query := u.Query()

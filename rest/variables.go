@@ -40,7 +40,7 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 		}
 		switch page, perPage := pageNumbers(query); name {
 		case "page":
-			if query.Get("after") == "" { // which tells it better
+			if query.Get("after") == "" { // which is more precise
 				variables[name] = page
 			}
 			continue

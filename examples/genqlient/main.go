@@ -1,5 +1,6 @@
-// Command genqlient is an example of a Go client: typed functions that genqlient generates from operations.graphql and
-// the schema. It runs the whole way of a model: create, upload, finalize, watch the preview, publish, list, download.
+// Command genqlient is an example of a Go client: typed functions that genqlient generates from
+// operations.graphql and the schema. It runs the whole way of a model: create, upload, finalize,
+// watch the preview, publish, list, download.
 package main
 
 import (

@@ -21,12 +21,12 @@ const (
 	Forbidden           Code = "FORBIDDEN"            // the caller is known but not permitted
 	NotFound            Code = "NOT_FOUND"            // missing, deleted, or hidden from the caller
 	BadInput            Code = "BAD_USER_INPUT"       // the input is invalid; Error.Field names it
-	Conflict            Code = "CONFLICT"             // the input is valid but the current state forbids it
+	Conflict            Code = "CONFLICT"             // the current state forbids a valid input
 	TooLarge            Code = "TOO_LARGE"            // over a limit; Error.Limit holds it
 	RateLimited         Code = "RATE_LIMITED"         // too many requests, or too much work at once
 	Unavailable         Code = "UNAVAILABLE"          // the database or the storage for files is down
 	InsufficientStorage Code = "INSUFFICIENT_STORAGE" // the server has no space left
-	Timeout             Code = "TIMEOUT"              // the server stopped an operation that took too long
+	Timeout             Code = "TIMEOUT"              // an operation that took too long
 	Canceled            Code = "CANCELED"             // the client closed the connection
 
 	// The codes of GraphQL documents that cannot be executed. Apollo's clients know them by name.

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Scope is one thing a token allows.
+// Scope is one permission of a token.
 type Scope string
 
-// The scopes. Each stands for itself alone: a token that shall read and write carries both.
+// The scopes. None includes another: a token that reads and writes has both.
 const (
 	Read  Scope = "read"
 	Write Scope = "write"
@@ -52,32 +52,32 @@ func (s Scopes) String() string {
 	return strings.Join(names, " ")
 }
 
-// Role is what a user may do beside what everyone may.
+// Role is what a user may do in addition to other users.
 type Role string
 
-// The roles, each with the powers of those before it.
+// The roles, each with the permissions of those before it.
 const (
 	Member        Role = "member"
-	Moderator     Role = "moderator"     // decides what others may show: the staff
+	Moderator     Role = "moderator"     // decides what others may publish
 	Administrator Role = "administrator" // decides who moderates, and which applications are known
 )
 
-// Caller is who makes a request. The zero Caller is nobody.
+// Caller is the user or the application that makes a request. The zero Caller is anonymous.
 type Caller struct {
 	// 0: the caller showed an ID token of the operator's OpenID provider, or is signed in in a
 	// browser
 	TokenID   int64
 	SessionID int64 // of the browser in which the caller is signed in; 0: no browser
-	// 0: the token is an application's own, which stands for nobody and reads what is public
+	// 0: the token is an application's own, which has no user and reads public data
 	UserID        int64
-	ApplicationID int64 // 0: no application came between
+	ApplicationID int64 // 0: the token was not issued to an application
 	Role          Role
-	Suspended     string    // why the user may write no more; empty: he is not suspended
+	Suspended     string    // why the user may write no more; empty if the user is not suspended
 	ExpiresAt     time.Time // of the token; zero: never
 	Scopes        Scopes
 }
 
-// Known reports whether the caller is anyone at all.
+// Known reports whether the caller is not anonymous.
 func (c Caller) Known() bool { return c.TokenID != 0 || c.UserID != 0 }
 
 // Staff reports whether the caller acts as a moderator or an administrator: is one, and holds a
@@ -89,7 +89,7 @@ func (c Caller) Staff() bool {
 // Administers reports whether the caller acts as an administrator.
 func (c Caller) Administers() bool { return c.Role == Administrator && c.Staff() }
 
-// Key tells callers apart: those of the same key may do and see the same.
+// Key identifies the permissions of the caller: callers with the same key may do and see the same.
 func (c Caller) Key() string {
 	switch {
 	case c.SessionID != 0:
@@ -142,7 +142,7 @@ type SignedIn struct {
 
 // Identity is a user as an OpenID provider describes them.
 type Identity struct {
-	Issuer, Subject string // together they identify the user for ever
+	Issuer, Subject string // together they identify the user permanently
 	Username        string // the name that the user would like; may be empty, taken or not allowed
 	FirstName       string
 	LastName        string

@@ -30,7 +30,7 @@ type Address int
 const (
 	Plain  Address = iota // unsigned
 	Signed                // with a valid signature
-	Stale                 // with an expired or invalid signature: it has the same access as an unsigned one
+	Stale                 // with an expired or invalid signature; like an unsigned one
 )
 
 // Handler serves /download:{id}, /blobs/{file_id}/{name} and the objects derived from files.

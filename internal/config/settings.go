@@ -1,4 +1,5 @@
-// Package config defines the settings of the server: one struct gives the flags, the environment variables and the help.
+// Package config defines the settings of the server: one struct gives the flags, the environment
+// variables and the help.
 package config
 
 import (
@@ -12,8 +13,8 @@ import (
 	"github.com/meshyard/meshyard/internal/clientip"
 )
 
-// Settings are the settings of every command. Each is a flag and an environment variable MESHYARD_…; the flag has
-// precedence. docs/configuration.md is generated from this struct.
+// Settings are the settings of every command. Each is a flag and an environment variable
+// MESHYARD_…; the flag has precedence. docs/configuration.md is generated from this struct.
 type Settings struct {
 	Version string `kong:"-"` // of the program; not a setting
 
@@ -68,7 +69,8 @@ const (
 // PictureLimit is the largest image that can be uploaded, in bytes.
 const PictureLimit = 5_000_000
 
-// Complete fills in settings that follow from others. It returns an error that names the first wrong setting.
+// Complete fills in settings that follow from others. It returns an error that names the first
+// wrong setting.
 func (s *Settings) Complete() error {
 	data, err := filepath.Abs(s.Data)
 	if err != nil {

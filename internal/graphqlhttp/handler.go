@@ -335,8 +335,8 @@ func WithTimeout(ctx context.Context, op *graphql.OperationContext) (context.Con
 	return context.WithTimeoutCause(ctx, maxQueryTime, errTimeout)
 }
 
-// queryKey identifies a query and its caller. Anonymous callers share runs only within a network, because
-// a run waits for the turns of the one that it counts for.
+// queryKey identifies a query and its caller. Anonymous callers share runs only within a network,
+// because a run waits for the turns of the one that it counts for.
 func queryKey(ctx context.Context, params *graphql.RawParams) string {
 	variables, _ := json.Marshal(params.Variables) // decoded from JSON
 	caller, _ := auth.From(ctx)

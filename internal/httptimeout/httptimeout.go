@@ -138,8 +138,8 @@ func (a *answer) ReadFrom(from io.Reader) (n int64, err error) {
 	return n, nil
 }
 
-// Hijack gives WebSockets the connection. Compressing writers look for this method, and for Flush,
-// by name.
+// Hijack passes the connection to WebSockets. Compressing writers look for this method, and for
+// Flush, by name.
 func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) { return a.connection.Hijack() }
 
 // Flush sends buffered data.

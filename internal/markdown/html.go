@@ -46,7 +46,7 @@ func HTML(text string) string {
 // longestHTML is the length up to which HTML is given for n bytes of Markdown.
 func longestHTML(n int) int { return 4*n + 64<<10 }
 
-// render gives safe HTML, or false when the text costs too much.
+// render returns safe HTML, or false if the text is too expensive.
 func render(source []byte) (string, bool) {
 	if !affordable(source) {
 		return "", false

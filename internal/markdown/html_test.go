@@ -162,7 +162,7 @@ func FuzzHTML(f *testing.F) {
 	})
 }
 
-// BenchmarkHostileTexts renders every hostile text at full length, and tells of the one that took
+// BenchmarkHostileTexts renders every hostile text at full length, and logs the one that took
 // longest.
 func BenchmarkHostileTexts(b *testing.B) {
 	texts := hostile()

@@ -43,8 +43,8 @@ func affordable(source []byte) bool {
 	return l.left >= 0
 }
 
-// paragraphEnd gives where the paragraph ends, at the latest, that holds the line at start: behind
-// the next blank line, or before a line that always begins another block.
+// paragraphEnd returns where the paragraph ends, at the latest, that holds the line at start:
+// behind the next blank line, or before a line that always begins another block.
 func paragraphEnd(source []byte, start int) int {
 	for at := start; at < len(source); {
 		next := lineEnd(source, at)
@@ -95,7 +95,7 @@ func fenced(line []byte) int {
 	return n
 }
 
-// codeEnd gives where the block of code ends that begins at start with a fence of a length.
+// codeEnd returns where the block of code ends that begins at start with a fence of a length.
 func codeEnd(source []byte, start, fence int) int {
 	c := source[start]
 	for at := lineEnd(source, start); at < len(source); {

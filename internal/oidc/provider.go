@@ -17,7 +17,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// ErrRefused says that the provider does not vouch for whoever asks: a code or a token is not good.
+// ErrRefused means that the provider does not confirm the user: a code or a token is not valid.
 // What exactly is wrong is not said, for it would repeat them.
 var ErrRefused = errors.New("the OpenID provider does not vouch for this")
 

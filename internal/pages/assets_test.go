@@ -34,7 +34,7 @@ func TestCaching(t *testing.T) {
 	}
 }
 
-// The files from npm are the ones that assets/README.md tells of.
+// The files from npm are the ones that assets/README.md lists.
 func TestAssetSums(t *testing.T) {
 	t.Parallel()
 	sums, err := os.ReadFile("assets/SHA256SUMS")

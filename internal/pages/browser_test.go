@@ -100,7 +100,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// A link from outside, such as the old face's Link header, leads to the operation.
+// A link from outside, such as the Link header of the REST API, leads to the operation.
 func TestMigrationAnchor(t *testing.T) {
 	base := serve(t, "")
 	tab := graphiqltest.Open(t, base)

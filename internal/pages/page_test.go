@@ -71,7 +71,7 @@ func TestLeftOut(t *testing.T) {
 			t.Parallel()
 			for _, target := range []string{"/", "/reference"} {
 				if target == "/reference" && tc.absent == "schema.graphql" {
-					continue // only the front page tells of it
+					continue // only the front page mentions it
 				}
 				page := strings.ToLower(serve(t, tc.o, "GET", target, nil).Body.String())
 				if got := strings.Contains(page, tc.absent); got != tc.presents {

@@ -38,7 +38,7 @@ func isOpen(folder string) bool {
 }
 
 // newFolder creates a folder that the account owns, or the current user if who is nil. The returned
-// file holds a lock that tells other processes that this one is alive. A process ID would not work
+// file holds a lock that shows other processes that this one is alive. A process ID would not work
 // in containers that share the place.
 func newFolder(who *syscall.Credential) (string, *os.File, error) {
 	folder, err := os.MkdirTemp(place(), folderPrefix)

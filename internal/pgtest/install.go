@@ -115,8 +115,8 @@ func install(ctx context.Context, root []string) error {
 	return nil
 }
 
-// forbidCluster tells postgresql-common to create no server when a version is installed, unless the
-// machine has settings of its own.
+// forbidCluster configures postgresql-common to create no server when a version is installed,
+// unless the machine has settings of its own.
 func forbidCluster(ctx context.Context, root []string, folder string) error {
 	const script = `mkdir -p "$1" && { [ -e "$1/createcluster.conf" ] || echo "create_main_cluster = false" > "$1/createcluster.conf"; }`
 	return run(ctx, root, "sh", "-c", script, "sh", folder)

@@ -98,5 +98,5 @@ type Mesh struct {
 	// scaled, and in whatever format.
 	Fingerprint string    `json:"fingerprint"`
 	Keys        []string  `json:"keys"`       // of which meshes of the same shape share one
-	Descriptor  []float64 `json:"descriptor"` // by which it is told whether they are
+	Descriptor  []float64 `json:"descriptor"` // by which shapes are compared
 }

@@ -51,8 +51,8 @@ func (q *question) Fields() [][2]string {
 	return fields
 }
 
-// read reads a question. Where it is not known whom to answer, the user is told; any other fault is
-// answered to the application (section 4.1.2.1). ok is false where it was answered.
+// read reads a question. Where it is not known whom to answer, the user sees the error; any other
+// fault is answered to the application (section 4.1.2.1). ok is false where it was answered.
 func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q *question, ok bool) {
 	q = &question{Given: url.Values{}}
 	twice := ""
@@ -225,7 +225,7 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, q, [2]string{"code", code})
 }
 
-// describe tells programs where what is: RFC 8414.
+// describe returns the server metadata of RFC 8414.
 func (s *site) describe(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{
 		"issuer": s.BaseURL, "authorization_endpoint": s.BaseURL + authorizePath, "token_endpoint": s.BaseURL + tokenPath,

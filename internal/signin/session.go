@@ -35,7 +35,7 @@ func CookiesAt(baseURL string) Cookies {
 // Session returns the secret of the session that a browser holds, or "".
 func (c Cookies) Session(r *http.Request) string { return c.cookie(r, sessionCookie) }
 
-// cookieName makes browsers refuse a cookie of that name from anybody but this host, where they
+// cookieName makes browsers refuse a cookie of that name from other hosts, where they
 // can.
 func (c Cookies) cookieName(name string) string {
 	if c.secure && c.base == "" {
@@ -44,7 +44,7 @@ func (c Cookies) cookieName(name string) string {
 	return name
 }
 
-// setCookie gives the browser a cookie that no script reads and no other site sends along, but for
+// setCookie sets a cookie that no script reads and no other site sends along, except for
 // links that people follow. An age of 0 ends with the browser.
 func (c Cookies) setCookie(w http.ResponseWriter, name, value string, age time.Duration) {
 	http.SetCookie(w, &http.Cookie{
@@ -60,8 +60,8 @@ func (c Cookies) cookie(r *http.Request, name string) string {
 	return cookie.Value
 }
 
-// session tells who is signed in; ok is false where nobody is, or where it cannot be told, which is
-// answered.
+// session returns the user who is signed in; ok is false if there is none, or after an error, which
+// is answered.
 func (s *site) session(w http.ResponseWriter, r *http.Request) (who auth.SignedIn, secret string, ok, answered bool) {
 	if secret = s.Session(r); secret == "" {
 		return who, "", false, false

@@ -84,7 +84,7 @@ func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// tellToken tells whose a token is.
+// tellToken returns the user and the application of a token.
 func (s *site) tellToken(w http.ResponseWriter, r *http.Request) {
 	given, ok := parameters(w, r)
 	if !ok {

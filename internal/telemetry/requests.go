@@ -66,7 +66,7 @@ func (r *recorder) ReadFrom(from io.Reader) (int64, error) {
 	return n, err
 }
 
-// Hijack gives WebSockets the connection.
+// Hijack passes the connection to WebSockets.
 func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	r.status = http.StatusSwitchingProtocols
 	return http.NewResponseController(r.ResponseWriter).Hijack()

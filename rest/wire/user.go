@@ -90,7 +90,7 @@ func (u *UserSchema) Complete(a urls.Builder) {
 	u.Level = normalUser
 	u.HasFavorite, u.FavoriteCount = u.LikeCount > 0, u.LikeCount
 	u.Printers, u.Programs, u.Types, u.Groups = []any{}, []any{}, []any{}, []any{}
-	if u.Email == nil { // somebody else's record
+	if u.Email == nil { // the record of another user
 		u.DefaultLicense = nil
 	}
 }

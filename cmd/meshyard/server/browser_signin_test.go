@@ -98,7 +98,7 @@ func TestBrowserSession(t *testing.T) {
 }
 
 // Users of two kinds of providers sign in, come to a working token, and sign out: one provider puts
-// all claims into the ID token, the other one tells them at UserInfo only.
+// all claims into the ID token, the other one returns them from UserInfo only.
 func TestBrowserOpenID(t *testing.T) {
 	claims := oidctest.Claims{"sub": "1", "preferred_username": "ada", "email": "ada@id.example", "email_verified": true, "groups": []string{"makers"}}
 	for name, prepare := range map[string]func(i *oidctest.Issuer){

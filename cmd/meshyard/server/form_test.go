@@ -149,7 +149,7 @@ func TestFormOfASuspendedUser(t *testing.T) {
 		f := stage(t, ada, fmt.Sprintf("/things/%d/files", ada.Thing("One")), "cube.stl")
 		staff.Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil, new(any))
 		if r := f.post(ada, stl).Want(t, 403); !strings.Contains(string(r.Bytes), "suspended") {
-			t.Errorf("a suspended user is told %s", r.Bytes)
+			t.Errorf("a suspended user gets %s", r.Bytes)
 		}
 		nothingLeft(t, s, 1)
 		staff.Query(`mutation { restoreUser(input: {username: "ada", reason: "A mistake."}) { user { id } } }`, nil, new(any))

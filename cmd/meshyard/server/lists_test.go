@@ -557,7 +557,7 @@ const nested = `{ things(first: 30) { nodes { name creator { username } tags { n
 // %[1]s for a user and %[2]s for a thing.
 var costs = []struct{ name, request string }{
 	{"things, nested", nested},
-	{"things of the shelves of things", `{ things(first: 30) { nodes { category { name things(first: 3) { nodes { id } } parent { things(first: 3) { totalCount } } } } } }`},
+	{"things of the categories of things", `{ things(first: 30) { nodes { category { name things(first: 3) { nodes { id } } parent { things(first: 3) { totalCount } } } } } }`},
 	{"things of the tags of things", `{ things(first: 30) { nodes { tags { name things(first: 3) { totalCount nodes { id } } } } } }`},
 	{"what users of things do", `{ things(first: 30) { nodes { creator { isFollowed things(first: 3) { totalCount nodes { id image { name } } } likedThings(first: 3) { nodes { id } } makes(first: 3) { nodes { id } }
 		collections(first: 3) { nodes { name things(first: 2) { nodes { id } } } } followers(first: 3) { nodes { username } } following(first: 3) { totalCount } } } } }`},

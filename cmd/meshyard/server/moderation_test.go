@@ -130,7 +130,7 @@ func TestRoles(t *testing.T) {
 			t.Errorf("the log is %s, want %s", got, want)
 		}
 		if _, err := s.Store.CreateToken(context.Background(), "mod", "x", auth.Scopes{auth.Admin}, 0); err == nil {
-			t.Error("a member has a token of the staff")
+			t.Error("a member has a token with the scope admin")
 		}
 	})
 }
@@ -208,7 +208,7 @@ func TestTakedown(t *testing.T) {
 		if got := string(bob.Get("/users/me/downloads").Want(t, 200).Bytes); strings.Contains(got, path) || got == history {
 			t.Errorf("bob's history shows it: %s", got)
 		}
-		// bob sees his make of the thing, and not the thing.
+		// bob sees the make of the thing, and not the thing.
 		var makes struct {
 			Me struct {
 				Makes struct {

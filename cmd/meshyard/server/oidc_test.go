@@ -37,7 +37,7 @@ func signInElsewhere(t *testing.T, b *servertest.Browser, next string) *serverte
 	return b.Follow(there)
 }
 
-// Who comes from the provider is the same user each time, called as he would like unless a user
+// Who comes from the provider is the same user each time, with the wanted name unless a user
 // is called so.
 func TestOpenIDSignIn(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
@@ -55,7 +55,7 @@ func TestOpenIDSignIn(t *testing.T) {
 			want   string
 		}{
 			{oidctest.Claims{"sub": "1", "preferred_username": "Ada", "given_name": "Ada", "family_name": "L.", "email": "ada@id.example", "email_verified": true}, "Ada-2"},
-			{oidctest.Claims{"sub": "1", "preferred_username": "somebody else"}, "Ada-2"}, {oidctest.Claims{"sub": "2", "preferred_username": "ada"}, "ada-3"},
+			{oidctest.Claims{"sub": "1", "preferred_username": "another user"}, "Ada-2"}, {oidctest.Claims{"sub": "2", "preferred_username": "ada"}, "ada-3"},
 			{oidctest.Claims{"sub": "3"}, "user"}, {oidctest.Claims{"sub": "4", "preferred_username": "me"}, "user-me"}, {oidctest.Claims{"sub": "5", "preferred_username": "42"}, "user-42"},
 			{oidctest.Claims{"sub": "6", "preferred_username": "<b>é&x@id.example"}, "b---x"}, {oidctest.Claims{"sub": "7", "preferred_username": strings.Repeat("x", 300)}, strings.Repeat("x", 50)},
 			{oidctest.Claims{"sub": "8", "email": "eve@id.example"}, "user-2"},
@@ -136,7 +136,7 @@ func TestOpenIDTricks(t *testing.T) {
 		s.Staff().Query(`mutation { suspendUser(input: {username: "user", reason: "Spam."}) { user { id } } }`, nil, new(any))
 		b, own = begin()
 		if r := b.Get(own).Want(t, 403); !strings.Contains(string(r.Bytes), "suspended: Spam.") {
-			t.Errorf("who is suspended is told %s", r.Bytes)
+			t.Errorf("a suspended user gets %s", r.Bytes)
 		}
 	})
 }

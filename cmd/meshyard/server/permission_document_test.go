@@ -185,7 +185,7 @@ func (m *matrix) fetched(c *servertest.Client, signed bool, addresses ...string)
 
 // routeTable returns the rows that apply to each REST operation.
 func routeTable(m *matrix) string {
-	table := "\n## The REST face\n\n" + routesAre + "\n\n| Path | Rows |\n|---|---|\n"
+	table := "\n## The REST API\n\n" + routesAre + "\n\n| Path | Rows |\n|---|---|\n"
 	for _, operation := range rest.Operations() {
 		var rows []string
 		for _, in := range permissions {

@@ -366,11 +366,11 @@ func TestPopularityIsForTheStaff(t *testing.T) {
 			who  *servertest.Client
 			code string
 		}{
-			"the staff":               {staff, ""},
-			"the staff without admin": {s.Client(s.Token("staff", auth.Read, auth.Write)), "FORBIDDEN"},
-			"the creator":             {w.ada, "FORBIDDEN"},
-			"another":                 {w.bob, "FORBIDDEN"},
-			"nobody":                  {w.nobody, "UNAUTHENTICATED"},
+			"a moderator":               {staff, ""},
+			"a moderator without admin": {s.Client(s.Token("staff", auth.Read, auth.Write)), "FORBIDDEN"},
+			"the creator":               {w.ada, "FORBIDDEN"},
+			"another":                   {w.bob, "FORBIDDEN"},
+			"nobody":                    {w.nobody, "UNAUTHENTICATED"},
 		} {
 			for _, document := range []string{fmt.Sprintf(`{ thing(id: %d) { popularity { score } } }`, w.thing), `{ things { nodes { popularity { days { users } } } } }`} {
 				if r := test.who.GraphQL(document, nil); r.Code() != test.code {

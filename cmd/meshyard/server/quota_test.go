@@ -75,7 +75,7 @@ func TestBytesQuota(t *testing.T) {
 		stands(t, bob, 6000, 1, 0)
 		staff.Upload("large.stl", solid(20000, "a"))
 		if u := usageOf(staff); u.Bytes != 20000 || u.BytesLimit != nil || u.PendingUploadsLimit != nil || u.ThingsLimit != nil {
-			t.Errorf("the staff has limits: %+v", u)
+			t.Errorf("an administrator has limits: %+v", u)
 		}
 		if u := usageOf(ada); *u.BytesLimit != 10000 || u.PendingUploadsLimit != nil || u.ThingsLimit != nil {
 			t.Errorf("limits %+v", u)

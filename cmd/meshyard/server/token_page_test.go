@@ -164,7 +164,7 @@ func TestTokenPageTricks(t *testing.T) {
 	})
 }
 
-// Whoever signs in through the OpenID provider comes to a token too.
+// Users who sign in through the OpenID provider can make tokens too.
 func TestTokenPageAfterOpenID(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
 		issuer.SignsIn(oidctest.Claims{"sub": "1", "preferred_username": "ada"})

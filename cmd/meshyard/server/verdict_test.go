@@ -162,18 +162,18 @@ func TestFileVerdicts(t *testing.T) {
 			call("no id", w.ada, 404, "abc")
 			call("an id beyond 64 bits", w.ada, 404, "99999999999999999999")
 			call("a negative id", w.ada, 404, int64(-1))
-			call("somebody's pending upload", w.ada, 404, w.others)
+			call("another user's pending upload", w.ada, 404, w.others)
 			switch op.name {
 			case "info":
 				call("one's pending upload", w.ada, 200, w.pending)
-				call("somebody's draft", w.bob, 403, w.hidden)
+				call("another user's draft", w.bob, 403, w.hidden)
 				call("a published file", w.bob, 200, w.public)
 			case "download":
 				call("one's pending upload", w.ada, 404, w.pending)
-				call("somebody's draft", w.bob, 403, w.hidden)
+				call("another user's draft", w.bob, 403, w.hidden)
 			default:
 				call("an upload without a target", w.ada, 404, w.pending)
-				call("somebody's file", w.bob, 404, w.public)
+				call("another user's file", w.bob, 404, w.public)
 				call("one's finalized file", w.ada, 200, w.public)
 			}
 		}
@@ -297,9 +297,9 @@ func TestFinalizeFilesVerdicts(t *testing.T) {
 		}
 		identity(t, w, batch(w.thing, w.pending), nil)
 		check("an unknown upload", w.ada, 404, batch(w.thing, w.pending, 999_999))
-		check("somebody's upload", w.ada, 404, batch(w.thing, w.pending, w.others))
+		check("another user's upload", w.ada, 404, batch(w.thing, w.pending, w.others))
 		check("onto an unknown thing", w.ada, 404, batch(999_999, w.pending))
-		check("onto somebody's thing", w.bob, 403, batch(w.thing, w.others))
+		check("onto another user's thing", w.bob, 403, batch(w.thing, w.others))
 		check("nothing", w.ada, 400, batch(w.thing))
 		check("one twice", w.ada, 400, batch(w.thing, w.pending, w.pending))
 		check("what is finalized elsewhere", w.ada, 400, batch(w.thing, w.pending, w.hidden))

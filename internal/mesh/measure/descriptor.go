@@ -32,7 +32,7 @@ const version = 1
 // The numbers of a descriptor. All except kind and extent are at most about 1.
 const (
 	kind     = iota // 1 for a surface, 2 for a point cloud
-	extent          // logarithm of the squared radius over the area, or over the number of points of a cloud
+	extent          // logarithm of squared radius / area, or / points of a cloud
 	longest         // largest eigenvalue of the second moments minus 1/3
 	shortest        // smallest eigenvalue of the second moments minus 1/3
 	tails           // logarithm of the mean fourth power of the distance from the centroid, 0 for a sphere

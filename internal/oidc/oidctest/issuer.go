@@ -26,7 +26,7 @@ import (
 // Claims are what a token says.
 type Claims map[string]any
 
-// Issuer is a provider that lets in whoever comes, as the person that it is told.
+// Issuer is a provider that signs in every visitor, as the configured person.
 type Issuer struct {
 	URL      string
 	ClientID string
@@ -73,8 +73,8 @@ func (i *Issuer) SignsIn(person Claims) {
 	i.person = person
 }
 
-// Informs sets what UserInfo says about whoever signs in next. It also publishes that endpoint,
-// which must happen before the server first asks for the configuration.
+// Informs sets what UserInfo returns for the next user who signs in. It also publishes that
+// endpoint, which must happen before the server first asks for the configuration.
 func (i *Issuer) Informs(info Claims) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

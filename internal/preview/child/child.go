@@ -31,7 +31,7 @@ const (
 // Runner starts children. The zero Runner uses the default limits.
 type Runner struct {
 	// Memory is the most memory that a child may hold, in bytes. On systems without such a limit
-	// (other than Linux) the garbage collector is told, and nothing else bounds it.
+	// (other than Linux) it is only a soft limit of the garbage collector.
 	Memory int64
 	// CPU is how much processor time a child may take. It does not depend on what else the machine
 	// does, so a file that takes more is refused.
@@ -128,8 +128,8 @@ func (r Runner) died(state *os.ProcessState, trace string) error {
 	return &CrashError{State: state.String(), Trace: trace}
 }
 
-// outOfMemory tells from the last words of the Go runtime that it got no more memory: no exit
-// status says so.
+// outOfMemory reports whether the last output of the Go runtime says that it is out of memory: no
+// exit status says so.
 func outOfMemory(trace string) bool {
 	return strings.Contains(trace, "out of memory") || strings.Contains(trace, "cannot allocate memory") ||
 		strings.Contains(trace, "failed to create new OS thread")

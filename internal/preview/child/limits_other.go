@@ -9,8 +9,8 @@ import (
 
 func collectAt(memory int64) int64 { return memory / 8 * 7 }
 
-// confine does nothing: only the deadline bounds a child, and the garbage collector is told of its
-// memory.
+// confine does nothing: only the deadline bounds a child, and the garbage collector has a soft
+// limit of its memory.
 func confine(int64, time.Duration) error { return nil }
 
 func yield() {}

@@ -32,7 +32,7 @@ func binarySTLOf(header string, n uint32, facets ...facet) []byte {
 	return b
 }
 
-// numbered gives n triangles that differ.
+// numbered returns n triangles that differ.
 func numbered(n int) []facet {
 	f := make([]facet, n)
 	for i := range f {
