@@ -13,7 +13,8 @@ import (
 	"github.com/meshyard/meshyard/internal/concurrency"
 )
 
-// statements counts the statements that Bun sends. A list must cost the same number whatever its length.
+// statements counts the statements that Bun sends. A list must cost the same number whatever its
+// length.
 type statements struct {
 	n       atomic.Int64
 	observe atomic.Pointer[func(verb string, took time.Duration, err error)]

@@ -10,7 +10,7 @@ func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		name, file, text, want string
 	}{
-		{"comment", "a.go", "package a\n\n// A tells whether it works.\n", `a.go:3: "tells whether"`},
+		{"comment", "a.go", "package a\n\n// It tells, whether it works.\n", `a.go:3: "// It tells"`},
 		{"string", "a.go", "package a\n\nvar s = \"nothing hangs on it\"\n", `a.go:3: "hangs on"`},
 		{"identifier", "a.go", "package a\n\nvar shelf, whoever int\n", ""},
 		{"directive", "a.go", "//go:generate sh " + long + "\npackage a\n", ""},

@@ -35,7 +35,7 @@ const (
 	extent          // logarithm of squared radius / area, or / points of a cloud
 	longest         // largest eigenvalue of the second moments minus 1/3
 	shortest        // smallest eigenvalue of the second moments minus 1/3
-	tails           // logarithm of the mean fourth power of the distance from the centroid, 0 for a sphere
+	tails           // logarithm of the mean fourth power of the distance to the centroid
 	// length of the vector of third moments; this and the following are 0 for symmetric shapes
 	lopsided
 	skewed // norm of the third moments
