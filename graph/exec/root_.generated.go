@@ -7329,7 +7329,7 @@ extend type Mutation {
   the token that creates it. Tokens of applications cannot create tokens.
   """
   createToken(
-    "The application to register."
+    "The token to create."
     input: CreateTokenInput!
   ): CreateTokenPayload @auth(scope: WRITE)
   """
@@ -7337,7 +7337,7 @@ extend type Mutation {
   can only revoke its own tokens.
   """
   revokeToken(
-    "The application to delete."
+    "The token to revoke."
     input: RevokeTokenInput!
   ): RevokeTokenPayload @auth(scope: WRITE)
 }
