@@ -97,12 +97,12 @@ func compareBeside(ctx context.Context, o options, e engine) (err error) {
 // prepare creates the drafts that will be published, each with a file, and publishes one thing to
 // download from.
 func (w *writers) prepare(ctx context.Context, o options) error {
-	user, err := w.app.Store.CreateUser(ctx, "writer", false)
+	user, err := w.app.Store.Admin().CreateUser(ctx, "writer", false)
 	if err != nil {
 		return err
 	}
 	w.user = user.ID
-	if w.token, err = w.app.Store.CreateToken(ctx, "writer", "bench", auth.Scopes{auth.Read, auth.Write}, 0); err != nil {
+	if w.token, err = w.app.Store.Admin().CreateToken(ctx, "writer", "bench", auth.Scopes{auth.Read, auth.Write}, 0); err != nil {
 		return err
 	}
 	caller := auth.Caller{UserID: user.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}

@@ -59,8 +59,8 @@ func openCatalogue(ctx context.Context, o options, address string) (a *server.Se
 	if a, err = server.Open(ctx, s, slog.New(slog.DiscardHandler)); err != nil {
 		return nil, "", err
 	}
-	if _, err = a.Store.CreateUser(ctx, "bench", false); err == nil {
-		token, err = a.Store.CreateToken(ctx, "bench", "bench", auth.Scopes{auth.Read, auth.Write}, 0)
+	if _, err = a.Store.Admin().CreateUser(ctx, "bench", false); err == nil {
+		token, err = a.Store.Admin().CreateToken(ctx, "bench", "bench", auth.Scopes{auth.Read, auth.Write}, 0)
 	}
 	if err != nil {
 		return nil, "", errors.Join(err, a.Close())

@@ -39,12 +39,12 @@ func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	user, err := a.Store.CreateUser(ctx, "maker", false)
+	user, err := a.Store.Admin().CreateUser(ctx, "maker", false)
 	if err != nil {
 		return err
 	}
 	caller := auth.Caller{UserID: user.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}
-	token, err := a.Store.CreateToken(ctx, "maker", "bench", caller.Scopes, 0)
+	token, err := a.Store.Admin().CreateToken(ctx, "maker", "bench", caller.Scopes, 0)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,8 @@ const administratorLock = 0x61646d69
 // empty strings when there is an administrator. The username is admin, or admin-2, admin-3, … when
 // that is taken: a user of that name who is not an administrator never becomes one. It opens its
 // own transaction.
-func (s *Store) FirstAdministrator(ctx context.Context) (name, token string, err error) {
+func (a Admin) FirstAdministrator(ctx context.Context) (name, token string, err error) {
+	s := a.store
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		name, token = "", ""
 		if s.db.Engine == Postgres {

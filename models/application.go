@@ -54,7 +54,7 @@ func (s *Store) CreateApplication(ctx context.Context, caller auth.Caller, n New
 	if err := administers(caller); err != nil {
 		return "", nil, err
 	}
-	return s.RegisterApplication(ctx, n)
+	return s.Admin().RegisterApplication(ctx, n)
 }
 
 func administers(caller auth.Caller) error {
@@ -66,7 +66,8 @@ func administers(caller auth.Caller) error {
 
 // RegisterApplication registers an application, for the operator, without a caller, and gives its
 // secret, the only time that it can be seen; a public client has none.
-func (s *Store) RegisterApplication(ctx context.Context, n NewApplication) (secret string, a *Application, err error) {
+func (admin Admin) RegisterApplication(ctx context.Context, n NewApplication) (secret string, a *Application, err error) {
+	s := admin.store
 	name := strings.TrimSpace(n.Name)
 	if err := text("name", name, maxName); err != nil {
 		return "", nil, err
@@ -102,11 +103,12 @@ func (s *Store) Applications(ctx context.Context, caller auth.Caller) ([]*Applic
 	if err := administers(caller); err != nil {
 		return nil, err
 	}
-	return s.AllApplications(ctx)
+	return s.Admin().AllApplications(ctx)
 }
 
 // AllApplications returns all applications by name, for the operator, without a caller.
-func (s *Store) AllApplications(ctx context.Context) (all []*Application, err error) {
+func (a Admin) AllApplications(ctx context.Context) (all []*Application, err error) {
+	s := a.store
 	err = s.db.read.NewSelect().Model(&all).Order("ap.name", "ap.id").Scan(ctx)
 	return all, err
 }
@@ -121,12 +123,13 @@ func (s *Store) DeleteApplication(ctx context.Context, caller auth.Caller, clien
 	if err := administers(caller); err != nil {
 		return err
 	}
-	return s.ForgetApplication(ctx, clientID)
+	return s.Admin().ForgetApplication(ctx, clientID)
 }
 
 // ForgetApplication deletes an application with all tokens that were issued to it, without a
 // caller.
-func (s *Store) ForgetApplication(ctx context.Context, clientID string) error {
+func (a Admin) ForgetApplication(ctx context.Context, clientID string) error {
+	s := a.store
 	done, err := s.db.write.NewDelete().Model((*Application)(nil)).Where("client_id = ?", cleanText(clientID, maxName)).Exec(ctx)
 	if err != nil {
 		return err

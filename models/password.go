@@ -23,7 +23,8 @@ type password struct {
 
 // SetPassword sets the password of the user with a name, without a caller, and signs the user out
 // everywhere. Access tokens stay valid.
-func (s *Store) SetPassword(ctx context.Context, username, text string) error {
+func (a Admin) SetPassword(ctx context.Context, username, text string) error {
+	s := a.store
 	if len(text) < auth.MinPassword || len(text) > auth.MaxPassword || !utf8.ValidString(text) {
 		return badInput("password", "password: must be %d to %d bytes of UTF-8", auth.MinPassword, auth.MaxPassword)
 	}

@@ -13,7 +13,8 @@ import (
 
 // CreateToken makes an access token of the user of that name, for the operator, without a caller,
 // and returns it; it cannot be read again. With lifetime 0 it does not expire.
-func (s *Store) CreateToken(ctx context.Context, username, name string, scopes auth.Scopes, lifetime time.Duration) (string, error) {
+func (a Admin) CreateToken(ctx context.Context, username, name string, scopes auth.Scopes, lifetime time.Duration) (string, error) {
+	s := a.store
 	if err := text("name", name, maxName); err != nil {
 		return "", err
 	}
@@ -150,7 +151,8 @@ func (s *Store) TokensByID(ctx context.Context, ids []int64) (map[int64]*Token, 
 
 // TokensOf returns the access tokens of the user of that name that are not revoked, the latest
 // first, for the operator, without a caller.
-func (s *Store) TokensOf(ctx context.Context, username string) (tokens []*Token, err error) {
+func (a Admin) TokensOf(ctx context.Context, username string) (tokens []*Token, err error) {
+	s := a.store
 	u, err := s.User(ctx, auth.Caller{}, username)
 	if err != nil {
 		return nil, err
@@ -169,7 +171,8 @@ func (s *Store) RevokeToken(ctx context.Context, caller auth.Caller, id int64) (
 }
 
 // RevokeAnyToken ends an access token of anyone, for the operator, without a caller.
-func (s *Store) RevokeAnyToken(ctx context.Context, id int64) (*Token, error) {
+func (a Admin) RevokeAnyToken(ctx context.Context, id int64) (*Token, error) {
+	s := a.store
 	return s.revoke(ctx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q })
 }
 

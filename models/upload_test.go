@@ -42,7 +42,7 @@ func eachStore(t *testing.T, during func(), test func(t *testing.T, s *Store, ad
 				during()
 				return nil
 			})
-			ada, err := s.CreateUser(t.Context(), "ada", false)
+			ada, err := s.Admin().CreateUser(t.Context(), "ada", false)
 			if err != nil {
 				t.Fatal(err)
 			}

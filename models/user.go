@@ -70,7 +70,8 @@ func (u *User) AfterScanRow(ctx context.Context) error {
 var usernameTaken = regexp.MustCompile(`^(?i:me|[0-9]+)$`)
 
 // CreateUser makes an account. Names are unique whatever their case.
-func (s *Store) CreateUser(ctx context.Context, name string, admin bool) (*User, error) {
+func (a Admin) CreateUser(ctx context.Context, name string, admin bool) (*User, error) {
+	s := a.store
 	if s.reserved(name) {
 		return nil, badInput("username", "username %q: is reserved for a path of the server", name)
 	}

@@ -19,7 +19,7 @@ type appCreateCmd struct {
 
 func (c *appCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *models.Store) error {
-		secret, a, err := store.RegisterApplication(ctx, models.NewApplication{Name: c.Name, RedirectURIs: c.Redirect, IsPublic: c.Public, AllowsImplicit: c.Implicit})
+		secret, a, err := store.Admin().RegisterApplication(ctx, models.NewApplication{Name: c.Name, RedirectURIs: c.Redirect, IsPublic: c.Public, AllowsImplicit: c.Implicit})
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ type appListCmd struct{}
 
 func (*appListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *models.Store) error {
-		all, err := store.AllApplications(ctx)
+		all, err := store.Admin().AllApplications(ctx)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ type appDeleteCmd struct {
 
 func (c *appDeleteCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *models.Store) error {
-		if err := store.ForgetApplication(ctx, c.ClientID); err != nil {
+		if err := store.Admin().ForgetApplication(ctx, c.ClientID); err != nil {
 			return err
 		}
 		fmt.Println("deleted application", c.ClientID)

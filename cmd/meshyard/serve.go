@@ -32,7 +32,7 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 	if _, err := a.ListenMetrics(ctx); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	name, token, err := a.Store.FirstAdministrator(ctx)
+	name, token, err := a.Store.Admin().FirstAdministrator(ctx)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

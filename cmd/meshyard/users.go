@@ -27,7 +27,7 @@ type userCreateCmd struct {
 
 func (c *userCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withNewStore(ctx, s, logger, func(store *models.Store) error {
-		u, err := store.CreateUser(ctx, c.Name, c.Admin)
+		u, err := store.Admin().CreateUser(ctx, c.Name, c.Admin)
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (c *userPasswordCmd) Run(ctx context.Context, s config.Settings, logger *sl
 		if err != nil {
 			return err
 		}
-		if err := store.SetPassword(ctx, c.Name, password); err != nil {
+		if err := store.Admin().SetPassword(ctx, c.Name, password); err != nil {
 			return err
 		}
 		fmt.Printf("user %s has a new password\n", c.Name)
@@ -95,7 +95,7 @@ func (c *tokenCreateCmd) Run(ctx context.Context, s config.Settings, logger *slo
 		return err
 	}
 	return withStore(ctx, s, logger, func(store *models.Store) error {
-		token, err := store.CreateToken(ctx, c.Name, c.Label, scopes, time.Duration(c.Expires))
+		token, err := store.Admin().CreateToken(ctx, c.Name, c.Label, scopes, time.Duration(c.Expires))
 		if err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ type tokenListCmd struct {
 
 func (c *tokenListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *models.Store) error {
-		tokens, err := store.TokensOf(ctx, c.Name)
+		tokens, err := store.Admin().TokensOf(ctx, c.Name)
 		if err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ type tokenRevokeCmd struct {
 
 func (c *tokenRevokeCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *models.Store) error {
-		t, err := store.RevokeAnyToken(ctx, c.ID)
+		t, err := store.Admin().RevokeAnyToken(ctx, c.ID)
 		if err != nil {
 			return err
 		}

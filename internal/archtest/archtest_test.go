@@ -191,3 +191,24 @@ func TestOnlyClientIPReadsAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestOnlyCommandsUseAdmin checks that code that serves requests cannot skip the checks of the
+// caller: models.Admin has none.
+func TestOnlyCommandsUseAdmin(t *testing.T) {
+	for _, layer := range []string{"graph", "rest", "internal"} {
+		root := filepath.Join("..", "..", layer)
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if strings.Contains(string(text), ".Admin()") || strings.Contains(string(text), "models.Admin") {
+				t.Errorf("%s uses models.Admin, which checks no caller", path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

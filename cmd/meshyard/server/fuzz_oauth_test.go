@@ -19,7 +19,7 @@ func FuzzOAuth(f *testing.F) {
 	s.Password("ada", pass)
 	signedIn, nobody := s.Browser(), s.Browser()
 	signedIn.SignIn("ada", pass)
-	secret, a, err := s.Store.RegisterApplication(context.Background(), models.NewApplication{Name: "Slicer", RedirectURIs: []string{redirect}, AllowsImplicit: true})
+	secret, a, err := s.Store.Admin().RegisterApplication(context.Background(), models.NewApplication{Name: "Slicer", RedirectURIs: []string{redirect}, AllowsImplicit: true})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func TestStaleHTML(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = s.Close() })
-			user, err := s.Store.CreateUser(ctx, "ada", false)
+			user, err := s.Store.Admin().CreateUser(ctx, "ada", false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,7 +35,7 @@ func newClient(t *testing.T, s *servertest.Server, n models.NewApplication) *cli
 	if n.RedirectURIs == nil {
 		n.RedirectURIs = []string{redirect}
 	}
-	secret, a, err := s.Store.RegisterApplication(context.Background(), n)
+	secret, a, err := s.Store.Admin().RegisterApplication(context.Background(), n)
 	if err != nil {
 		t.Fatal(err)
 	}

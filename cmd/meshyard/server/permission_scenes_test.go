@@ -34,7 +34,7 @@ func (p *theatre) as(user string) auth.Caller {
 
 func (p *theatre) user(name string) *models.User {
 	p.t.Helper()
-	u := must(p.s.Store.CreateUser(context.Background(), name, false))(p.t)
+	u := must(p.s.Store.Admin().CreateUser(context.Background(), name, false))(p.t)
 	p.ids[name] = u.ID
 	must(p.s.Store.UpdateProfile(context.Background(), p.as(name), models.ProfileChange{Email: new("e-mail of " + name)}))(p.t)
 	return u
@@ -185,7 +185,7 @@ func (p *theatre) set(user, name string) scene {
 		_, token, err := p.s.Store.MakeToken(ctx, caller, models.NewToken{Name: user, Scopes: caller.Scopes})
 		return scene{"token": servertest.ID(must(token, err)(p.t).ID)}
 	case "application":
-		_, a, err := p.s.Store.RegisterApplication(ctx, models.NewApplication{Name: "program"})
+		_, a, err := p.s.Store.Admin().RegisterApplication(ctx, models.NewApplication{Name: "program"})
 		return scene{"app": must(a, err)(p.t).ClientID}
 	case "user member", "user moderator", "user suspended":
 		u := p.user(fmt.Sprintf("%s-%d", user, p.made))
@@ -282,5 +282,5 @@ func (p *theatre) download(caller auth.Caller, file int64) {
 // expired returns a client with an expired token.
 func (p *theatre) expired(user string) *servertest.Client {
 	p.t.Helper()
-	return p.s.Client(must(p.s.Store.CreateToken(context.Background(), user, user, auth.Scopes{auth.Read, auth.Write}, time.Microsecond))(p.t))
+	return p.s.Client(must(p.s.Store.Admin().CreateToken(context.Background(), user, user, auth.Scopes{auth.Read, auth.Write}, time.Microsecond))(p.t))
 }

@@ -77,7 +77,7 @@ func newMatrix(t *testing.T, s *servertest.Server) *matrix {
 	must(s.Store.SetUserRole(ctx, p.as("zoe"), "mal", auth.Moderator, "for the test"))(t)
 	must(s.Store.SetUserRole(ctx, p.as("zoe"), "root", auth.Administrator, "for the test"))(t)
 	token := func(name string, scopes ...auth.Scope) *servertest.Client {
-		return s.Client(must(s.Store.CreateToken(ctx, name, name, scopes, 0))(t))
+		return s.Client(must(s.Store.Admin().CreateToken(ctx, name, name, scopes, 0))(t))
 	}
 	everywhere := func(c *servertest.Client) map[auth.Scope]*servertest.Client {
 		return map[auth.Scope]*servertest.Client{auth.Read: c, auth.Write: c, auth.Admin: c}
@@ -92,7 +92,7 @@ func newMatrix(t *testing.T, s *servertest.Server) *matrix {
 	m.clients[suspended][auth.Admin] = token("mal", auth.Read, auth.Write, auth.Admin)
 	m.clients[wrongScope] = map[auth.Scope]*servertest.Client{auth.Read: token("ada", auth.Write), auth.Write: token("ada", auth.Read), auth.Admin: token("root", auth.Read, auth.Write)}
 	m.clients[overdue] = everywhere(p.expired("ada"))
-	_, registered, err := s.Store.RegisterApplication(ctx, models.NewApplication{Name: "program"})
+	_, registered, err := s.Store.Admin().RegisterApplication(ctx, models.NewApplication{Name: "program"})
 	a := must(s.Store.Application(ctx, must(registered, err)(t).ClientID))(t)
 	m.clients[application] = everywhere(s.Client(must(s.Store.IssueOwn(ctx, a))(t).Text))
 	for _, name := range []string{"sue", "mal"} {

@@ -69,7 +69,7 @@ func TestPasswordSignIn(t *testing.T) {
 		b.SignIn("ada", pass).Want(t, 403)
 		b.SignIn("ada", pass+"!").Want(t, 303)
 		for _, bad := range []string{"", "short", strings.Repeat("x", auth.MaxPassword+1), "no utf-8 \xff\xff\xff"} {
-			if err := s.Store.SetPassword(context.Background(), "ada", bad); models.CodeOf(err) != models.BadInput {
+			if err := s.Store.Admin().SetPassword(context.Background(), "ada", bad); models.CodeOf(err) != models.BadInput {
 				t.Errorf("password %.20q: %v", bad, err)
 			}
 		}
@@ -86,10 +86,10 @@ func TestCookieIsSecure(t *testing.T) {
 		"https://models.example/meshyard": {"meshyard_session /meshyard/", "meshyard_device /meshyard/"},
 	} {
 		h, s := handlerAt(t, settings, base)
-		if _, err := s.CreateUser(context.Background(), "ada", false); err != nil && models.CodeOf(err) != models.Conflict {
+		if _, err := s.Admin().CreateUser(context.Background(), "ada", false); err != nil && models.CodeOf(err) != models.Conflict {
 			t.Fatal(err)
 		}
-		if err := s.SetPassword(context.Background(), "ada", pass); err != nil {
+		if err := s.Admin().SetPassword(context.Background(), "ada", pass); err != nil {
 			t.Fatal(err)
 		}
 		w := post(h, base+"/login", url.Values{"username": {"ada"}, "password": {pass}})

@@ -217,7 +217,7 @@ func TestManySubscribersOfOneFile(t *testing.T) {
 			var clients []*servertest.Client // administrators, who see drafts of others
 			for i := range 8 {
 				name := fmt.Sprint("watcher", i)
-				if _, err := s.Store.CreateUser(t.Context(), name, true); err != nil {
+				if _, err := s.Store.Admin().CreateUser(t.Context(), name, true); err != nil {
 					t.Fatal(err)
 				}
 				clients = append(clients, s.Client(s.Token(name, "read", "admin")))

@@ -228,7 +228,7 @@ func TestTokenCaps(t *testing.T) {
 		ada.Query(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { id } } }`, object{"id": list.Tokens.Nodes[0].ID}, new(any))
 		ada.Query(makeToken, input, new(any))
 
-		_, a, err := s.Store.RegisterApplication(ctx, models.NewApplication{Name: "Slicer", RedirectURIs: []string{redirect}})
+		_, a, err := s.Store.Admin().RegisterApplication(ctx, models.NewApplication{Name: "Slicer", RedirectURIs: []string{redirect}})
 		if err != nil {
 			t.Fatal(err)
 		}

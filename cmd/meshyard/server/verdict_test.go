@@ -90,7 +90,7 @@ func newWorld(t *testing.T, s *servertest.Server) *world {
 	w.garbage = s.Client("my_" + strings.Repeat("x", 43))
 	w.rd, w.wr = s.Client(s.Token("ada", auth.Read)), s.Client(s.Token("ada", auth.Write))
 	w.revoked = s.Client(s.Token("ada", auth.Read, auth.Write))
-	token, err := s.Store.CreateToken(context.Background(), "ada", "", auth.Scopes{auth.Read, auth.Write}, time.Microsecond)
+	token, err := s.Store.Admin().CreateToken(context.Background(), "ada", "", auth.Scopes{auth.Read, auth.Write}, time.Microsecond)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,13 +119,13 @@ func TestZip(t *testing.T) {
 func TestReservedNames(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	for _, name := range []string{"things", "GraphQL", "api", "thingops"} {
-		if _, err := s.Store.CreateUser(context.Background(), name, false); models.CodeOf(err) != models.BadInput {
+		if _, err := s.Store.Admin().CreateUser(context.Background(), name, false); models.CodeOf(err) != models.BadInput {
 			t.Errorf("user %s: %v, want BAD_USER_INPUT", name, err)
 		}
 	}
 	for _, path := range rest.Paths() {
 		first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-		if _, err := s.Store.CreateUser(context.Background(), first, false); models.CodeOf(err) != models.BadInput {
+		if _, err := s.Store.Admin().CreateUser(context.Background(), first, false); models.CodeOf(err) != models.BadInput {
 			t.Errorf("%s is a path, and a user can be named %s", path, first)
 		}
 	}

@@ -129,7 +129,7 @@ func RunLogging(t testing.TB, settings config.Settings, log slog.Handler) *Serve
 // and write by default.
 func (s *Server) User(name string, scopes ...auth.Scope) *Client {
 	s.t.Helper()
-	if _, err := s.Store.CreateUser(context.Background(), name, false); err != nil {
+	if _, err := s.Store.Admin().CreateUser(context.Background(), name, false); err != nil {
 		s.t.Fatal(err)
 	}
 	if len(scopes) == 0 {
@@ -141,7 +141,7 @@ func (s *Server) User(name string, scopes ...auth.Scope) *Client {
 // Staff creates an administrator and returns a client that acts as one.
 func (s *Server) Staff() *Client {
 	s.t.Helper()
-	if _, err := s.Store.CreateUser(context.Background(), "staff", true); err != nil {
+	if _, err := s.Store.Admin().CreateUser(context.Background(), "staff", true); err != nil {
 		s.t.Fatal(err)
 	}
 	return s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
@@ -150,7 +150,7 @@ func (s *Server) Staff() *Client {
 // Token creates a token of a user.
 func (s *Server) Token(name string, scopes ...auth.Scope) string {
 	s.t.Helper()
-	token, err := s.Store.CreateToken(context.Background(), name, "test", scopes, 0)
+	token, err := s.Store.Admin().CreateToken(context.Background(), name, "test", scopes, 0)
 	if err != nil {
 		s.t.Fatal(err)
 	}
