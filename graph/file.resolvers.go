@@ -26,7 +26,7 @@ func (r *fileResolver) Owner(ctx context.Context, objs []*models.File) ([]*model
 
 // Target is the batch resolver for the target field.
 func (r *fileResolver) Target(ctx context.Context, objs []*models.File) ([]model.FileTarget, error) {
-	return targets[model.FileTarget](ctx, objs, (*models.File).Target)
+	return targets[model.FileTarget](ctx, objs, fileTarget)
 }
 
 // PublicURL is the resolver for the publicUrl field.

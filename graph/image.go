@@ -85,6 +85,29 @@ func defaultImages[O comparable](ctx context.Context, r *Resolver, objs []O, on 
 	return r.mediaImages(ctx, files)
 }
 
+// userImages returns the URL of an image of each user in a size, nil for those who have none.
+func (r *Resolver) userImages(ctx context.Context, users []*models.User, loader *batch.Loader[*models.File], id func(*models.User) int64, size model.ThumbnailSize) ([]*string, error) {
+	files, err := batch.Load(ctx, users, loader, id)
+	if err != nil {
+		return nil, err
+	}
+	images, err := r.mediaImages(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]*string, len(images))
+	for i, image := range images {
+		switch {
+		case image == nil:
+		case image.Preview == nil:
+			shown[i] = &image.URL
+		default:
+			shown[i] = &r.thumbnail(image.File, image.Preview, size).URL
+		}
+	}
+	return shown, nil
+}
+
 // blob returns the URL of the bytes of a file for a caller who may see it.
 func (r *Resolver) blob(f *models.File) string {
 	if f.Public() {

@@ -28,6 +28,7 @@ type sharedLoaders struct {
 	makes             *batch.Loader[*models.Make]
 	comments          *batch.Loader[*models.Comment]
 	files             *batch.Loader[*models.File]
+	covers            *batch.Loader[*models.File] // a user refers to two files, so it needs two loaders
 	previews          *batch.Loader[*models.Preview]
 	downloads         *batch.Loader[*models.Download]
 	collections       *batch.Loader[*models.Collection]
@@ -60,6 +61,7 @@ func newLoaders(s *models.Store) *sharedLoaders {
 		makes:             batch.Objects(s.MakesByID),
 		comments:          batch.Objects(s.CommentsByID),
 		files:             batch.Objects(s.FilesByID),
+		covers:            batch.Objects(s.FilesByID),
 		previews:          batch.Objects(s.PreviewsByID),
 		downloads:         batch.Objects(s.DownloadsByID),
 		collections:       batch.Objects(s.CollectionsByID),

@@ -172,7 +172,7 @@ func (s *Store) FindUsers(f Filter, sort Sort) (List, error) {
 		by.key = ""
 	}
 	return List{db: s.db, by: by, rows: func(int64) *bun.SelectQuery {
-		return f.posted(s.db.read.NewSelect().TableExpr("users AS u"), "u.created_at")
+		return f.posted(s.db.read.NewSelect().TableExpr("users AS u").Where("u.deleted_at IS NULL"), "u.created_at")
 	}}, nil
 }
 

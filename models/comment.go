@@ -28,6 +28,8 @@ type Comment struct {
 	CreatedAt  time.Time
 	ModifiedAt time.Time
 	DeletedAt  *time.Time
+	ReportedAt *time.Time // when it was reported as spam; nil: it was not, or a moderator decided
+	SpamBody   string     // the text of a comment that is hidden as spam
 	ReplyCount int64
 	Changes    Changes `bun:",scanonly"`
 }
@@ -207,26 +209,32 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64)
 		case c.IsDeleted():
 			return nil
 		}
-		at := now()
-		c.Body, c.ModifiedAt, c.DeletedAt = "", at, &at
-		if _, err := tx.NewUpdate().Model(c).Column("body", "modified_at", "deleted_at").Set("body_html = ''").WherePK().Exec(ctx); err != nil {
-			return err
-		}
-		if _, err := tx.NewDelete().Model((*File)(nil)).Where("target_type = ? AND target_id = ?", OnComment, id).Exec(ctx); err != nil {
-			return err
-		}
-		if _, err := tx.NewDelete().Model((*Notification)(nil)).Where("target_type = ? AND target_id = ?", OnComment, id).Exec(ctx); err != nil {
-			return err
-		}
-		if err := c.count(ctx, tx, -1); err != nil {
-			return err
-		}
-		return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: id})
+		c.ReportedAt = nil
+		return s.hideComment(ctx, tx, caller, c)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return s.Comment(ctx, caller, id)
+}
+
+// hideComment removes the text and the files of a locked comment, and takes it out of the counts.
+func (s *Store) hideComment(ctx context.Context, tx bun.Tx, caller auth.Caller, c *Comment) error {
+	at, id := now(), c.ID
+	c.Body, c.ModifiedAt, c.DeletedAt = "", at, &at
+	if _, err := tx.NewUpdate().Model(c).Column("body", "modified_at", "deleted_at", "reported_at").Set("body_html = ''").WherePK().Exec(ctx); err != nil {
+		return err
+	}
+	if _, err := tx.NewDelete().Model((*File)(nil)).Where("target_type = ? AND target_id = ?", OnComment, id).Exec(ctx); err != nil {
+		return err
+	}
+	if _, err := tx.NewDelete().Model((*Notification)(nil)).Where("target_type = ? AND target_id = ?", OnComment, id).Exec(ctx); err != nil {
+		return err
+	}
+	if err := c.count(ctx, tx, -1); err != nil {
+		return err
+	}
+	return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: id})
 }
 
 // deleteComments removes all comments on a locked target that goes, and their files.

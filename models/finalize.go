@@ -186,6 +186,11 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 
 // attach hangs locked pending files on a locked target.
 func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) error {
+	if isUserImage(on.Type) {
+		if err := checkUserImage(on.Type, files); err != nil {
+			return err
+		}
+	}
 	there, err := tx.NewSelect().Model((*File)(nil)).Where("f.target_type = ? AND f.target_id = ? AND f.state = ?", on.Type, on.ID, Finalized).Count(ctx)
 	if err != nil {
 		return err
@@ -222,6 +227,8 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) 
 		}
 	}
 	switch {
+	case isUserImage(on.Type):
+		err = showUserImage(ctx, tx, files[0])
 	case on.Type == OnThing:
 		_, err = tx.NewUpdate().Model((*Thing)(nil)).Set("modified_at = ?", at).Where("id = ?", on.ID).Exec(ctx)
 	case on.make != nil && on.make.State == Draft:

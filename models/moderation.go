@@ -18,8 +18,12 @@ const (
 	SuspendedUser Action = "suspend_user"
 	RestoredUser  Action = "restore_user"
 	SetUserRole   Action = "set_user_role"
+	DeletedUser   Action = "delete_user"
 	TookDownThing Action = "take_down_thing"
 	RestoredThing Action = "restore_thing"
+
+	RestoredMake    Action = "restore_make"
+	RestoredComment Action = "restore_comment"
 
 	DeletedThing   Action = "delete_thing"
 	DeletedMake    Action = "delete_make"

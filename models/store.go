@@ -41,6 +41,7 @@ type Events struct {
 // Work is a background job that is stored in the transaction of the change that causes it.
 type Work struct {
 	ExpireUpload int64     // the ID of a pending upload that expires
+	PurgeAccount int64     // the ID of a deleted user whose objects are to be deleted
 	At           time.Time // the earliest time; zero: now
 }
 

@@ -74,6 +74,11 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 			return o, missing("comment", target.ID)
 		}
 		o.owner, o.thingID = c.OwnerID, c.ThingID
+	case OnAvatar, OnCover:
+		if err := s.lockUser(ctx, tx, target.ID); err != nil {
+			return o, err
+		}
+		o.owner = target.ID
 	default:
 		return o, badInput("target", "target: want a thing, a make or a comment")
 	}

@@ -29,6 +29,10 @@ type User struct {
 	CreatedAt      time.Time
 	LastActiveAt   *time.Time // of the last authenticated request, within activeEvery; nil: never
 
+	DeletedAt *time.Time // see account.go; nil: not deleted
+	AvatarID  int64      // the image file; 0: none
+	CoverID   int64      // the image file; 0: none
+
 	SuspendedAt      *time.Time // nil: not suspended
 	SuspensionReason string
 
@@ -67,7 +71,7 @@ func (u *User) AfterScanRow(ctx context.Context) error {
 }
 
 // "me" stands for the caller in URLs, and a name of digits would be read as an id.
-var usernameTaken = regexp.MustCompile(`^(?i:me|[0-9]+)$`)
+var usernameTaken = regexp.MustCompile(`^(?i:me|[0-9]+|deleted-[0-9]+)$`)
 
 // CreateUser makes an account. Names are unique whatever their case.
 func (a Admin) CreateUser(ctx context.Context, name string, admin bool) (*User, error) {
@@ -177,7 +181,7 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*Use
 		}
 		q = q.Where("lower(u.username) = lower(?)", name)
 	}
-	if err := q.Scan(ctx); errors.Is(err, sql.ErrNoRows) {
+	if err := q.Where("u.deleted_at IS NULL").Scan(ctx); errors.Is(err, sql.ErrNoRows) {
 		return nil, fail(NotFound, "user %.60q does not exist", name)
 	} else if err != nil {
 		return nil, err

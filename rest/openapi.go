@@ -181,7 +181,7 @@ func (d *describer) responses(r route, op *operation) object {
 // refuses reports whether an operation may be asked what it cannot take: it has parameters besides
 // ids and the numbers of pages.
 func (op *operation) refuses(r route) bool {
-	if slices.Contains([]string{"publishThing", "addLike", "toggleLike", "followUser", "unfollowUser", "deleteFile", "deleteImage"}, op.field.Name) {
+	if slices.Contains([]string{"publishThing", "addLike", "toggleLike", "followUser", "unfollowUser", "deleteFile", "deleteImage", "deleteAccount", "reportSpam", "restoreComment", "finalizeFile"}, op.field.Name) {
 		return true
 	}
 	for name, v := range op.variables {

@@ -74,6 +74,9 @@ var routes = []route{
 
 	{get, "/users/{username}", "get_users_username", one[wire.UserSchema](), nil},
 	{patch, "/users/{username}", "patch_users_username", inside[wire.UserSchema](), nil},
+	{del, "/users/{username}", "delete_users_username", ok, nil},
+	{post, "/users/{username}/avatar-image", "post_users_username_avatar_image", inside[wire.FormSchema](), nil},
+	{post, "/users/{username}/cover-image", "post_users_username_cover_image", inside[wire.FormSchema](), nil},
 	{get, "/users/{username}/things", "get_users_username_things", page[wire.FullThingSchema](), nil},
 	{get, "/users/{username}/likes", "get_users_username_likes", page[wire.FullThingSchema](), nil},
 	{get, "/users/{username}/favorites", "get_users_username_favorites", page[wire.FullThingSchema](), nil},
@@ -115,6 +118,7 @@ var routes = []route{
 	{get, "/copies/{copy_id}/root-comments", "get_copies_copy_id_root_comments", page[wire.CommentSchema](), nil},
 	{get, "/copies/{copy_id}/threaded-comments", "get_copies_copy_id_threaded_comments", threads, nil},
 	{post, "/copies/{copy_id}/toggle-watch", "post_copies_copy_id_toggle_watch", one[wire.WatchedSchema](), nil},
+	{post, "/copies/{copy_id}/restore", "post_copies_copy_id_restore", inside[wire.CopySchema](), nil},
 
 	{get, "/comments", "get_comments", page[wire.CommentSchema](), nil},
 	{post, "/comments", "post_comments", inside[wire.CommentSchema](), nil},
@@ -123,6 +127,8 @@ var routes = []route{
 	{del, "/comments/{comment_id}", "delete_comments_comment_id", ok, nil},
 	{get, "/comments/{comment_id}/replies", "get_comments_comment_id_replies", page[wire.CommentSchema](), nil},
 	{post, "/comments/{comment_id}/reply", "post_comments_comment_id_reply", inside[wire.CommentSchema](), nil},
+	{post, "/comments/{comment_id}/restore", "post_comments_comment_id_restore", inside[wire.CommentSchema](), nil},
+	{post, "/comments/{comment_id}/spam", "post_comments_comment_id_spam", inside[wire.CommentSchema](), nil},
 	{post, "/comments/0/markdown", "post_comments_0_markdown", bareText, nil},
 
 	{get, "/categories", "get_categories", categories, nil},

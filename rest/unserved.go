@@ -15,23 +15,12 @@ const (
 	noEmail         = "This server sends no e-mail."
 	noChangelogs    = "The release notes are in CHANGELOG.md of the server's source."
 	noVerified      = "There are no verified designers on this server."
-	notYet          = "Not served yet."
 )
 
 // unserved lists every operation of the published interface that routes lacks. Each answers 404
 // with its reason. A row is removed when its route is added: the conformance test refuses an
 // operation that is in both tables or in neither.
 var unserved = []refusal{
-
-	{del, "/users/{username}", notYet},
-	{post, "/users/{username}/avatar-image", notYet},
-	{post, "/users/{username}/cover-image", notYet},
-
-	{post, "/copies/{copy_id}/restore", notYet},
-
-	{post, "/comments/{comment_id}/restore", notYet},
-	{post, "/comments/{comment_id}/spam", notYet},
-
 	{post, "/groups", noGroups},
 	{get, "/groups/{group_id}", noGroups},
 	{patch, "/groups/{group_id}", noGroups},

@@ -528,6 +528,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return model.AppendDateTime(b, v), true
 				},
 			},
+			"needsModeration": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.Comment)
+					return breadthfirst.Value(ec.Resolvers.Comment().NeedsModeration(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := value.(bool)
+					return strconv.AppendBool(b, v)
+				},
+			},
 		}},
 		"CommentConnection": {Name: "CommentConnection", Implements: []string{"CommentConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"edges": {
@@ -672,6 +682,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.CreatorFacet)
 					v := obj.Count
 					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+		}},
+		"DeleteAccountPayload": {Name: "DeleteAccountPayload", Implements: []string{"DeleteAccountPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"deletedId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.DeleteAccountPayload)
+					v := obj.DeletedID
+					return model.AppendID(b, v), true
 				},
 			},
 		}},
@@ -1404,6 +1423,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return model.AppendDateTime(b, v), true
 				},
 			},
+			"isTakenDown": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.Make)
+					return breadthfirst.Value(ec.Resolvers.Make().IsTakenDown(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := value.(bool)
+					return strconv.AppendBool(b, v)
+				},
+			},
 			"images": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Make](objects)
@@ -1836,6 +1865,96 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.CreateThingPayload],
+			},
+			"deleteAccount": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().DeleteAccount(ctx, fc.Args["input"].(model.DeleteAccountInput)))
+				},
+				Args: (*executionContext).field_Mutation_deleteAccount_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.DeleteAccountPayload],
+			},
+			"stageUserImage": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().StageUserImage(ctx, fc.Args["input"].(model.StageUserImageInput)))
+				},
+				Args: (*executionContext).field_Mutation_stageUserImage_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.StageUserImagePayload],
+			},
+			"reportSpam": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().ReportSpam(ctx, fc.Args["input"].(model.ReportSpamInput)))
+				},
+				Args: (*executionContext).field_Mutation_reportSpam_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ReportSpamPayload],
+			},
+			"restoreComment": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().RestoreComment(ctx, fc.Args["input"].(model.RestoreCommentInput)))
+				},
+				Args: (*executionContext).field_Mutation_restoreComment_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.RestoreCommentPayload],
+			},
+			"restoreMake": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().RestoreMake(ctx, fc.Args["input"].(model.RestoreMakeInput)))
+				},
+				Args: (*executionContext).field_Mutation_restoreMake_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.RestoreMakePayload],
 			},
 			"createApplication": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -3544,6 +3663,33 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"ReportSpamPayload": {Name: "ReportSpamPayload", Implements: []string{"ReportSpamPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"comment": {
+				Get: func(object any) any {
+					obj := object.(*model.ReportSpamPayload)
+					return obj.Comment
+				},
+				Nil: breadthfirst.NilPointer[models.Comment],
+			},
+		}},
+		"RestoreCommentPayload": {Name: "RestoreCommentPayload", Implements: []string{"RestoreCommentPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"comment": {
+				Get: func(object any) any {
+					obj := object.(*model.RestoreCommentPayload)
+					return obj.Comment
+				},
+				Nil: breadthfirst.NilPointer[models.Comment],
+			},
+		}},
+		"RestoreMakePayload": {Name: "RestoreMakePayload", Implements: []string{"RestoreMakePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"make": {
+				Get: func(object any) any {
+					obj := object.(*model.RestoreMakePayload)
+					return obj.Make
+				},
+				Nil: breadthfirst.NilPointer[models.Make],
+			},
+		}},
 		"RestoreThingPayload": {Name: "RestoreThingPayload", Implements: []string{"RestoreThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"thing": {
 				Get: func(object any) any {
@@ -3680,6 +3826,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"upload": {
 				Get: func(object any) any {
 					obj := object.(*model.StageUploadPayload)
+					return obj.Upload
+				},
+				Nil: breadthfirst.NilPointer[models.StagedUpload],
+			},
+		}},
+		"StageUserImagePayload": {Name: "StageUserImagePayload", Implements: []string{"StageUserImagePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"upload": {
+				Get: func(object any) any {
+					obj := object.(*model.StageUserImagePayload)
 					return obj.Upload
 				},
 				Nil: breadthfirst.NilPointer[models.StagedUpload],
@@ -4866,6 +5021,32 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.ThingConnection],
+			},
+			"avatarUrl": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().AvatarURL(ctx, objs, fc.Args["size"].(model.ThumbnailSize)))
+				},
+				Args:  (*executionContext).field_User_avatarUrl_args,
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := *value.(*string)
+					return breadthfirst.AppendString(b, v)
+				},
+				Nil: breadthfirst.NilPointer[string],
+			},
+			"coverUrl": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().CoverURL(ctx, objs, fc.Args["size"].(model.ThumbnailSize)))
+				},
+				Args:  (*executionContext).field_User_coverUrl_args,
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := *value.(*string)
+					return breadthfirst.AppendString(b, v)
+				},
+				Nil: breadthfirst.NilPointer[string],
 			},
 			"notifications": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {

@@ -139,18 +139,19 @@ type ComplexityRoot struct {
 	}
 
 	Comment struct {
-		Author     func(childComplexity int) int
-		Body       func(childComplexity int) int
-		BodyHTML   func(childComplexity int) int
-		CreatedAt  func(childComplexity int) int
-		Files      func(childComplexity int, first int32, kinds []models.FileKind, ids []int64) int
-		ID         func(childComplexity int) int
-		IsDeleted  func(childComplexity int) int
-		ModifiedAt func(childComplexity int) int
-		Parent     func(childComplexity int) int
-		Replies    func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
-		ReplyCount func(childComplexity int) int
-		Target     func(childComplexity int) int
+		Author          func(childComplexity int) int
+		Body            func(childComplexity int) int
+		BodyHTML        func(childComplexity int) int
+		CreatedAt       func(childComplexity int) int
+		Files           func(childComplexity int, first int32, kinds []models.FileKind, ids []int64) int
+		ID              func(childComplexity int) int
+		IsDeleted       func(childComplexity int) int
+		ModifiedAt      func(childComplexity int) int
+		NeedsModeration func(childComplexity int) int
+		Parent          func(childComplexity int) int
+		Replies         func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		ReplyCount      func(childComplexity int) int
+		Target          func(childComplexity int) int
 	}
 
 	CommentConnection struct {
@@ -195,6 +196,10 @@ type ComplexityRoot struct {
 	CreatorFacet struct {
 		Count   func(childComplexity int) int
 		Creator func(childComplexity int) int
+	}
+
+	DeleteAccountPayload struct {
+		DeletedID func(childComplexity int) int
 	}
 
 	DeleteApplicationPayload struct {
@@ -353,6 +358,7 @@ type ComplexityRoot struct {
 		Image            func(childComplexity int) int
 		Images           func(childComplexity int, first int32, ids []int64) int
 		IsLiked          func(childComplexity int) int
+		IsTakenDown      func(childComplexity int) int
 		IsWatched        func(childComplexity int) int
 		LikeCount        func(childComplexity int) int
 		Likers           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
@@ -446,6 +452,7 @@ type ComplexityRoot struct {
 		CreateMake            func(childComplexity int, input models.NewMake) int
 		CreateThing           func(childComplexity int, input models.NewThing) int
 		CreateToken           func(childComplexity int, input models.NewToken) int
+		DeleteAccount         func(childComplexity int, input model.DeleteAccountInput) int
 		DeleteApplication     func(childComplexity int, input model.DeleteApplicationInput) int
 		DeleteCollection      func(childComplexity int, input model.DeleteCollectionInput) int
 		DeleteComment         func(childComplexity int, input model.DeleteCommentInput) int
@@ -466,11 +473,15 @@ type ComplexityRoot struct {
 		RemoveFromCollection  func(childComplexity int, input model.RemoveFromCollectionInput) int
 		RemoveLike            func(childComplexity int, input model.RemoveLikeInput) int
 		RemoveThings          func(childComplexity int, input model.RemoveThingsInput) int
+		ReportSpam            func(childComplexity int, input model.ReportSpamInput) int
+		RestoreComment        func(childComplexity int, input model.RestoreCommentInput) int
+		RestoreMake           func(childComplexity int, input model.RestoreMakeInput) int
 		RestoreThing          func(childComplexity int, input model.RestoreThingInput) int
 		RestoreUser           func(childComplexity int, input model.RestoreUserInput) int
 		RevokeToken           func(childComplexity int, input model.RevokeTokenInput) int
 		SetUserRole           func(childComplexity int, input model.SetUserRoleInput) int
 		StageUpload           func(childComplexity int, input model.StageUploadInput) int
+		StageUserImage        func(childComplexity int, input model.StageUserImageInput) int
 		SuspendUser           func(childComplexity int, input model.SuspendUserInput) int
 		TakeDownThing         func(childComplexity int, input model.TakeDownThingInput) int
 		ToggleLike            func(childComplexity int, input model.ToggleLikeInput) int
@@ -597,6 +608,18 @@ type ComplexityRoot struct {
 		ThingIds func(childComplexity int) int
 	}
 
+	ReportSpamPayload struct {
+		Comment func(childComplexity int) int
+	}
+
+	RestoreCommentPayload struct {
+		Comment func(childComplexity int) int
+	}
+
+	RestoreMakePayload struct {
+		Make func(childComplexity int) int
+	}
+
 	RestoreThingPayload struct {
 		Thing func(childComplexity int) int
 	}
@@ -635,6 +658,10 @@ type ComplexityRoot struct {
 	}
 
 	StageUploadPayload struct {
+		Upload func(childComplexity int) int
+	}
+
+	StageUserImagePayload struct {
 		Upload func(childComplexity int) int
 	}
 
@@ -821,11 +848,13 @@ type ComplexityRoot struct {
 	}
 
 	User struct {
+		AvatarURL               func(childComplexity int, size model.ThumbnailSize) int
 		Bio                     func(childComplexity int) int
 		BioHTML                 func(childComplexity int) int
 		CollectedThingIds       func(childComplexity int) int
 		CollectionCount         func(childComplexity int) int
 		Collections             func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		CoverURL                func(childComplexity int, size model.ThumbnailSize) int
 		CreatedAt               func(childComplexity int) int
 		DefaultLicense          func(childComplexity int) int
 		DownloadedThings        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
@@ -1261,6 +1290,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Comment.ModifiedAt(childComplexity), true
+	case "Comment.needsModeration":
+		if e.ComplexityRoot.Comment.NeedsModeration == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Comment.NeedsModeration(childComplexity), true
 	case "Comment.parent":
 		if e.ComplexityRoot.Comment.Parent == nil {
 			break
@@ -1401,6 +1436,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CreatorFacet.Creator(childComplexity), true
+
+	case "DeleteAccountPayload.deletedId":
+		if e.ComplexityRoot.DeleteAccountPayload.DeletedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteAccountPayload.DeletedID(childComplexity), true
 
 	case "DeleteApplicationPayload.deletedClientId":
 		if e.ComplexityRoot.DeleteApplicationPayload.DeletedClientID == nil {
@@ -1944,6 +1986,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Make.IsLiked(childComplexity), true
+	case "Make.isTakenDown":
+		if e.ComplexityRoot.Make.IsTakenDown == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Make.IsTakenDown(childComplexity), true
 	case "Make.isWatched":
 		if e.ComplexityRoot.Make.IsWatched == nil {
 			break
@@ -2387,6 +2435,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateToken(childComplexity, args["input"].(models.NewToken)), true
+	case "Mutation.deleteAccount":
+		if e.ComplexityRoot.Mutation.DeleteAccount == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteAccount_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteAccount(childComplexity, args["input"].(model.DeleteAccountInput)), true
 	case "Mutation.deleteApplication":
 		if e.ComplexityRoot.Mutation.DeleteApplication == nil {
 			break
@@ -2607,6 +2666,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RemoveThings(childComplexity, args["input"].(model.RemoveThingsInput)), true
+	case "Mutation.reportSpam":
+		if e.ComplexityRoot.Mutation.ReportSpam == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_reportSpam_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ReportSpam(childComplexity, args["input"].(model.ReportSpamInput)), true
+	case "Mutation.restoreComment":
+		if e.ComplexityRoot.Mutation.RestoreComment == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_restoreComment_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RestoreComment(childComplexity, args["input"].(model.RestoreCommentInput)), true
+	case "Mutation.restoreMake":
+		if e.ComplexityRoot.Mutation.RestoreMake == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_restoreMake_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RestoreMake(childComplexity, args["input"].(model.RestoreMakeInput)), true
 	case "Mutation.restoreThing":
 		if e.ComplexityRoot.Mutation.RestoreThing == nil {
 			break
@@ -2662,6 +2754,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.StageUpload(childComplexity, args["input"].(model.StageUploadInput)), true
+	case "Mutation.stageUserImage":
+		if e.ComplexityRoot.Mutation.StageUserImage == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_stageUserImage_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.StageUserImage(childComplexity, args["input"].(model.StageUserImageInput)), true
 	case "Mutation.suspendUser":
 		if e.ComplexityRoot.Mutation.SuspendUser == nil {
 			break
@@ -3365,6 +3468,27 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RemoveThingsPayload.ThingIds(childComplexity), true
 
+	case "ReportSpamPayload.comment":
+		if e.ComplexityRoot.ReportSpamPayload.Comment == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportSpamPayload.Comment(childComplexity), true
+
+	case "RestoreCommentPayload.comment":
+		if e.ComplexityRoot.RestoreCommentPayload.Comment == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RestoreCommentPayload.Comment(childComplexity), true
+
+	case "RestoreMakePayload.make":
+		if e.ComplexityRoot.RestoreMakePayload.Make == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RestoreMakePayload.Make(childComplexity), true
+
 	case "RestoreThingPayload.thing":
 		if e.ComplexityRoot.RestoreThingPayload.Thing == nil {
 			break
@@ -3479,6 +3603,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.StageUploadPayload.Upload(childComplexity), true
+
+	case "StageUserImagePayload.upload":
+		if e.ComplexityRoot.StageUserImagePayload.Upload == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StageUserImagePayload.Upload(childComplexity), true
 
 	case "StagedUpload.expiresAt":
 		if e.ComplexityRoot.StagedUpload.ExpiresAt == nil {
@@ -4158,6 +4289,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Usage.ThingsToday(childComplexity), true
 
+	case "User.avatarUrl":
+		if e.ComplexityRoot.User.AvatarURL == nil {
+			break
+		}
+
+		args, err := ec.field_User_avatarUrl_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.AvatarURL(childComplexity, args["size"].(model.ThumbnailSize)), true
 	case "User.bio":
 		if e.ComplexityRoot.User.Bio == nil {
 			break
@@ -4193,6 +4335,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.Collections(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+	case "User.coverUrl":
+		if e.ComplexityRoot.User.CoverURL == nil {
+			break
+		}
+
+		args, err := ec.field_User_coverUrl_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.CoverURL(childComplexity, args["size"].(model.ThumbnailSize)), true
 	case "User.createdAt":
 		if e.ComplexityRoot.User.CreatedAt == nil {
 			break
@@ -4514,6 +4667,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateMakeInput,
 		ec.unmarshalInputCreateThingInput,
 		ec.unmarshalInputCreateTokenInput,
+		ec.unmarshalInputDeleteAccountInput,
 		ec.unmarshalInputDeleteApplicationInput,
 		ec.unmarshalInputDeleteCollectionInput,
 		ec.unmarshalInputDeleteCommentInput,
@@ -4534,12 +4688,16 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRemoveFromCollectionInput,
 		ec.unmarshalInputRemoveLikeInput,
 		ec.unmarshalInputRemoveThingsInput,
+		ec.unmarshalInputReportSpamInput,
+		ec.unmarshalInputRestoreCommentInput,
+		ec.unmarshalInputRestoreMakeInput,
 		ec.unmarshalInputRestoreThingInput,
 		ec.unmarshalInputRestoreUserInput,
 		ec.unmarshalInputRevokeTokenInput,
 		ec.unmarshalInputSearchFilter,
 		ec.unmarshalInputSetUserRoleInput,
 		ec.unmarshalInputStageUploadInput,
+		ec.unmarshalInputStageUserImageInput,
 		ec.unmarshalInputSuspendUserInput,
 		ec.unmarshalInputTakeDownThingInput,
 		ec.unmarshalInputTargetInput,
@@ -4649,6 +4807,145 @@ func newExecutionContext(
 }
 
 var sources = []*ast.Source{
+	{Name: "../account.graphqls", Input: `extend type Mutation {
+  """
+  Delete the caller's account, or as an administrator that of another user. The user is signed out
+  everywhere, and their name becomes ` + "`" + `deleted-ID` + "`" + `. A job deletes their things, makes, collections, likes
+  and files soon after. Their comments keep their places and lose their texts.
+  """
+  deleteAccount(
+    "The account to delete."
+    input: DeleteAccountInput!
+  ): DeleteAccountPayload @auth(scope: WRITE)
+  """
+  Get an upload form for the avatar or the cover of the caller. Post an image to it, then call
+  finalizeFile: the image replaces the one before.
+  """
+  stageUserImage(
+    "The image to upload."
+    input: StageUserImageInput!
+  ): StageUserImagePayload @auth(scope: WRITE)
+  """
+  Report a comment of another user as spam. For a moderator or an administrator it deletes the comment,
+  which can be restored.
+  """
+  reportSpam(
+    "The comment to report."
+    input: ReportSpamInput!
+  ): ReportSpamPayload @auth(scope: WRITE)
+  """
+  Show a comment again that is hidden as spam, or dismiss the report of one that is not hidden. Requires
+  a moderator or an administrator.
+  """
+  restoreComment(
+    "The comment to restore."
+    input: RestoreCommentInput!
+  ): RestoreCommentPayload @auth(scope: ADMIN)
+  """
+  Show a make again that is hidden because its thing was taken down and deleted. Requires a moderator or
+  an administrator.
+  """
+  restoreMake(
+    "The make to restore."
+    input: RestoreMakeInput!
+  ): RestoreMakePayload @auth(scope: ADMIN)
+}
+
+extend type User {
+  "The URL of the avatar in a size, or of the original until the sizes are made. Null if there is none."
+  avatarUrl(
+    "Which of the sizes."
+    size: ThumbnailSize! = LARGE
+  ): String @goField(forceResolver: true, batch: true)
+  "The URL of the cover image in a size, or of the original until the sizes are made. Null if there is none."
+  coverUrl(
+    "Which of the sizes."
+    size: ThumbnailSize! = DISPLAY_LARGE
+  ): String @goField(forceResolver: true, batch: true)
+}
+
+extend type Comment {
+  "Whether it was reported as spam and no moderator decided yet. False for members."
+  needsModeration: Boolean! @goField(forceResolver: true)
+}
+
+extend type Make {
+  "Whether it is hidden because its thing was taken down and deleted."
+  isTakenDown: Boolean! @goField(forceResolver: true)
+}
+
+"An image of a user."
+enum UserImageKind {
+  "The small image beside the name of the user."
+  AVATAR
+  "The large image at the top of the user's page."
+  COVER
+}
+
+"The account to delete."
+input DeleteAccountInput {
+  "The username; ` + "`" + `me` + "`" + ` is the caller."
+  username: String!
+}
+
+"Payload of ` + "`" + `deleteAccount` + "`" + `."
+type DeleteAccountPayload {
+  "The id of the user, which is not used again."
+  deletedId: ID!
+}
+
+"An image of a user to upload."
+input StageUserImageInput {
+  "The username: the caller's, or ` + "`" + `me` + "`" + `."
+  username: String!
+  "Whether it is the avatar or the cover."
+  kind: UserImageKind!
+  "The file name."
+  name: String!
+}
+
+"Payload of ` + "`" + `stageUserImage` + "`" + `."
+type StageUserImagePayload {
+  "The upload form."
+  upload: StagedUpload!
+}
+
+"The comment to report."
+input ReportSpamInput {
+  "The id of a comment of another user."
+  id: ID!
+}
+
+"Payload of ` + "`" + `reportSpam` + "`" + `."
+type ReportSpamPayload {
+  "The comment after the change."
+  comment: Comment!
+}
+
+"The comment to restore."
+input RestoreCommentInput {
+  "The id of the comment."
+  id: ID!
+}
+
+"Payload of ` + "`" + `restoreComment` + "`" + `."
+type RestoreCommentPayload {
+  "The comment after the change."
+  comment: Comment!
+}
+
+"The make to restore."
+input RestoreMakeInput {
+  "The id of the make."
+  id: ID!
+}
+
+"Payload of ` + "`" + `restoreMake` + "`" + `."
+type RestoreMakePayload {
+  "The make after the change."
+  make: Make!
+}
+`, BuiltIn: false},
 	{Name: "../application.graphqls", Input: `extend type Query {
   "All registered applications, by name. Requires an administrator."
   applications: [Application!] @auth(scope: ADMIN)
@@ -4815,18 +5112,12 @@ extend type Mutation {
     "The thing and the collection."
     input: RemoveFromCollectionInput!
   ): RemoveFromCollectionPayload @auth(scope: WRITE)
-  """
-  Add things to a collection of the caller, and optionally remove them from others. All of it
-  happens or none.
-  """
+  "Add things to a collection of the caller, and optionally remove them from others. All of it happens or none."
   moveThings(
     "The things and the collections."
     input: MoveThingsInput!
   ): MoveThingsPayload @auth(scope: WRITE)
-  """
-  Remove things from a collection of the caller, or from all of them. Things that are not in it are
-  ignored.
-  """
+  "Remove things from a collection of the caller, or from all of them. Things that are not in it are ignored."
   removeThings(
     "The things and the collections."
     input: RemoveThingsInput!
@@ -4864,8 +5155,8 @@ type Collection {
     page: Int
   ): ThingConnection! @goField(forceResolver: true)
   """
-  The thing that the creator chose to stand for the collection. Null if there is none, and while
-  that thing is not in the collection or not published.
+  The thing that the creator chose to stand for the collection. Null if there is none, and while that
+  thing is not in the collection or not published.
   """
   featuredThing: Thing @goField(forceResolver: true, batch: true)
   "Whether the caller likes it."
@@ -5384,19 +5675,15 @@ type DeleteFilePayload {
 }
 
 """
-An image of a thing or a make: an image file, or the rendering of a model. An image file has the
-same id as an image and as a file. A rendering has an id of its own, which is not the id of any
-file.
+An image of a thing or a make: an image file, or the rendering of a model. An image file has the same
+id as an image and as a file. A rendering has an id of its own, which is not the id of any file.
 """
 type MediaImage {
   "Decimal; the same integer as in the REST API. It stays when the rendering is made again."
   id: ID!
   "The name of the image file, or that of the model with the extension of the rendering."
   name: String!
-  """
-  The place among the images, ascending. Null for a rendering without a rank, which follows the
-  others.
-  """
+  "The place among the images, ascending. Null for a rendering without a rank, which follows the others."
   rank: Int
   "Whether it is the rendering of a model."
   isRendering: Boolean!
@@ -5418,16 +5705,14 @@ type MediaImage {
 
 extend type File {
   """
-  The image that shows the file: the file itself if it is an image, else its rendering. Null if
-  there is none, or if the rendering was removed.
+  The image that shows the file: the file itself if it is an image, else its rendering. Null if there
+  is none, or if the rendering was removed.
   """
   image: MediaImage @goField(forceResolver: true, batch: true)
 }
 
 extend type Thing {
-  """
-  Its images in their order: image files and renderings by rank, then the renderings without a rank.
-  """
+  "Its images in their order: image files and renderings by rank, then the renderings without a rank."
   images(
     "The maximum number of images, 1 to 1,000."
     first: Int! = 100
@@ -5439,9 +5724,7 @@ extend type Thing {
 }
 
 extend type Make {
-  """
-  Its images in their order: image files and renderings by rank, then the renderings without a rank.
-  """
+  "Its images in their order: image files and renderings by rank, then the renderings without a rank."
   images(
     "The maximum number of images, 1 to 1,000."
     first: Int! = 100
@@ -5460,10 +5743,7 @@ input UpdateImageInput {
   target: TargetInput
   "The place among the images, ascending. Left out: as it is."
   rank: Int
-  """
-  True moves the image before all others, so that it becomes the default image. False changes
-  nothing.
-  """
+  "True moves the image before all others, so that it becomes the default image. False changes nothing."
   isDefault: Boolean
 }
 
@@ -5883,13 +6163,19 @@ enum ModerationAction {
   TAKE_DOWN_THING
   "A thing was restored."
   RESTORE_THING
-  "A thing of another user was deleted."
+  "The account of somebody else was deleted."
+  DELETE_USER
+  "A make was restored that was hidden with its thing."
+  RESTORE_MAKE
+  "A comment was restored that was hidden as spam."
+  RESTORE_COMMENT
+  "A thing of somebody else was deleted."
   DELETE_THING
-  "A make of another user was deleted."
+  "A make of somebody else was deleted."
   DELETE_MAKE
-  "A comment of another user was deleted."
+  "A comment of somebody else was deleted."
   DELETE_COMMENT
-  "A file of another user was deleted."
+  "A file of somebody else was deleted."
   DELETE_FILE
 }
 
@@ -6048,8 +6334,8 @@ extend type Mutation {
 
 extend type User {
   """
-  What happened to what the user made, watches or said, the latest first. A user keeps the latest
-  1,000 notifications, each for 90 days. The caller's own: for another user it fails with FORBIDDEN.
+  What happened to what the user made, watches or said, the latest first. A user keeps the latest 1,000 notifications, each for 90 days.
+  The caller's own: for another user it fails with FORBIDDEN.
   """
   notifications(
     "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
@@ -6076,9 +6362,7 @@ extend type User {
 
 "What a notification reports."
 enum NotificationKind {
-  """
-  A comment on the user's thing or make, or on one that the user watches. The target is the comment.
-  """
+  "A comment on the user's thing or make, or on one that the user watches. The target is the comment."
   COMMENT
   "A reply to the user's comment. The target is the reply."
   REPLY
@@ -6088,10 +6372,7 @@ enum NotificationKind {
   MAKE
   "A new follower. The target is the follower."
   FOLLOW
-  """
-  A thing made from the user's thing, or from one that the user watches. The target is the new
-  thing.
-  """
+  "A thing made from the user's thing, or from one that the user watches. The target is the new thing."
   REMIX
   "A decision of a moderator about the user, or about the user's thing. It has no actor."
   MODERATION
@@ -6400,9 +6681,8 @@ type FileEdge {
 
 extend type User {
   """
-  Published things of other users for this one, the most popular first: under the tags that the user
-  likes most, without those that the user likes already. The caller's own: for another user it fails
-  with FORBIDDEN.
+  Published things of other users for this one, the most popular first: under the tags that the user likes most, without those that the
+  user likes already. The caller's own: for another user it fails with FORBIDDEN.
   """
   recommendedThings(
     "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
@@ -6419,19 +6699,15 @@ extend type User {
     """
     page: Int
   ): ThingConnection @auth @goField(forceResolver: true)
-  """
-  The tags of the things that the user likes or made, the most frequent first; at most 20. The
-  caller's own, like ` + "`" + `recommendedThings` + "`" + `.
-  """
+  "The tags of the things that the user likes or made, the most frequent first; at most 20. The caller's own, like ` + "`" + `recommendedThings` + "`" + `."
   recommendedTags: [Tag!] @auth @goField(forceResolver: true)
   "The ids of the published things that the user likes, the latest liked first; at most 10,000."
   likedThingIds: [ID!] @auth @goField(forceResolver: true)
   "The ids of the published things in the user's collections; at most 10,000."
   collectedThingIds: [ID!] @auth @goField(forceResolver: true)
   """
-  What happened each day to the user's published things, the earliest day first; days without events
-  are left out. Events that were taken back are not counted. The caller's own: for another user it
-  fails with FORBIDDEN.
+  What happened each day to the user's published things, the earliest day first; days without events are left out. Events that were
+  taken back are not counted. The caller's own: for another user it fails with FORBIDDEN.
   """
   stats(
     "The first day."
@@ -6921,8 +7197,8 @@ type Thing {
   "Whether the creator marked it as made with artificial intelligence."
   isAi: Boolean!
   """
-  Sections of details that legacy clients store, such as print settings: a JSON array of objects.
-  The server does not interpret them.
+  Sections of details that legacy clients store, such as print settings: a JSON array of objects. The
+  server does not interpret them.
   """
   detailsParts: String!
   "The tags in the creator's order, at most 100."
@@ -7850,10 +8126,7 @@ type UnfollowUserPayload {
 }
 `, BuiltIn: false},
 	{Name: "../watch.graphqls", Input: `extend type Mutation {
-  """
-  Watch a thing: the caller is notified of comments on it, of makes of it and of things made from
-  it. Watching again changes nothing.
-  """
+  "Watch a thing: the caller is notified of comments on it, of makes of it and of things made from it. Watching again changes nothing."
   watchThing(
     "The thing."
     input: WatchThingInput!
@@ -7886,10 +8159,7 @@ extend type Collection {
 }
 
 extend type User {
-  """
-  The published things that the user watches, the latest watched first. The caller's own: for
-  another user it fails with FORBIDDEN.
-  """
+  "The published things that the user watches, the latest watched first. The caller's own: for another user it fails with FORBIDDEN."
   watchedThings(
     "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
@@ -8140,6 +8410,8 @@ func (ec *executionContext) childFields_Comment(ctx context.Context, field graph
 		return ec.fieldContext_Comment_createdAt(ctx, field)
 	case "modifiedAt":
 		return ec.fieldContext_Comment_modifiedAt(ctx, field)
+	case "needsModeration":
+		return ec.fieldContext_Comment_needsModeration(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Comment", field.Name)
 }
@@ -8230,6 +8502,14 @@ func (ec *executionContext) childFields_CreatorFacet(ctx context.Context, field 
 		return ec.fieldContext_CreatorFacet_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreatorFacet", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteAccountPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_DeleteAccountPayload_deletedId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteAccountPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteApplicationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8554,6 +8834,8 @@ func (ec *executionContext) childFields_Make(ctx context.Context, field graphql.
 		return ec.fieldContext_Make_createdAt(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_Make_publishedAt(ctx, field)
+	case "isTakenDown":
+		return ec.fieldContext_Make_isTakenDown(ctx, field)
 	case "images":
 		return ec.fieldContext_Make_images(ctx, field)
 	case "defaultImage":
@@ -8870,6 +9152,30 @@ func (ec *executionContext) childFields_RemoveThingsPayload(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type RemoveThingsPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_ReportSpamPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "comment":
+		return ec.fieldContext_ReportSpamPayload_comment(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReportSpamPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RestoreCommentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "comment":
+		return ec.fieldContext_RestoreCommentPayload_comment(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RestoreCommentPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RestoreMakePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "make":
+		return ec.fieldContext_RestoreMakePayload_make(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RestoreMakePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_RestoreThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "thing":
@@ -8950,6 +9256,14 @@ func (ec *executionContext) childFields_StageUploadPayload(ctx context.Context, 
 		return ec.fieldContext_StageUploadPayload_upload(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type StageUploadPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_StageUserImagePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "upload":
+		return ec.fieldContext_StageUserImagePayload_upload(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type StageUserImagePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_StagedUpload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9372,6 +9686,10 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_downloads(ctx, field)
 	case "downloadedThings":
 		return ec.fieldContext_User_downloadedThings(ctx, field)
+	case "avatarUrl":
+		return ec.fieldContext_User_avatarUrl(ctx, field)
+	case "coverUrl":
+		return ec.fieldContext_User_coverUrl(ctx, field)
 	case "notifications":
 		return ec.fieldContext_User_notifications(ctx, field)
 	case "unreadNotificationCount":

@@ -82,6 +82,18 @@ type CreateTokenPayload struct {
 	Token *models.Token `json:"token"`
 }
 
+// The account to delete.
+type DeleteAccountInput struct {
+	// The username; `me` is the caller.
+	Username string `json:"username"`
+}
+
+// Payload of `deleteAccount`.
+type DeleteAccountPayload struct {
+	// The id of the user, which is not used again.
+	DeletedID int64 `json:"deletedId"`
+}
+
 // The application to delete.
 type DeleteApplicationInput struct {
 	// The OAuth client id.
@@ -399,6 +411,42 @@ type RemoveThingsPayload struct {
 	ThingIds []int64 `json:"thingIds"`
 }
 
+// The comment to report.
+type ReportSpamInput struct {
+	// The id of a comment of another user.
+	ID int64 `json:"id"`
+}
+
+// Payload of `reportSpam`.
+type ReportSpamPayload struct {
+	// The comment after the change.
+	Comment *models.Comment `json:"comment"`
+}
+
+// The comment to restore.
+type RestoreCommentInput struct {
+	// The id of the comment.
+	ID int64 `json:"id"`
+}
+
+// Payload of `restoreComment`.
+type RestoreCommentPayload struct {
+	// The comment after the change.
+	Comment *models.Comment `json:"comment"`
+}
+
+// The make to restore.
+type RestoreMakeInput struct {
+	// The id of the make.
+	ID int64 `json:"id"`
+}
+
+// Payload of `restoreMake`.
+type RestoreMakePayload struct {
+	// The make after the change.
+	Make *models.Make `json:"make"`
+}
+
 // The thing to restore.
 type RestoreThingInput struct {
 	// The id of the thing.
@@ -478,6 +526,22 @@ type StageUploadInput struct {
 // Payload of `stageUpload`.
 type StageUploadPayload struct {
 	// The form to post the bytes to.
+	Upload *models.StagedUpload `json:"upload"`
+}
+
+// An image of a user to upload.
+type StageUserImageInput struct {
+	// The username: the caller's, or `me`.
+	Username string `json:"username"`
+	// Whether it is the avatar or the cover.
+	Kind models.TargetType `json:"kind"`
+	// The file name.
+	Name string `json:"name"`
+}
+
+// Payload of `stageUserImage`.
+type StageUserImagePayload struct {
+	// The upload form.
 	Upload *models.StagedUpload `json:"upload"`
 }
 

@@ -19,6 +19,7 @@ import (
 // Handlers do the work of the jobs. Each must be idempotent, because a job may run more than once.
 type Handlers struct {
 	ExpireUpload   func(ctx context.Context, fileID int64) error
+	PurgeAccount   func(ctx context.Context, userID int64) error
 	FoldCounts     func(ctx context.Context) error
 	CollectGarbage func(ctx context.Context) error
 	// Backfill computes stored values that this version of the program stores and earlier versions
@@ -93,6 +94,9 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[expireUpload]) error {
 		return h.ExpireUpload(ctx, job.Args.FileID)
 	}))
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[purgeAccount]) error {
+		return h.PurgeAccount(ctx, job.Args.UserID)
+	}))
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[foldCounts]) error {
 		return h.FoldCounts(ctx)
 	}))
@@ -153,6 +157,12 @@ type expireUpload struct {
 
 func (expireUpload) Kind() string { return "expire_upload" }
 
+type purgeAccount struct {
+	UserID int64 `json:"user_id"`
+}
+
+func (purgeAccount) Kind() string { return "purge_account" }
+
 type foldCounts struct{}
 
 func (foldCounts) Kind() string { return "fold_counts" }
@@ -168,5 +178,11 @@ func (collectGarbage) Kind() string { return "collect_garbage" }
 // ExpireUpload schedules in tx that a pending upload expires at the given time.
 func (q *Queue) ExpireUpload(ctx context.Context, tx *sql.Tx, fileID int64, at time.Time) error {
 	_, err := q.client.InsertTx(ctx, tx, expireUpload{fileID}, &river.InsertOpts{ScheduledAt: at})
+	return err
+}
+
+// PurgeAccount keeps in tx that the objects of a deleted user are deleted soon.
+func (q *Queue) PurgeAccount(ctx context.Context, tx *sql.Tx, userID int64) error {
+	_, err := q.client.InsertTx(ctx, tx, purgeAccount{userID}, nil)
 	return err
 }

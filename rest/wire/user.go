@@ -23,14 +23,26 @@ type UserSummary struct {
 	IsModerator      bool   `json:"is_moderator"`
 	IsFeatured       bool   `json:"is_featured"`
 	IsVerified       bool   `json:"is_verified"`
+
+	// Input only: cleared by Complete.
+	Avatar       string `json:"avatar,omitempty"`
+	CoverPicture string `json:"cover_picture,omitempty"`
 }
 
 // Complete implements [Completer].
 func (u *UserSummary) Complete(a urls.Builder) {
 	u.URL = a.Base + "/users/" + u.Name
 	u.PublicURL = a.Base + "/" + u.Name
-	u.Thumbnail = a.Picture("USER")
-	u.Cover = a.Picture("USER")
+	u.Thumbnail, u.Cover = orPicture(a, u.Avatar), orPicture(a, u.CoverPicture)
+	u.Avatar, u.CoverPicture = "", ""
+}
+
+// orPicture returns the URL of an image of a user, or of the placeholder if there is none.
+func orPicture(a urls.Builder, url string) string {
+	if url == "" {
+		return a.Picture("USER")
+	}
+	return url
 }
 
 // UserSchema is a user's profile. Fields that this server does not store carry their empty value.
@@ -76,16 +88,22 @@ type UserSchema struct {
 	IsFeatured       bool     `json:"is_featured"`
 	IsVerified       bool     `json:"is_verified"`
 	IsFollowing      bool     `json:"is_following"`
+
+	// Input only: cleared by Complete.
+	Avatar       string `json:"avatar,omitempty"`
+	CoverPicture string `json:"cover_picture,omitempty"`
+	Active       *Time  `json:"active,omitempty"`
 }
 
 // Complete implements [Completer].
 func (u *UserSchema) Complete(a urls.Builder) {
 	u.URL = a.Base + "/users/" + u.Name
 	u.PublicURL = a.Base + "/" + u.Name
-	u.Thumbnail, u.CoverImage = a.Picture("USER"), a.Picture("USER")
+	u.Thumbnail, u.CoverImage = orPicture(a, u.Avatar), orPicture(a, u.CoverPicture)
+	u.Avatar, u.CoverPicture = "", ""
 	u.ThingsURL, u.CopiesURL, u.LikesURL = u.URL+"/things", u.URL+"/copies", u.URL+"/likes"
-	if u.LastActive.IsZero() {
-		u.LastActive = u.Registered
+	if u.LastActive = u.Registered; u.Active != nil {
+		u.LastActive, u.Active = *u.Active, nil
 	}
 	u.Level = normalUser
 	u.HasFavorite, u.FavoriteCount = u.LikeCount > 0, u.LikeCount

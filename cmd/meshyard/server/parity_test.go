@@ -197,6 +197,14 @@ var paritySteps = []step{
 	change("delete_copies_copy_id_images_image_id", "DELETE", "/copies/1/images/10", nil, o{"copy_id": "1", "image_id": "10"}, false), change("delete_copies_copy_id_images_image_id", "DELETE", "/copies/1/images/10", nil, o{"copy_id": "1", "image_id": "10"}, true),
 	change("delete_copies_copy_id", "DELETE", "/copies/1", nil, o{"copy_id": "1"}, false), change("delete_copies_copy_id", "DELETE", "/copies/1", nil, o{"copy_id": "1"}, true),
 	change("delete_collections_collection_id", "DELETE", "/collections/1", nil, o{"collection_id": "1"}, true), change("delete_collections_collection_id", "DELETE", "/collections/1", nil, o{"collection_id": "1"}, false),
+
+	change("post_comments", "POST", "/comments", o{"body": "Hm.", "target_type": "thing", "target_id": 2}, o{"body": "Hm.", "target_type": "THING", "target_id": "2"}, true),
+	change("post_comments_comment_id_spam", "POST", "/comments/1/spam", nil, o{"comment_id": "1"}, false), change("post_comments_comment_id_spam", "POST", "/comments/5/spam", nil, o{"comment_id": "5"}, false),
+	change("post_comments_comment_id_restore", "POST", "/comments/5/restore", nil, o{"comment_id": "5"}, false),
+	change("post_copies_copy_id_restore", "POST", "/copies/1/restore", nil, o{"copy_id": "1"}, true),
+	change("post_users_username_avatar_image", "POST", "/users/me/avatar-image", o{"filename": "me.png"}, o{"username": "me", "filename": "me.png"}, false),
+	change("post_users_username_cover_image", "POST", "/users/me/cover-image", o{"filename": "me.png"}, o{"username": "me", "filename": "me.png"}, false),
+	change("delete_users_username", "DELETE", "/users/ada", nil, o{"username": "ada"}, true), change("delete_users_username", "DELETE", "/users/bob", nil, o{"username": "bob"}, true),
 }
 
 type (
@@ -207,6 +215,9 @@ type (
 // constants are operations about types that the server does not have. Their response is constant
 // and does not depend on their document.
 var constants = strings.Fields("get_groups get_users_username_groups get_printers_0_brands get_printers_0_models get_programs_0_all")
+
+// forStaff are operations for moderators, of whom there is none among the callers.
+var forStaff = strings.Fields("post_copies_copy_id_restore post_comments_comment_id_restore")
 
 // look is a step that ada takes and that changes nothing.
 func look(operation, path string, variables o) step {
@@ -299,7 +310,7 @@ func TestParity(t *testing.T) {
 				}
 			}
 			for _, name := range rest.Operations() {
-				if _, is := seen.Load(t.Name() + " " + name); !is {
+				if _, is := seen.Load(t.Name() + " " + name); !is && !slices.Contains(forStaff, name) {
 					t.Errorf("no response of %s was compared with a golden file", name)
 				}
 			}

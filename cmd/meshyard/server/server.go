@@ -119,6 +119,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	}
 	a.queue, err = jobs.New(a.db.SQL(), string(a.db.Engine), jobs.Handlers{
 		ExpireUpload: func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
+		PurgeAccount: func(ctx context.Context, id int64) error { return a.Store.PurgeAccount(ctx, id) },
 		FoldCounts: func(ctx context.Context) error {
 			_, err := a.Store.FoldDownloads(ctx)
 			_, err2 := a.Store.FoldCounts(ctx)
@@ -138,6 +139,9 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		Reserved:       isReserved,
 		Events:         models.Events{Uploaded: a.metrics.Upload, Downloaded: a.metrics.Download, Previewed: a.metrics.Preview},
 	}, func(ctx context.Context, tx bun.Tx, work models.Work) error {
+		if work.PurgeAccount != 0 {
+			return a.queue.PurgeAccount(ctx, tx.Tx, work.PurgeAccount)
+		}
 		return a.queue.ExpireUpload(ctx, tx.Tx, work.ExpireUpload, work.At)
 	})
 	a.measure()

@@ -1,0 +1,258 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image/png"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+)
+
+// postForm uploads a file by the form that a path hands out and finalizes it, as old programs do.
+func postForm(t *testing.T, c *servertest.Client, path, name string, file []byte) *servertest.Response {
+	t.Helper()
+	var form struct {
+		Action string
+		Fields map[string]string
+	}
+	c.Do("POST", path, object{"filename": name}).Want(t, 200, &form)
+	fields := make([][2]string, 0, len(form.Fields))
+	for field, value := range form.Fields {
+		fields = append(fields, [2]string{field, value})
+	}
+	nobody := c.For(t)
+	nobody.Token = ""
+	stored := nobody.PostForm(form.Action, fields, "file", name, file).Want(t, 200)
+	return c.Do("POST", stored.Header.Get("Location"), nil)
+}
+
+// An avatar and a cover are uploaded by the form. They show wherever the user does, need no token, and
+// replace those before, whose files and bytes go.
+func TestUserImages(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, nobody := s.User("ada"), s.User("bob"), s.Client("")
+		first, second := servertest.Mesh(t, "lib3mf_thumbnail.png"), new(bytes.Buffer)
+		picture, err := png.Decode(bytes.NewReader(first))
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoder := png.Encoder{CompressionLevel: png.NoCompression}
+		if err := encoder.Encode(second, picture); err != nil {
+			t.Fatal(err)
+		}
+		thing := ada.Thing("Gear")
+		shown := func(field string) string {
+			t.Helper()
+			return fmt.Sprint(read(t, bob.Get("/users/ada"))[field])
+		}
+		for path, field := range map[string]string{"/users/me/avatar-image": "thumbnail", "/users/ada/cover-image": "cover_image"} {
+			if got := shown(field); !strings.HasSuffix(got, "/renders/default/user.png") {
+				t.Errorf("%s before the upload: %s", field, got)
+			}
+			var image struct{ ID int64 }
+			postForm(t, ada, path, "me.png", first).Want(t, 200, &image)
+			if file := settled(t, ada, image.ID); file.Processing.State != "DONE" {
+				t.Errorf("%s: %+v", path, file.Processing)
+			}
+			old := shown(field)
+			if kind := http.DetectContentType(fetch(t, s, old)); !strings.HasPrefix(kind, "image/") || strings.Contains(old, "default") {
+				t.Errorf("%s is %s, of type %s", field, old, kind)
+			}
+			before := image.ID
+			postForm(t, ada, path, "again.png", second.Bytes()).Want(t, 200, &image)
+			settled(t, ada, image.ID)
+			if got := shown(field); got == old {
+				t.Errorf("%s is still %s", field, old)
+			}
+			ada.Get(fmt.Sprint("/files/", before)).Want(t, 404)
+			if status := nobody.Get(old).StatusCode; status != 404 {
+				t.Errorf("%s: the image before answers %d, want 404", old, status)
+			}
+			// Something else than an image changes nothing.
+			r := postForm(t, ada, path, "me.stl", []byte("solid a\nendsolid a\n")).Want(t, 400)
+			if !strings.Contains(string(r.Bytes), "must be one image") {
+				t.Errorf("%s with a model: %s", path, r.Bytes)
+			}
+			bob.Do("POST", strings.Replace(path, "me", "ada", 1), object{"filename": "x.png"}).Want(t, 403)
+			bob.Do("POST", "/users/none/avatar-image", object{"filename": "x.png"}).Want(t, 404)
+		}
+		creator := read(t, ada.Get(fmt.Sprint("/things/", thing)))["creator"].(object)
+		if creator["thumbnail"] != shown("thumbnail") || creator["cover"] != shown("cover_image") {
+			t.Errorf("the creator of a thing has the images %v and %v", creator["thumbnail"], creator["cover"])
+		}
+		if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
+			t.Fatal(err)
+		}
+		if got := fetch(t, s, shown("thumbnail")); len(got) == 0 {
+			t.Error("the avatar is gone after a garbage collection")
+		}
+		soundRows(t, s)
+	}, derives)
+}
+
+// A deleted account is gone for everybody: nobody signs in to it, and what it owned is deleted with its
+// bytes. What others did stays, and comments keep their places without their texts.
+func TestDeleteAccount(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		stl, picture := []byte("solid ada\nendsolid ada\n"), servertest.Mesh(t, "lib3mf_thumbnail.png")
+		publish := func(c *servertest.Client, name string) int64 {
+			id := c.Thing(name)
+			c.Finalize("thing", id, c.Upload(name+".stl", append([]byte(name), stl...))).Want(t, 200)
+			c.Publish(id).Want(t, 200)
+			return id
+		}
+		hers, his := publish(ada, "Hers"), publish(bob, "His")
+		draft := ada.Thing("Draft")
+		postForm(t, ada, fmt.Sprintf("/things/%d/copies", his), "made.png", picture).Want(t, 200)
+		postForm(t, bob, fmt.Sprintf("/things/%d/copies", hers), "made.png", picture).Want(t, 200)
+		postForm(t, ada, "/users/me/avatar-image", "me.png", picture).Want(t, 200)
+		comment := read(t, ada.Do("POST", fmt.Sprintf("/things/%d/comments", his), object{"body": "A secret."}))
+		bob.Do("POST", fmt.Sprintf("/comments/%v/reply", comment["id"]), object{"body": "Really?"}).Want(t, 200)
+		for _, path := range []string{fmt.Sprintf("/things/%d/likes", his), "/users/bob/followers", fmt.Sprintf("/things/%d/toggle-watch", his)} {
+			ada.Do("POST", path, nil).Want(t, 200)
+		}
+		bob.Do("POST", "/users/ada/followers", nil).Want(t, 200)
+		bob.Do("POST", fmt.Sprintf("/things/%d/likes", hers), nil).Want(t, 200)
+		collection := read(t, ada.Do("POST", "/collections", object{"name": "Shelf"}))
+		ada.Do("POST", fmt.Sprintf("/collections/%v/thing/%d", collection["id"], his), nil).Want(t, 200)
+		ada.Do("PATCH", "/users/me", object{"first_name": "Ada", "bio": "*Me*."}).Want(t, 200)
+		ada.Upload("pending.stl", stl)
+		ada.Get(fmt.Sprintf("/things/%d/files", his)).Want(t, 200)
+		var files []struct{ ID int64 }
+		ada.Get(fmt.Sprintf("/things/%d/files", his)).Want(t, 200, &files)
+		ada.Get(fmt.Sprintf("/files/%d/download", files[0].ID)).Want(t, 302)
+		id := read(t, ada.Get("/users/me"))["id"]
+
+		bob.Do("DELETE", "/users/ada", nil).Want(t, 403)
+		staff.Do("DELETE", "/users/staff", nil).Want(t, 400) // the last administrator
+		bob.Do("DELETE", "/users/none", nil).Want(t, 404)
+		if got := string(ada.Do("DELETE", "/users/me", nil).Want(t, 200).Bytes); got != `{"ok":"ok"}` {
+			t.Errorf("the answer is %s", got)
+		}
+		ada.Get("/users/me").Want(t, 401)
+		for _, name := range []string{"ada", fmt.Sprintf("deleted-%v", id)} {
+			bob.Get("/users/"+name).Want(t, 404)
+		}
+		// The job ends soon. It may run again, also after it was interrupted.
+		for end := time.Now().Add(time.Minute); bob.Get(fmt.Sprint("/things/", hers)).StatusCode != 404 && time.Now().Before(end); {
+			time.Sleep(50 * time.Millisecond)
+		}
+		if err := s.Store.PurgeAccount(context.Background(), int64(id.(float64))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{fmt.Sprint("/things/", hers), fmt.Sprint("/things/", draft), "/copies/1", fmt.Sprintf("/collections/%v", collection["id"])} {
+			staff.Get(path).Want(t, 404)
+		}
+		s.Fold()
+		thing := read(t, bob.Get(fmt.Sprint("/things/", his)))
+		if got := fmt.Sprint(thing["like_count"], thing["collect_count"], thing["make_count"], thing["comment_count"], thing["download_count"]); got != "0 0 0 1 1" {
+			t.Errorf("the counts of another's thing are %s, want 0 0 0 1 1", got)
+		}
+		me := read(t, bob.Get("/users/me"))
+		if got := fmt.Sprint(me["count_of_followers"], me["count_of_following"], me["make_count"], me["like_count"]); got != "0 0 1 0" {
+			t.Errorf("the counts of another user are %s, want 0 0 1 0", got)
+		}
+		left := read(t, bob.Get(fmt.Sprintf("/comments/%v", comment["id"])))
+		if author := left["user"].(object); left["is_deleted"] != true || left["body"] != "" || left["has_children"] != true || author["name"] != fmt.Sprintf("deleted-%v", id) || author["first_name"] != "" {
+			t.Errorf("the comment is left as %v", left)
+		}
+		if body := string(bob.Get("/search?type=users").Want(t, 200).Bytes); strings.Contains(body, "deleted-") || strings.Contains(body, "ada") {
+			t.Errorf("a search for users finds %s", body)
+		}
+		soundRows(t, s)
+		soundCatalogue(t, s)
+		if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
+			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
+		}
+
+		// The name is free again, and an administrator deletes other accounts.
+		again := s.User("ada")
+		if got := read(t, again.Get("/users/me")); got["id"] == id || got["first_name"] != "" {
+			t.Errorf("a new user of the name is %v", got)
+		}
+		staff.Do("DELETE", "/users/ada", nil).Want(t, 200)
+		again.Get("/users/me").Want(t, 401)
+		var log struct {
+			ModerationLog struct{ Nodes []struct{ Action string } }
+		}
+		staff.Query(`{ moderationLog(first: 1) { nodes { action } } }`, nil, &log)
+		if len(log.ModerationLog.Nodes) != 1 || log.ModerationLog.Nodes[0].Action != "DELETE_USER" {
+			t.Errorf("the moderation log begins with %v", log.ModerationLog.Nodes)
+		}
+	}, func(c *config.Settings) { c.PreviewWorkers = 0 })
+}
+
+// Users report comments, moderators hide and restore them, and restore the makes that were hidden with
+// their thing.
+func TestSpamAndRestoring(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		thing := ada.Thing("Gear")
+		ada.Finalize("thing", thing, ada.Upload("a.stl", []byte("solid a\nendsolid a\n"))).Want(t, 200)
+		ada.Publish(thing).Want(t, 200)
+		comment := read(t, bob.Do("POST", fmt.Sprintf("/things/%d/comments", thing), object{"body": "Buy *this*."}))
+		path := fmt.Sprintf("/comments/%v", comment["id"])
+		state := func(c *servertest.Client) string {
+			t.Helper()
+			o := read(t, c.Get(path))
+			s.Fold()
+			return fmt.Sprint(o["body_html"], " ", o["is_deleted"], " ", o["needs_moderation"], " ", read(t, ada.Get(fmt.Sprint("/things/", thing)))["comment_count"])
+		}
+		check := func(what string, c *servertest.Client, want string) {
+			t.Helper()
+			if got := state(c); got != want {
+				t.Errorf("%s: %s, want %s", what, got, want)
+			}
+		}
+		const text = "<p>Buy <em>this</em>.</p>\n"
+		bob.Do("POST", path+"/spam", nil).Want(t, 400)
+		ada.Do("POST", path+"/spam", nil).Want(t, 200)
+		check("reported, to a member", ada, text+" false false 1")
+		check("reported, to a moderator", staff, text+" false true 1")
+		ada.Do("POST", path+"/restore", nil).Want(t, 403)
+		staff.Do("POST", path+"/restore", nil).Want(t, 200)
+		check("dismissed", staff, text+" false false 1")
+		ada.Do("POST", path+"/spam", nil).Want(t, 200)
+		staff.Do("POST", path+"/spam", nil).Want(t, 200)
+		staff.Do("POST", path+"/spam", nil).Want(t, 200) // once more
+		check("hidden", staff, " true false 0")
+		staff.Do("POST", path+"/restore", nil).Want(t, 200)
+		check("restored", ada, text+" false false 1")
+		bob.Do("DELETE", path, nil).Want(t, 200)
+		staff.Do("POST", path+"/restore", nil).Want(t, 400) // its text is gone
+		check("deleted by its author", staff, " true false 0")
+
+		var made struct {
+			CreateMake struct{ Make struct{ ID string } }
+		}
+		bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, object{"id": servertest.ID(thing)}, &made)
+		path = "/copies/" + made.CreateMake.Make.ID
+		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Copied."}) { thing { id } } deleteThing(input: {id: $id}) { deletedId } }`, object{"id": servertest.ID(thing)}, new(any))
+		ada.Get(path).Want(t, 403)
+		if o := read(t, bob.Get(path)); o["needs_moderation"] != true {
+			t.Errorf("hidden with its thing: needs_moderation %v", o["needs_moderation"])
+		}
+		bob.Do("POST", path+"/restore", nil).Want(t, 403)
+		for range 2 {
+			staff.Do("POST", path+"/restore", nil).Want(t, 200)
+		}
+		if o := read(t, ada.Get(path)); o["needs_moderation"] != false {
+			t.Errorf("restored: needs_moderation %v", o["needs_moderation"])
+		}
+		staff.Do("POST", "/copies/999/restore", nil).Want(t, 404)
+		s.Fold()
+		if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
+			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package models
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// A deleted account keeps its row, because comments, moderation and makes of others refer to it. The row
+// has no personal data: its name is deleted-ID, and no one can sign in to it. DeleteAccount does that in
+// one transaction, and PurgeAccount, a job, deletes what the user owned.
+
+// DeleteAccount deletes the account of the caller or, for an administrator, that of another user. It
+// opens a transaction. Things, makes, collections and likes of the user are deleted by a job soon after,
+// and their comments lose their texts.
+func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username string) (id int64, err error) {
+	found, err := s.User(ctx, caller, username)
+	if err != nil {
+		return 0, err
+	}
+	if found.ID != caller.UserID && !caller.Administers() {
+		return 0, fail(Forbidden, "the account of %s is not yours: deleting it requires an administrator", found.Username)
+	}
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u := new(User)
+		if err := s.db.forUpdate(tx.NewSelect().Model(u).Where("u.id = ? AND u.deleted_at IS NULL", found.ID)).Scan(ctx); err != nil {
+			return gone(err, "user", found.ID)
+		}
+		if u.IsAdmin {
+			others, err := tx.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.id <> ? AND u.suspended_at IS NULL", u.ID).Exists(ctx)
+			if err != nil {
+				return err
+			}
+			if !others {
+				return badInput("username", "username: %s is the last administrator", u.Username)
+			}
+		}
+		at := now()
+		if u.ID != caller.UserID {
+			if err := record(ctx, tx, caller, ModerationEntry{Action: DeletedUser, UserID: u.ID, Reason: "The account was deleted."}); err != nil {
+				return err
+			}
+		}
+		*u = User{ID: u.ID, Username: fmt.Sprintf("deleted-%d", u.ID), DefaultLicense: CC, DeletedAt: &at}
+		_, err := tx.NewUpdate().Model(u).Column("username", "first_name", "last_name", "email", "bio", "location", "default_license",
+			"is_admin", "is_moderator", "suspended_at", "suspension_reason", "last_active_at", "avatar_id", "cover_id", "deleted_at").
+			Set("bio_html = ''").WherePK().Exec(ctx)
+		if err != nil {
+			return err
+		}
+		for _, statement := range []string{
+			"DELETE FROM tokens WHERE user_id = ?0",
+			"DELETE FROM grants WHERE user_id = ?0",
+			"DELETE FROM sessions WHERE user_id = ?0",
+			"DELETE FROM passwords WHERE user_id = ?0",
+			"DELETE FROM identities WHERE user_id = ?0",
+			"DELETE FROM watches WHERE user_id = ?0",
+			"DELETE FROM notifications WHERE user_id = ?0 OR actor_id = ?0 OR target_type = 'user' AND target_id = ?0",
+		} {
+			if _, err := tx.NewRaw(statement, u.ID).Exec(ctx); err != nil {
+				return err
+			}
+		}
+		if err := unfollowAll(ctx, tx, u.ID); err != nil {
+			return err
+		}
+		if err := s.db.index(ctx, tx, userIndex, u.ID); err != nil {
+			return err
+		}
+		return s.enqueue(ctx, tx, Work{PurgeAccount: u.ID})
+	})
+	if err != nil {
+		return 0, err
+	}
+	s.tokens.forget()
+	return found.ID, nil
+}
+
+// unfollowAll ends all follows from and to a user.
+func unfollowAll(ctx context.Context, tx bun.Tx, userID int64) error {
+	var followed, followers []int64
+	err := tx.NewDelete().Model((*follow)(nil)).Where("follower_id = ?", userID).Returning("followed_id").Scan(ctx, &followed)
+	if err := ignoreNoRows(err); err != nil {
+		return err
+	}
+	err = tx.NewDelete().Model((*follow)(nil)).Where("followed_id = ?", userID).Returning("follower_id").Scan(ctx, &followers)
+	if err := ignoreNoRows(err); err != nil {
+		return err
+	}
+	return count(ctx, tx, userFollowers.by(-1, followed...), userFollowing.by(-1, followers...),
+		userFollowing.by(-int64(len(followed)), userID), userFollowers.by(-int64(len(followers)), userID))
+}
+
+// PurgeAccount deletes what the user of a deleted account owned: each object in a transaction of its own,
+// as the calls for it do, so that the job continues where it ended. The garbage collector removes the
+// bytes that no file has any more.
+func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
+	deleted, err := s.db.write.NewSelect().Model((*User)(nil)).Where("u.id = ? AND u.deleted_at IS NOT NULL", userID).Exists(ctx)
+	if err != nil || !deleted {
+		return err
+	}
+	// It acts as the owner, who may delete also what was taken down.
+	owner := auth.Caller{UserID: userID, Role: auth.Moderator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
+	purges := []struct {
+		what string
+		of   *bun.SelectQuery
+		with func(ctx context.Context, id int64) error
+	}{
+		{"likes", s.db.write.NewSelect().Table("likes").Where("user_id = ?", userID), func(ctx context.Context, id int64) error { return s.purgeLike(ctx, id) }},
+		{"makes", s.db.write.NewSelect().Table("makes").Where("owner_id = ?", userID), func(ctx context.Context, id int64) error { return s.DeleteMake(ctx, owner, id) }},
+		{"things", s.db.write.NewSelect().Table("things").Where("owner_id = ?", userID), func(ctx context.Context, id int64) error { return s.DeleteThing(ctx, owner, id) }},
+		{"collections", s.db.write.NewSelect().Table("collections").Where("owner_id = ?", userID), func(ctx context.Context, id int64) error { return s.DeleteCollection(ctx, owner, id) }},
+		{"comments", s.db.write.NewSelect().Table("comments").Where("owner_id = ? AND deleted_at IS NULL", userID), func(ctx context.Context, id int64) error {
+			_, err := s.DeleteComment(ctx, owner, id)
+			return err
+		}},
+		{"files", s.db.write.NewSelect().Table("files").Where("owner_id = ?", userID), func(ctx context.Context, id int64) error { return s.purgeFile(ctx, id) }},
+	}
+	for _, p := range purges {
+		for {
+			var ids []int64
+			if err := p.of.Column("id").OrderExpr("id").Limit(100).Scan(ctx, &ids); err != nil {
+				return err
+			}
+			if len(ids) == 0 {
+				break
+			}
+			for _, id := range ids {
+				if err := p.with(ctx, id); err != nil && CodeOf(err) != NotFound {
+					return fmt.Errorf("purge account %d: %s %d: %w", userID, p.what, id, err)
+				}
+			}
+		}
+	}
+	// Downloads stay, because things count them: they lead to a user without a name.
+	_, err = s.db.write.NewRaw("UPDATE comments SET spam_body = '' WHERE owner_id = ?", userID).Exec(ctx)
+	return err
+}
+
+// purgeLike takes back a like by its id.
+func (s *Store) purgeLike(ctx context.Context, id int64) error {
+	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		l := new(like)
+		if err := tx.NewSelect().Model(l).Where("l.id = ?", id).Scan(ctx); err != nil {
+			return gone(err, "like", id)
+		}
+		_, err := removeLike(ctx, tx, l.UserID, Target{l.TargetType, l.TargetID})
+		return err
+	})
+}
+
+// purgeFile deletes the row of a file, and the bytes of a pending upload.
+func (s *Store) purgeFile(ctx context.Context, id int64) error {
+	f := new(File)
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.db.forUpdate(tx.NewSelect().Model(f).Where("f.id = ?", id)).Scan(ctx); err != nil {
+			return gone(err, "file", id)
+		}
+		_, err := tx.NewDelete().Model(f).WherePK().Exec(ctx)
+		return err
+	})
+	if err != nil || f.ObjectKey == "" {
+		return err
+	}
+	s.discard(ctx, f.ObjectKey)
+	return nil
+}

@@ -1,0 +1,117 @@
+package models
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// NeedsModeration reports whether a user reported the comment and no moderator decided yet.
+func (c *Comment) NeedsModeration() bool { return c.ReportedAt != nil }
+
+// ReportSpam reports a comment of another user as spam, for moderators to decide. A moderator decides
+// with the same call: the comment is deleted, and its text is kept so that it can be restored. It opens
+// a transaction.
+func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
+	return s.moderateComment(ctx, caller, id, func(ctx context.Context, tx bun.Tx, c *Comment) error {
+		switch {
+		case c.OwnerID == caller.UserID:
+			return badInput("id", "comment %d is your own", id)
+		case c.IsDeleted():
+			return nil
+		case !caller.Staff():
+			if c.ReportedAt == nil {
+				at := now()
+				c.ReportedAt = &at
+			}
+			return nil
+		}
+		c.SpamBody, c.ReportedAt = c.Body, nil
+		return s.hideComment(ctx, tx, caller, c)
+	})
+}
+
+// RestoreComment shows a comment again that is hidden as spam, and dismisses a report. It requires a
+// moderator. The text of a comment that was deleted otherwise is gone, which is a Conflict. It opens a
+// transaction.
+func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
+	if !caller.Staff() {
+		return nil, fail(Forbidden, "restoring a comment requires a moderator or an administrator")
+	}
+	return s.moderateComment(ctx, caller, id, func(ctx context.Context, tx bun.Tx, c *Comment) error {
+		if !c.IsDeleted() {
+			c.ReportedAt = nil
+			return nil
+		}
+		if c.SpamBody == "" {
+			return fail(Conflict, "comment %d was not hidden as spam: its text is gone", id)
+		}
+		c.Body, c.SpamBody, c.ModifiedAt, c.DeletedAt, c.ReportedAt = c.SpamBody, "", now(), nil, nil
+		if err := c.count(ctx, tx, 1); err != nil {
+			return err
+		}
+		return record(ctx, tx, caller, ModerationEntry{Action: RestoredComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: id})
+	})
+}
+
+// moderateComment locks a comment on what the caller may see, and stores what change makes of it.
+func (s *Store) moderateComment(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx, *Comment) error) (*Comment, error) {
+	if _, err := s.Comment(ctx, caller, id); err != nil {
+		return nil, err
+	}
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		c, err := s.lockComment(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if err := change(ctx, tx, c); err != nil {
+			return err
+		}
+		var html renderedHTML
+		if err := s.renderTo(ctx, &html, CommentBody, &c.Body); err != nil {
+			return err
+		}
+		_, err = html.update(tx.NewUpdate().Model(c).Column("body", "spam_body", "reported_at", "modified_at", "deleted_at").WherePK()).Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Comment(ctx, caller, id)
+}
+
+// RestoreMake shows a make again that is hidden because its thing was taken down and deleted. It requires
+// a moderator, and opens a transaction. A make that is not hidden stays as it is.
+func (s *Store) RestoreMake(ctx context.Context, caller auth.Caller, id int64) (*Make, error) {
+	if !caller.Staff() {
+		return nil, fail(Forbidden, "restoring a make requires a moderator or an administrator")
+	}
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		m, err := s.lockMake(ctx, tx, id)
+		if err != nil || m.TakenDownAt == nil {
+			return err
+		}
+		m.TakenDownAt = nil
+		if m.PublishedAt != nil {
+			m.State = Published
+		}
+		if _, err := tx.NewUpdate().Model(m).Column("state", "taken_down_at").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		if m.State == Published {
+			if err := m.countPublished(ctx, tx, 1); err != nil {
+				return err
+			}
+		}
+		if err := record(ctx, tx, caller, ModerationEntry{Action: RestoredMake, UserID: m.OwnerID, ObjectID: id}); err != nil {
+			return err
+		}
+		return s.db.index(ctx, tx, makeIndex, id)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Make(ctx, caller, id)
+}
