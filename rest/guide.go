@@ -19,6 +19,9 @@ document to ` + "`POST /graphql`" + `, as ` + "`{\"query\": …, \"variables\": 
 The variables carry the names that the parameters of the path, the query and the body have. Ids are strings in GraphQL, times RFC 3339,
 flags booleans, licences enum values; URLs that the REST API builds from IDs are left to the client. The fragments that the documents share stand at the end.
 
+A program that keeps to REST finalizes uploads with ` + "`POST /files/0/FinalizeFiles`" + `, after ` + "`POST /files/0/uploadFile`" + `. The published
+interface marks that operation as deprecated in favour of itself; it stays served.
+
 Lists come in pages by number here, as in the REST API. New programs do better with cursors: ` + "`first`" + ` and ` + "`after`" + ` in place of ` + "`page`" + `, and
 ` + "`pageInfo { hasNextPage endCursor }`" + ` in the selection.
 `

@@ -45,6 +45,7 @@ func OpenAPI(g *graph.Graph, base string) ([]byte, error) {
 		"info": object{
 			"title": "Meshyard REST API", "version": "1",
 			"description": "The compatibility face of Meshyard. Every path answers with and without a slash at its end. JSON bodies are read under any content type. " +
+				"To add a file to a thing, call POST /files/0/uploadFile and then POST /files/0/FinalizeFiles, which is marked as deprecated in favour of GraphQL and stays served. " +
 				"What it does is written in GraphQL: x-graphql of each operation is the stored document that it runs.",
 			"license": object{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 		},
@@ -100,22 +101,39 @@ func (d *describer) operation(r route, op *operation) object {
 		case strings.Contains(r.path, "{"+v.Variable+"}"):
 			in = "path"
 		case r.method == post, r.method != get && op.mutates():
-			properties[v.Variable] = value
+			properties[v.Variable] = withText(v.Variable, value)
 			if v.Type.NonNull {
 				required = append(required, v.Variable)
 			}
 			continue
 		}
-		parameters = append(parameters, object{"name": v.Variable, "in": in, "required": in == "path", "schema": pageBounds(v.Variable, value)})
+		parameters = append(parameters, parameter(v.Variable, in, pageBounds(v.Variable, value)))
 	}
 	for _, name := range r.answer.query {
-		parameters = append(parameters, object{"name": name, "in": "query", "required": false, "schema": object{"type": "string"}})
+		parameters = append(parameters, parameter(name, "query", object{"type": "string", "enum": imageWords[name]}))
+	}
+	for _, name := range ignored[r.operation] {
+		parameters = append(parameters, ignoredParameter(name))
 	}
 	if len(parameters) > 0 {
 		described["parameters"] = parameters
 	}
 	if len(properties) > 0 {
 		described["requestBody"] = requestBody(op, properties, required)
+	}
+	return described
+}
+
+// withText returns the schema of a field of a body with its description.
+func withText(name string, schema object) object {
+	described := object{"description": parameterTexts[name]}
+	if jsonTexts[name] {
+		return object{"type": "array", "items": object{"type": "object"}, "description": parameterTexts[name]}
+	}
+	for key, value := range schema {
+		if key != "description" {
+			described[key] = value
+		}
 	}
 	return described
 }
@@ -128,7 +146,7 @@ func pageBounds(name string, value object) object {
 	case "per_page":
 		return object{"type": "integer", "minimum": 1, "maximum": maxPerPage, "default": defaultPerPage}
 	case "after":
-		return object{"type": "string", "description": "Opaque: as the Link to the next page has it."}
+		return object{"type": "string"}
 	}
 	return value
 }

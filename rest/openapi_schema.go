@@ -151,7 +151,7 @@ func (d *describer) inputOf(t *ast.Type) object {
 				words = append(words, row.Code)
 			}
 		}
-		return object{"type": "string", "examples": words, "description": "One of " + strings.Join(words, ", ") + "."}
+		return object{"type": "string", "enum": words}
 	case definition.Kind == ast.InputObject:
 		properties, required := object{}, []string{}
 		for _, f := range definition.Fields {

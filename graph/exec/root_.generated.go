@@ -5112,12 +5112,18 @@ extend type Mutation {
     "The thing and the collection."
     input: RemoveFromCollectionInput!
   ): RemoveFromCollectionPayload @auth(scope: WRITE)
-  "Add things to a collection of the caller, and optionally remove them from others. All of it happens or none."
+  """
+  Add things to a collection of the caller, and optionally remove them from others. All of it
+  happens or none.
+  """
   moveThings(
     "The things and the collections."
     input: MoveThingsInput!
   ): MoveThingsPayload @auth(scope: WRITE)
-  "Remove things from a collection of the caller, or from all of them. Things that are not in it are ignored."
+  """
+  Remove things from a collection of the caller, or from all of them. Things that are not in it are
+  ignored.
+  """
   removeThings(
     "The things and the collections."
     input: RemoveThingsInput!
@@ -5155,8 +5161,8 @@ type Collection {
     page: Int
   ): ThingConnection! @goField(forceResolver: true)
   """
-  The thing that the creator chose to stand for the collection. Null if there is none, and while that
-  thing is not in the collection or not published.
+  The thing that the creator chose to stand for the collection. Null if there is none, and while
+  that thing is not in the collection or not published.
   """
   featuredThing: Thing @goField(forceResolver: true, batch: true)
   "Whether the caller likes it."
@@ -5675,15 +5681,19 @@ type DeleteFilePayload {
 }
 
 """
-An image of a thing or a make: an image file, or the rendering of a model. An image file has the same
-id as an image and as a file. A rendering has an id of its own, which is not the id of any file.
+An image of a thing or a make: an image file, or the rendering of a model. An image file has the
+same id as an image and as a file. A rendering has an id of its own, which is not the id of any
+file.
 """
 type MediaImage {
   "Decimal; the same integer as in the REST API. It stays when the rendering is made again."
   id: ID!
   "The name of the image file, or that of the model with the extension of the rendering."
   name: String!
-  "The place among the images, ascending. Null for a rendering without a rank, which follows the others."
+  """
+  The place among the images, ascending. Null for a rendering without a rank, which follows the
+  others.
+  """
   rank: Int
   "Whether it is the rendering of a model."
   isRendering: Boolean!
@@ -5705,14 +5715,16 @@ type MediaImage {
 
 extend type File {
   """
-  The image that shows the file: the file itself if it is an image, else its rendering. Null if there
-  is none, or if the rendering was removed.
+  The image that shows the file: the file itself if it is an image, else its rendering. Null if
+  there is none, or if the rendering was removed.
   """
   image: MediaImage @goField(forceResolver: true, batch: true)
 }
 
 extend type Thing {
-  "Its images in their order: image files and renderings by rank, then the renderings without a rank."
+  """
+  Its images in their order: image files and renderings by rank, then the renderings without a rank.
+  """
   images(
     "The maximum number of images, 1 to 1,000."
     first: Int! = 100
@@ -5724,7 +5736,9 @@ extend type Thing {
 }
 
 extend type Make {
-  "Its images in their order: image files and renderings by rank, then the renderings without a rank."
+  """
+  Its images in their order: image files and renderings by rank, then the renderings without a rank.
+  """
   images(
     "The maximum number of images, 1 to 1,000."
     first: Int! = 100
@@ -5743,7 +5757,10 @@ input UpdateImageInput {
   target: TargetInput
   "The place among the images, ascending. Left out: as it is."
   rank: Int
-  "True moves the image before all others, so that it becomes the default image. False changes nothing."
+  """
+  True moves the image before all others, so that it becomes the default image. False changes
+  nothing.
+  """
   isDefault: Boolean
 }
 
@@ -6163,19 +6180,19 @@ enum ModerationAction {
   TAKE_DOWN_THING
   "A thing was restored."
   RESTORE_THING
-  "The account of somebody else was deleted."
+  "The account of another user was deleted."
   DELETE_USER
   "A make was restored that was hidden with its thing."
   RESTORE_MAKE
   "A comment was restored that was hidden as spam."
   RESTORE_COMMENT
-  "A thing of somebody else was deleted."
+  "A thing of another user was deleted."
   DELETE_THING
-  "A make of somebody else was deleted."
+  "A make of another user was deleted."
   DELETE_MAKE
-  "A comment of somebody else was deleted."
+  "A comment of another user was deleted."
   DELETE_COMMENT
-  "A file of somebody else was deleted."
+  "A file of another user was deleted."
   DELETE_FILE
 }
 
@@ -6334,8 +6351,8 @@ extend type Mutation {
 
 extend type User {
   """
-  What happened to what the user made, watches or said, the latest first. A user keeps the latest 1,000 notifications, each for 90 days.
-  The caller's own: for another user it fails with FORBIDDEN.
+  What happened to what the user made, watches or said, the latest first. A user keeps the latest
+  1,000 notifications, each for 90 days. The caller's own: for another user it fails with FORBIDDEN.
   """
   notifications(
     "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
@@ -6362,7 +6379,9 @@ extend type User {
 
 "What a notification reports."
 enum NotificationKind {
-  "A comment on the user's thing or make, or on one that the user watches. The target is the comment."
+  """
+  A comment on the user's thing or make, or on one that the user watches. The target is the comment.
+  """
   COMMENT
   "A reply to the user's comment. The target is the reply."
   REPLY
@@ -6372,7 +6391,10 @@ enum NotificationKind {
   MAKE
   "A new follower. The target is the follower."
   FOLLOW
-  "A thing made from the user's thing, or from one that the user watches. The target is the new thing."
+  """
+  A thing made from the user's thing, or from one that the user watches. The target is the new
+  thing.
+  """
   REMIX
   "A decision of a moderator about the user, or about the user's thing. It has no actor."
   MODERATION
@@ -6681,8 +6703,9 @@ type FileEdge {
 
 extend type User {
   """
-  Published things of other users for this one, the most popular first: under the tags that the user likes most, without those that the
-  user likes already. The caller's own: for another user it fails with FORBIDDEN.
+  Published things of other users for this one, the most popular first: under the tags that the user
+  likes most, without those that the user likes already. The caller's own: for another user it fails
+  with FORBIDDEN.
   """
   recommendedThings(
     "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
@@ -6699,15 +6722,19 @@ extend type User {
     """
     page: Int
   ): ThingConnection @auth @goField(forceResolver: true)
-  "The tags of the things that the user likes or made, the most frequent first; at most 20. The caller's own, like ` + "`" + `recommendedThings` + "`" + `."
+  """
+  The tags of the things that the user likes or made, the most frequent first; at most 20. The
+  caller's own, like ` + "`" + `recommendedThings` + "`" + `.
+  """
   recommendedTags: [Tag!] @auth @goField(forceResolver: true)
   "The ids of the published things that the user likes, the latest liked first; at most 10,000."
   likedThingIds: [ID!] @auth @goField(forceResolver: true)
   "The ids of the published things in the user's collections; at most 10,000."
   collectedThingIds: [ID!] @auth @goField(forceResolver: true)
   """
-  What happened each day to the user's published things, the earliest day first; days without events are left out. Events that were
-  taken back are not counted. The caller's own: for another user it fails with FORBIDDEN.
+  What happened each day to the user's published things, the earliest day first; days without events
+  are left out. Events that were taken back are not counted. The caller's own: for another user it
+  fails with FORBIDDEN.
   """
   stats(
     "The first day."
@@ -7197,8 +7224,8 @@ type Thing {
   "Whether the creator marked it as made with artificial intelligence."
   isAi: Boolean!
   """
-  Sections of details that legacy clients store, such as print settings: a JSON array of objects. The
-  server does not interpret them.
+  Sections of details that legacy clients store, such as print settings: a JSON array of objects.
+  The server does not interpret them.
   """
   detailsParts: String!
   "The tags in the creator's order, at most 100."
@@ -8126,7 +8153,10 @@ type UnfollowUserPayload {
 }
 `, BuiltIn: false},
 	{Name: "../watch.graphqls", Input: `extend type Mutation {
-  "Watch a thing: the caller is notified of comments on it, of makes of it and of things made from it. Watching again changes nothing."
+  """
+  Watch a thing: the caller is notified of comments on it, of makes of it and of things made from
+  it. Watching again changes nothing.
+  """
   watchThing(
     "The thing."
     input: WatchThingInput!
@@ -8159,7 +8189,10 @@ extend type Collection {
 }
 
 extend type User {
-  "The published things that the user watches, the latest watched first. The caller's own: for another user it fails with FORBIDDEN."
+  """
+  The published things that the user watches, the latest watched first. The caller's own: for
+  another user it fails with FORBIDDEN.
+  """
   watchedThings(
     "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
