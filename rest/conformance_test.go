@@ -2,6 +2,7 @@ package rest
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -98,6 +99,27 @@ func TestEveryPublishedParameter(t *testing.T) {
 			if names != nil && !names[name] && !misplaced {
 				t.Errorf("%s %s: the description lacks the parameter %s", op.Method, op.Path, name)
 			}
+		}
+	}
+}
+
+// TestDocumentsListRefusals checks that the README names what the refused operations are about, and that
+// the guide lists each one.
+func TestDocumentsListRefusals(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guide, err := Guide(graph.New(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range unserved {
+		if noun := strings.Split(u.path, "/")[1]; !strings.Contains(string(readme), "`/"+noun) {
+			t.Errorf("the README does not name /%s", noun)
+		}
+		if row := "| `" + u.method + " " + u.path + "` | " + u.reason + " |"; !strings.Contains(string(guide), row) {
+			t.Errorf("the guide lacks %s", row)
 		}
 	}
 }
