@@ -38,6 +38,8 @@ type options struct {
 	conns  int           // concurrent connections
 	files  int           // number of rows to request
 	things int           // of the large catalogue; 0: a million on PostgreSQL, 100,000 on SQLite
+	search time.Duration // how long random operations are tried
+	seed   uint64        // of them
 }
 
 func main() {
@@ -48,7 +50,9 @@ func main() {
 	flag.DurationVar(&o.round, "round", 4*time.Second, "duration of one turn of requests")
 	flag.IntVar(&o.conns, "conns", 16, "concurrent keep-alive connections")
 	flag.IntVar(&o.files, "files", 10_000, "number of files to request")
-	flag.StringVar(&only, "only", "", "one of: upload, postgres, sqlite, listing-postgres, listing-sqlite, beside-postgres, beside-sqlite, hostile, slow, rendering, previews-postgres, previews-sqlite, million-postgres, million-sqlite, million for the last two; default all but those")
+	flag.StringVar(&only, "only", "", "one of: upload, postgres, sqlite, listing-postgres, listing-sqlite, beside-postgres, beside-sqlite, hostile, amplification-postgres, amplification-sqlite, slow, rendering, previews-postgres, previews-sqlite, million-postgres, million-sqlite, million for the last two; default all but those")
+	flag.DurationVar(&o.search, "search", 20*time.Second, "duration of the random search of amplification on each engine")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of the random search")
 	flag.IntVar(&o.things, "things", 0, "things in the large catalogue; default a million on PostgreSQL, 100,000 on SQLite")
 	flag.StringVar(&o.server, "server", "", "meshyard binary `file`; built by default")
 	flag.StringVar(&place, "dir", defaultPlace(), "`folder` on a disk for temporary files and databases")
@@ -100,6 +104,8 @@ func run(ctx context.Context, o options, place, only string) (err error) {
 		{"beside-postgres", func(ctx context.Context, o options) error { return compareBeside(ctx, o, postgres) }},
 		{"beside-sqlite", func(ctx context.Context, o options) error { return compareBeside(ctx, o, sqlite) }},
 		{"hostile", sufferHostile},
+		{"amplification-postgres", func(ctx context.Context, o options) error { return amplify(ctx, o, postgres) }},
+		{"amplification-sqlite", func(ctx context.Context, o options) error { return amplify(ctx, o, sqlite) }},
 		{"slow", sufferSlow},
 		{"rendering", compareRendering},
 		{"previews-postgres", func(ctx context.Context, o options) error { return comparePreviews(ctx, o, postgres) }},

@@ -27,21 +27,31 @@ func (p *process) usage() (u usage, err error) {
 	if io, err = p.numbers("io"); err != nil {
 		return u, err
 	}
-	stat, err := os.ReadFile(p.file("stat"))
+	cpu, err := processorTimeOf(p.cmd.Process.Pid)
 	if err != nil {
 		return u, err
+	}
+	return usage{
+		rss: status["VmRSS"] << 10, peak: status["VmHWM"] << 10, anonymous: status["RssAnon"] << 10,
+		written: io["write_bytes"], cpu: cpu,
+	}, nil
+}
+
+// processorTimeOf is what a process has spent.
+func processorTimeOf(pid int) (time.Duration, error) {
+	name := fmt.Sprintf("/proc/%d/stat", pid)
+	stat, err := os.ReadFile(name)
+	if err != nil {
+		return 0, err
 	}
 	// The program name before the last bracket may contain anything.
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	if len(fields) < 13 {
-		return u, fmt.Errorf("%s: %q", p.file("stat"), stat)
+		return 0, fmt.Errorf("%s: %q", name, stat)
 	}
 	user, _ := strconv.ParseInt(fields[11], 10, 64)
 	system, _ := strconv.ParseInt(fields[12], 10, 64)
-	return usage{
-		rss: status["VmRSS"] << 10, peak: status["VmHWM"] << 10, anonymous: status["RssAnon"] << 10,
-		written: io["write_bytes"], cpu: time.Duration(user+system) * clockTick,
-	}, nil
+	return time.Duration(user+system) * clockTick, nil
 }
 
 // resetPeak resets the peak to the current resident size. If that is not permitted, the peak covers

@@ -19,7 +19,7 @@ import (
 func costOf(t *testing.T, text string, variables map[string]any) int {
 	t.Helper()
 	g := New(nil)
-	costs, err := graphqlhttp.NewCostCalculator(g.schema, fieldCost)
+	costs, err := graphqlhttp.NewCostCalculator(g.Schema(), fieldCost)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func costOf(t *testing.T, text string, variables map[string]any) int {
 	if len(errs) > 0 {
 		t.Fatalf("%.100s: %v", text, errs)
 	}
-	return costs.Of(ctx, op)
+	return costs.Of(op)
 }
 
 // Every connection costs as much as its longest page: one with the default cost would be a way
@@ -52,13 +52,13 @@ func TestConnectionCosts(t *testing.T) {
 				arguments map[string]any
 				want      int
 			}{
-				{nil, 30*7 + 1},
-				{map[string]any{"first": int64(100)}, 100*7 + 1},
-				{map[string]any{"last": int64(100)}, 100*7 + 1},
-				{map[string]any{"first": int64(-5)}, 7 + 1},
+				{nil, 30},
+				{map[string]any{"first": int64(100)}, 100},
+				{map[string]any{"last": int64(100)}, 100},
+				{map[string]any{"first": int64(-5)}, 1},
 			} {
-				if got := fieldCost(name, 7, c.arguments); got != c.want {
-					t.Errorf("%s%v with children of cost 7: got %d, want %d", name, c.arguments, got, c.want)
+				if got := fieldCost(name, c.arguments); got.Entries != c.want || got.Own < connectionCost || got.Once {
+					t.Errorf("%s%v: got %+v, want %d entries", name, c.arguments, got, c.want)
 				}
 			}
 		}
@@ -82,12 +82,16 @@ func TestListLengthsExist(t *testing.T) {
 // A list costs as much as it can hold, however its length is given.
 func TestCost(t *testing.T) {
 	for text, want := range map[string]int{
-		"{__typename}": 1, "{me{id}}": 2,
-		"{things(first:10){nodes{id}}}":                                     1 + 10*(1+1),
-		"query($n:Int){things(first:$n){nodes{id}}}":                        1 + 50*(1+1),
-		"query($m:Int=20){things(first:$m){nodes{id}}}":                     1 + 20*(1+1),
-		"{things(first:10){nodes{creator{things{nodes{id}}}}}}":             1 + 10*(1+1+1+30*2),
-		"{things(first:10){...F}} fragment F on ThingConnection{nodes{id}}": 1 + 10*(1+1),
+		"{__typename}": 1, "{me{id}}": 11,
+		"{things(first:10){nodes{id}}}":                                     11 + 10*2,
+		"query($n:Int){things(first:$n){nodes{id}}}":                        11 + 50*2,
+		"query($m:Int=20){things(first:$m){nodes{id}}}":                     11 + 20*2,
+		"{things(first:10){nodes{creator{things{nodes{id}}}}}}":             11 + 10*(1+1+11+30*2),
+		"{things(first:10){...F}} fragment F on ThingConnection{nodes{id}}": 11 + 10*2,
+		"{things(first:10){totalCount pageInfo{endCursor} nodes{id}}}":      11 + 60 + 2 + 10*2,
+		"{things(first:10,page:101,filter:{isWip:true}){nodes{id}}}":        11 + 101*10/70 + 500 + 10*2,
+		`{search(query:"small lamp",first:10){nodes{__typename}}}`:          211 + 10*2,
+		`{search(first:10){facets(first:5){tags{count}} totalCount}}`:       11 + 800 + 5*2 + 300,
 	} {
 		if got := costOf(t, text, map[string]any{"n": 50}); got != want {
 			t.Errorf("%s costs %d, want %d", text, got, want)

@@ -71,6 +71,11 @@ func (g *Graph) SDL() string {
 	return b.String()
 }
 
+// Costs returns a calculator for the costs of operations.
+func (g *Graph) Costs() (*graphqlhttp.CostCalculator, error) {
+	return graphqlhttp.NewCostCalculator(g.Schema(), fieldCost)
+}
+
 // Executor returns an executor that runs operations in process, without HTTP. documents holds the
 // documents that it may run.
 func (g *Graph) Executor(documents graphql.Cache[*ast.QueryDocument]) *executor.Executor {

@@ -14,7 +14,6 @@ import (
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/apierror"
-	"github.com/meshyard/meshyard/internal/markdown"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -35,8 +34,8 @@ func (r *queryResolver) RenderMarkdown(ctx context.Context, text string) (*strin
 		e.Limit = models.MaxText
 		return nil, e
 	}
-	html := markdown.HTML(text)
-	return &html, nil
+	html, err := r.Store.RenderMarkdown(ctx, text)
+	return &html, err
 }
 
 // ThingID is the resolver for the thingId field.
@@ -49,7 +48,7 @@ func (r *statsDayResolver) ThingID(ctx context.Context, obj *models.StatsDay) (*
 
 // RecommendedThings is the resolver for the recommendedThings field.
 func (r *userResolver) RecommendedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
-	list, err := r.Store.RecommendedThings(caller(ctx), obj.ID)
+	list, err := r.Store.RecommendedThings(ctx, caller(ctx), obj.ID)
 	if err != nil {
 		return nil, err
 	}

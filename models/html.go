@@ -69,6 +69,15 @@ func (r *renderer) render(ctx context.Context, text string) (string, error) {
 	return markdown.HTML(text), nil
 }
 
+// RenderMarkdown returns the HTML of a text that is not stored. It waits for a slot, and counts
+// towards what one operation may render; beyond that the text is shown as it was written.
+func (s *Store) RenderMarkdown(ctx context.Context, text string) (string, error) {
+	if !mayRender(ctx, len(text)) {
+		return markdown.Plain(text), nil
+	}
+	return s.renderer.render(ctx, text)
+}
+
 // Renders returns how many texts have been rendered since the store was made.
 func (s *Store) Renders() int64 { return s.renderer.rendered.Load() }
 

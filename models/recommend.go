@@ -10,29 +10,43 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// recommendingTags is how many tags of a user decide what is recommended to them.
-const recommendingTags = 20
+const (
+	// recommendingTags is how many tags of a user decide what is recommended to them.
+	recommendingTags = 20
+	// recommendingThings is how many of the latest things that a user likes, and of the latest that they
+	// made, decide which tags those are.
+	recommendingThings = 300
+)
 
 // tagsOfInterest selects the tags of the things that a user likes or made themselves, the most
 // frequent first.
 func (s *Store) tagsOfInterest(userID int64) *bun.SelectQuery {
 	return s.db.read.NewSelect().TableExpr("thing_tags AS tt").Column("tt.tag_id").
-		Where("tt.thing_id IN (SELECT target_id FROM likes WHERE user_id = ?0 AND target_type = 'thing') OR tt.thing_id IN (SELECT id FROM things WHERE owner_id = ?0)", userID).
+		Where("tt.thing_id IN (SELECT * FROM (SELECT target_id FROM likes WHERE user_id = ?0 AND target_type = 'thing' ORDER BY id DESC LIMIT ?1) AS liked "+
+			"UNION SELECT * FROM (SELECT id FROM things WHERE owner_id = ?0 ORDER BY id DESC LIMIT ?1) AS own)", userID, recommendingThings).
 		Group("tt.tag_id").OrderExpr("count(*) DESC, tt.tag_id").Limit(recommendingTags)
 }
 
 // RecommendedThings lists published things for the caller, the most popular first: those of other
 // users under the tags that the caller likes most and that the caller does not like yet. Where the
 // caller has no tags, all of others are listed.
-func (s *Store) RecommendedThings(caller auth.Caller, userID int64) (List, error) {
+func (s *Store) RecommendedThings(ctx context.Context, caller auth.Caller, userID int64) (List, error) {
 	if userID != caller.UserID {
 		return List{}, fail(Forbidden, "recommendations are visible to their user only")
 	}
+	// In a statement of its own, or SQLite would look the tags up again for each thing.
+	var tags []int64
+	if err := s.tagsOfInterest(userID).Scan(ctx, &tags); err != nil {
+		return List{}, err
+	}
 	return List{db: s.db, by: order{key: "t.popularity", id: "t.id"}, rows: func(userID int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("things AS t").Where("t.state = 'published' AND t.owner_id <> ?", userID).
-			Where("NOT EXISTS (SELECT 1 FROM likes AS l WHERE l.user_id = ? AND l.target_type = 'thing' AND l.target_id = t.id)", userID).
-			Where("NOT EXISTS (?0) OR EXISTS (SELECT 1 FROM thing_tags AS tt WHERE tt.thing_id = t.id AND tt.tag_id IN (SELECT tag_id FROM (?0) AS interest))", s.tagsOfInterest(userID))
-	}}, nil
+		q := s.db.read.NewSelect().TableExpr("things AS t").Where("t.state = 'published' AND t.owner_id <> ?", userID).
+			Where("NOT EXISTS (SELECT 1 FROM likes AS l WHERE l.user_id = ? AND l.target_type = 'thing' AND l.target_id = t.id)", userID)
+		if len(tags) > 0 {
+			q = q.Where("EXISTS (SELECT 1 FROM thing_tags AS tt WHERE tt.thing_id = t.id AND tt.tag_id IN (?))", bun.List(tags))
+		}
+		return q
+	}}.Bounded(), nil
 }
 
 // RecommendedTags returns the tags of the things that the caller likes or made themselves, the most

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"reflect"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -59,7 +60,9 @@ func (db *DB) forIDs(ctx context.Context, name string, ids []int64, dest any, qu
 	if err != nil {
 		return err
 	}
-	return db.read.ScanRows(ctx, found, dest)
+	err = db.read.ScanRows(ctx, found, dest)
+	db.statements.rows.Add(int64(reflect.ValueOf(dest).Elem().Len()))
+	return err
 }
 
 // ignoreNoRows forgets that nothing was found where that is no failure.

@@ -13,10 +13,10 @@ import (
 	"github.com/meshyard/meshyard/internal/concurrency"
 )
 
-// statements counts the statements that Bun sends. A list must cost the same number whatever its
-// length.
+// statements counts the statements that Bun sends, and the rows that they return or change. A list
+// must cost the same number of statements whatever its length.
 type statements struct {
-	n       atomic.Int64
+	n, rows atomic.Int64
 	observe atomic.Pointer[func(verb string, took time.Duration, err error)]
 }
 
@@ -24,6 +24,10 @@ func (*statements) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.C
 
 func (s *statements) AfterQuery(_ context.Context, event *bun.QueryEvent) {
 	s.n.Add(1)
+	if event.Result != nil {
+		rows, _ := event.Result.RowsAffected() // no error: both drivers know
+		s.rows.Add(rows)
+	}
 	observe := s.observe.Load()
 	if observe == nil {
 		return
@@ -51,6 +55,9 @@ func (db *DB) Pools() map[string]*sql.DB {
 	}
 	return map[string]*sql.DB{"sqlite_write": db.write.DB, "sqlite_read": db.read.DB}
 }
+
+// Rows returns how many rows statements returned or changed since the database was opened.
+func (db *DB) Rows() int64 { return db.statements.rows.Load() }
 
 // Statements returns how many statements were sent since the database was opened.
 func (db *DB) Statements() int64 { return db.statements.n.Load() }

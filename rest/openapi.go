@@ -163,7 +163,8 @@ func requestBody(op *operation, properties object, required []string) object {
 	return object{"required": len(required) > 0, "content": content}
 }
 
-// responses describes what an operation answers. A 400 can only come of a body.
+// responses describes what an operation answers. A 400 can only come of a body, or of a page with
+// more texts than one answer may hold.
 func (d *describer) responses(r route, op *operation) object {
 	success := object{"description": "Done."}
 	status := http.StatusOK
@@ -180,7 +181,7 @@ func (d *describer) responses(r route, op *operation) object {
 	if op.mutates() {
 		statuses = append(statuses, http.StatusInsufficientStorage)
 	}
-	if op.refuses(r) {
+	if op.refuses(r) || r.answer.paged {
 		statuses = append(statuses, http.StatusBadRequest)
 	}
 	all := object{strconv.Itoa(status): success}

@@ -30,6 +30,8 @@ import (
 type Options struct {
 	Graph *graph.Graph
 	URLs  urls.Builder
+	// Charge takes the cost of an operation from the caller's budget. If nil, costs are not charged.
+	Charge func(r *http.Request, cost int) graphqlhttp.Budget
 	// Sunset is when deprecated operations end; zero: nobody has said.
 	Sunset time.Time
 	// NoteDeprecated remembers who called a deprecated operation.
@@ -48,6 +50,7 @@ type server struct {
 	Options
 	executor *executor.Executor
 	schema   *ast.Schema
+	costs    *graphqlhttp.CostCalculator
 	lookups  coalesce.Group[*recorded]
 }
 
@@ -61,6 +64,9 @@ func Handler(o Options) (http.Handler, error) {
 	}
 	operations, err := matchOperations(document, s.schema)
 	if err != nil {
+		return nil, err
+	}
+	if s.costs, err = o.Graph.Costs(); err != nil {
 		return nil, err
 	}
 	s.executor = o.Graph.Executor(graphqlhttp.SingleDocument{Document: document})
@@ -162,12 +168,12 @@ func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http
 		WriteFailure(w, r, err)
 		return
 	}
-	response := s.run(r.Context(), op, variables)
+	response := s.run(r, op, variables)
 	s.observe(op, response)
 	if badCursor(response.Errors) {
 		// No value that says which page is an error; see pageNumbers.
 		delete(variables, "after")
-		response = s.run(r.Context(), op, variables)
+		response = s.run(r, op, variables)
 	}
 	if len(response.Errors) > 0 {
 		for _, e := range response.Errors {
@@ -192,7 +198,7 @@ func (s *server) respondAnonymously(rt route, op *operation, w http.ResponseWrit
 	if err != nil {
 		return false
 	}
-	response := s.run(graph.PermitAnonymous(r.Context()), op, variables)
+	response := s.run(r.WithContext(graph.PermitAnonymous(r.Context())), op, variables)
 	return len(response.Errors) == 0 && rt.answer.anonymous(w, response.Data) == nil
 }
 
@@ -214,12 +220,15 @@ func badCursor(errs gqlerror.List) bool {
 	return slices.ContainsFunc(errs, func(e *gqlerror.Error) bool { return e.Extensions["field"] == "after" })
 }
 
-// run executes a stored operation in process.
-func (s *server) run(ctx context.Context, op *operation, variables map[string]any) *graphql.Response {
-	ctx = graphql.StartOperationTrace(ctx)
+// run charges the cost of a stored operation and executes it in process.
+func (s *server) run(r *http.Request, op *operation, variables map[string]any) *graphql.Response {
+	ctx := graphql.StartOperationTrace(r.Context())
 	oc, errs := s.executor.CreateOperationContext(ctx, &graphql.RawParams{OperationName: op.Name, Variables: variables})
 	if errs != nil {
 		return s.executor.DispatchError(graphql.WithOperationContext(ctx, oc), errs)
+	}
+	if err := s.charge(r, oc); err != nil {
+		return s.executor.DispatchError(graphql.WithOperationContext(ctx, oc), gqlerror.List{gqlerror.Wrap(err)})
 	}
 	ctx, cancel := graphqlhttp.WithTimeout(ctx, oc)
 	defer cancel()
@@ -229,4 +238,13 @@ func (s *server) run(ctx context.Context, op *operation, variables map[string]an
 	}
 	// The executor gives nothing for a client that went away, and where the time is over.
 	return s.executor.DispatchError(graphql.WithOperationContext(context.WithoutCancel(ctx), oc), gqlerror.List{gqlerror.Wrap(context.Cause(ctx))})
+}
+
+// charge takes the cost of an operation from the caller's budget, as GraphQL does. No operation is
+// too expensive in itself: the documents are the server's own, and lists end at 100 entries.
+func (s *server) charge(r *http.Request, oc *graphql.OperationContext) error {
+	if s.Charge == nil {
+		return nil
+	}
+	return s.Charge(r, s.costs.Of(oc)).Exceeded
 }

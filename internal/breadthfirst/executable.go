@@ -74,7 +74,7 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (
 	plan := x.plan(oc)
 	root := &group[E]{plan: plan, objects: []any{nil}}
 	r.group(root)
-	w := &writer[E]{run: r, b: make([]byte, 0, max(512, int(plan.size.Load())*9/8))}
+	w := &writer[E]{run: r, b: make([]byte, 0, max(512, int(plan.size.Load())*9/8, int(r.kept.Load())*9/8))}
 	if !r.over() && !w.object(root, 0) {
 		w.b = append(w.b[:0], "null"...)
 	}

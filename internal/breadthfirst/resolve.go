@@ -170,7 +170,7 @@ func (r *run[E]) mustNotBeNull(at context.Context) {
 
 // scalars encodes the values of a field that has no selection.
 func (r *run[E]) scalars(g *group[E], f *planned[E], ctx context.Context, args map[string]any, values []any) column[E] {
-	c := column[E]{ends: make([]int32, len(values))}
+	c := column[E]{ends: make([]int32, len(values)), json: make([]byte, 0, min(textLength(values), max(r.limit.Bytes, 0)))}
 	for i, v := range values {
 		switch {
 		case f.null(v):
@@ -191,6 +191,18 @@ func (r *run[E]) scalars(g *group[E], f *planned[E], ctx context.Context, args m
 	}
 	r.kept.Add(int64(len(c.json)))
 	return c
+}
+
+// textLength returns about how long the JSON of values is that are texts. Without it, long texts would
+// be copied several times while their column grows.
+func textLength(values []any) int {
+	n := 0
+	for _, v := range values {
+		if text, ok := v.(string); ok {
+			n += len(text) + len(text)/16 + 2
+		}
+	}
+	return n
 }
 
 // buffer is an io.Writer.

@@ -10,6 +10,7 @@ type writer[E any] struct {
 
 // object writes an object. It returns false and writes nothing if the object is null.
 func (w *writer[E]) object(g *group[E], i int) bool {
+	w.grow()
 	start := len(w.b)
 	w.b = append(w.b, '{')
 	for n := range g.plan.fields {
@@ -93,4 +94,13 @@ func (w *writer[E]) value(l *level[E], i int32) bool {
 func (w *writer[E]) item(l *level[E], item int32) bool {
 	s := l.slot(item)
 	return s.group >= 0 && w.object(l.groups[s.group], int(s.index))
+}
+
+// grow makes room for the longest answer at once when an answer gets long: appending would copy it
+// again and again, and all copies would wait for the garbage collector.
+func (w *writer[E]) grow() {
+	const long = 1 << 20
+	if n := w.limit.Bytes * 9 / 8; len(w.b) > long && cap(w.b)-len(w.b) < long && cap(w.b) < n {
+		w.b = append(make([]byte, 0, n), w.b...)
+	}
 }

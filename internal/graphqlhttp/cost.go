@@ -1,10 +1,9 @@
 package graphqlhttp
 
 import (
-	"context"
+	"slices"
 	"time"
 
-	"github.com/99designs/gqlgen/complexity"
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
 	"github.com/vektah/gqlparser/v2"
@@ -22,10 +21,18 @@ const (
 	namedTypeEntries = 4
 )
 
-// FieldCost returns the cost of the field "Type.name", given the total cost of the fields selected
-// on one of its objects and its arguments, which have not been validated. A field of a list costs
-// as much as its longest possible list. A return value below 1 means the default of 1 + children.
-type FieldCost func(field string, children int, arguments map[string]any) int
+// FieldCost returns the cost of the field "Type.name", given its arguments, which have not been
+// validated.
+type FieldCost func(field string, arguments map[string]any) Cost
+
+// Cost is the cost of a field: Own + Entries × what one of its objects costs. Entries is 1 for a
+// field that is no list, and otherwise the length of the longest list that it can return.
+type Cost struct {
+	Own, Entries int
+	// Once is set for a field of a page that is not repeated for each of its entries, such as its
+	// total count.
+	Once bool
+}
 
 // Budget is what a caller may still spend within the current time window.
 type Budget struct {
@@ -36,30 +43,19 @@ type Budget struct {
 
 // CostCalculator computes the cost of operations.
 type CostCalculator struct {
-	schema graphql.ExecutableSchema
+	schema *ast.Schema
+	cost   FieldCost
 	// The number of entries in the lists of introspection, by Type.field: on average, for fields
 	// of all types, and at most, for fields of one type.
 	mean, most  map[string]float64
 	wholeSchema float64 // the weight of reading all of the schema
 }
 
-// pricedSchema replaces the complexity functions of the generated code by a FieldCost.
-type pricedSchema struct {
-	graphql.ExecutableSchema
-	cost FieldCost
-}
-
-// Complexity implements graphql.ExecutableSchema.
-func (s pricedSchema) Complexity(_ context.Context, typeName, field string, children int, arguments map[string]any) (int, bool) {
-	cost := s.cost(typeName+"."+field, children, arguments)
-	return cost, cost >= 1
-}
-
 // NewCostCalculator returns a calculator for operations on the schema.
-func NewCostCalculator(schema graphql.ExecutableSchema, cost FieldCost) (*CostCalculator, error) {
-	c := &CostCalculator{schema: pricedSchema{schema, cost}, mean: make(map[string]float64), most: make(map[string]float64)}
-	c.countEntries(schema.Schema())
-	document, errs := gqlparser.LoadQueryWithRules(schema.Schema(), introspection.Query, rules.NewDefaultRules())
+func NewCostCalculator(schema *ast.Schema, cost FieldCost) (*CostCalculator, error) {
+	c := &CostCalculator{schema: schema, cost: cost, mean: make(map[string]float64), most: make(map[string]float64)}
+	c.countEntries(schema)
+	document, errs := gqlparser.LoadQueryWithRules(schema, introspection.Query, rules.NewDefaultRules())
 	if len(errs) > 0 {
 		return nil, errs
 	}
@@ -133,7 +129,84 @@ func (c *CostCalculator) introspection(set ast.SelectionSet, weights map[string]
 }
 
 // Of returns the cost of an operation whose document is within the limits.
-func (c *CostCalculator) Of(ctx context.Context, op *graphql.OperationContext) int {
+func (c *CostCalculator) Of(op *graphql.OperationContext) int {
 	schemaShare := c.introspection(op.Operation.SelectionSet, nil) / (maxSchemaReads * c.wholeSchema)
-	return min(complexity.Calculate(ctx, c.schema, op.Operation, op.Variables)+int(schemaShare*MaxCost), 1<<30)
+	each, once := c.selectionSet(op.Operation.SelectionSet, "", op.Variables)
+	return min(each+once+int(schemaShare*MaxCost), unaffordable)
+}
+
+// unaffordable is where sums and products of costs saturate.
+const unaffordable = 1 << 30
+
+// below returns what the fields cost that are selected of an object of a type: those that are
+// repeated for each entry of the list that the object is in, and those that are not. Of a union or
+// an interface it is the most that an object of any of its types costs.
+func (c *CostCalculator) below(t *ast.Type, set ast.SelectionSet, variables map[string]any) (each, once int) {
+	definition := c.schema.Types[t.Name()]
+	if !definition.IsAbstractType() {
+		return c.selectionSet(set, definition.Name, variables)
+	}
+	for _, object := range c.schema.GetPossibleTypes(definition) {
+		e, o := c.selectionSet(set, object.Name, variables)
+		each, once = max(each, e), max(once, o)
+	}
+	return each, once
+}
+
+// selectionSet is below for an object of a type, or for any object where object is "".
+func (c *CostCalculator) selectionSet(set ast.SelectionSet, object string, variables map[string]any) (each, once int) {
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			if s.Name == "__schema" || s.Name == "__type" {
+				continue // see introspection
+			}
+			cost := c.field(s, variables)
+			below, belowOnce := 0, 0
+			if len(s.SelectionSet) > 0 {
+				below, belowOnce = c.below(s.Definition.Type, s.SelectionSet, variables)
+			}
+			total := min(cost.Own+belowOnce, unaffordable) + min(below, unaffordable)*min(max(cost.Entries, 1), unaffordable)
+			if cost.Once {
+				once += min(total, unaffordable)
+			} else {
+				each += min(total, unaffordable)
+			}
+		case *ast.InlineFragment:
+			if c.applies(s.TypeCondition, object) {
+				e, o := c.selectionSet(s.SelectionSet, object, variables)
+				each, once = each+e, once+o
+			}
+		case *ast.FragmentSpread:
+			if c.applies(s.Definition.TypeCondition, object) {
+				e, o := c.selectionSet(s.Definition.SelectionSet, object, variables)
+				each, once = each+e, once+o
+			}
+		}
+	}
+	return min(each, unaffordable), min(once, unaffordable)
+}
+
+// applies reports whether a fragment with a type condition selects fields of an object.
+func (c *CostCalculator) applies(condition, object string) bool {
+	if condition == "" || object == "" || condition == object {
+		return true
+	}
+	definition := c.schema.Types[condition]
+	return definition != nil && definition.IsAbstractType() &&
+		slices.ContainsFunc(c.schema.GetPossibleTypes(definition), func(d *ast.Definition) bool { return d.Name == object })
+}
+
+// field returns the cost of a field: of an interface's, the most that it costs of any object.
+func (c *CostCalculator) field(f *ast.Field, variables map[string]any) (cost Cost) {
+	arguments := f.ArgumentMap(variables)
+	objects := []*ast.Definition{f.ObjectDefinition}
+	if f.ObjectDefinition.IsAbstractType() {
+		objects = c.schema.GetPossibleTypes(f.ObjectDefinition)
+	}
+	for _, object := range objects {
+		of := c.cost(object.Name+"."+f.Name, arguments)
+		cost = Cost{max(cost.Own, of.Own), max(cost.Entries, of.Entries), of.Once}
+	}
+	return cost
 }

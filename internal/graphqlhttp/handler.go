@@ -92,7 +92,7 @@ func New(o Options) (http.Handler, error) {
 	if h.documents, err = newDocuments(o.Schema.Schema(), o.Hardened, o.Documents); err != nil {
 		return nil, err
 	}
-	if h.costs, err = NewCostCalculator(o.Schema, o.Cost); err != nil {
+	if h.costs, err = NewCostCalculator(o.Schema.Schema(), o.Cost); err != nil {
 		return nil, err
 	}
 	return h, nil
@@ -207,7 +207,7 @@ func (h *handler) untilShutdown(ctx context.Context) (context.Context, context.C
 // charge computes the cost of an operation and takes it from the caller's budget. It returns an
 // error if the cost exceeds MaxCost or what is left.
 func (h *handler) charge(ctx context.Context, r *http.Request, op *graphql.OperationContext) (cost int, budget Budget, err error) {
-	if cost = h.costs.Of(ctx, op); cost > MaxCost {
+	if cost = h.costs.Of(op); cost > MaxCost {
 		err := apierror.Invalid("", "the operation costs %d, and the limit is %d: request fewer fields or shorter lists", cost, MaxCost)
 		err.Limit = MaxCost
 		return cost, budget, err

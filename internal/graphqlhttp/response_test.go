@@ -140,7 +140,7 @@ func testHandler(t *testing.T, block bool) *handler {
 	e := executor.New(schema)
 	e.SetErrorPresenter(PresentError)
 	e.SetRecoverFunc(Recover)
-	h, err := New(Options{Schema: schema, Executor: e, Cost: func(string, int, map[string]any) int { return 0 }})
+	h, err := New(Options{Schema: schema, Executor: e, Cost: func(string, map[string]any) Cost { return Cost{Own: 1} }})
 	if err != nil {
 		t.Fatal(err)
 	}

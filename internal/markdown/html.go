@@ -27,9 +27,9 @@ const Version = 1
 // frame. Empty text gives empty HTML.
 //
 // A text that would cost a parser far more than its length, such as thousands of brackets that
-// never close or lists hundreds deep, or whose HTML would pass four times its length and 64 KiB, is
-// shown as it was written: escaped, in one paragraph, with a line break for each of its own. That
-// is at most five times its length.
+// never close or lists hundreds deep, or whose HTML would pass 64 KiB and four times its length, or
+// 320 KiB, is shown as it was written: escaped, in one paragraph, with a line break for each of its
+// own. That is at most five times its length.
 //
 // HTML is safe for concurrent use. It cannot be cancelled, so callers bound how many run at the
 // same time.
@@ -43,8 +43,8 @@ func HTML(text string) string {
 	return Plain(text)
 }
 
-// longestHTML is the length up to which HTML is given for n bytes of Markdown.
-func longestHTML(n int) int { return 4*n + 64<<10 }
+// longestHTML is the length up to which HTML is given for n bytes of Markdown: at most 320 KiB.
+func longestHTML(n int) int { return min(4*n, 256<<10) + 64<<10 }
 
 // render returns safe HTML, or false if the text is too expensive.
 func render(source []byte) (string, bool) {

@@ -197,11 +197,11 @@ func TestCostIsTold(t *testing.T) {
 	if quiet.Extensions != nil {
 		t.Errorf("returned without a request: %+v", quiet)
 	}
-	if got := cost(ada, "{me{id}}").Extensions.Cost; got.Requested != 2 || got.Limit != 50_000 || got.Remaining != 100_000-4 {
+	if got := cost(ada, "{me{id}}").Extensions.Cost; got.Requested != 11 || got.Limit != 50_000 || got.Remaining != 100_000-22 {
 		t.Errorf("%+v", got)
 	}
 	const dear = "{things(first:100){nodes{creator{things(first:100){nodes{id name}}}}}}"
-	if got := cost(ada, dear).Extensions.Cost; got.Requested != 30_301 || got.Remaining != 100_000-4-30_301 {
+	if got := cost(ada, dear).Extensions.Cost; got.Requested != 31_311 || got.Remaining != 100_000-22-31_311 {
 		t.Errorf("%+v", got)
 	}
 	cost(ada, dear)
@@ -210,10 +210,10 @@ func TestCostIsTold(t *testing.T) {
 	if !strings.Contains(string(refused.Bytes), `"RATE_LIMITED"`) || refused.Header.Get("Retry-After") == "" {
 		t.Errorf("%v %s", refused.Header, refused.Bytes)
 	}
-	if got := cost(ada, "{me{id}}").Extensions.Cost; got.Remaining != 100_000-3*30_301-6 {
+	if got := cost(ada, "{me{id}}").Extensions.Cost; got.Remaining != 100_000-3*31_311-33 {
 		t.Errorf("what is refused is not counted: %+v", got)
 	}
-	if got := cost(bob, "{me{id}}").Extensions.Cost; got.Remaining != 100_000-2 {
+	if got := cost(bob, "{me{id}}").Extensions.Cost; got.Remaining != 100_000-11 {
 		t.Errorf("another's: %+v", got)
 	}
 }

@@ -41,8 +41,9 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	}
 	addresses := urls.Builder{Base: a.Settings.BaseURL, Key: signing.Key(key)}
 	g := graph.New(&graph.Resolver{Store: a.Store, URLs: addresses, AnonymousRead: a.Settings.AnonymousRead})
+	charge := a.budget()
 	face, err := rest.Handler(rest.Options{
-		Graph: g, URLs: addresses, Sunset: a.Settings.Sunset.Time,
+		Graph: g, URLs: addresses, Charge: charge, Sunset: a.Settings.Sunset.Time,
 		Observe: a.metrics.Operation,
 		NoteDeprecated: func(r *http.Request, operation string) {
 			caller, _ := auth.From(r.Context())
@@ -75,7 +76,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries, err := g.Handler(graphqlhttp.Options{Hardened: a.Settings.Hardened, Documents: documents, Charge: a.budget(), Authenticate: a.authenticate, AllowWebSocket: a.allowSocket, Observe: a.metrics.Operation, Done: ctx.Done()})
+	queries, err := g.Handler(graphqlhttp.Options{Hardened: a.Settings.Hardened, Documents: documents, Charge: charge, Authenticate: a.authenticate, AllowWebSocket: a.allowSocket, Observe: a.metrics.Operation, Done: ctx.Done()})
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +212,7 @@ func (a *Server) budget() func(r *http.Request, cost int) graphqlhttp.Budget {
 			return graphqlhttp.Budget{Remaining: left}
 		}
 		return graphqlhttp.Budget{Wait: wait, Exceeded: &models.Error{
-			Code: models.RateLimited, Limit: int64(limit), Message: fmt.Sprintf("the operation costs %d, of %d in 5 minutes %d are left: wait %s", cost, limit, left+cost, wait),
+			Code: models.RateLimited, Limit: int64(limit), RetryAfter: wait, Message: fmt.Sprintf("the operation costs %d, of %d in 5 minutes %d are left: wait %s", cost, limit, left+cost, wait),
 		}}
 	}
 }

@@ -191,6 +191,9 @@ func (a *Server) backfill(ctx context.Context) error {
 // Statements returns the number of statements that were sent to the database.
 func (a *Server) Statements() int64 { return a.db.Statements() }
 
+// Rows returns the number of rows that statements returned or changed.
+func (a *Server) Rows() int64 { return a.db.Rows() }
+
 // MostConcurrency returns the maximum number of concurrent database operations of any one caller.
 func (a *Server) MostConcurrency() models.Concurrency { return a.db.MostConcurrency() }
 

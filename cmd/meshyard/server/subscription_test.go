@@ -249,8 +249,8 @@ func TestHostileSocket(t *testing.T) {
 		}
 	}
 	token := s.Token("ada", "read")
-	for i := range 7 { // 6 times 30,301, and 15,301, which leaves 2,893
-		ask(s.Client(token), query(fmt.Sprintf("{things(first:100){nodes{creator{things(first:%d){nodes{id name}}}}}}", map[bool]int{true: 100, false: 50}[i < 6])))
+	for i := range 7 { // 6 times 31,311, and 9,411, which leaves 2,723
+		ask(s.Client(token), query(fmt.Sprintf("{things(first:100){nodes{creator{things(first:%d){nodes{id name}}}}}}", map[bool]int{true: 100, false: 27}[i < 6])))
 	}
 	for i, want := range []string{"GRAPHQL_PARSE_FAILED", "GRAPHQL_PARSE_FAILED", "RATE_LIMITED"} {
 		if code, _ := refusedBySocket(t, s.URL, token, "{"); code != want {

@@ -1,0 +1,193 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/graphqltest"
+)
+
+// How the work of an operation is weighed, in units of cost: what a statement, a row and 10 KiB of
+// an answer took when costs were calibrated with the amplification part of the benchmark.
+const (
+	statementWork = 3.0
+	rowWork       = 0.5
+	answerWork    = 1.0 / (10 << 10)
+	parsingWork   = 10.0 // of any request
+	slack         = 4.0  // how many times a cost may be off
+)
+
+// calibration is a row of the table of calibrated work: what one probe took.
+type calibration struct {
+	Cost, Statements, Rows int64
+	KiB                    int64
+}
+
+func (c calibration) work() float64 {
+	return statementWork*float64(c.Statements) + rowWork*float64(c.Rows) + answerWork*float64(c.KiB<<10)
+}
+
+// affordable reports whether the work is within slack times the cost.
+func (c calibration) affordable() bool { return c.work() <= slack*(float64(c.Cost)+parsingWork) }
+
+// like reports whether the cost and the work are what they were when they were calibrated, within slack.
+func (c calibration) like(known calibration) bool {
+	within := func(a, b float64) bool { return a+parsingWork <= slack*(b+parsingWork) }
+	return within(c.work(), known.work()) && within(float64(c.Cost), float64(known.Cost)) && within(float64(known.Cost), float64(c.Cost))
+}
+
+const calibrationTable = "testdata/amplification.tsv"
+
+// TestCostsFollowTheWork checks, for every field of the schema and the most expensive objects that
+// members can make, that the statements, rows and bytes that a field takes are within 4 times its
+// cost, and within 4 times what they were when costs were calibrated. -update writes the table anew,
+// for when costs were calibrated again.
+func TestCostsFollowTheWork(t *testing.T) {
+	table := readCalibration(t)
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		m := newMeter(t, s)
+		found := make(map[string]calibration)
+		for i, p := range graphqltest.Probes(graph.New(nil).Schema(), "staff", worstRows) {
+			if testing.Short() && i%8 != 0 {
+				continue
+			}
+			known, ok := table[p.Name]
+			c, accepted := m.measure(p.Document(1), func(c calibration) bool { return c.affordable() && (*update || c.like(known)) })
+			if !accepted {
+				continue // too expensive to be asked for
+			}
+			found[p.Name] = c
+			switch {
+			case !c.affordable():
+				t.Errorf("%s: the work is %.0f (%+v), more than %.0f times its cost", p.Name, c.work(), c, slack)
+			case *update:
+			case !ok:
+				t.Errorf("%s: not in %s: calibrate its cost, then -update", p.Name, calibrationTable)
+			case !c.like(known):
+				t.Errorf("%s: is %+v, and was calibrated as %+v", p.Name, c, known)
+			}
+		}
+		if *update && strings.HasSuffix(t.Name(), "sqlite") {
+			writeCalibration(t, graphqltest.Probes(graph.New(nil).Schema(), "staff", worstRows), found)
+		}
+	})
+}
+
+// TestNoCombinationIsCheap checks the same of random operations. `bench -only amplification-sqlite
+// -search 1h` tries more of them.
+func TestNoCombinationIsCheap(t *testing.T) {
+	const operations = 60
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		m := newMeter(t, s)
+		probes := graphqltest.Probes(graph.New(nil).Schema(), "staff", worstRows)
+		r := rand.New(rand.NewPCG(1, 2))
+		for range operations {
+			document := graphqltest.Random(probes, r)
+			if c, accepted := m.measure(document, calibration.affordable); accepted && !c.affordable() {
+				t.Errorf("%.300s: the work is %.0f (%+v), more than %.0f times its cost", document, c.work(), c, slack)
+			}
+		}
+	})
+}
+
+const worstRows = 200
+
+// meter counts what operations take on a server with the most expensive objects.
+type meter struct {
+	t     *testing.T
+	s     *servertest.Server
+	staff *servertest.Client
+}
+
+func newMeter(t *testing.T, s *servertest.Server) meter {
+	t.Helper()
+	s.Catalogue()
+	m := meter{t, s, s.Staff()}
+	db := openDB(t, s).SQL()
+	var owner int64
+	if err := db.QueryRow("SELECT id FROM users WHERE username = 'staff'").Scan(&owner); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range append(graphqltest.WorstRows(owner, worstRows), "UPDATE things SET html_version = 1", "UPDATE users SET html_version = 1") {
+		if _, err := db.ExecContext(context.Background(), statement); err != nil {
+			t.Fatalf("%.200s: %v", statement, err)
+		}
+	}
+	return m
+}
+
+// measure counts what an operation takes. Where that is not fine, it counts again: the server also folds
+// counts and the like meanwhile. Accepted is whether its cost was within the limit.
+func (m meter) measure(document string, fine func(calibration) bool) (c calibration, accepted bool) {
+	m.t.Helper()
+	c, accepted = m.once(document)
+	for range 3 {
+		if !accepted || fine(c) {
+			break
+		}
+		if again, _ := m.once(document); again.work() < c.work() {
+			c = again
+		}
+	}
+	return c, accepted
+}
+
+// once runs an operation.
+func (m meter) once(document string) (c calibration, accepted bool) {
+	m.t.Helper()
+	statements, rows := m.s.Statements(), m.s.Rows()
+	request := m.staff.Request(http.MethodPost, "/graphql", map[string]any{"query": document, "extensions": map[string]any{"cost": true}})
+	request.Header.Set("Content-Type", "application/json")
+	r := m.staff.Send(request)
+	var said struct {
+		Extensions struct{ Cost struct{ Requested int64 } }
+	}
+	if err := json.Unmarshal(r.Bytes, &said); err != nil {
+		m.t.Fatalf("%.300s: %v: %.300s", document, err, r.Bytes)
+	}
+	cost := said.Extensions.Cost.Requested
+	if cost == 0 && !bytes.Contains(r.Bytes, []byte("costs")) {
+		m.t.Errorf("%.300s: %.300s", document, r.Bytes)
+	}
+	return calibration{cost, m.s.Statements() - statements, m.s.Rows() - rows, int64(len(r.Bytes) >> 10)}, cost > 0
+}
+
+func readCalibration(t *testing.T) map[string]calibration {
+	t.Helper()
+	text, err := os.ReadFile(calibrationTable)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	table := make(map[string]calibration)
+	for line := range strings.Lines(string(text)) {
+		name, numbers, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		var c calibration
+		if _, err := fmt.Sscan(numbers, &c.Cost, &c.Statements, &c.Rows, &c.KiB); err == nil {
+			table[name] = c
+		}
+	}
+	return table
+}
+
+func writeCalibration(t *testing.T, probes []graphqltest.Probe, found map[string]calibration) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("probe\tcost\tstatements\trows\tKiB\n")
+	for _, p := range probes {
+		if c, ok := found[p.Name]; ok {
+			fmt.Fprintf(&b, "%s\t%d\t%d\t%d\t%d\n", p.Name, c.Cost, c.Statements, c.Rows, c.KiB)
+		}
+	}
+	if err := os.WriteFile(calibrationTable, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

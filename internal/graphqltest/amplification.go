@@ -1,0 +1,178 @@
+package graphqltest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// Probe is one field at one place of the schema, with the arguments that cost a server most.
+type Probe struct {
+	Name  string // Type.field, and how it is asked for
+	Field string // Type.field
+	place place
+	text  string // the selection
+}
+
+// place is where an object of a type is found: a document with a verb for what is selected of it.
+type place struct{ name, document string }
+
+// Document returns an operation that selects the field so many times.
+func (p Probe) Document(times int) string {
+	var b strings.Builder
+	for i := range times {
+		fmt.Fprintf(&b, "a%d:%s ", i, p.text)
+	}
+	return fmt.Sprintf(p.place.document, b.String())
+}
+
+// places returns where objects of each type are found: one of them, and the longest list of them.
+func places(username string, n int) map[string][]place {
+	worst := fmt.Sprint(Base + n)
+	one := func(document string) place { return place{"of one", document} }
+	many := func(document string) place { return place{"of many", document} }
+	thing, file := `{thing(id:"`+worst+`"){%s}}`, fmt.Sprintf(`{file(id:"%d"){%%s}}`, Base+1)
+	user := `{user(username:"` + username + `"){%s}}`
+	in := func(outer, inner string) string { return strings.Replace(outer, "%s", inner, 1) }
+	return map[string][]place{
+		"Query":            {one("{%s}")},
+		"Thing":            {one(thing), many(in(user, "things(first:100){nodes{%s}}"))},
+		"Make":             {one(`{make(id:"` + worst + `"){%s}}`), many(in(thing, "makes(first:100){nodes{%s}}"))},
+		"Comment":          {one(`{comment(id:"` + worst + `"){%s}}`), many(in(thing, "comments(first:100){nodes{%s}}"))},
+		"User":             {one("{me{%s}}"), many(in(thing, "likers(first:100){nodes{%s}}"))},
+		"Collection":       {one(fmt.Sprintf(`{collection(id:"%d"){%%s}}`, Base+100)), many(in(user, "collections(first:100){nodes{%s}}"))},
+		"File":             {one(file), many(in(thing, "files(first:1000){%s}"))},
+		"MediaImage":       {one(in(file, "image{%s}")), many(in(thing, "images(first:1000){%s}"))},
+		"Mesh":             {one(in(file, "mesh{%s}")), many(in(thing, "files(first:200){mesh{%s}}"))},
+		"Processing":       {many(in(thing, "files(first:1000){processing{%s}}"))},
+		"Image":            {many(in(thing, "files(first:1000){thumbnail{%s}}"))},
+		"Category":         {many("{categories{%s}}")},
+		"Tag":              {one(`{tag(name:"worst tag 1"){%s}}`), many(in(thing, "tags{%s}"))},
+		"Notification":     {many(in(user, "notifications(first:100){nodes{%s}}"))},
+		"Download":         {many(in(user, "downloads(first:100){nodes{%s}}"))},
+		"AccessToken":      {many("{tokens(first:100){nodes{%s}}}")},
+		"ModerationEntry":  {many("{moderationLog(first:100){nodes{%s}}}")},
+		"DeprecatedCall":   {many("{deprecatedCalls(first:100){%s}}")},
+		"Application":      {many("{applications{%s}}")},
+		"Popularity":       {one(in(thing, "popularity{%s}")), many(in(user, "things(first:100){nodes{popularity{%s}}}"))},
+		"StatsDay":         {many(in(user, `stats(from:"2026-01-01T00:00:00Z",to:"2026-12-31T00:00:00Z",byThing:true){%s}`))},
+		"Usage":            {one("{me{usage{%s}}}")},
+		"SearchConnection": {one(`{search(query:"a e i o s t b c d p",first:100){%s}}`)},
+		"SearchEdge":       {many(`{search(query:"a e i o s t b c d p",first:100){edges{%s}}}`)},
+	}
+}
+
+// arguments returns the arguments that make a field expensive, in variants.
+func arguments(field *ast.FieldDefinition, n int) []string {
+	var base []string
+	variants := []string{""}
+	for _, a := range field.Arguments {
+		switch {
+		case a.Name == "first" && field.Type.Elem != nil && (field.Name == "files" || field.Name == "images"):
+			base = append(base, "first:1000")
+		case a.Name == "first" && field.Name == "suggestions":
+			base = append(base, "first:20")
+		case a.Name == "first":
+			base = append(base, "first:100")
+		case a.Name == "perPage":
+			base = append(base, "perPage:100")
+		case a.Name == "page":
+			variants = append(variants, "page:1000")
+		case a.Name == "query":
+			base = append(base, `query:"a e i o s t b c d p"`)
+			variants = append(variants, "", "sort:NEWEST", "sort:TEXT", "type:USERS")
+			if field.Name == "suggestions" {
+				variants = []string{""}
+			}
+		case a.Name == "from":
+			base = append(base, `from:"2026-01-01T00:00:00Z"`)
+		case a.Name == "to":
+			base = append(base, `to:"2026-12-31T00:00:00Z"`)
+		case a.Name == "text":
+			base = append(base, fmt.Sprintf("text:%q", strings.Repeat("*a* [b](c) ", 1000)))
+		case a.Name == "id":
+			base = append(base, fmt.Sprintf(`id:"%d"`, Base+n))
+		case a.Name == "slug":
+			base = append(base, `slug:"art"`)
+		case a.Name == "name":
+			base = append(base, `name:"worst tag 1"`)
+		case a.Name == "username":
+			base = append(base, `username:"worst-1"`)
+		case a.Name == "filter" && field.Name == "things":
+			variants = append(variants, `filter:{tag:"worst tag 1"}`, fmt.Sprintf(`filter:{likedById:"%d"}`, Base+1), `filter:{hasMakes:true,isDerivative:true,license:GPL}`, "sort:POPULAR")
+		}
+	}
+	var all []string
+	for _, v := range slices.Compact(variants) {
+		with := strings.Join(slices.DeleteFunc(append(slices.Clone(base), v), func(s string) bool { return s == "" }), ",")
+		if with != "" {
+			with = "(" + with + ")"
+		}
+		all = append(all, with)
+	}
+	return all
+}
+
+// Probes returns probes of every field of the schema that a query reaches, for the rows of WorstRows
+// with the same n. username is the owner of those rows, who must call.
+func Probes(schema *ast.Schema, username string, n int) []Probe {
+	at := places(username, n)
+	var all []Probe
+	for _, definition := range schema.Types {
+		for _, field := range definition.Fields {
+			if strings.HasPrefix(field.Name, "__") || definition == schema.Mutation || definition == schema.Subscription {
+				continue
+			}
+			for _, place := range at[definition.Name] {
+				for _, with := range arguments(field, n) {
+					for how, below := range selections(schema, field.Type) {
+						p := Probe{Field: definition.Name + "." + field.Name, place: place, text: field.Name + with + below}
+						if len(with) > 100 {
+							with = "(…)"
+						}
+						p.Name = strings.Join(strings.Fields(p.Field+with+" "+place.name+" "+how), " ")
+						all = append(all, p)
+					}
+				}
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Probe) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// selections returns what is selected below a field: as little as possible, and for connections the
+// nodes and the count on their own.
+func selections(schema *ast.Schema, t *ast.Type) map[string]string {
+	switch definition := schema.Types[t.Name()]; {
+	case !definition.IsCompositeType():
+		return map[string]string{"": ""}
+	case strings.HasSuffix(definition.Name, "Connection"):
+		return map[string]string{"nodes": "{nodes{__typename}}", "count": "{totalCount}", "cursors": "{edges{cursor}}"}
+	}
+	return map[string]string{"": "{__typename}"}
+}
+
+// Random returns a document of up to four random probes at one place, each selected several times.
+func Random(probes []Probe, r *rand.Rand) string {
+	first := probes[r.IntN(len(probes))]
+	var beside []Probe
+	for _, p := range probes {
+		if p.place == first.place {
+			beside = append(beside, p)
+		}
+	}
+	var b strings.Builder
+	alias := 0
+	for range 1 + r.IntN(4) {
+		p := beside[r.IntN(len(beside))]
+		for range 1 + r.IntN(24) {
+			fmt.Fprintf(&b, "a%d:%s ", alias, p.text)
+			alias++
+		}
+	}
+	return fmt.Sprintf(first.place.document, b.String())
+}
