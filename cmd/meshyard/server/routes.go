@@ -43,7 +43,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	g := graph.New(&graph.Resolver{Store: a.Store, URLs: addresses, AnonymousRead: a.Settings.AnonymousRead})
 	charge := a.budget()
 	face, err := rest.Handler(rest.Options{
-		Graph: g, URLs: addresses, Charge: charge, Sunset: a.Settings.Sunset.Time,
+		Graph: g, URLs: addresses, Charge: a.budgetOfREST(charge), Sunset: a.Settings.Sunset.Time,
 		Observe: a.metrics.Operation,
 		NoteDeprecated: func(r *http.Request, operation string) {
 			caller, _ := auth.From(r.Context())
@@ -215,6 +215,16 @@ func (a *Server) budget() func(r *http.Request, cost int) graphqlhttp.Budget {
 			Code: models.RateLimited, Limit: int64(limit), RetryAfter: wait, Message: fmt.Sprintf("the operation costs %d, of %d in 5 minutes %d are left: wait %s", cost, limit, left+cost, wait),
 		}}
 	}
+}
+
+// budgetOfREST charges REST operations from the same budget, but none more than the budget grows by
+// with each request: a client within the rate limit never meets the limit of costs by REST, whose pages
+// hold whole things.
+func (a *Server) budgetOfREST(charge func(r *http.Request, cost int) graphqlhttp.Budget) func(r *http.Request, cost int) graphqlhttp.Budget {
+	if charge == nil {
+		return nil
+	}
+	return func(r *http.Request, cost int) graphqlhttp.Budget { return charge(r, min(cost, costOfRequest)) }
 }
 
 func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
