@@ -129,7 +129,7 @@ func newVictim(ctx context.Context, o options, e engine) (v *victim, closeAll fu
 			return nil, nil, fmt.Errorf("%.200s: %w", statement, err)
 		}
 	}
-	if v.token, err = app.Store.CreateToken(ctx, "bench", "bench", auth.Scopes{auth.Read, auth.Write, auth.Admin}, 0); err != nil {
+	if v.token, err = app.Store.Admin().CreateToken(ctx, "bench", "bench", auth.Scopes{auth.Read, auth.Write, auth.Admin}, 0); err != nil {
 		return nil, nil, err
 	}
 	if v.server, err = startServer(ctx, o, "--database-url", address, "--preview-workers", "1"); err != nil {
