@@ -173,12 +173,12 @@ func fieldError(e *apierror.Error) apierror.FieldError {
 // rule names a field of the "input" object that wraps every mutation's without it.
 func fieldErrors(ctx context.Context, e *apierror.Error) []apierror.FieldError {
 	fields := e.Fields
-	if len(fields) == 0 && e.Field != "" {
-		fields = []apierror.FieldError{fieldError(e)}
-	}
 	fc := graphql.GetFieldContext(ctx)
 	if fc == nil || fc.Field.Field == nil || fc.Field.Definition == nil {
-		return fields
+		return fields // the fault is not in an argument
+	}
+	if len(fields) == 0 && e.Field != "" {
+		fields = []apierror.FieldError{fieldError(e)}
 	}
 	arguments := fc.Field.Definition.Arguments
 	if arguments.ForName("input") == nil {

@@ -110,7 +110,7 @@ func TestProbes(t *testing.T) {
 		change func(*config.Settings)
 		open   []string
 	}{
-		"by_default": {func(*config.Settings) {}, []string{"get_method_support", "introspection", "detect_graphiql"}},
+		"by_default": {func(*config.Settings) {}, []string{"get_method_support", "field_suggestions", "introspection", "detect_graphiql"}},
 		// even if the probe's document is registered
 		"hardened": {hardened(t, "query cop { __typename }"), nil},
 	} {

@@ -131,7 +131,7 @@ func TestFormUploadCounts(t *testing.T) {
 		stands(t, ada, 9000, 1, 1)
 		send(10000).Want(t, 200)
 		stands(t, ada, 10000, 1, 1)
-		if r := ada.Do("POST", fmt.Sprintf("/things/%d/files", thing), object{"filename": "b.stl"}).Want(t, 400); !strings.Contains(string(r.Bytes), "at most 1 are taken") {
+		if r := ada.Do("POST", fmt.Sprintf("/things/%d/files", thing), object{"filename": "b.stl"}).Want(t, 400); !strings.Contains(string(r.Bytes), "at most 1 are allowed") {
 			t.Errorf("%s", r.Bytes)
 		}
 	}, quotas(10000, 1, 0))
