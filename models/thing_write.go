@@ -115,7 +115,9 @@ func checkDetails(details *string) error {
 	}
 	var parts []map[string]any
 	var compact bytes.Buffer
-	if err := errors.Join(json.Unmarshal([]byte(*details), &parts), json.Compact(&compact, []byte(*details))); err != nil || parts == nil {
+	err := errors.Join(json.Unmarshal([]byte(*details), &parts), json.Compact(&compact, []byte(*details)))
+	isNull := func(part map[string]any) bool { return part == nil }
+	if err != nil || parts == nil || slices.ContainsFunc(parts, isNull) {
 		return badInput("detailsParts", "detailsParts: must be a JSON array of objects")
 	}
 	*details = compact.String()

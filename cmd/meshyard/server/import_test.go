@@ -93,7 +93,7 @@ func TestImportGoesOn(t *testing.T) {
 				}
 			}
 			added, err := cut.Store.Import(ctx, im)
-			if findings, errOf := cut.Store.Diagnose(context.Background()); errOf != nil || n > 3_000 && !strings.Contains(strings.Join(findings, "\n"), "an import of sample was cut short after") {
+			if findings, errOf := cut.Store.Diagnose(context.Background()); errOf != nil || n > 3_000 && !strings.Contains(strings.Join(findings, "\n"), "an import of sample stopped after") {
 				t.Errorf("doctor: %q, %v", findings, errOf)
 			}
 			if n > 3_000 && !errors.Is(err, context.Canceled) || added > n/2 {
@@ -133,7 +133,7 @@ func TestImportGoesOn(t *testing.T) {
 		// Tests run without autovacuum, and PostgreSQL may count rows as changed seconds after
 		// ANALYZE has read them.
 		late := func(f string) bool {
-			return strings.HasPrefix(f, "autovacuum is off") || strings.Contains(f, "rows changed since its statistics were made")
+			return strings.HasPrefix(f, "autovacuum is off") || strings.Contains(f, "rows changed since the last ANALYZE")
 		}
 		if due := slices.DeleteFunc(findings, late); len(due) > 0 || err != nil {
 			t.Errorf("doctor: %q, %v", findings, err)

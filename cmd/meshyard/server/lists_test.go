@@ -576,7 +576,7 @@ var costs = []struct{ name, request string }{
 	{"REST search", "/search/thing"},
 	{"REST tags", "/tags"},
 	{"REST categories", "/categories"},
-	{"REST things of a category", "/categories/art/things"},
+	{"REST things of a category", "/categories/chess/things"},
 	{"REST collections", "/collections"},
 	{"REST copies", "/copies"},
 	{"REST comments", "/comments"},
