@@ -31,7 +31,7 @@ const (
 	maxBytesPer100   = 1.0   // MiB at the peak for each 100 of its cost
 	maxOperationCPU  = 2_000 // ms
 	maxOperationPeak = 64.0  // MiB
-	leastCost        = 250   // to which a cost is rounded up: below it, a clock tick is what is measured
+	leastCost        = 250   // costs below it are rounded up: the clock is too coarse
 )
 
 // amplified is what an operation takes.

@@ -15,9 +15,10 @@ import (
 // loaders are the batch loaders of the schema and the state of one operation.
 type loaders struct {
 	*sharedLoaders
-	categories func() (*models.Shelves, error) // the category tree, read once for each operation
-	root       *root                           // owner of the lists of all things
-	stale      atomic.Bool                     // set when the reads of the operation are inconsistent
+	// categories is read once for each operation.
+	categories func() (*models.CategoryTree, error)
+	root       *root       // owner of the lists of all things
+	stale      atomic.Bool // set when the reads of the operation are inconsistent
 }
 
 // sharedLoaders are the batch loaders that all operations use.
@@ -28,7 +29,7 @@ type sharedLoaders struct {
 	makes             *batch.Loader[*models.Make]
 	comments          *batch.Loader[*models.Comment]
 	files             *batch.Loader[*models.File]
-	covers            *batch.Loader[*models.File] // a user refers to two files, so it needs two loaders
+	covers            *batch.Loader[*models.File] // a second loader: a user refers to two files
 	previews          *batch.Loader[*models.Preview]
 	downloads         *batch.Loader[*models.Download]
 	collections       *batch.Loader[*models.Collection]
@@ -167,7 +168,7 @@ func (e loaderExtension) with(ctx context.Context) context.Context {
 	return context.WithValue(ctx, loadersKey{}, &loaders{
 		sharedLoaders: e.shared,
 		root:          new(root),
-		categories: sync.OnceValues(func() (*models.Shelves, error) {
+		categories: sync.OnceValues(func() (*models.CategoryTree, error) {
 			tree, err := e.shared.store.Categories(ctx)
 			if err == nil {
 				batch.Add(registry, tree.All)

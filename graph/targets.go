@@ -127,8 +127,8 @@ func checkVisible(ctx context.Context, target any) error {
 	return nil
 }
 
-// fileTarget returns what a file is attached to. The images of users are attached to no object of the
-// union FileTarget.
+// fileTarget returns what a file is attached to. The images of users are attached to no object of
+// the union FileTarget.
 func fileTarget(f *models.File) (models.Target, bool) {
 	t, ok := f.Target()
 	return t, ok && t.Type != models.OnAvatar && t.Type != models.OnCover

@@ -9,13 +9,13 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// A deleted account keeps its row, because comments, moderation and makes of others refer to it. The row
-// has no personal data: its name is deleted-ID, and no one can sign in to it. DeleteAccount does that in
-// one transaction, and PurgeAccount, a job, deletes what the user owned.
+// A deleted account keeps its row, because comments, moderation and makes of others refer to it.
+// The row has no personal data: its name is deleted-ID, and no one can sign in to it. DeleteAccount
+// does that in one transaction, and PurgeAccount, a job, deletes what the user owned.
 
-// DeleteAccount deletes the account of the caller or, for an administrator, that of another user. It
-// opens a transaction. Things, makes, collections and likes of the user are deleted by a job soon after,
-// and their comments lose their texts.
+// DeleteAccount deletes the account of the caller or, for an administrator, that of another user.
+// It opens a transaction. Things, makes, collections and likes of the user are deleted by a job
+// soon after, and their comments lose their texts.
 func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username string) (id int64, err error) {
 	found, err := s.User(ctx, caller, username)
 	if err != nil {
@@ -94,9 +94,9 @@ func unfollowAll(ctx context.Context, tx bun.Tx, userID int64) error {
 		userFollowing.by(-int64(len(followed)), userID), userFollowers.by(-int64(len(followers)), userID))
 }
 
-// PurgeAccount deletes what the user of a deleted account owned: each object in a transaction of its own,
-// as the calls for it do, so that the job continues where it ended. The garbage collector removes the
-// bytes that no file has any more.
+// PurgeAccount deletes what the user of a deleted account owned: each object in a transaction of
+// its own, as the calls for it do, so that the job continues where it ended. The garbage collector
+// removes the bytes that no file has any more.
 func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 	deleted, err := s.db.write.NewSelect().Model((*User)(nil)).Where("u.id = ? AND u.deleted_at IS NOT NULL", userID).Exists(ctx)
 	if err != nil || !deleted {

@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 )
 
-// Category is a category that a thing stands on. Categories form a tree.
+// Category is a category of things. Categories form a tree.
 type Category struct {
 	bun.BaseModel `bun:"table:categories,alias:c"`
 
@@ -47,41 +47,41 @@ func category(ctx context.Context, db bun.IDB, which string) (*Category, error) 
 	return c, nil
 }
 
-// Categories are all categories.
-type Shelves struct {
+// CategoryTree holds all categories.
+type CategoryTree struct {
 	All   []*Category
 	Roots []*Category
 	byID  map[int64]*Category
 }
 
 // Categories returns all categories as a tree. There are no more than some hundreds.
-func (s *Store) Categories(ctx context.Context) (*Shelves, error) {
+func (s *Store) Categories(ctx context.Context) (*CategoryTree, error) {
 	var all []*Category
 	if err := pendingCounts(s.db.read.NewSelect().Model(&all).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id").Scan(ctx); err != nil {
 		return nil, err
 	}
-	shelves := &Shelves{All: all, byID: make(map[int64]*Category, len(all))}
+	tree := &CategoryTree{All: all, byID: make(map[int64]*Category, len(all))}
 	for _, c := range all {
-		shelves.byID[c.ID] = c
+		tree.byID[c.ID] = c
 	}
 	for _, c := range all {
-		if c.Parent = shelves.byID[c.ParentID]; c.Parent == nil {
-			shelves.Roots = append(shelves.Roots, c)
+		if c.Parent = tree.byID[c.ParentID]; c.Parent == nil {
+			tree.Roots = append(tree.Roots, c)
 		} else {
 			c.Parent.Children = append(c.Parent.Children, c)
 		}
-		for at, steps := c, 0; at != nil && steps < len(all); at, steps = shelves.byID[at.ParentID], steps+1 {
+		for at, steps := c, 0; at != nil && steps < len(all); at, steps = tree.byID[at.ParentID], steps+1 {
 			at.ThingCount += c.OwnCount
 		}
 	}
-	return shelves, nil
+	return tree, nil
 }
 
 // ByID returns the category of an id, nil where there is none.
-func (s *Shelves) ByID(id int64) *Category { return s.byID[id] }
+func (s *CategoryTree) ByID(id int64) *Category { return s.byID[id] }
 
 // BySlug returns the category of a slug.
-func (s *Shelves) BySlug(slug string) (*Category, error) {
+func (s *CategoryTree) BySlug(slug string) (*Category, error) {
 	for _, c := range s.byID {
 		if strings.EqualFold(c.Slug, slug) {
 			return c, nil

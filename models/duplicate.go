@@ -18,11 +18,12 @@ func (s *Store) Duplicates(caller auth.Caller) List {
 	return List{db: s.db, by: order{id: "f.id"}, rows: func(fileID int64) *bun.SelectQuery {
 		shape := s.db.read.NewSelect().TableExpr("files AS o").Join("JOIN previews AS op ON op.id = o.preview_id").ColumnExpr("op.shape_id").Where("o.id = ?", fileID)
 		alike := s.db.read.NewSelect().TableExpr("previews AS p").ColumnExpr("p.id").Where("p.shape_id = (?)", shape).OrderExpr("p.id DESC").Limit(maxAlike)
-		if s.db.Engine == Postgres { // which looks an array up in the index, but would join with all files
+		if s.db.Engine == Postgres { // it looks an array up, but would join all files
 			return s.db.read.NewSelect().TableExpr("files AS f").Join("JOIN things AS t ON t.id = f.thing_id").Where("f.preview_id = ANY(ARRAY(?)) AND f.preview_id <> 0", alike).
 				Where("f.id <> ? AND f.target_type = ? AND (t.state = ? OR t.owner_id = ?)", fileID, OnThing, Published, caller.UserID)
 		}
-		// SQLite joins in the order that CROSS JOIN says: from the few previews to their files. Their index holds no 0.
+		// SQLite joins in the order that CROSS JOIN says: from the few previews to their files. Their
+		// index holds no 0.
 		return s.db.read.NewSelect().TableExpr("(?) AS p", alike).Join("CROSS JOIN files AS f CROSS JOIN things AS t").Where("f.preview_id = p.id AND f.preview_id <> 0 AND t.id = f.thing_id").
 			Where("f.id <> ? AND f.target_type = ? AND (t.state = ? OR t.owner_id = ?)", fileID, OnThing, Published, caller.UserID)
 	}}.Bounded()

@@ -13,8 +13,8 @@ import (
 const (
 	// recommendingTags is how many tags of a user decide what is recommended to them.
 	recommendingTags = 20
-	// recommendingThings is how many of the latest things that a user likes, and of the latest that they
-	// made, decide which tags those are.
+	// recommendingThings is how many of the latest things that a user likes, and of the latest that
+	// they made, decide which tags those are.
 	recommendingThings = 300
 )
 

@@ -11,9 +11,9 @@ import (
 // NeedsModeration reports whether a user reported the comment and no moderator decided yet.
 func (c *Comment) NeedsModeration() bool { return c.ReportedAt != nil }
 
-// ReportSpam reports a comment of another user as spam, for moderators to decide. A moderator decides
-// with the same call: the comment is deleted, and its text is kept so that it can be restored. It opens
-// a transaction.
+// ReportSpam reports a comment of another user as spam, for moderators to decide. A moderator
+// decides with the same call: the comment is deleted, and its text is kept so that it can be
+// restored. It opens a transaction.
 func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
 	return s.moderateComment(ctx, caller, id, func(ctx context.Context, tx bun.Tx, c *Comment) error {
 		switch {
@@ -33,9 +33,9 @@ func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*
 	})
 }
 
-// RestoreComment shows a comment again that is hidden as spam, and dismisses a report. It requires a
-// moderator. The text of a comment that was deleted otherwise is gone, which is a Conflict. It opens a
-// transaction.
+// RestoreComment shows a comment again that is hidden as spam, and dismisses a report. It requires
+// a moderator. The text of a comment that was deleted otherwise is gone, which is a Conflict. It
+// opens a transaction.
 func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
 	if !caller.Staff() {
 		return nil, fail(Forbidden, "restoring a comment requires a moderator or an administrator")
@@ -82,8 +82,8 @@ func (s *Store) moderateComment(ctx context.Context, caller auth.Caller, id int6
 	return s.Comment(ctx, caller, id)
 }
 
-// RestoreMake shows a make again that is hidden because its thing was taken down and deleted. It requires
-// a moderator, and opens a transaction. A make that is not hidden stays as it is.
+// RestoreMake shows a make again that is hidden because its thing was taken down and deleted. It
+// requires a moderator, and opens a transaction. A make that is not hidden stays as it is.
 func (s *Store) RestoreMake(ctx context.Context, caller auth.Caller, id int64) (*Make, error) {
 	if !caller.Staff() {
 		return nil, fail(Forbidden, "restoring a make requires a moderator or an administrator")

@@ -17,8 +17,8 @@ const (
 // isUserImage reports whether a target is an image of a user.
 func isUserImage(on TargetType) bool { return on == OnAvatar || on == OnCover }
 
-// StageUserImage gives an id for the avatar or the cover of the caller, before its bytes are there. The
-// image replaces the one before when it is finalized.
+// StageUserImage returns an id for the avatar or the cover of the caller, before its bytes are
+// there. The image replaces the one before when it is finalized.
 func (s *Store) StageUserImage(ctx context.Context, caller auth.Caller, username string, on TargetType, name string) (*StagedUpload, error) {
 	u, err := s.User(ctx, caller, username)
 	if err != nil {
@@ -42,8 +42,8 @@ func checkUserImage(on TargetType, files []*File) error {
 	return nil
 }
 
-// showUserImage makes a finalized file the avatar or the cover of a locked user, and deletes the one
-// before. The garbage collector removes its bytes.
+// showUserImage makes a finalized file the avatar or the cover of a locked user, and deletes the
+// one before. The garbage collector removes its bytes.
 func showUserImage(ctx context.Context, tx bun.Tx, f *File) error {
 	_, err := tx.NewDelete().Model((*File)(nil)).
 		Where("target_type = ? AND target_id = ? AND state = ? AND id <> ?", f.TargetType, f.TargetID, Finalized, f.ID).Exec(ctx)

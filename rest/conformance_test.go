@@ -45,8 +45,8 @@ func TestEveryPublishedOperation(t *testing.T) {
 	}
 }
 
-// TestEveryPublishedParameter checks that the description names each parameter that the published
-// interface gives an operation, and says in words what each one is.
+// TestEveryPublishedParameter checks that the description names and explains each parameter of the
+// published interface.
 func TestEveryPublishedParameter(t *testing.T) {
 	text, err := OpenAPI(graph.New(nil), "")
 	if err != nil {
@@ -103,8 +103,8 @@ func TestEveryPublishedParameter(t *testing.T) {
 	}
 }
 
-// TestDocumentsListRefusals checks that the README names what the refused operations are about, and that
-// the guide lists each one.
+// TestDocumentsListRefusals checks that the README names what the refused operations are about, and
+// that the guide lists each one.
 func TestDocumentsListRefusals(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {

@@ -89,7 +89,7 @@ func (e *Error) WithFieldCode(code FieldCode) *Error {
 
 // Faults returns the errors about single inputs that err is or joins, in order.
 func Faults(err error) []*Error {
-	switch joined := err.(type) {
+	switch joined := err.(type) { //nolint:errorlint // it unwraps by itself, to find all
 	case *Error:
 		if joined.Field == "" {
 			return nil

@@ -193,8 +193,8 @@ func (r *run[E]) scalars(g *group[E], f *planned[E], ctx context.Context, args m
 	return c
 }
 
-// textLength returns about how long the JSON of values is that are texts. Without it, long texts would
-// be copied several times while their column grows.
+// textLength returns about how long the JSON of values is that are texts. Without it, long texts
+// would be copied several times while their column grows.
 func textLength(values []any) int {
 	n := 0
 	for _, v := range values {

@@ -116,8 +116,8 @@ func arguments(field *ast.FieldDefinition, n int) []string {
 	return all
 }
 
-// Probes returns probes of every field of the schema that a query reaches, for the rows of WorstRows
-// with the same n. username is the owner of those rows, who must call.
+// Probes returns probes of every field of the schema that a query reaches, for the rows of
+// WorstRows with the same n. username is the owner of those rows, who must call.
 func Probes(schema *ast.Schema, username string, n int) []Probe {
 	at := places(username, n)
 	var all []Probe

@@ -32,8 +32,8 @@ func postForm(t *testing.T, c *servertest.Client, path, name string, file []byte
 	return c.Do("POST", stored.Header.Get("Location"), nil)
 }
 
-// An avatar and a cover are uploaded by the form. They show wherever the user does, need no token, and
-// replace those before, whose files and bytes go.
+// An avatar and a cover are uploaded by the form. They show wherever the user does, need no token,
+// and replace those before, whose files and bytes go.
 func TestUserImages(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, nobody := s.User("ada"), s.User("bob"), s.Client("")
@@ -96,8 +96,8 @@ func TestUserImages(t *testing.T) {
 	}, derives)
 }
 
-// A deleted account is gone for everybody: nobody signs in to it, and what it owned is deleted with its
-// bytes. What others did stays, and comments keep their places without their texts.
+// A deleted account is gone for everyone: nobody signs in to it, and what it owned is deleted with
+// its bytes. What others did stays, and comments keep their places without their texts.
 func TestDeleteAccount(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
@@ -192,8 +192,8 @@ func TestDeleteAccount(t *testing.T) {
 	}, func(c *config.Settings) { c.PreviewWorkers = 0 })
 }
 
-// Users report comments, moderators hide and restore them, and restore the makes that were hidden with
-// their thing.
+// Users report comments, moderators hide and restore them, and restore the makes that were hidden
+// with their thing.
 func TestSpamAndRestoring(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()

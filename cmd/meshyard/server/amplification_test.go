@@ -39,7 +39,8 @@ func (c calibration) work() float64 {
 // affordable reports whether the work is within slack times the cost.
 func (c calibration) affordable() bool { return c.work() <= slack*(float64(c.Cost)+parsingWork) }
 
-// like reports whether the cost and the work are what they were when they were calibrated, within slack.
+// like reports whether the cost and the work are what they were when they were calibrated, within
+// slack.
 func (c calibration) like(known calibration) bool {
 	within := func(a, b float64) bool { return a+parsingWork <= slack*(b+parsingWork) }
 	return within(c.work(), known.work()) && within(float64(c.Cost), float64(known.Cost)) && within(float64(known.Cost), float64(c.Cost))
@@ -49,8 +50,8 @@ const calibrationTable = "testdata/amplification.tsv"
 
 // TestCostsFollowTheWork checks, for every field of the schema and the most expensive objects that
 // members can make, that the statements, rows and bytes that a field takes are within 4 times its
-// cost, and within 4 times what they were when costs were calibrated. -update writes the table anew,
-// for when costs were calibrated again.
+// cost, and within 4 times what they were when costs were calibrated. -update writes the table
+// again, for when costs were calibrated again.
 func TestCostsFollowTheWork(t *testing.T) {
 	table := readCalibration(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -125,8 +126,8 @@ func newMeter(t *testing.T, s *servertest.Server) meter {
 	return m
 }
 
-// measure counts what an operation takes. Where that is not fine, it counts again: the server also folds
-// counts and the like meanwhile. Accepted is whether its cost was within the limit.
+// measure counts what an operation takes. Where that is not fine, it counts again: the server also
+// folds counts and the like meanwhile. Accepted is whether its cost was within the limit.
 func (m meter) measure(document string, fine func(calibration) bool) (c calibration, accepted bool) {
 	m.t.Helper()
 	c, accepted = m.once(document)

@@ -36,7 +36,7 @@ func TestSuspension(t *testing.T) {
 			want, text string
 		}{
 			"by a member": {bob, "ada", "x", "FORBIDDEN", "moderator"}, "without the scope": {s.Client(s.Token("mod", auth.Read, auth.Write)), "ada", "x", "FORBIDDEN", "scope"},
-			"for nothing": {mod, "ada", " ", "BAD_USER_INPUT", "reason"}, "himself": {mod, "mod", "x", "BAD_USER_INPUT", "himself"}, "an administrator": {mod, "staff", "x", "FORBIDDEN", "administrators"},
+			"for nothing": {mod, "ada", " ", "BAD_USER_INPUT", "reason"}, "himself": {mod, "mod", "x", "BAD_USER_INPUT", "yourself"}, "an administrator": {mod, "staff", "x", "FORBIDDEN", "requires an administrator"},
 			"nobody": {mod, "nobody", "x", "NOT_FOUND", "exist"}, "with too long a reason": {mod, "ada", strings.Repeat("x", 2001), "BAD_USER_INPUT", "2000"},
 		} {
 			r := try.by.GraphQL(suspend, object{"name": try.whom, "reason": try.why})

@@ -218,8 +218,8 @@ func (a *Server) budget() func(r *http.Request, cost int) graphqlhttp.Budget {
 }
 
 // budgetOfREST charges REST operations from the same budget, but none more than the budget grows by
-// with each request: a client within the rate limit never meets the limit of costs by REST, whose pages
-// hold whole things.
+// with each request: a client within the rate limit never meets the limit of costs by REST, whose
+// pages hold whole things.
 func (a *Server) budgetOfREST(charge func(r *http.Request, cost int) graphqlhttp.Budget) func(r *http.Request, cost int) graphqlhttp.Budget {
 	if charge == nil {
 		return nil
