@@ -4810,8 +4810,8 @@ var sources = []*ast.Source{
 	{Name: "../account.graphqls", Input: `extend type Mutation {
   """
   Delete the caller's account, or as an administrator that of another user. The user is signed out
-  everywhere, and their name becomes ` + "`" + `deleted-ID` + "`" + `. A job deletes their things, makes, collections, likes
-  and files soon after. Their comments keep their places and lose their texts.
+  everywhere, and their name becomes ` + "`" + `deleted-ID` + "`" + `. A job deletes their things, makes, collections,
+  likes and files soon after. Their comments keep their places and lose their texts.
   """
   deleteAccount(
     "The account to delete."
@@ -4826,24 +4826,24 @@ var sources = []*ast.Source{
     input: StageUserImageInput!
   ): StageUserImagePayload @auth(scope: WRITE)
   """
-  Report a comment of another user as spam. For a moderator or an administrator it deletes the comment,
-  which can be restored.
+  Report a comment of another user as spam. For a moderator or an administrator it deletes the
+  comment, which can be restored.
   """
   reportSpam(
     "The comment to report."
     input: ReportSpamInput!
   ): ReportSpamPayload @auth(scope: WRITE)
   """
-  Show a comment again that is hidden as spam, or dismiss the report of one that is not hidden. Requires
-  a moderator or an administrator.
+  Show a comment again that is hidden as spam, or dismiss the report of one that is not hidden.
+  Requires a moderator or an administrator.
   """
   restoreComment(
     "The comment to restore."
     input: RestoreCommentInput!
   ): RestoreCommentPayload @auth(scope: ADMIN)
   """
-  Show a make again that is hidden because its thing was taken down and deleted. Requires a moderator or
-  an administrator.
+  Show a make again that is hidden because its thing was taken down and deleted. Requires a
+  moderator or an administrator.
   """
   restoreMake(
     "The make to restore."
@@ -4852,12 +4852,18 @@ var sources = []*ast.Source{
 }
 
 extend type User {
-  "The URL of the avatar in a size, or of the original until the sizes are made. Null if there is none."
+  """
+  The URL of the avatar in a size, or of the original until the sizes are made. Null if there is
+  none.
+  """
   avatarUrl(
     "Which of the sizes."
     size: ThumbnailSize! = LARGE
   ): String @goField(forceResolver: true, batch: true)
-  "The URL of the cover image in a size, or of the original until the sizes are made. Null if there is none."
+  """
+  The URL of the cover image in a size, or of the original until the sizes are made. Null if there
+  is none.
+  """
   coverUrl(
     "Which of the sizes."
     size: ThumbnailSize! = DISPLAY_LARGE
