@@ -566,7 +566,7 @@ func TestLookBesideDelete(t *testing.T) {
 				if i%2 == 0 {
 					for _, document := range []string{
 						`{ comments { nodes { body author { username } target { ... on Thing { name } ... on Make { name thing { name } } } } } }`,
-						`{ things { nodes { name creator { username } files { name target { __typename } } comments { nodes { body } } makes { nodes { name } } likers { nodes { username } } } } }`,
+						`{ things { nodes { name creator { username } files { name target { __typename } } comments(first: 20) { nodes { body } } makes { nodes { name } } likers { nodes { username } } } } }`,
 						`{ me { downloads { nodes { thing { name } file { name } } } downloadedThings { nodes { name } } likedThings { nodes { name } } } search { nodes { ... on Thing { name } } } }`,
 					} {
 						if r := bob.GraphQL(document, nil); r.Code() != "" {

@@ -21,7 +21,7 @@ func (m *matrix) filled(text string, sc scene, caller int) string {
 	own := map[string]func(user string) int64{
 		"mine":   func(user string) int64 { id, _, _ := m.thing(user, draft, draft); return id },
 		"upload": func(user string) int64 { return m.upload(user, "own.stl", m.stl) },
-		"shelf": func(user string) int64 {
+		"mycollection": func(user string) int64 {
 			return must(m.s.Store.CreateCollection(context.Background(), m.as(user), models.NewCollection{Name: "collection"}))(m.t).ID
 		},
 	}
@@ -40,7 +40,7 @@ func (m *matrix) filled(text string, sc scene, caller int) string {
 	})
 }
 
-var placeholder = regexp.MustCompile(`\$(thing|file|image|copy|comment|collection|userid|user|tag|slug|term|token|app|id|mine|upload|shelf)\b`)
+var placeholder = regexp.MustCompile(`\$(thing|file|image|copy|comment|collection|userid|user|tag|slug|term|token|app|id|mine|upload|mycollection)\b`)
 
 // byGraphQL calls by GraphQL.
 func (m *matrix) byGraphQL(c *servertest.Client, p permission, document string) verdictOf {
@@ -138,7 +138,7 @@ func (m *matrix) request(operation, body string, sc scene, caller int) restReque
 	}
 	path := parameter.ReplaceAllString(at.path, "$$$1")
 	path = strings.NewReplacer("{ids}", "$thing", "$ids", "$thing", "{startDate}", "2026-01-01", "{endDate}", "2026-01-02").Replace(path)
-	for name, own := range map[string]string{"thing": "$mine", "collection": "$shelf"} {
+	for name, own := range map[string]string{"thing": "$mine", "collection": "$mycollection"} {
 		if sc[name] == "" {
 			path = strings.ReplaceAll(path, "$"+name, own)
 		}

@@ -2,7 +2,7 @@ package server_test
 
 // permission is a row of the matrix for each of its scenes: an operation or a field, and how it is
 // called by both APIs. Placeholders such as $name are replaced by values of the scene, or by
-// objects of the caller: $mine is a draft, $upload a pending upload, $category a collection.
+// objects of the caller: $mine is a draft, $upload a pending upload, $mycollection a collection.
 type permission struct {
 	field  string
 	scenes string // separated by ", "; none if no object is concerned
@@ -81,7 +81,7 @@ var permissions = []struct {
 		{"Thing.remixes", "catalogue", `{ thing(id: $thing) { remixes { totalCount nodes { is: name } } } }`, "get_things_thing_id_derivatives", ""},
 		{"Thing.makes", "catalogue", `{ thing(id: $thing) { makes { totalCount nodes { is: name } } } }`, "get_things_thing_id_copies get_things_thing_id_prints", ""},
 		{"Thing.comments", "catalogue", `{ thing(id: $thing) { comments { totalCount nodes { is: body } } } }`, "get_things_thing_id_comments get_things_thing_id_root_comments get_things_thing_id_threaded_comments", ""},
-		{"Mesh.duplicates", "catalogue", `{ thing(id: $thing) { files(kinds: [MODEL]) { mesh { duplicates(first: 100) { totalCount nodes { is: name } } } } } }`, "", ""},
+		{"Mesh.duplicates", "catalogue", `{ thing(id: $thing) { files(first: 10, kinds: [MODEL]) { mesh { duplicates(first: 100) { totalCount nodes { is: name } } } } } }`, "", ""},
 		{"Query.makes", "catalogue", `{ makes(first: 100) { totalCount nodes { is: name } } }`, "get_copies", ""},
 		{"Query.comments", "catalogue", `{ comments(first: 100) { totalCount nodes { is: body } } }`, "get_comments", ""},
 		{"Query.collections", "catalogue", `{ collections(first: 100) { totalCount nodes { is: name } } }`, "get_collections", ""},
@@ -153,9 +153,9 @@ var permissions = []struct {
 		{"Mutation.createCollection", "", `mutation { createCollection(input: {name: "collection"}) { collection { id } } }`, "post_collections", `{"name": "collection"}`},
 		{"Mutation.updateCollection", "collection", `mutation { updateCollection(input: {id: $collection, description: "changed"}) { collection { id } } }`, "patch_collections_collection_id", `{"description": "changed"}`},
 		{"Mutation.deleteCollection", "collection", `mutation { deleteCollection(input: {id: $collection}) { deletedId } }`, "delete_collections_collection_id", ""},
-		{"Mutation.addToCollection, it", things, `mutation { addToCollection(input: {collectionId: $collection, thingId: $thing}) { collection { id } } }`, "post_collections_collection_id_thing_thing_id", ""},
+		{"Mutation.addToCollection, it", things, `mutation { addToCollection(input: {collectionId: $mycollection, thingId: $thing}) { collection { id } } }`, "post_collections_collection_id_thing_thing_id", ""},
 		{"Mutation.addToCollection, to it", "collection", `mutation { addToCollection(input: {collectionId: $collection, thingId: $mine}) { collection { id } } }`, "post_collections_collection_id_thing_thing_id", ""},
-		{"Mutation.removeFromCollection, it", things, `mutation { removeFromCollection(input: {collectionId: $collection, thingId: $thing}) { collection { id } } }`, "delete_collections_collection_id_thing_thing_id", ""},
+		{"Mutation.removeFromCollection, it", things, `mutation { removeFromCollection(input: {collectionId: $mycollection, thingId: $thing}) { collection { id } } }`, "delete_collections_collection_id_thing_thing_id", ""},
 		{"Mutation.removeFromCollection, from it", "collection", `mutation { removeFromCollection(input: {collectionId: $collection, thingId: $mine}) { collection { id } } }`, "delete_collections_collection_id_thing_thing_id", ""},
 		{"Mutation.updateProfile", "user", `mutation { updateProfile(input: {username: $user, bio: "changed"}) { user { id } } }`, "patch_users_username", `{"bio": "changed"}`},
 		{"Mutation.stageUserImage", "user", `mutation { stageUserImage(input: {username: $user, kind: AVATAR, name: "a.png"}) { upload { fileId } } }`, "post_users_username_avatar_image post_users_username_cover_image", `{"filename": "a.png"}`},
@@ -169,7 +169,7 @@ var permissions = []struct {
 		{"Mutation.toggleWatch", makes, `mutation { toggleWatch(input: {target: {type: MAKE, id: $copy}}) { isWatched } }`, "post_copies_copy_id_toggle_watch", ""},
 		{"Mutation.toggleWatch", "collection", `mutation { toggleWatch(input: {target: {type: COLLECTION, id: $collection}}) { isWatched } }`, "post_collections_collection_id_watch", ""},
 		{"Mutation.toggleLike", "collection", `mutation { toggleLike(input: {target: {type: COLLECTION, id: $collection}}) { isLiked } }`, "post_collections_collection_id_like", ""},
-		{"Mutation.moveThings, it", things, `mutation { moveThings(input: {thingIds: [$thing], collectionId: $collection}) { thingIds } }`, "post_thingops_ids_copy post_thingops_ids_move post_collections_collection_id_move_thing_id", `{"source_collection_id": $collection, "target_collection_id": $collection}`},
+		{"Mutation.moveThings, it", things, `mutation { moveThings(input: {thingIds: [$thing], collectionId: $mycollection}) { thingIds } }`, "post_thingops_ids_copy post_thingops_ids_move post_collections_collection_id_move_thing_id", `{"source_collection_id": $mycollection, "target_collection_id": $mycollection}`},
 		{"Mutation.moveThings, to it", "collection", `mutation { moveThings(input: {thingIds: [$mine], collectionId: $collection}) { thingIds } }`, "post_thingops_ids_copy", `{"target_collection_id": $collection}`},
 		{"Mutation.removeThings", "collection", `mutation { removeThings(input: {thingIds: [$mine], collectionId: $collection}) { thingIds } }`, "post_thingops_ids_remove", `{"collection_id": $collection}`},
 		{"Mutation.removeThings, from all", things, `mutation { removeThings(input: {thingIds: [$thing]}) { thingIds } }`, "delete_things_thing_id_collections", ""},
