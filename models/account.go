@@ -105,32 +105,34 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 	// It acts as the owner, who may delete also what was taken down.
 	owner := auth.Caller{UserID: userID, Role: auth.Moderator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
 	purges := []struct {
-		what string
-		of   *bun.SelectQuery
-		with func(ctx context.Context, id int64) error
+		table, where string
+		remove       func(ctx context.Context, id int64) error
 	}{
-		{"likes", s.db.write.NewSelect().Table("likes").Where("user_id = ?", userID), func(ctx context.Context, id int64) error { return s.purgeLike(ctx, id) }},
-		{"makes", s.db.write.NewSelect().Table("makes").Where("owner_id = ?", userID), func(ctx context.Context, id int64) error { return s.DeleteMake(ctx, owner, id) }},
-		{"things", s.db.write.NewSelect().Table("things").Where("owner_id = ?", userID), func(ctx context.Context, id int64) error { return s.DeleteThing(ctx, owner, id) }},
-		{"collections", s.db.write.NewSelect().Table("collections").Where("owner_id = ?", userID), func(ctx context.Context, id int64) error { return s.DeleteCollection(ctx, owner, id) }},
-		{"comments", s.db.write.NewSelect().Table("comments").Where("owner_id = ? AND deleted_at IS NULL", userID), func(ctx context.Context, id int64) error {
+		{"likes", "user_id = ?", s.purgeLike},
+		{"makes", "owner_id = ?", func(ctx context.Context, id int64) error { return s.DeleteMake(ctx, owner, id) }},
+		{"things", "owner_id = ?", func(ctx context.Context, id int64) error { return s.DeleteThing(ctx, owner, id) }},
+		{"collections", "owner_id = ?", func(ctx context.Context, id int64) error { return s.DeleteCollection(ctx, owner, id) }},
+		{"comments", "owner_id = ? AND deleted_at IS NULL", func(ctx context.Context, id int64) error {
 			_, err := s.DeleteComment(ctx, owner, id)
 			return err
 		}},
-		{"files", s.db.write.NewSelect().Table("files").Where("owner_id = ?", userID), func(ctx context.Context, id int64) error { return s.purgeFile(ctx, id) }},
+		{"files", "owner_id = ?", s.purgeFile},
 	}
 	for _, p := range purges {
-		for {
+		for last := int64(0); ; {
 			var ids []int64
-			if err := p.of.Column("id").OrderExpr("id").Limit(100).Scan(ctx, &ids); err != nil {
+			err := s.db.write.NewSelect().Table(p.table).Column("id").Where(p.where, userID).Where("id > ?", last).
+				OrderExpr("id").Limit(100).Scan(ctx, &ids)
+			if err != nil {
 				return err
 			}
 			if len(ids) == 0 {
 				break
 			}
+			last = ids[len(ids)-1]
 			for _, id := range ids {
-				if err := p.with(ctx, id); err != nil && CodeOf(err) != NotFound {
-					return fmt.Errorf("purge account %d: %s %d: %w", userID, p.what, id, err)
+				if err := p.remove(ctx, id); err != nil && CodeOf(err) != NotFound {
+					return fmt.Errorf("purge account %d: %s %d: %w", userID, p.table, id, err)
 				}
 			}
 		}

@@ -197,7 +197,7 @@ func TestOnlySomeCommandsCreate(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(empty.data, "bucket"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, err := empty.try("fsck"); exitStatus(err) != 1 || !strings.Contains(stderr, "it lacks 0001_foundation") || !strings.Contains(stderr, "run meshyard migrate") {
+	if _, stderr, err := empty.try("fsck"); exitStatus(err) != 1 || !strings.Contains(stderr, "migrations 0001_foundation, ") || !strings.Contains(stderr, "run meshyard migrate") {
 		t.Errorf("fsck on an empty PostgreSQL database: %v, %q", err, stderr)
 	}
 	c.run("migrate")

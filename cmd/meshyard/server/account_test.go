@@ -120,8 +120,12 @@ func TestDeleteAccount(t *testing.T) {
 		}
 		bob.Do("POST", "/users/ada/followers", nil).Want(t, 200)
 		bob.Do("POST", fmt.Sprintf("/things/%d/likes", hers), nil).Want(t, 200)
-		collection := read(t, ada.Do("POST", "/collections", object{"name": "Shelf"}))
+		collection := read(t, ada.Do("POST", "/collections", object{"name": "Useful"}))
 		ada.Do("POST", fmt.Sprintf("/collections/%v/thing/%d", collection["id"], his), nil).Want(t, 200)
+		var last any
+		for i := range 101 { // the job reads 100 at a time
+			last = read(t, ada.Do("POST", "/collections", object{"name": fmt.Sprint("Collection ", i)}))["id"]
+		}
 		ada.Do("PATCH", "/users/me", object{"first_name": "Ada", "bio": "*Me*."}).Want(t, 200)
 		ada.Upload("pending.stl", stl)
 		ada.Get(fmt.Sprintf("/things/%d/files", his)).Want(t, 200)
@@ -150,7 +154,7 @@ func TestDeleteAccount(t *testing.T) {
 		if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range []string{fmt.Sprint("/things/", hers), fmt.Sprint("/things/", draft), "/copies/1", fmt.Sprintf("/collections/%v", collection["id"])} {
+		for _, path := range []string{fmt.Sprint("/things/", hers), fmt.Sprint("/things/", draft), "/copies/1", fmt.Sprintf("/collections/%v", collection["id"]), fmt.Sprintf("/collections/%v", last)} {
 			staff.Get(path).Want(t, 404)
 		}
 		s.Fold()
