@@ -17,10 +17,13 @@ const client = new Client({
   exchanges: [fetchExchange],
 });
 
-async function run<Data, Variables extends AnyVariables>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Data> {
+// Root fields are null only beside an error, so that one failing field leaves the others their data.
+type Whole<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
+
+async function run<Data, Variables extends AnyVariables>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Whole<Data>> {
   const { data, error } = await client.mutation(document, variables);
   if (error || !data) throw error ?? new Error('no data');
-  return data;
+  return data as Whole<Data>;
 }
 
 const { createThing: { thing } } = await run(graphql(`
@@ -60,7 +63,7 @@ await run(graphql(`
 const { data, error } = await client.query(graphql(`
   query TadaList { things(first: 5, sort: NEWEST) { nodes { id name likeCount } } }`), {});
 if (error) throw error;
-if (!data?.things.nodes.some(node => node.id === thing.id)) throw new Error('the list of the newest things lacks the published one');
+if (!data?.things?.nodes.some(node => node.id === thing.id)) throw new Error('the list of the newest things lacks the published one');
 
 const { recordDownload: { url } } = await run(graphql(`
   mutation TadaDownload($file: ID!) { recordDownload(input: { fileId: $file }) { url } }`), { file: upload.fileId });

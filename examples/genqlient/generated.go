@@ -13,7 +13,7 @@ import (
 // CreateThingCreateThingCreateThingPayload includes the requested fields of the GraphQL type CreateThingPayload.
 // The GraphQL type's documentation follows.
 //
-// What createThing answers.
+// Payload of `createThing`.
 type CreateThingCreateThingCreateThingPayload struct {
 	// The new draft.
 	Thing CreateThingCreateThingCreateThingPayloadThing `json:"thing"`
@@ -27,11 +27,11 @@ func (v *CreateThingCreateThingCreateThingPayload) GetThing() CreateThingCreateT
 // CreateThingCreateThingCreateThingPayloadThing includes the requested fields of the GraphQL type Thing.
 // The GraphQL type's documentation follows.
 //
-// A shareable design: files belong to it, makes and comments refer to it.
+// A shareable design with its files. Makes and comments refer to it.
 type CreateThingCreateThingCreateThingPayloadThing struct {
-	// Decimal; the same integer as in the REST face.
+	// The decimal id, the same integer as in the REST API.
 	Id string `json:"id"`
-	// Whether everybody may see it.
+	// Whether the thing is a draft or published.
 	State PublicationState `json:"state"`
 }
 
@@ -43,7 +43,7 @@ func (v *CreateThingCreateThingCreateThingPayloadThing) GetState() PublicationSt
 
 // CreateThingResponse is returned by CreateThing on success.
 type CreateThingResponse struct {
-	// Create a draft that belongs to the caller. Nobody else sees it until it is published.
+	// Create a thing as a draft, which only the caller can see until it is published.
 	CreateThing CreateThingCreateThingCreateThingPayload `json:"createThing"`
 }
 
@@ -55,11 +55,11 @@ func (v *CreateThingResponse) GetCreateThing() CreateThingCreateThingCreateThing
 // FileProcessingFileProcessing includes the requested fields of the GraphQL type Processing.
 // The GraphQL type's documentation follows.
 //
-// How far the work on a file is, once for each content, however many files hold it.
+// The progress of processing a file. Files with the same bytes are processed once.
 type FileProcessingFileProcessing struct {
-	// Where it stands.
+	// The state.
 	State ProcessingState `json:"state"`
-	// Why it failed, in words for the file's owner; null where it did not.
+	// Why processing failed, in words for the file's owner; null unless FAILED.
 	Error string `json:"error"`
 }
 
@@ -71,7 +71,8 @@ func (v *FileProcessingFileProcessing) GetError() string { return v.Error }
 
 // FileProcessingResponse is returned by FileProcessing on success.
 type FileProcessingResponse struct {
-	// How far the work on a file's preview is: at once, whenever that changes, and for the last time when it is done or has failed.
+	// The processing state of a file: once at the start, whenever it changes, and a last time when
+	// processing ends.
 	FileProcessing FileProcessingFileProcessing `json:"fileProcessing"`
 }
 
@@ -80,13 +81,13 @@ func (v *FileProcessingResponse) GetFileProcessing() FileProcessingFileProcessin
 	return v.FileProcessing
 }
 
-// Where a file stands in its life.
+// The state of a file.
 type FileState string
 
 const (
-	// Uploaded and waiting to be finalized; seen by its owner alone, and removed at `expiresAt`.
+	// Uploaded but not finalized. Only its owner can see it, and it is deleted at `expiresAt`.
 	FileStatePending FileState = "PENDING"
-	// Hanging on a thing, a make or a comment.
+	// Attached to a thing, a make or a comment.
 	FileStateFinalized FileState = "FINALIZED"
 )
 
@@ -98,9 +99,9 @@ var AllFileState = []FileState{
 // FinalizeFilesFinalizeFilesFinalizeFilesPayload includes the requested fields of the GraphQL type FinalizeFilesPayload.
 // The GraphQL type's documentation follows.
 //
-// What finalizeFiles answers.
+// Payload of `finalizeFiles`.
 type FinalizeFilesFinalizeFilesFinalizeFilesPayload struct {
-	// The files, in the order of the input.
+	// The files in the order of the input.
 	Files []FinalizeFilesFinalizeFilesFinalizeFilesPayloadFilesFile `json:"files"`
 }
 
@@ -112,11 +113,11 @@ func (v *FinalizeFilesFinalizeFilesFinalizeFilesPayload) GetFiles() []FinalizeFi
 // FinalizeFilesFinalizeFilesFinalizeFilesPayloadFilesFile includes the requested fields of the GraphQL type File.
 // The GraphQL type's documentation follows.
 //
-// A file, from its upload on. The id that it gets there stays.
+// An uploaded file. Its id stays the same when it is finalized.
 type FinalizeFilesFinalizeFilesFinalizeFilesPayloadFilesFile struct {
-	// Decimal; the same integer as in the REST face.
+	// The decimal id, the same integer as in the REST API.
 	Id string `json:"id"`
-	// Where it stands in its life.
+	// Whether the file is a pending upload or finalized.
 	State FileState `json:"state"`
 }
 
@@ -130,8 +131,9 @@ func (v *FinalizeFilesFinalizeFilesFinalizeFilesPayloadFilesFile) GetState() Fil
 
 // FinalizeFilesResponse is returned by FinalizeFiles on success.
 type FinalizeFilesResponse struct {
-	// Hang pending uploads on a thing, a make or a comment of the caller, all of them or none. A file that hangs there already is left as it
-	// is, so the call can be repeated; one that hangs elsewhere is a CONFLICT.
+	// Attach pending uploads to a thing, a make or a comment of the caller: all of them or none. Files
+	// that are already attached to it are left as they are, so the call can be repeated; a file that is
+	// attached elsewhere is a CONFLICT.
 	FinalizeFiles FinalizeFilesFinalizeFilesFinalizeFilesPayload `json:"finalizeFiles"`
 }
 
@@ -142,7 +144,7 @@ func (v *FinalizeFilesResponse) GetFinalizeFiles() FinalizeFilesFinalizeFilesFin
 
 // ListThingsResponse is returned by ListThings on success.
 type ListThingsResponse struct {
-	// The published things, the latest published first unless asked otherwise.
+	// The published things, newest first by default.
 	Things ListThingsThingsThingConnection `json:"things"`
 }
 
@@ -152,9 +154,9 @@ func (v *ListThingsResponse) GetThings() ListThingsThingsThingConnection { retur
 // ListThingsThingsThingConnection includes the requested fields of the GraphQL type ThingConnection.
 // The GraphQL type's documentation follows.
 //
-// Things, a part of a longer list.
+// A page of things.
 type ListThingsThingsThingConnection struct {
-	// The things alone.
+	// The things of this page.
 	Nodes []ListThingsThingsThingConnectionNodesThing `json:"nodes"`
 }
 
@@ -166,11 +168,11 @@ func (v *ListThingsThingsThingConnection) GetNodes() []ListThingsThingsThingConn
 // ListThingsThingsThingConnectionNodesThing includes the requested fields of the GraphQL type Thing.
 // The GraphQL type's documentation follows.
 //
-// A shareable design: files belong to it, makes and comments refer to it.
+// A shareable design with its files. Makes and comments refer to it.
 type ListThingsThingsThingConnectionNodesThing struct {
-	// Decimal; the same integer as in the REST face.
+	// The decimal id, the same integer as in the REST API.
 	Id string `json:"id"`
-	// At most 200 characters.
+	// The name, at most 200 characters.
 	Name string `json:"name"`
 }
 
@@ -180,19 +182,19 @@ func (v *ListThingsThingsThingConnectionNodesThing) GetId() string { return v.Id
 // GetName returns ListThingsThingsThingConnectionNodesThing.Name, and is useful for accessing the field via an interface.
 func (v *ListThingsThingsThingConnectionNodesThing) GetName() string { return v.Name }
 
-// How far the work on a file is.
+// The state of the processing of a file.
 type ProcessingState string
 
 const (
-	// It has not begun: the file is not finalized, or others are worked on.
+	// Not started: the file is not finalized, or other files are being processed.
 	ProcessingStateWaiting ProcessingState = "WAITING"
-	// It is under way.
+	// In progress.
 	ProcessingStateRunning ProcessingState = "RUNNING"
-	// All that can be derived is there.
+	// Finished.
 	ProcessingStateDone ProcessingState = "DONE"
-	// Nothing can be derived; `error` says why. The bytes are there as they were uploaded.
+	// Nothing could be derived; `error` says why. The file itself is unaffected.
 	ProcessingStateFailed ProcessingState = "FAILED"
-	// Nothing is derived of files of this type.
+	// Files of this type are not processed.
 	ProcessingStateNotApplicable ProcessingState = "NOT_APPLICABLE"
 )
 
@@ -204,13 +206,13 @@ var AllProcessingState = []ProcessingState{
 	ProcessingStateNotApplicable,
 }
 
-// Who may see a thing or a make.
+// The visibility of a thing or a make.
 type PublicationState string
 
 const (
-	// Its owner alone.
+	// Visible to its owner only.
 	PublicationStateDraft PublicationState = "DRAFT"
-	// Everybody with a token, and anybody for its public files.
+	// Visible to everyone. Its files can be downloaded without a token.
 	PublicationStatePublished PublicationState = "PUBLISHED"
 )
 
@@ -222,9 +224,9 @@ var AllPublicationState = []PublicationState{
 // PublishThingPublishThingPublishThingPayload includes the requested fields of the GraphQL type PublishThingPayload.
 // The GraphQL type's documentation follows.
 //
-// What publishThing answers.
+// Payload of `publishThing`.
 type PublishThingPublishThingPublishThingPayload struct {
-	// The thing, published.
+	// The published thing.
 	Thing PublishThingPublishThingPublishThingPayloadThing `json:"thing"`
 }
 
@@ -236,9 +238,9 @@ func (v *PublishThingPublishThingPublishThingPayload) GetThing() PublishThingPub
 // PublishThingPublishThingPublishThingPayloadThing includes the requested fields of the GraphQL type Thing.
 // The GraphQL type's documentation follows.
 //
-// A shareable design: files belong to it, makes and comments refer to it.
+// A shareable design with its files. Makes and comments refer to it.
 type PublishThingPublishThingPublishThingPayloadThing struct {
-	// Whether everybody may see it.
+	// Whether the thing is a draft or published.
 	State PublicationState `json:"state"`
 }
 
@@ -249,8 +251,8 @@ func (v *PublishThingPublishThingPublishThingPayloadThing) GetState() Publicatio
 
 // PublishThingResponse is returned by PublishThing on success.
 type PublishThingResponse struct {
-	// Show a draft to everybody. It needs a description and at least one finalized model file; what is missing is told in
-	// `extensions.reasons`. A thing that is published already stays as it is.
+	// Publish a draft. It needs a description and at least one finalized model; what is missing is
+	// listed in `extensions.fields`. Publishing twice has no effect.
 	PublishThing PublishThingPublishThingPublishThingPayload `json:"publishThing"`
 }
 
@@ -262,9 +264,9 @@ func (v *PublishThingResponse) GetPublishThing() PublishThingPublishThingPublish
 // RecordDownloadRecordDownloadRecordDownloadPayload includes the requested fields of the GraphQL type RecordDownloadPayload.
 // The GraphQL type's documentation follows.
 //
-// What recordDownload answers.
+// Payload of `recordDownload`.
 type RecordDownloadRecordDownloadRecordDownloadPayload struct {
-	// Where the bytes are, for whoever holds the address, with no token.
+	// A signed URL of the bytes. It needs no token.
 	Url string `json:"url"`
 }
 
@@ -273,7 +275,8 @@ func (v *RecordDownloadRecordDownloadRecordDownloadPayload) GetUrl() string { re
 
 // RecordDownloadResponse is returned by RecordDownload on success.
 type RecordDownloadResponse struct {
-	// Append a file to the caller's download history and get an address for its bytes. Each call is one download.
+	// Record a download in the caller's history and return a URL of the file's bytes. Each call counts
+	// as one download.
 	RecordDownload RecordDownloadRecordDownloadRecordDownloadPayload `json:"recordDownload"`
 }
 
@@ -284,8 +287,8 @@ func (v *RecordDownloadResponse) GetRecordDownload() RecordDownloadRecordDownloa
 
 // StageUploadResponse is returned by StageUpload on success.
 type StageUploadResponse struct {
-	// Get an id and a signed form for a file whose bytes are sent later, to an address of their own and with no token. `finalizeFiles`
-	// then hangs it on the target.
+	// Start a staged upload: get a file id and a signed form, to which the bytes are posted without a
+	// token. `finalizeFiles` then attaches the file to its target.
 	StageUpload StageUploadStageUploadStageUploadPayload `json:"stageUpload"`
 }
 
@@ -297,9 +300,9 @@ func (v *StageUploadResponse) GetStageUpload() StageUploadStageUploadStageUpload
 // StageUploadStageUploadStageUploadPayload includes the requested fields of the GraphQL type StageUploadPayload.
 // The GraphQL type's documentation follows.
 //
-// What stageUpload answers.
+// Payload of `stageUpload`.
 type StageUploadStageUploadStageUploadPayload struct {
-	// The form to post the bytes with.
+	// The form to post the bytes to.
 	Upload StageUploadStageUploadStageUploadPayloadUploadStagedUpload `json:"upload"`
 }
 
@@ -311,13 +314,14 @@ func (v *StageUploadStageUploadStageUploadPayload) GetUpload() StageUploadStageU
 // StageUploadStageUploadStageUploadPayloadUploadStagedUpload includes the requested fields of the GraphQL type StagedUpload.
 // The GraphQL type's documentation follows.
 //
-// An upload that has an id and a target and waits for its bytes.
+// A staged upload that waits for its bytes.
 type StageUploadStageUploadStageUploadPayloadUploadStagedUpload struct {
-	// The id that the file will have. It can be looked at once the bytes are there.
+	// The id that the file will have. It can be queried once the bytes have arrived.
 	FileId string `json:"fileId"`
-	// Where to POST the form, as multipart/form-data: the fields, then the bytes as part `file`.
+	// Where to POST the form as multipart/form-data: first `formFields`, then the bytes as the part
+	// `file`.
 	FormAction string `json:"formAction"`
-	// The fields of the form, to be sent as they are. They are signed.
+	// The form fields, which are signed and must be sent unchanged.
 	FormFields []StageUploadStageUploadStageUploadPayloadUploadStagedUploadFormFieldsFormField `json:"formFields"`
 }
 
@@ -339,11 +343,11 @@ func (v *StageUploadStageUploadStageUploadPayloadUploadStagedUpload) GetFormFiel
 // StageUploadStageUploadStageUploadPayloadUploadStagedUploadFormFieldsFormField includes the requested fields of the GraphQL type FormField.
 // The GraphQL type's documentation follows.
 //
-// A field of a form.
+// A form field.
 type StageUploadStageUploadStageUploadPayloadUploadStagedUploadFormFieldsFormField struct {
-	// The field's name.
+	// The name of the field.
 	Name string `json:"name"`
-	// The field's value.
+	// The value of the field.
 	Value string `json:"value"`
 }
 
