@@ -17,6 +17,7 @@ import (
 func TestDownloadsShareCommits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var statements [][]int64
+		var mu sync.Mutex // guards kept
 		kept := make(map[int64]int)
 		const deleted = 13
 		log := downloadLog{insert: func(ctx context.Context, rows []*Download) error {
@@ -34,6 +35,8 @@ func TestDownloadsShareCommits(t *testing.T) {
 					return &pgconn.PgError{Code: "23503"}
 				}
 			}
+			mu.Lock()
+			defer mu.Unlock()
 			for _, id := range files {
 				kept[id]++
 			}
@@ -49,6 +52,8 @@ func TestDownloadsShareCommits(t *testing.T) {
 					ctx = leaving
 				}
 				err := log.record(ctx, &Download{FileID: id})
+				mu.Lock()
+				defer mu.Unlock()
 				switch {
 				case id == 7 && !errors.Is(err, context.Canceled), id == deleted && !isForeignKey(err), id != 7 && id != deleted && (err != nil || kept[id] != 1):
 					t.Errorf("download %d: %v, kept %d times", id, err, kept[id])
