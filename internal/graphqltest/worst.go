@@ -3,6 +3,7 @@ package graphqltest
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Base is the least id of the rows that WorstRows adds.
@@ -21,9 +22,10 @@ var (
 // the newest, Base+n, is the worst.
 func WorstRows(owner int64, n int) []string {
 	const at = "'2026-03-04 05:06:07.008009+00:00'"
+	recent := time.Now().UTC().Format("'2006-01-02 15:04:05.000000+00:00'") // of what the server removes when it is old
 	numbers := func(of int, insert, values string) string {
 		return fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO %s SELECT %s FROM n", of, insert,
-			strings.NewReplacer("$b", fmt.Sprint(Base), "$w", fmt.Sprint(Base+n), "$me", fmt.Sprint(owner), "$at", at, "$n", fmt.Sprint(n),
+			strings.NewReplacer("$b", fmt.Sprint(Base), "$w", fmt.Sprint(Base+n), "$me", fmt.Sprint(owner), "$at", at, "$recent", recent, "$n", fmt.Sprint(n),
 				"$long", fmt.Sprintf("CASE WHEN i > %d THEN '%s' ELSE 'short' END", n-100, longText),
 				"$html", fmt.Sprintf("CASE WHEN i > %d THEN '%s' ELSE 'short' END", n-100, longHTML),
 				"$sum", "'"+strings.Repeat("a", 56)+"' || CAST(10000000 + i AS text)").Replace(values))
@@ -60,9 +62,9 @@ func WorstRows(owner int64, n int) []string {
 		numbers(99, "collection_things (collection_id, thing_id, created_at)", "$b + i, $w, $at"),
 		numbers(n, "downloads (user_id, file_id, thing_id, created_at, folded)", "$me, $b + i, $b + i, $at, true"),
 		numbers(n, "watches (user_id, target_type, target_id, created_at)", "$me, 'thing', $b + i, $at"),
-		numbers(n, "notifications (user_id, kind, actor_id, target_type, target_id, created_at)", "$me, 'comment', $b + i, 'comment', $b + i, $at"),
+		numbers(n, "notifications (user_id, kind, actor_id, target_type, target_id, created_at)", "$me, 'comment', $b + i, 'comment', $b + i, $recent"),
 		numbers(100, "tokens (user_id, name, sha256, scopes, created_at)", "$me, 'token', $sum, 'read', $at"),
 		numbers(n, "moderation_log (actor_id, action, user_id, thing_id, role, reason, created_at)", "$me, 'take_down_thing', $me, $b + i, '', 'long', $at"),
-		numbers(n, "deprecated_calls (operation, token_id, user_agent, calls, first_at, last_at)", "'newest', $b + i, 'agent', 1, $at, $at"),
+		numbers(n, "deprecated_calls (operation, token_id, user_agent, calls, first_at, last_at)", "'newest', $b + i, 'agent', 1, $recent, $recent"),
 	}
 }

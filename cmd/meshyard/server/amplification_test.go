@@ -62,7 +62,7 @@ func TestCostsFollowTheWork(t *testing.T) {
 				continue
 			}
 			known, ok := table[p.Name]
-			c, accepted := m.measure(p.Document(1), func(c calibration) bool { return c.affordable() && (*update || c.like(known)) })
+			c, accepted := m.measure(p.Document(1), func(c calibration) bool { return !*update && c.affordable() && c.like(known) })
 			if !accepted {
 				continue // too expensive to be asked for
 			}
