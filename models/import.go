@@ -462,7 +462,7 @@ func (l *loader) index(ctx context.Context, tx bun.Tx, ix *index, documents []in
 	return learned, learn(ctx, tx, ix, slices.Clone(learned))
 }
 
-// author is the user whom a thing is of.
+// author returns the username of the creator of a thing.
 func author(th dataset.Thing) string {
 	name := strings.Map(func(r rune) rune {
 		if r < 0x80 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("_.-", r)) {

@@ -40,7 +40,7 @@ type ModerationEntry struct {
 	ID        int64 `bun:",pk,autoincrement"`
 	ActorID   int64
 	Action    Action
-	UserID    int64     // whom it concerns; for a thing, its owner
+	UserID    int64     // the user concerned; for a thing, its owner
 	ThingID   int64     `bun:",nullzero"` // 0: no thing. It stays when the thing is gone
 	ObjectID  int64     `bun:",nullzero"` // the make, comment or file that was deleted; 0: none
 	Role      auth.Role // that was given; empty where none was

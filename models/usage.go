@@ -113,8 +113,8 @@ func (s *Store) SaveUsage(ctx context.Context) error {
 	return errors.Join(s.saveCalls(ctx, calls), s.saveUses(ctx, tokens), s.saveActivity(ctx, users))
 }
 
-// saveActivity keeps when users were active, all of them with the time of the last. Those of whom
-// an activity was kept within activeEvery are left as they are.
+// saveActivity saves when users were last active, with the latest of the times for all of them. It
+// skips users whose saved time is less than activeEvery old.
 func (s *Store) saveActivity(ctx context.Context, users map[int64]time.Time) error {
 	if len(users) == 0 {
 		return nil

@@ -13,7 +13,8 @@ import (
 // Lookups of the same by the same caller at the same time share one run: what many ask for at once,
 // such as the first page of the newest, is what is dear to make.
 
-// lookupKey names what is looked up, and for whom. All that an answer depends on is in it.
+// lookupKey returns a key of everything that the answer to a request depends on, such as the
+// caller.
 func lookupKey(r *http.Request) string {
 	caller, _ := auth.From(r.Context())
 	return caller.Key() + " " + auth.Account(r.Context()) + " " + r.Method + " " + r.URL.EscapedPath() + "?" + r.URL.RawQuery

@@ -4857,7 +4857,7 @@ extend type User {
   none.
   """
   avatarUrl(
-    "Which of the sizes."
+    "The size of the image."
     size: ThumbnailSize! = LARGE
   ): String @goField(forceResolver: true, batch: true)
   """
@@ -4865,7 +4865,7 @@ extend type User {
   is none.
   """
   coverUrl(
-    "Which of the sizes."
+    "The size of the image."
     size: ThumbnailSize! = DISPLAY_LARGE
   ): String @goField(forceResolver: true, batch: true)
 }
@@ -5131,12 +5131,12 @@ extend type Mutation {
   ignored.
   """
   removeThings(
-    "The things and the collections."
+    "The things, and the collection to remove them from."
     input: RemoveThingsInput!
   ): RemoveThingsPayload @auth(scope: WRITE)
 }
 
-"A collection by its id."
+"A list of things that a user put together."
 type Collection {
   "The decimal id, the same integer as in the REST API."
   id: ID!
@@ -5540,7 +5540,7 @@ extend type Mutation {
   ): UpdateFilePayload @auth(scope: WRITE)
   "Delete a finalized file of the caller. Administrators can delete any file."
   deleteFile(
-    "The file to download."
+    "The file to delete."
     input: DeleteFileInput!
   ): DeleteFilePayload @auth(scope: WRITE)
 }
@@ -5578,7 +5578,7 @@ enum TargetType {
 "An object that files can be attached to."
 union FileTarget = Thing | Make | Comment
 
-"A reference to a thing, a make or a comment."
+"A reference to a thing, a make, a comment or a collection."
 input TargetInput {
   "The type of the object."
   type: TargetType!
@@ -5659,7 +5659,7 @@ input DeleteFileInput {
   id: ID!
   "If given, the file must be attached to this object; otherwise the result is NOT_FOUND."
   target: TargetInput
-  "The file must be of one of these kinds, else it is NOT_FOUND. Left out: any."
+  "If given, the file must be of one of these kinds; otherwise the result is NOT_FOUND."
   kinds: [FileKind!]
 }
 
@@ -5672,7 +5672,7 @@ type DeleteFilePayload {
 	{Name: "../image.graphqls", Input: `extend type Mutation {
   "Change the place of an image among the images of its thing or make."
   updateImage(
-    "Which image, and its place."
+    "The image and its new place."
     input: UpdateImageInput!
   ): UpdateImagePayload! @auth(scope: WRITE)
   """
@@ -5681,7 +5681,7 @@ type DeleteFilePayload {
   administrators can remove the images of others.
   """
   deleteImage(
-    "Which image."
+    "The image to remove."
     input: DeleteImageInput!
   ): DeleteImagePayload! @auth(scope: WRITE)
 }
@@ -5692,7 +5692,7 @@ same id as an image and as a file. A rendering has an id of its own, which is no
 file.
 """
 type MediaImage {
-  "Decimal; the same integer as in the REST API. It stays when the rendering is made again."
+  "The decimal id, the same integer as in the REST API. It stays when the image is rendered again."
   id: ID!
   "The name of the image file, or that of the model with the extension of the rendering."
   name: String!
@@ -5712,7 +5712,7 @@ type MediaImage {
   url: String!
   "The image in a size; null until the sizes are made."
   thumbnail(
-    "Which of the sizes."
+    "The size of the image."
     size: ThumbnailSize! = MEDIUM
   ): Image @goField(forceResolver: true)
   "When its file was uploaded."
@@ -5755,13 +5755,13 @@ extend type Make {
   defaultImage: MediaImage @goField(forceResolver: true, batch: true)
 }
 
-"What to change of an image."
+"New values for an image."
 input UpdateImageInput {
   "An image of a thing or a make of the caller."
   id: ID!
-  "What the image must be of, else it is NOT_FOUND. Left out: any."
+  "If given, the image must be of this object; otherwise the result is NOT_FOUND."
   target: TargetInput
-  "The place among the images, ascending. Left out: as it is."
+  "The position among the images, ascending. If omitted, it stays as it is."
   rank: Int
   """
   True moves the image before all others, so that it becomes the default image. False changes
@@ -5770,21 +5770,21 @@ input UpdateImageInput {
   isDefault: Boolean
 }
 
-"The answer of updateImage."
+"Payload of ` + "`" + `updateImage` + "`" + `."
 type UpdateImagePayload {
   "The image as it is now; null while its rendering is made again."
   image: MediaImage
 }
 
-"Which image to remove."
+"The image to remove."
 input DeleteImageInput {
   "An image of a thing or a make of the caller."
   id: ID!
-  "What the image must be of, else it is NOT_FOUND. Left out: any."
+  "If given, the image must be of this object; otherwise the result is NOT_FOUND."
   target: TargetInput
 }
 
-"The answer of deleteImage."
+"Payload of ` + "`" + `deleteImage` + "`" + `."
 type DeleteImagePayload {
   "The id of the image, which is not used again."
   deletedId: ID!
@@ -5798,12 +5798,12 @@ type DeleteImagePayload {
   ): AddLikePayload @auth(scope: WRITE)
   "Remove the caller's like. It has no effect if there is none."
   removeLike(
-    "The object to like."
+    "The object to unlike."
     input: RemoveLikeInput!
   ): RemoveLikePayload @auth(scope: WRITE)
   "Remove the caller's like if there is one, and like the object otherwise."
   toggleLike(
-    "The object."
+    "The object to like or to unlike."
     input: ToggleLikeInput!
   ): ToggleLikePayload @auth(scope: WRITE)
 }
@@ -5889,7 +5889,7 @@ type ToggleLikePayload {
   an administrator.
   """
   deprecatedCalls(
-    "The maximum number of files, 1 to 1,000."
+    "The maximum number of entries, 1 to 1,000."
     first: Int! = 100
   ): [DeprecatedCall!] @auth(scope: ADMIN)
 }
@@ -5902,7 +5902,7 @@ type DeprecatedCall {
   tokenId: ID!
   "The name of the token."
   tokenName: String!
-  "The user whom the token belongs to; empty if the token was deleted."
+  "The username of the user of the token; empty if the token was deleted."
   username: String!
   "The User-Agent header, at most 200 characters."
   userAgent: String!
@@ -6204,7 +6204,7 @@ enum ModerationAction {
 
 "An entry of the moderation log, which is never deleted."
 type ModerationEntry {
-  "The decimal id, the same integer as in the REST API."
+  "The decimal id."
   id: ID!
   "The action."
   action: ModerationAction!
@@ -6222,23 +6222,23 @@ type ModerationEntry {
   role: Role @goField(forceResolver: true)
   "The reason that the actor gave."
   reason: String!
-  "When the file was downloaded."
+  "When the action was taken."
   at: DateTime! @goField(name: "CreatedAt")
 }
 
-"A page of decisions."
+"A page of the moderation log."
 type ModerationEntryConnection {
-  "The decisions of this page with their cursors."
+  "The entries of this page with their cursors."
   edges: [ModerationEntryEdge!]!
-  "The decisions of this page."
+  "The entries of this page."
   nodes: [ModerationEntry!]!
   "The position of this page in the whole list."
   pageInfo: PageInfo!
-  "The number of decisions in the whole list. Counted only if selected."
+  "The number of entries in the whole list. Counted only if selected."
   totalCount: Int!
 }
 
-"An entry of a page of decisions."
+"An entry of a page of the moderation log."
 type ModerationEntryEdge {
   "An opaque cursor. It stays valid while the list changes."
   cursor: String!
@@ -6411,9 +6411,9 @@ enum NotificationKind {
 "What notifications are about."
 union NotificationTarget = Thing | Make | Comment | Collection | User | File
 
-"An event that is reported to the user whom it concerns."
+"An event that is reported to the user it concerns."
 type Notification {
-  "Decimal."
+  "The decimal id, the same integer as in the REST API."
   id: ID!
   "What it reports."
   kind: NotificationKind!
@@ -6553,9 +6553,9 @@ enum ThumbnailSize {
 type Image {
   "The URL. It needs no token; it is signed and valid for an hour unless the file is public."
   url: String!
-  "The size in pixels along this side."
+  "The width in pixels."
   width: Int!
-  "The size in pixels along this side."
+  "The height in pixels."
   height: Int!
 }
 
@@ -6815,7 +6815,7 @@ Fields that return one object fail with NOT_FOUND if it does not exist, and with
 another user's draft.
 """
 type Query {
-  "The user whom the access token belongs to."
+  "The user of the access token. An application's own token has none and fails with FORBIDDEN."
   me: User @auth
 }
 
@@ -6826,7 +6826,7 @@ Errors have ` + "`" + `extensions.code` + "`" + `, and where they apply ` + "`" 
 type Mutation {
   "Create a thing as a draft, which only the caller can see until it is published."
   createThing(
-    "The application to register."
+    "The thing to create."
     input: CreateThingInput!
   ): CreateThingPayload @auth(scope: WRITE)
 }
@@ -7189,7 +7189,7 @@ extend type Mutation {
   delete any thing.
   """
   deleteThing(
-    "The thing to publish."
+    "The thing to delete."
     input: DeleteThingInput!
   ): DeleteThingPayload @auth(scope: WRITE)
   "Feature a published thing, or stop featuring it. Requires a moderator or an administrator."
@@ -7873,7 +7873,7 @@ extend type Mutation {
   ): FollowUserPayload @auth(scope: WRITE)
   "Stop following a user. It has no effect if the caller does not follow them."
   unfollowUser(
-    "The user to follow."
+    "The user to unfollow."
     input: UnfollowUserInput!
   ): UnfollowUserPayload @auth(scope: WRITE)
 }
@@ -8082,11 +8082,11 @@ type Usage {
   bytesLimit: Int64
   "The number of pending uploads."
   pendingUploads: Int64!
-  "The maximum number of bytes."
+  "The maximum number of pending uploads."
   pendingUploadsLimit: Int64
   "The number of things created within the last 24 hours and not deleted."
   thingsToday: Int64!
-  "The maximum number of bytes."
+  "The maximum number of things that can be created within 24 hours."
   thingsLimit: Int64
 }
 
@@ -8122,7 +8122,7 @@ input UpdateProfileInput {
   email: String
   "The description in Markdown, at most 65,535 characters."
   bio: String
-  "The name, at most 200 characters."
+  "The location, at most 200 characters."
   location: String
   "The license that clients preselect for new things."
   defaultLicense: License
@@ -8164,17 +8164,17 @@ type UnfollowUserPayload {
   it. Watching again changes nothing.
   """
   watchThing(
-    "The thing."
+    "The thing to watch."
     input: WatchThingInput!
   ): WatchThingPayload @auth(scope: WRITE)
   "Stop watching a thing. Where the caller did not watch it, nothing changes."
   unwatchThing(
-    "The thing."
+    "The thing to stop watching."
     input: UnwatchThingInput!
   ): UnwatchThingPayload @auth(scope: WRITE)
   "Stop watching a thing, a make or a collection if the caller watches it, and start otherwise."
   toggleWatch(
-    "The object."
+    "The object to watch or to stop watching."
     input: ToggleWatchInput!
   ): ToggleWatchPayload @auth(scope: WRITE)
 }

@@ -136,7 +136,7 @@ type DeleteFileInput struct {
 	ID int64 `json:"id"`
 	// If given, the file must be attached to this object; otherwise the result is NOT_FOUND.
 	Target *models.Target `json:"target,omitempty"`
-	// The file must be of one of these kinds, else it is NOT_FOUND. Left out: any.
+	// If given, the file must be of one of these kinds; otherwise the result is NOT_FOUND.
 	Kinds []models.FileKind `json:"kinds,omitempty"`
 }
 
@@ -146,15 +146,15 @@ type DeleteFilePayload struct {
 	DeletedID int64 `json:"deletedId"`
 }
 
-// Which image to remove.
+// The image to remove.
 type DeleteImageInput struct {
 	// An image of a thing or a make of the caller.
 	ID int64 `json:"id"`
-	// What the image must be of, else it is NOT_FOUND. Left out: any.
+	// If given, the image must be of this object; otherwise the result is NOT_FOUND.
 	Target *models.Target `json:"target,omitempty"`
 }
 
-// The answer of deleteImage.
+// Payload of `deleteImage`.
 type DeleteImagePayload struct {
 	// The id of the image, which is not used again.
 	DeletedID int64 `json:"deletedId"`
@@ -673,7 +673,7 @@ type UpdateFilePayload struct {
 	File *models.File `json:"file"`
 }
 
-// The answer of updateImage.
+// Payload of `updateImage`.
 type UpdateImagePayload struct {
 	// The image as it is now; null while its rendering is made again.
 	Image *MediaImage `json:"image,omitempty"`

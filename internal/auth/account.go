@@ -15,8 +15,9 @@ func WithoutAccount(ctx context.Context) context.Context {
 	return WithNetwork(WithCaller(ctx, Caller{}, nil), "")
 }
 
-// Account names whom the work of ctx counts for: the user or the application that calls or, without
-// a known caller, the network of the request. It is empty for work that no request caused.
+// Account names the account that the work of ctx counts for: the user or the application that calls
+// or, without a known caller, the network of the request. It is empty for work that no request
+// caused.
 func Account(ctx context.Context) string {
 	caller, _ := From(ctx)
 	if account := caller.Account(); account != "" {

@@ -102,8 +102,9 @@ func (c Caller) Key() string {
 	return ""
 }
 
-// Account names whom the caller's requests are counted for: the user, whichever of their tokens
-// they use, or the application where the token is an application's own. It is empty for nobody.
+// Account names the account that the caller's requests count for: the user, whichever of their
+// tokens they use, or the application where the token is an application's own. It is empty for
+// nobody.
 func (c Caller) Account() string {
 	switch {
 	case c.UserID != 0:

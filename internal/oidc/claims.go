@@ -10,7 +10,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// ErrNotAdmitted reports that the provider vouches for a user whom Rules do not admit.
+// ErrNotAdmitted reports that Rules do not admit a user that the provider vouches for.
 var ErrNotAdmitted = errors.New("this server does not admit the account at the OpenID provider")
 
 // Rules say which claims describe a user, and what the claims decide. The name of a claim is a key

@@ -216,7 +216,7 @@ type (
 // and does not depend on their document.
 var constants = strings.Fields("get_groups get_users_username_groups get_printers_0_brands get_printers_0_models get_programs_0_all")
 
-// forStaff are operations for moderators, of whom there is none among the callers.
+// forStaff are operations for moderators. None of the callers is one.
 var forStaff = strings.Fields("post_copies_copy_id_restore post_comments_comment_id_restore")
 
 // look is a step that ada takes and that changes nothing.

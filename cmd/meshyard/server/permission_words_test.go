@@ -15,7 +15,7 @@ leads to hidden data, without a row here fails the test. After an intended chang
 |---|---|
 | anonymous | no access token, on a server that runs with ` + "`--no-anonymous-read`" + ` |
 | other | another member, with a token that reads and writes |
-| owner | the member whom the object belongs to, with a token that reads and writes |
+| owner | the member who owns the object, with a token that reads and writes |
 | moderator, administrator | a user with that role and a token with the scope ` + "`admin`" + `; without that scope they have the permissions of a member |
 | suspended | the owner, suspended; for operations with the scope ` + "`admin`" + `, a suspended moderator |
 | wrong scope | the owner, with a token that lacks the required scope |
