@@ -47,7 +47,7 @@ func compareRequests(ctx context.Context, o options, e engine, address, token st
 	}
 	defer func() { err = errors.Join(err, bare.stop()) }()
 
-	c := contest{
+	c := comparison{
 		title:  fmt.Sprintf("GET /files/{id} with a token on %s, %d files", e, o.files),
 		server: server, bare: bare, token: token,
 		pick: func(int) int { return rand.IntN(o.files) },

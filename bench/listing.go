@@ -113,7 +113,7 @@ func comparePages(ctx context.Context, o options, e engine, address, token strin
 			}},
 			{"shared: all connections ask for the same page, so A shares runs, and B does not", pages[:1], func(int) int { return 0 }},
 		} {
-			err := contest{
+			err := comparison{
 				title:  fmt.Sprintf("%s on %s, %d things\n%s", l.name, e, listedThings, mode.name),
 				server: server, bare: bare, token: token, target: l.target[e],
 				requests: mode.pages, pick: mode.pick, compared: mode.pages,

@@ -50,7 +50,7 @@ func main() {
 	flag.DurationVar(&o.round, "round", 4*time.Second, "duration of one turn of requests")
 	flag.IntVar(&o.conns, "conns", 16, "concurrent keep-alive connections")
 	flag.IntVar(&o.files, "files", 10_000, "number of files to request")
-	flag.StringVar(&only, "only", "", "one of: upload, postgres, sqlite, listing-postgres, listing-sqlite, beside-postgres, beside-sqlite, hostile, amplification-postgres, amplification-sqlite, slow, rendering, previews-postgres, previews-sqlite, million-postgres, million-sqlite, million for the last two; default all but those")
+	flag.StringVar(&only, "only", "", "one of: upload, postgres, sqlite, listing-postgres, listing-sqlite, mixed-postgres, mixed-sqlite, hostile, amplification-postgres, amplification-sqlite, slow, rendering, previews-postgres, previews-sqlite, million-postgres, million-sqlite, million for the last two; default all but those")
 	flag.DurationVar(&o.search, "search", 20*time.Second, "duration of the random search of amplification on each engine")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the random search")
 	flag.IntVar(&o.things, "things", 0, "things in the large catalogue; default a million on PostgreSQL, 100,000 on SQLite")
@@ -101,12 +101,12 @@ func run(ctx context.Context, o options, place, only string) (err error) {
 		{"sqlite", func(ctx context.Context, o options) error { return compareFileInfo(ctx, o, sqlite) }},
 		{"listing-postgres", func(ctx context.Context, o options) error { return compareListings(ctx, o, postgres) }},
 		{"listing-sqlite", func(ctx context.Context, o options) error { return compareListings(ctx, o, sqlite) }},
-		{"beside-postgres", func(ctx context.Context, o options) error { return compareBeside(ctx, o, postgres) }},
-		{"beside-sqlite", func(ctx context.Context, o options) error { return compareBeside(ctx, o, sqlite) }},
+		{"mixed-postgres", func(ctx context.Context, o options) error { return compareMixedLoad(ctx, o, postgres) }},
+		{"mixed-sqlite", func(ctx context.Context, o options) error { return compareMixedLoad(ctx, o, sqlite) }},
 		{"hostile", sufferHostile},
 		{"amplification-postgres", func(ctx context.Context, o options) error { return amplify(ctx, o, postgres) }},
 		{"amplification-sqlite", func(ctx context.Context, o options) error { return amplify(ctx, o, sqlite) }},
-		{"slow", sufferSlow},
+		{"slow", measureSlowClients},
 		{"rendering", compareRendering},
 		{"previews-postgres", func(ctx context.Context, o options) error { return comparePreviews(ctx, o, postgres) }},
 		{"previews-sqlite", func(ctx context.Context, o options) error { return comparePreviews(ctx, o, sqlite) }},

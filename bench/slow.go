@@ -26,11 +26,11 @@ const (
 	crowdLasts = 15 * time.Second
 )
 
-// sufferSlow measures the latency of other requests while ten thousand clients send one byte a
-// second, of request heads, queries and uploads, while many clients upload large files, and both;
-// the memory of the server; and that everything recovers afterwards. The rate limit is off, because
-// it is not what protects against this.
-func sufferSlow(ctx context.Context, o options) (err error) {
+// measureSlowClients measures the latency of other requests while ten thousand clients send one
+// byte a second, of request heads, queries and uploads, while many clients upload large files, and
+// both; the memory of the server; and that everything recovers afterwards. The rate limit is off,
+// because it is not what protects against this.
+func measureSlowClients(ctx context.Context, o options) (err error) {
 	a, token, err := openCatalogue(ctx, o, "")
 	if err != nil {
 		return err
@@ -79,12 +79,12 @@ func sufferSlow(ctx context.Context, o options) (err error) {
 		{fmt.Sprintf("with %d uploads", uploadsAtOnce), [][]string{uploads}},
 		{"with both", [][]string{slow, uploads}},
 	} {
-		beside, peak, err := besideCrowds(ctx, server, asker, o, crowd.kind)
+		loaded, peak, err := measureWithCrowd(ctx, server, asker, o, crowd.kind)
 		if err != nil {
 			return fmt.Errorf("%s: %w", crowd.name, err)
 		}
-		t.atMost(crowd.name+": median relative to alone", "%.2f", series{beside.median.Seconds() / alone.median.Seconds()}, slowLatency)
-		t.row(crowd.name+": 99th percentile, ms", "%.2f", milliseconds(beside.p99))
+		t.atMost(crowd.name+": median relative to alone", "%.2f", series{loaded.median.Seconds() / alone.median.Seconds()}, slowLatency)
+		t.row(crowd.name+": 99th percentile, ms", "%.2f", milliseconds(loaded.p99))
 		t.below(crowd.name+": peak memory, MiB", "%.0f", mebibytes(peak), slowMemory)
 	}
 	if err := sleep(ctx, crowdLasts); err != nil {
@@ -121,8 +121,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// besideCrowds measures while crowds run, and returns the peak memory of the server.
-func besideCrowds(ctx context.Context, server *process, asker *asker, o options, crowds [][]string) (t turn, peak int64, err error) {
+// measureWithCrowd measures while crowds run, and returns the peak memory of the server.
+func measureWithCrowd(ctx context.Context, server *process, asker *asker, o options, crowds [][]string) (t turn, peak int64, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return t, 0, err

@@ -53,25 +53,25 @@ func (t *table) row(name, format string, s series) { t.add(name, format, s, "", 
 
 // atLeast adds a row whose median has a lower bound.
 func (t *table) atLeast(name, format string, s series, bound float64) {
-	t.add(name, format, s, fmt.Sprintf("target ≥ "+format, bound), verdict(s.median() >= bound))
+	t.add(name, format, s, fmt.Sprintf("target ≥ "+format, bound), outcome(s.median() >= bound))
 }
 
 // atMost adds a row whose median has an upper bound.
 func (t *table) atMost(name, format string, s series, bound float64) {
-	t.add(name, format, s, fmt.Sprintf("target ≤ "+format, bound), verdict(s.median() <= bound))
+	t.add(name, format, s, fmt.Sprintf("target ≤ "+format, bound), outcome(s.median() <= bound))
 }
 
 // below adds a row in which every value has an upper bound.
 func (t *table) below(name, format string, s series, bound float64) {
-	t.add(name, format, s, fmt.Sprintf("target < "+format, bound), verdict(slices.Max(s) < bound))
+	t.add(name, format, s, fmt.Sprintf("target < "+format, bound), outcome(slices.Max(s) < bound))
 }
 
-func (t *table) add(name, format string, s series, target, verdict string) {
+func (t *table) add(name, format string, s series, target, outcome string) {
 	line := []string{name}
 	for _, f := range []float64{s.median(), slices.Min(s), slices.Max(s)} {
 		line = append(line, fmt.Sprintf(format, f))
 	}
-	t.lines = append(t.lines, append(line, target, verdict))
+	t.lines = append(t.lines, append(line, target, outcome))
 }
 
 func (t *table) print() {
@@ -84,7 +84,7 @@ func (t *table) print() {
 	}
 }
 
-func verdict(met bool) string {
+func outcome(met bool) string {
 	if met {
 		return "met"
 	}

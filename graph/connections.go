@@ -153,7 +153,7 @@ func collectionsOf[O comparable](ctx context.Context, name string, list models.L
 }
 
 // searchHits returns a page of the results of a search.
-func searchHits[V comparable](ctx context.Context, name string, found *models.Found, args pageArgs, nodes *batch.Loader[V]) (*model.SearchConnection, error) {
+func searchHits[V comparable](ctx context.Context, name string, found *models.SearchResult, args pageArgs, nodes *batch.Loader[V]) (*model.SearchConnection, error) {
 	c, err := connect[*root, V, model.SearchHit, model.SearchEdge](ctx, name, found.List, args, new(root), rootID, nodes, func(v V) model.SearchHit { return v })
 	return &model.SearchConnection{Connection: c, Found: found}, err
 }

@@ -34,7 +34,7 @@ func (r *Resolver) listing(ctx context.Context, sort models.Sort, page, perPage 
 }
 
 // names returns up to n distinct names of the things that a search found.
-func (r *Resolver) names(ctx context.Context, found *models.Found, n int) ([]string, error) {
+func (r *Resolver) names(ctx context.Context, found *models.SearchResult, n int) ([]string, error) {
 	pages, err := found.Page(ctx, []int64{0}, models.Slice{First: maxFirst})
 	if err != nil {
 		return nil, err

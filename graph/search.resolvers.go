@@ -34,7 +34,7 @@ func (r *creatorFacetResolver) Creator(ctx context.Context, objs []*model.Creato
 }
 
 // Search is the resolver for the search field.
-func (r *queryResolver) Search(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg models.Kind, filter *models.Filter, sort models.Sort) (*model.SearchConnection, error) {
+func (r *queryResolver) Search(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg models.SearchType, filter *models.Filter, sort models.Sort) (*model.SearchConnection, error) {
 	f, at := models.Filter{}, pageArgs{first, after, last, before, page}
 	if filter != nil {
 		f = *filter
@@ -42,7 +42,7 @@ func (r *queryResolver) Search(ctx context.Context, first *int32, after *string,
 	if err := r.Store.Resolve(ctx, caller(ctx), &f); err != nil {
 		return nil, err
 	}
-	if id := r.thingAt(query); id != "" && typeArg == models.Things {
+	if id := r.thingAt(query); id != "" && typeArg == models.SearchThings {
 		query = id
 	}
 	found, err := r.Store.Search(ctx, typeArg, query, f, sort)
@@ -51,11 +51,11 @@ func (r *queryResolver) Search(ctx context.Context, first *int32, after *string,
 	}
 	name, l := fmt.Sprint("search ", typeArg, " ", sort), loadersOf(ctx)
 	switch typeArg {
-	case models.Makes:
+	case models.SearchMakes:
 		return searchHits(ctx, name, found, at, l.makes)
-	case models.Users:
+	case models.SearchUsers:
 		return searchHits(ctx, name, found, at, l.users)
-	case models.Collections:
+	case models.SearchCollections:
 		return searchHits(ctx, name, found, at, l.collections)
 	}
 	return searchHits(ctx, name, found, at, l.things)
@@ -66,7 +66,7 @@ func (r *queryResolver) Suggestions(ctx context.Context, query string, first int
 	if err := inRange("first", first, 1, 20); err != nil {
 		return nil, err
 	}
-	found, err := r.Store.Search(ctx, models.Things, query, models.Filter{}, models.ByRelevance)
+	found, err := r.Store.Search(ctx, models.SearchThings, query, models.Filter{}, models.ByRelevance)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username 
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u := new(User)
 		if err := s.db.forUpdate(tx.NewSelect().Model(u).Where("u.id = ? AND u.deleted_at IS NULL", found.ID)).Scan(ctx); err != nil {
-			return gone(err, "user", found.ID)
+			return notFoundIfNoRows(err, "user", found.ID)
 		}
 		if u.IsAdmin {
 			others, err := tx.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.id <> ? AND u.suspended_at IS NULL", u.ID).Exists(ctx)
@@ -147,7 +147,7 @@ func (s *Store) purgeLike(ctx context.Context, id int64) error {
 	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		l := new(like)
 		if err := tx.NewSelect().Model(l).Where("l.id = ?", id).Scan(ctx); err != nil {
-			return gone(err, "like", id)
+			return notFoundIfNoRows(err, "like", id)
 		}
 		_, err := removeLike(ctx, tx, l.UserID, Target{l.TargetType, l.TargetID})
 		return err
@@ -159,7 +159,7 @@ func (s *Store) purgeFile(ctx context.Context, id int64) error {
 	f := new(File)
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.db.forUpdate(tx.NewSelect().Model(f).Where("f.id = ?", id)).Scan(ctx); err != nil {
-			return gone(err, "file", id)
+			return notFoundIfNoRows(err, "file", id)
 		}
 		_, err := tx.NewDelete().Model(f).WherePK().Exec(ctx)
 		return err

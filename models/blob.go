@@ -15,7 +15,7 @@ func (s *Store) Blob(ctx context.Context, fileID int64, signed bool) (*File, str
 		return nil, "", err
 	}
 	if !ok || !f.live(now()) {
-		return nil, "", missing("file", fileID)
+		return nil, "", notFound("file", fileID)
 	}
 	if !signed {
 		if err := f.Allows(auth.Caller{}); err != nil {

@@ -138,7 +138,7 @@ func (s *Store) lockOwnCollection(ctx context.Context, tx bun.Tx, caller auth.Ca
 	c := new(Collection)
 	err := s.db.forUpdate(tx.NewSelect().Model(c).Where("co.id = ?", id)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, missing("collection", id)
+		return nil, notFound("collection", id)
 	}
 	if err == nil && c.OwnerID != caller.UserID {
 		return nil, fail(Forbidden, "collection %d belongs to someone else", id)
@@ -222,7 +222,7 @@ func (s *Store) Collection(ctx context.Context, id int64) (*Collection, error) {
 	if c, ok := found[id]; ok {
 		return c, nil
 	}
-	return nil, missing("collection", id)
+	return nil, notFound("collection", id)
 }
 
 // CollectionsByID returns the collections of those ids.

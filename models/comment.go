@@ -68,7 +68,7 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 		if n.ParentID != nil && *n.ParentID != 0 {
 			parent := new(Comment)
 			if err := tx.NewSelect().Model(parent).Where("cm.id = ?", *n.ParentID).Scan(ctx); err != nil {
-				return gone(err, "comment", *n.ParentID)
+				return notFoundIfNoRows(err, "comment", *n.ParentID)
 			}
 			target, c.ParentID = &Target{parent.TargetType, parent.TargetID}, parent.ID
 		}
@@ -155,7 +155,7 @@ func (s *Store) lockComment(ctx context.Context, tx bun.Tx, id int64) (*Comment,
 	c := new(Comment)
 	err := s.db.forUpdate(tx.NewSelect().Model(c).Where("cm.id = ?", id)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, missing("comment", id)
+		return nil, notFound("comment", id)
 	}
 	return c, err
 }
@@ -261,7 +261,7 @@ func (s *Store) Comment(ctx context.Context, caller auth.Caller, id int64) (*Com
 	}
 	c, ok := found[id]
 	if !ok {
-		return nil, missing("comment", id)
+		return nil, notFound("comment", id)
 	}
 	if c.TargetType == OnMake {
 		_, err = s.Make(ctx, caller, c.TargetID)

@@ -53,7 +53,7 @@ type document struct {
 
 // fields returns the words of a document by field, the field with the highest weight first.
 func (d document) fields() [4][]string {
-	return [4][]string{tokenize.Of(d.Name), tokenize.Of(d.Tags), tokenize.Of(d.Creator), tokenize.Of(d.Body)}
+	return [4][]string{tokenize.Words(d.Name), tokenize.Words(d.Tags), tokenize.Words(d.Creator), tokenize.Words(d.Body)}
 }
 
 // vector formats the fields of a document as a PostgreSQL tsvector. Words contain only letters,

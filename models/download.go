@@ -46,7 +46,7 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 		return nil, f, nil
 	}
 	if err := s.downloads.record(ctx, d); isForeignKey(err) {
-		return nil, nil, missing("file", fileID) // deleted since it was read
+		return nil, nil, notFound("file", fileID) // deleted since it was read
 	} else if err != nil {
 		return nil, nil, err
 	}

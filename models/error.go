@@ -24,7 +24,7 @@ func fail(code Code, format string, args ...any) *Error {
 	return apierror.New(code, format, args...)
 }
 
-func missing(noun string, id int64) *Error {
+func notFound(noun string, id int64) *Error {
 	return fail(NotFound, "%s %d does not exist", noun, id)
 }
 

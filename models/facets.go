@@ -23,9 +23,9 @@ type Facets struct {
 
 // Facets counts the values of the things in the result, up to MaxFound of them, in one statement.
 // It returns at most first values of each facet. For other types than things there are none.
-func (f *Found) Facets(ctx context.Context, first int) (*Facets, error) {
+func (f *SearchResult) Facets(ctx context.Context, first int) (*Facets, error) {
 	facets := new(Facets)
-	if f.kind != Things {
+	if f.kind != SearchThings {
 		return facets, nil
 	}
 	db := f.db.read

@@ -100,7 +100,7 @@ func (f *File) ownedBy(user int64) bool {
 func (f *File) Allows(caller auth.Caller) error {
 	switch {
 	case !f.live(now()), f.State == Pending && f.OwnerID != caller.UserID:
-		return missing("file", f.ID)
+		return notFound("file", f.ID)
 	case f.State == Pending, f.Public(), caller.UserID != 0 && f.ownedBy(caller.UserID), caller.Staff():
 		return nil
 	case f.TakenDown:
@@ -121,7 +121,7 @@ func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, 
 		return nil, err
 	}
 	if !ok {
-		return nil, missing("file", id)
+		return nil, notFound("file", id)
 	}
 	if err := f.Allows(caller); err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (ma
 func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, id int64, on *Target, kinds ...FileKind) error {
 	return s.changeFile(ctx, caller, id, on, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
 		if len(kinds) > 0 && !slices.Contains(kinds, f.Kind) {
-			return missing("file", id) // in this list
+			return notFound("file", id) // in this list
 		}
 		// The thing counts these downloads from its own log; the file counted them until now.
 		if _, err := tx.NewDelete().Model(f).WherePK().Exec(ctx); err != nil {
@@ -221,7 +221,7 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		seen := new(File)
 		if err := tx.NewSelect().Model(seen).Where("f.id = ?", id).Scan(ctx); err != nil {
-			return gone(err, "file", id)
+			return notFoundIfNoRows(err, "file", id)
 		}
 		target, ok := seen.Target()
 		if !ok {
@@ -230,7 +230,7 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 			return e
 		}
 		if on != nil && *on != target {
-			return missing("file", id) // on this target
+			return notFound("file", id) // on this target
 		}
 		// The target is locked before the file, as in finalizations.
 		locked, err := s.lockOwned(ctx, tx, caller, target)

@@ -57,7 +57,7 @@ func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []Finali
 	done := make([]*File, len(ids))
 	for i, id := range ids {
 		if done[i] = found[id]; done[i] == nil {
-			return nil, missing("file", id) // deleted since
+			return nil, notFound("file", id) // deleted since
 		}
 	}
 	return done, nil
@@ -72,7 +72,7 @@ func (s *Store) FinalizeOne(ctx context.Context, caller auth.Caller, id int64) (
 	}
 	switch {
 	case len(rows) == 0:
-		return nil, missing("pending upload", id)
+		return nil, notFound("pending upload", id)
 	case rows[0].State == Finalized:
 	case rows[0].TargetType == "":
 		return nil, fail(NotFound, "pending upload %d names no target: use FinalizeFiles", id)
@@ -159,7 +159,7 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 		f := byID[want.ID]
 		switch {
 		case f == nil || f.OwnerID != caller.UserID:
-			return missing("pending upload", want.ID)
+			return notFound("pending upload", want.ID)
 		case f.State == Finalized:
 			if (Target{f.TargetType, f.TargetID}) != target {
 				e := fail(Conflict, "file %d is finalized already, onto %s %d", f.ID, f.TargetType, f.TargetID)
@@ -169,7 +169,7 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 		case f.State == Staged:
 			return fail(NotFound, "pending upload %d has no bytes yet", f.ID)
 		case !f.live(at):
-			return missing("pending upload", want.ID)
+			return notFound("pending upload", want.ID)
 		default:
 			f.Rank = int32(i)
 			if want.Rank != nil {

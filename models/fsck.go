@@ -69,28 +69,28 @@ func (s *Store) checkFiles(ctx context.Context, rehash bool, report func(string)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		verdicts := make(map[string]string, len(rows))
+		checked := make(map[string]string, len(rows))
 		for _, f := range rows {
 			last = f.ID
 			key := f.ObjectKey
 			if f.State == Finalized {
 				key = bucket.ContentKey(f.SHA256)
 			}
-			verdict, seen := verdicts[key]
+			fault, seen := checked[key]
 			if !seen {
-				if verdict, err = s.checkObject(ctx, key, f, rehash); err != nil {
+				if fault, err = s.checkObject(ctx, key, f, rehash); err != nil {
 					return err
 				}
-				verdicts[key] = verdict
+				checked[key] = fault
 			}
-			if verdict == "" {
+			if fault == "" {
 				continue
 			}
 			// The file may have been finalized or deleted since its row was read.
 			if still, err := s.db.write.NewSelect().Model((*File)(nil)).Where("f.id = ? AND f.state = ? AND f.object_key = ?", f.ID, f.State, f.ObjectKey).Exists(ctx); err != nil {
 				return err
 			} else if still {
-				report(fmt.Sprintf("file %d: object %s %s", f.ID, key, verdict))
+				report(fmt.Sprintf("file %d: object %s %s", f.ID, key, fault))
 			}
 		}
 	}

@@ -115,7 +115,7 @@ func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect
 			leaked = true
 			_, err := tx.NewUpdate().Model((*Token)(nil)).Set("revoked_at = coalesce(revoked_at, ?)", now()).Where("id = ?", row.TokenID).Exec(ctx)
 			return err
-		case !now().Before(row.ExpiresAt), redirect != row.Redirect && (redirect != "" || a.Public), !oauth.Proves(verifier, row.Challenge), a.Public && row.Challenge == "":
+		case !now().Before(row.ExpiresAt), redirect != row.Redirect && (redirect != "" || a.Public), !oauth.MatchesChallenge(verifier, row.Challenge), a.Public && row.Challenge == "":
 			return refused
 		}
 		made := &Token{UserID: row.UserID, ApplicationID: a.ID, Name: a.Name, Scopes: row.Scopes}

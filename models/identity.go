@@ -99,7 +99,7 @@ func (s *Store) applyRoles(ctx context.Context, userID int64, id auth.Identity) 
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u := new(User)
 		if err := s.db.forUpdate(tx.NewSelect().Model(u).Column("u.id", "u.is_admin", "u.is_moderator").Where("u.id = ?", userID)).Scan(ctx); err != nil {
-			return gone(err, "user", userID)
+			return notFoundIfNoRows(err, "user", userID)
 		}
 		before := *u
 		setRoles(u, id)
@@ -142,8 +142,8 @@ func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string,
 }
 
 // AuthenticateBearer returns the caller that a token of the operator's OpenID provider stands for,
-// which reads and writes. verify returns its identity. A good verdict is remembered as those of
-// Authenticate are.
+// which reads and writes. verify returns its identity. A successful check is remembered as those
+// of Authenticate are.
 func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify func(context.Context, string) (auth.Identity, error)) (auth.Caller, error) {
 	hash := auth.HashSecret(token)
 	caller, ok, age := s.tokens.get(hash)

@@ -135,7 +135,7 @@ func (s *Store) changeImage(ctx context.Context, caller auth.Caller, id int64, o
 	}
 	return fileID, s.changeFile(ctx, caller, fileID, on, staffMay, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
 		if f.ImageID() != id {
-			return missing("image", id) // removed in the meantime
+			return notFound("image", id) // removed in the meantime
 		}
 		return change(ctx, tx, f, owner)
 	})
@@ -147,7 +147,7 @@ func (s *Store) imageFile(ctx context.Context, id int64) (fileID int64, err erro
 	rendering := s.db.read.NewSelect().Table("files").Column("id").Where("rendering_id = ? AND rendering_id <> 0 AND state = ?", id, Finalized)
 	err = image.UnionAll(rendering).Scan(ctx, &fileID)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, missing("image", id)
+		return 0, notFound("image", id)
 	}
 	return fileID, err
 }

@@ -65,8 +65,9 @@ type order struct {
 	ascending bool
 }
 
-// arms is how many lists one statement reads: SQLite takes at most 500 terms in a compound SELECT.
-const arms = 200
+// parentsPerStatement is how many lists one statement reads: SQLite takes at most 500 terms in a
+// compound SELECT.
+const parentsPerStatement = 200
 
 // Page reads the same part of the lists of all parents, in one statement.
 func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]Page, error) {
@@ -87,7 +88,7 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 		}
 		return pages, nil
 	}
-	for some := range slices.Chunk(parents, arms) {
+	for some := range slices.Chunk(parents, parentsPerStatement) {
 		var rows []struct {
 			Parent, ID, Node, Number int64
 			At                       time.Time
@@ -153,7 +154,7 @@ func (l List) Count(ctx context.Context, parents []int64) (map[int64]int64, erro
 		}
 		return counts, err
 	}
-	for some := range slices.Chunk(parents, arms) {
+	for some := range slices.Chunk(parents, parentsPerStatement) {
 		var rows []struct{ Parent, N int64 }
 		query, err := l.union(some, func(parent int64) *bun.SelectQuery {
 			if l.bound == 0 {

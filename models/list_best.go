@@ -42,26 +42,26 @@ func (b *best) page(ctx context.Context, parent int64, part Slice) (Page, error)
 		}
 		first.Last = max(1, wanted-len(p.Entries))
 		head, err := read(ctx, b.first, parent, first)
-		return joined(lift(head), p, wanted, true), err
+		return joined(aboveRest(head), p, wanted, true), err
 	}
 	var p Page
 	if reachesFirst {
 		var err error
 		if p, err = read(ctx, b.first, parent, first); err != nil || p.More || !reachesRest {
-			return lift(p), err
+			return aboveRest(p), err
 		}
 		more := part.Offset+int64(len(p.Entries)) >= maxBest
 		if part.After != nil || part.Offset > 0 && len(p.Entries) == 0 {
 			more, err = b.follows(ctx, parent)
 		}
 		if err != nil || !more {
-			return lift(p), err
+			return aboveRest(p), err
 		}
 		rest.Offset = max(0, part.Offset-maxBest)
 	}
 	rest.First = max(1, wanted-len(p.Entries))
 	tail, err := read(ctx, b.rest, parent, rest)
-	return joined(lift(p), tail, wanted, false), err
+	return joined(aboveRest(p), tail, wanted, false), err
 }
 
 // follows reports whether there are further entries.
@@ -75,8 +75,8 @@ func read(ctx context.Context, l List, parent int64, part Slice) (Page, error) {
 	return pages[parent], err
 }
 
-// lift converts the positions of first entries to positions in the whole list.
-func lift(p Page) Page {
+// aboveRest converts the positions of first entries to positions in the whole list.
+func aboveRest(p Page) Page {
 	for _, e := range p.Entries {
 		e.Key += bestKey
 	}

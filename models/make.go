@@ -156,7 +156,7 @@ func (s *Store) lockMake(ctx context.Context, tx bun.Tx, id int64) (*Make, error
 	m := new(Make)
 	err := s.db.forUpdate(tx.NewSelect().Model(m).Where("m.id = ?", id)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, missing("make", id)
+		return nil, notFound("make", id)
 	}
 	return m, err
 }
@@ -245,7 +245,7 @@ func (s *Store) Make(ctx context.Context, caller auth.Caller, id int64) (*Make, 
 	}
 	m, ok := found[id]
 	if !ok {
-		return nil, missing("make", id)
+		return nil, notFound("make", id)
 	}
 	if err := m.Allows(caller); err != nil || m.ThingID == 0 || m.OwnerID == caller.UserID {
 		return m, err
@@ -254,8 +254,8 @@ func (s *Store) Make(ctx context.Context, caller auth.Caller, id int64) (*Make, 
 	return m, err
 }
 
-// Allows returns the caller's verdict on reading the make, as far as its thing shows itself: nil or
-// Forbidden.
+// Allows returns nil if the caller may read the make, else Forbidden. It does not consider whether
+// the thing is visible.
 func (m *Make) Allows(caller auth.Caller) error {
 	if m.State == Published || m.OwnerID == caller.UserID || caller.Staff() {
 		return nil

@@ -101,7 +101,7 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u := new(User)
 		if err := s.db.forUpdate(tx.NewSelect().Model(u).Where("u.id = ?", found.ID)).Scan(ctx); err != nil {
-			return gone(err, "user", found.ID)
+			return notFoundIfNoRows(err, "user", found.ID)
 		}
 		switch {
 		case u.ID == caller.UserID:

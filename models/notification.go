@@ -140,7 +140,7 @@ func (s *Store) Notification(ctx context.Context, caller auth.Caller, id int64) 
 	if n := found[id]; n != nil && n.UserID == caller.UserID {
 		return n, nil
 	}
-	return nil, missing("notification", id)
+	return nil, notFound("notification", id)
 }
 
 // UnreadNotifications counts the unread notifications of the caller.
@@ -171,7 +171,7 @@ func (s *Store) DeleteNotification(ctx context.Context, caller auth.Caller, id i
 	if n, err := done.RowsAffected(); n > 0 || err != nil {
 		return err
 	}
-	return missing("notification", id)
+	return notFound("notification", id)
 }
 
 // expireNotifications removes notifications past their time, and the oldest of users who have too

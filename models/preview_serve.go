@@ -36,9 +36,9 @@ func (s *Store) Derived(ctx context.Context, fileID int64, signed bool, tag, nam
 	default:
 		return part, "", absent
 	}
-	if part, cut := p.part(name); part.Name != "" {
-		if cut != nil {
-			err = s.cut(ctx, p, *cut)
+	if part, size := p.part(name); part.Name != "" {
+		if size != nil {
+			err = s.scale(ctx, p, *size)
 		}
 		return part, p.Key(part.Object()), err
 	}
@@ -54,30 +54,30 @@ func (p *Preview) part(name string) (preview.Part, *thumbnail.Size) {
 		}
 	}
 	size, format, _ := strings.Cut(name, ".")
-	if cut, ok := thumbnail.SizeNamed(size); ok && format == p.Picture && format != "" {
-		return preview.Picture(size, format), &cut
+	if known, ok := thumbnail.SizeNamed(size); ok && format == p.Picture && format != "" {
+		return preview.Picture(size, format), &known
 	}
 	return preview.Part{}, nil
 }
 
-// cuttersAtOnce is the maximum number of images that are decoded at the same time: each takes about
+// scalingAtOnce is the maximum number of images that are decoded at the same time: each takes about
 // ten MiB.
-const cuttersAtOnce = 4
+const scalingAtOnce = 4
 
-// cut ensures that an image exists in a size: it is scaled on the first request.
-func (s *Store) cut(ctx context.Context, p *Preview, size thumbnail.Size) error {
+// scale ensures that an image exists in a size: it is scaled on the first request.
+func (s *Store) scale(ctx context.Context, p *Preview, size thumbnail.Size) error {
 	part := preview.Picture(size.String(), p.Picture)
 	key := p.Key(part.Object())
 	if ok, err := s.bucket.Has(ctx, key); ok || err != nil {
 		return err
 	}
-	failed, err := s.cuts.Do(ctx, key, func(ctx context.Context) error {
+	failed, err := s.scalings.Do(ctx, key, func(ctx context.Context) error {
 		if ok, err := s.bucket.Has(ctx, key); ok || err != nil {
 			return err // a concurrent call has stored it
 		}
 		select {
-		case s.cutters <- struct{}{}:
-			defer func() { <-s.cutters }()
+		case s.scaling <- struct{}{}:
+			defer func() { <-s.scaling }()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -85,7 +85,7 @@ func (s *Store) cut(ctx context.Context, p *Preview, size thumbnail.Size) error 
 		if err != nil {
 			return err
 		}
-		small := thumbnail.Cut(whole, size)
+		small := thumbnail.Scale(whole, size)
 		return s.bucket.PutDerived(ctx, key, part.ContentType, func(w io.Writer) error { return thumbnail.Encode(w, small, p.Picture) })
 	})
 	return errors.Join(failed, err)

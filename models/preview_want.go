@@ -77,7 +77,7 @@ var ErrBeingMade = errors.New("the preview is being generated")
 func (s *Store) RemakeDerived(ctx context.Context, fileID int64, tag string) error {
 	files, err := s.FilesByID(ctx, []int64{fileID})
 	if err != nil || files[fileID] == nil {
-		return errors.Join(err, missing("file", fileID))
+		return errors.Join(err, notFound("file", fileID))
 	}
 	previews, err := s.PreviewsByID(ctx, []int64{files[fileID].PreviewID})
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Store) RemakeDerived(ctx context.Context, fileID int64, tag string) err
 	}
 	p := previews[files[fileID].PreviewID]
 	if p == nil || p.Tag() != tag {
-		return missing("file", fileID)
+		return notFound("file", fileID)
 	}
 	if p.State == PreviewDone {
 		if _, err := s.remake(ctx, p); err != nil {

@@ -73,10 +73,10 @@ func ignoreNoRows(err error) error {
 	return err
 }
 
-// gone says that an object is missing where no row was found.
-func gone(err error, noun string, id int64) error {
+// notFoundIfNoRows returns NotFound where a query found no row, else err itself.
+func notFoundIfNoRows(err error, noun string, id int64) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return missing(noun, id)
+		return notFound(noun, id)
 	}
 	return err
 }

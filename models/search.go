@@ -16,27 +16,27 @@ import (
 // by the most similar known words. If no object contains all words, the result has objects with
 // some of them, those with the most words first.
 
-// Kind is the type of the objects to search.
-type Kind string
+// SearchType is the type of the objects to search.
+type SearchType string
 
 // The types of objects that can be searched.
 const (
-	Things      Kind = "things"
-	Makes       Kind = "makes"
-	Users       Kind = "users"
-	Collections Kind = "collections"
+	SearchThings      SearchType = "things"
+	SearchMakes       SearchType = "makes"
+	SearchUsers       SearchType = "users"
+	SearchCollections SearchType = "collections"
 )
 
-// Found is a search result.
-type Found struct {
+// SearchResult is a search result.
+type SearchResult struct {
 	List
 	Query []tokenize.Word // the words of the query
-	kind  Kind
+	kind  SearchType
 }
 
 // Search returns the objects of a type that match the words of a query and a filter. A query
 // without text matches all objects that pass the filter.
-func (s *Store) Search(ctx context.Context, kind Kind, query string, f Filter, sort Sort) (*Found, error) {
+func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Filter, sort Sort) (*SearchResult, error) {
 	if err := text("query", query, maxName); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (s *Store) Search(ctx context.Context, kind Kind, query string, f Filter, s
 		return nil, err
 	}
 	if strings.TrimSpace(query) == "" {
-		return &Found{List: list.Bounded(), kind: kind}, nil
+		return &SearchResult{List: list.Bounded(), kind: kind}, nil
 	}
 	asked := tokenize.Query(query)
 	list.total = nil
@@ -56,7 +56,7 @@ func (s *Store) Search(ctx context.Context, kind Kind, query string, f Filter, s
 	}
 	all := list.rows
 	var exact int64
-	if id := bareID(query); kind == Things && id != 0 {
+	if id := bareID(query); kind == SearchThings && id != 0 {
 		found, err := all(0).ColumnExpr("1").Where("t.id = ?", id).Exists(ctx)
 		if err != nil {
 			return nil, err
@@ -78,7 +78,7 @@ func (s *Store) Search(ctx context.Context, kind Kind, query string, f Filter, s
 	if e.match != "" && (sort == ByRelevance || sort == ByText) {
 		list.best = s.best(list, ix, e, sort, exact)
 	}
-	return &Found{list, asked, kind}, nil
+	return &SearchResult{list, asked, kind}, nil
 }
 
 // bareID returns the ID if the query consists of one, and 0 otherwise.
@@ -91,17 +91,17 @@ func bareID(query string) int64 {
 }
 
 // find lists the objects of a type that pass a filter.
-func (s *Store) find(kind Kind, f Filter, sort Sort) (*index, List, error) {
+func (s *Store) find(kind SearchType, f Filter, sort Sort) (*index, List, error) {
 	var list List
 	var err error
 	switch kind {
-	case Makes:
+	case SearchMakes:
 		list, err = s.FindMakes(f, sort)
 		return makeIndex, list, err
-	case Users:
+	case SearchUsers:
 		list, err = s.FindUsers(f, sort)
 		return userIndex, list, err
-	case Collections:
+	case SearchCollections:
 		list, err = s.FindCollections(f, sort)
 		return collectionIndex, list, err
 	}

@@ -34,7 +34,7 @@ func (s *Store) SignIn(ctx context.Context, userID int64) (secret string, err er
 	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u := new(User)
 		if err := s.db.forShare(tx.NewSelect().Model(u).Column("u.id", "u.suspended_at", "u.suspension_reason").Where("u.id = ?", userID)).Scan(ctx); err != nil {
-			return gone(err, "user", userID)
+			return notFoundIfNoRows(err, "user", userID)
 		}
 		if u.SuspendedAt != nil {
 			return fail(Forbidden, "this account is suspended: %s", u.SuspensionReason)

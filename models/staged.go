@@ -121,7 +121,7 @@ func (s *Store) checkNotSuspended(ctx context.Context, db bun.IDB, userID int64)
 		q = s.db.forShare(q)
 	}
 	if err := q.Scan(ctx); err != nil {
-		return gone(err, "user", userID)
+		return notFoundIfNoRows(err, "user", userID)
 	}
 	if u.SuspendedAt != nil {
 		return fail(Forbidden, "the account is suspended and cannot upload: %s", u.SuspensionReason)

@@ -54,9 +54,9 @@ type Store struct {
 	files     *batcher[int64, *File]
 	downloads downloadLog
 	tokens    *tokenCache
-	usage     usage
-	cuts      coalesce.Group[error] // of scaling images, by key
-	cutters   chan struct{}         // limits concurrent scaling
+	activity  activity
+	scalings  coalesce.Group[error] // of scaling images, by key
+	scaling   chan struct{}         // limits concurrent scaling
 	renderer  *renderer             // of Markdown
 	making    previewTurns
 }
@@ -64,7 +64,7 @@ type Store struct {
 // NewStore returns a store on a migrated database and a bucket. enqueue stores jobs in the given
 // transaction.
 func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work Work) error) *Store {
-	s := &Store{db: db, bucket: b, options: options, enqueue: enqueue, tokens: newTokenCache(), cutters: make(chan struct{}, cuttersAtOnce), renderer: newRenderer()}
+	s := &Store{db: db, bucket: b, options: options, enqueue: enqueue, tokens: newTokenCache(), scaling: make(chan struct{}, scalingAtOnce), renderer: newRenderer()}
 	s.files = newBatcher(s.FilesByID)
 	s.downloads.insert = s.insertDownloads
 	return s

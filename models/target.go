@@ -60,7 +60,7 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 	case OnComment:
 		c := new(Comment)
 		if err := tx.NewSelect().Model(c).Where("cm.id = ?", target.ID).Scan(ctx); err != nil {
-			return o, gone(err, "comment", target.ID)
+			return o, notFoundIfNoRows(err, "comment", target.ID)
 		}
 		// The target of the comment is locked before the comment, as in deletions.
 		if _, err := s.holdTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID}); err != nil {
@@ -71,7 +71,7 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 			return o, err
 		}
 		if c.IsDeleted() {
-			return o, missing("comment", target.ID)
+			return o, notFound("comment", target.ID)
 		}
 		o.owner, o.thingID = c.OwnerID, c.ThingID
 	case OnAvatar, OnCover:
@@ -95,7 +95,7 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 	case OnThing:
 		t := new(Thing)
 		if err := s.db.forShare(tx.NewSelect().Model(t).Where("t.id = ?", target.ID)).Scan(ctx); err != nil {
-			return 0, gone(err, "thing", target.ID)
+			return 0, notFoundIfNoRows(err, "thing", target.ID)
 		}
 		return t.OwnerID, t.Allows(caller)
 	case OnMake:
@@ -103,7 +103,7 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 		m := new(Make)
 		make := func() *bun.SelectQuery { return tx.NewSelect().Model(m).Where("m.id = ?", target.ID) }
 		if err := make().Scan(ctx); err != nil {
-			return 0, gone(err, "make", target.ID)
+			return 0, notFoundIfNoRows(err, "make", target.ID)
 		}
 		if m.ThingID != 0 {
 			// It may have been deleted since, and the make not.
@@ -112,7 +112,7 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 			}
 		}
 		if err := s.db.forShare(make()).Scan(ctx); err != nil {
-			return 0, gone(err, "make", target.ID)
+			return 0, notFoundIfNoRows(err, "make", target.ID)
 		}
 		return m.OwnerID, m.Allows(caller)
 	}
@@ -126,7 +126,7 @@ func (s *Store) holdLikeable(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	case OnCollection:
 		c := new(Collection)
 		err := s.db.forShare(tx.NewSelect().Model(c).Column("co.owner_id").Where("co.id = ?", target.ID)).Scan(ctx)
-		return c.OwnerID, gone(err, "collection", target.ID)
+		return c.OwnerID, notFoundIfNoRows(err, "collection", target.ID)
 	case OnThing, OnMake:
 		return s.holdTarget(ctx, tx, caller, target)
 	}

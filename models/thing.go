@@ -89,7 +89,7 @@ func (s *Store) lockThing(ctx context.Context, tx bun.Tx, id int64) (*Thing, err
 	t := new(Thing)
 	err := s.db.forUpdate(tx.NewSelect().Model(t).Where("t.id = ?", id)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, missing("thing", id)
+		return nil, notFound("thing", id)
 	}
 	return t, err
 }
@@ -114,12 +114,12 @@ func (s *Store) Thing(ctx context.Context, caller auth.Caller, id int64) (*Thing
 	}
 	t, ok := found[id]
 	if !ok {
-		return nil, missing("thing", id)
+		return nil, notFound("thing", id)
 	}
 	return t, t.Allows(caller)
 }
 
-// Allows returns the caller's verdict on reading the thing: nil or Forbidden.
+// Allows returns nil if the caller may read the thing, else Forbidden.
 func (t *Thing) Allows(caller auth.Caller) error {
 	if t.State == Published || t.OwnerID == caller.UserID || caller.Staff() {
 		return nil

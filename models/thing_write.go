@@ -244,7 +244,7 @@ func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller,
 		for _, row := range rows {
 			at := slices.IndexFunc(found, func(t *Thing) bool { return t.ID == row.AncestorID })
 			if at < 0 {
-				return missing("thing", row.AncestorID)
+				return notFound("thing", row.AncestorID)
 			}
 			// What was linked before stays linked, whatever became of it.
 			if err := found[at].Allows(caller); err != nil && !slices.Contains(before, row.AncestorID) {

@@ -45,7 +45,7 @@ func insertToken(ctx context.Context, db bun.IDB, row *Token) (token string, err
 }
 
 // Authenticate returns the caller that an access token stands for. One that is unknown, expired or
-// revoked is Unauthenticated. A good verdict is remembered for a second: a token that is revoked by
+// revoked is Unauthenticated. A good result is remembered for a second: a token that is revoked by
 // another process dies within that, one that is revoked here at once.
 func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, error) {
 	hash, ok := auth.Hash(token)
@@ -85,10 +85,10 @@ func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, er
 		caller.ExpiresAt = *row.ExpiresAt
 	}
 	if row.LastUsedAt == nil || at.Sub(*row.LastUsedAt) > usedEvery {
-		s.usage.noteUse(row.ID, at)
+		s.activity.noteUse(row.ID, at)
 	}
 	if row.UserID != 0 && (lastActive == nil || at.Sub(*lastActive) > activeEvery) {
-		s.usage.noteActive(row.UserID, at)
+		s.activity.noteActive(row.UserID, at)
 	}
 	s.tokens.put(hash, caller, caller.ExpiresAt, known)
 	return caller, nil
@@ -119,18 +119,18 @@ const (
 // the same token.
 type tokenCache struct {
 	mu   sync.Mutex
-	good map[string]verdict
+	good map[string]cachedCaller
 	age  int64 // how often all was forgotten
 }
 
-type verdict struct {
+type cachedCaller struct {
 	caller auth.Caller
 	until  time.Time
 }
 
-func newTokenCache() *tokenCache { return &tokenCache{good: make(map[string]verdict)} }
+func newTokenCache() *tokenCache { return &tokenCache{good: make(map[string]cachedCaller)} }
 
-// get returns a verdict that is remembered. age is for put, which comes after the database was
+// get returns a result that is remembered. age is for put, which comes after the database was
 // asked.
 func (c *tokenCache) get(hash string) (caller auth.Caller, ok bool, age int64) {
 	c.mu.Lock()
@@ -139,7 +139,7 @@ func (c *tokenCache) get(hash string) (caller auth.Caller, ok bool, age int64) {
 	return v.caller, ok && time.Now().Before(v.until), c.age
 }
 
-// put remembers a verdict, until it expires at the latest, unless all was forgotten since it was
+// put remembers a result, until it expires at the latest, unless all was forgotten since it was
 // looked for.
 func (c *tokenCache) put(hash string, caller auth.Caller, expires time.Time, age int64) {
 	until := time.Now().Add(tokenMemory)
@@ -154,7 +154,7 @@ func (c *tokenCache) put(hash string, caller auth.Caller, expires time.Time, age
 	if len(c.good) >= tokenMemorySize {
 		clear(c.good) // a second's memory: starting over is cheaper than keeping an order
 	}
-	c.good[hash] = verdict{caller, until}
+	c.good[hash] = cachedCaller{caller, until}
 }
 
 // forget forgets all verdicts, after something was committed that may have changed one.

@@ -118,7 +118,7 @@ func (s *Store) checkTokenCount(ctx context.Context, tx bun.Tx, userID int64) er
 func (s *Store) lockRow(ctx context.Context, tx bun.Tx, table string, id int64) error {
 	var found int64
 	err := s.db.forUpdate(tx.NewSelect().TableExpr("?", bun.Ident(table)).Column("id").Where("id = ?", id)).Scan(ctx, &found)
-	return gone(err, strings.TrimSuffix(table, "s"), id)
+	return notFoundIfNoRows(err, strings.TrimSuffix(table, "s"), id)
 }
 
 // Tokens lists the access tokens of the caller's user that are not revoked, the latest first.
@@ -184,7 +184,7 @@ func (s *Store) revoke(ctx context.Context, id int64, whose func(*bun.UpdateQuer
 		return whose(q).Returning("*").Scan(ctx)
 	})
 	if err != nil {
-		return nil, gone(err, "token", id)
+		return nil, notFoundIfNoRows(err, "token", id)
 	}
 	s.tokens.forget()
 	return t, nil

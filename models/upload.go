@@ -187,12 +187,12 @@ func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id 
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		f, err := s.lockFile(ctx, tx, id)
 		if CodeOf(err) == NotFound {
-			return missing("pending upload", id) // in the same words as another's
+			return notFound("pending upload", id) // in the same words as another's
 		} else if err != nil {
 			return err
 		}
 		if f.OwnerID != caller.UserID || !f.live(now()) {
-			return missing("pending upload", id)
+			return notFound("pending upload", id)
 		}
 		if f.State == Finalized {
 			e := fail(Conflict, "file %d is finalized: it is no pending upload any more", id)
@@ -231,7 +231,7 @@ func (s *Store) lockFile(ctx context.Context, tx bun.Tx, id int64) (*File, error
 	f := new(File)
 	err := s.db.forUpdate(tx.NewSelect().Model(f).Where("f.id = ?", id)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, missing("file", id)
+		return nil, notFound("file", id)
 	}
 	return f, err
 }

@@ -31,7 +31,7 @@ func (s *Store) StageUserImage(ctx context.Context, caller auth.Caller, username
 func (s *Store) lockUser(ctx context.Context, tx bun.Tx, id int64) error {
 	u := new(User)
 	err := s.db.forUpdate(tx.NewSelect().Model(u).Column("u.id").Where("u.id = ? AND u.deleted_at IS NULL", id)).Scan(ctx)
-	return gone(err, "user", id)
+	return notFoundIfNoRows(err, "user", id)
 }
 
 // checkUserImage returns an error unless the files are one image.

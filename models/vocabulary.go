@@ -19,8 +19,8 @@ type term struct {
 }
 
 const (
-	// maxMeant is the maximum number of corrections of a misspelled word.
-	maxMeant = 8
+	// maxCorrections is the maximum number of corrections of a misspelled word.
+	maxCorrections = 8
 	// maxMisspelled is how many words of a query are corrected: each correction reads a part of the
 	// vocabulary.
 	maxMisspelled = 3
@@ -47,11 +47,11 @@ func (db *DB) terms(ctx context.Context, ix *index, query []tokenize.Word) ([]te
 		}
 		if terms[i].prefixes == nil && terms[i].parts == nil && misspelled < maxMisspelled && tokenize.Tolerance(w.Text) > 0 {
 			misspelled++
-			meant, err := db.meant(ctx, ix, w.Text)
+			corrections, err := db.corrections(ctx, ix, w.Text)
 			if err != nil {
 				return nil, err
 			}
-			terms[i] = term{prefixes: meant, whole: meant}
+			terms[i] = term{prefixes: corrections, whole: corrections}
 		}
 	}
 	return terms, nil
@@ -82,8 +82,8 @@ const (
 	last  = "\U0010FFFF"
 )
 
-// meant returns the words of the vocabulary that are most similar to a misspelled one.
-func (db *DB) meant(ctx context.Context, ix *index, word string) ([]string, error) {
+// corrections returns the words of the vocabulary that are most similar to a misspelled one.
+func (db *DB) corrections(ctx context.Context, ix *index, word string) ([]string, error) {
 	tolerance, length := tokenize.Tolerance(word), utf8.RuneCountInString(word)
 	if tolerance == 0 {
 		return nil, nil
@@ -99,17 +99,17 @@ func (db *DB) meant(ctx context.Context, ix *index, word string) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	var meant []string
+	var closest []string
 	for _, candidate := range like {
 		switch d := tokenize.Distance(word, candidate, tolerance); {
 		case d > tolerance:
 		case d < tolerance:
-			meant, tolerance = []string{candidate}, d
-		case len(meant) < maxMeant:
-			meant = append(meant, candidate)
+			closest, tolerance = []string{candidate}, d
+		case len(closest) < maxCorrections:
+			closest = append(closest, candidate)
 		}
 	}
-	return meant, nil
+	return closest, nil
 }
 
 // similar returns a condition for words of the vocabulary that share trigrams with a word.

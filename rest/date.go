@@ -39,7 +39,7 @@ func parseDate(text string, now time.Time) (time.Time, bool) {
 	for _, step := range dateStep.FindAllString(steps, 20) {
 		unit := step[len(step)-1]
 		if step[0] == '/' {
-			at = cutDown(at, unit)
+			at = truncateTime(at, unit)
 			continue
 		}
 		n, _ := strconv.Atoi(step[:len(step)-1])
@@ -75,7 +75,7 @@ func moveBy(at time.Time, n int, unit byte) time.Time {
 	return at.Add(time.Duration(n) * time.Second)
 }
 
-func cutDown(at time.Time, unit byte) time.Time {
+func truncateTime(at time.Time, unit byte) time.Time {
 	year, month, day := at.Date()
 	switch unit {
 	case 'y':

@@ -3453,7 +3453,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"search": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Query().Search(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32), fc.Args["query"].(string), fc.Args["type"].(models.Kind), fc.Args["filter"].(*models.Filter), fc.Args["sort"].(models.Sort)))
+					return breadthfirst.Value(ec.Resolvers.Query().Search(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32), fc.Args["query"].(string), fc.Args["type"].(models.SearchType), fc.Args["filter"].(*models.Filter), fc.Args["sort"].(models.Sort)))
 				},
 				Args: (*executionContext).field_Query_search_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {

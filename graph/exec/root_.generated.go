@@ -580,7 +580,7 @@ type ComplexityRoot struct {
 		Popular         func(childComplexity int, page int32, perPage int32, after *string) int
 		RandomThings    func(childComplexity int, first int32) int
 		RenderMarkdown  func(childComplexity int, text string) int
-		Search          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg models.Kind, filter *models.Filter, sort models.Sort) int
+		Search          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg models.SearchType, filter *models.Filter, sort models.Sort) int
 		Suggestions     func(childComplexity int, query string, first int32) int
 		Tag             func(childComplexity int, name string) int
 		Tags            func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, prefix string) int
@@ -3349,7 +3349,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Search(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["query"].(string), args["type"].(models.Kind), args["filter"].(*models.Filter), args["sort"].(models.Sort)), true
+		return e.ComplexityRoot.Query.Search(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["query"].(string), args["type"].(models.SearchType), args["filter"].(*models.Filter), args["sort"].(models.Sort)), true
 	case "Query.suggestions":
 		if e.ComplexityRoot.Query.Suggestions == nil {
 			break

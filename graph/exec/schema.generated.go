@@ -95,7 +95,7 @@ type QueryResolver interface {
 	Notification(ctx context.Context, id int64) (*models.Notification, error)
 	RandomThings(ctx context.Context, first int32) ([]*models.Thing, error)
 	RenderMarkdown(ctx context.Context, text string) (*string, error)
-	Search(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg models.Kind, filter *models.Filter, sort models.Sort) (*model.SearchConnection, error)
+	Search(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg models.SearchType, filter *models.Filter, sort models.Sort) (*model.SearchConnection, error)
 	Suggestions(ctx context.Context, query string, first int32) ([]string, error)
 	Tag(ctx context.Context, name string) (*models.Tag, error)
 	Tags(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, prefix string) (*model.TagConnection, error)
@@ -1331,8 +1331,8 @@ func (ec *executionContext) field_Query_search_args(ctx context.Context, rawArgs
 	}
 	args["query"] = arg5
 	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "type",
-		func(ctx context.Context, v any) (models.Kind, error) {
-			return ec.unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐKind(ctx, v)
+		func(ctx context.Context, v any) (models.SearchType, error) {
+			return ec.unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -6117,7 +6117,7 @@ func (ec *executionContext) _Query_search(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Search(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32), fc.Args["query"].(string), fc.Args["type"].(models.Kind), fc.Args["filter"].(*models.Filter), fc.Args["sort"].(models.Sort))
+			return ec.Resolvers.Query().Search(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32), fc.Args["query"].(string), fc.Args["type"].(models.SearchType), fc.Args["filter"].(*models.Filter), fc.Args["sort"].(models.Sort))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next

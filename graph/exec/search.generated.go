@@ -1889,15 +1889,15 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐKind(ctx context.Context, v any) (models.Kind, error) {
+func (ec *executionContext) unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType(ctx context.Context, v any) (models.SearchType, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐKind[tmp]
+	res := unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐKind(ctx context.Context, sel ast.SelectionSet, v models.Kind) graphql.Marshaler {
+func (ec *executionContext) marshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType(ctx context.Context, sel ast.SelectionSet, v models.SearchType) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐKind[v])
+	res := graphql.MarshalString(marshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1907,17 +1907,17 @@ func (ec *executionContext) marshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyar
 }
 
 var (
-	unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐKind = map[string]models.Kind{
-		"THINGS":      models.Things,
-		"MAKES":       models.Makes,
-		"USERS":       models.Users,
-		"COLLECTIONS": models.Collections,
+	unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType = map[string]models.SearchType{
+		"THINGS":      models.SearchThings,
+		"MAKES":       models.SearchMakes,
+		"USERS":       models.SearchUsers,
+		"COLLECTIONS": models.SearchCollections,
 	}
-	marshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐKind = map[models.Kind]string{
-		models.Things:      "THINGS",
-		models.Makes:       "MAKES",
-		models.Users:       "USERS",
-		models.Collections: "COLLECTIONS",
+	marshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType = map[models.SearchType]string{
+		models.SearchThings:      "THINGS",
+		models.SearchMakes:       "MAKES",
+		models.SearchUsers:       "USERS",
+		models.SearchCollections: "COLLECTIONS",
 	}
 )
 

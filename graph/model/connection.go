@@ -90,6 +90,6 @@ type (
 	}
 	SearchConnection struct {
 		*Connection[SearchHit, SearchEdge]
-		Found *models.Found
+		Found *models.SearchResult
 	}
 )

@@ -22,7 +22,7 @@ var (
 // the newest, Base+n, is the worst.
 func WorstRows(owner int64, n int) []string {
 	const at = "'2026-03-04 05:06:07.008009+00:00'"
-	// the time of rows that the server removes when they are old
+	// recent is for rows that the server removes when they are old.
 	recent := time.Now().UTC().Format("'2006-01-02 15:04:05.000000+00:00'")
 	numbers := func(of int, insert, values string) string {
 		return fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO %s SELECT %s FROM n", of, insert,

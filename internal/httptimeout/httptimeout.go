@@ -13,26 +13,26 @@ import (
 )
 
 const (
-	// Patience is how long a client may send nothing in the middle of a body, or receive nothing of
+	// IdleTimeout is how long a client may send nothing in the middle of a body, or receive nothing of
 	// a response.
-	Patience = time.Minute
-	// slowest is the minimum average rate of a body in bytes per second after the first patience
+	IdleTimeout = time.Minute
+	// slowest is the minimum average rate of a body in bytes per second after the first idle timeout
 	// period.
 	slowest = 1 << 10
-	// step is how many bytes of a response a client must receive within patience.
+	// step is how many bytes of a response a client must receive within the idle timeout.
 	step = 256 << 10
 )
 
 // Handler wraps next with a deadline for each read of the request body and each write of the
-// response, patience after it starts. So an upload or a download can take any time as long as it
+// response, idleTimeout after it starts. So an upload or a download can take any time as long as it
 // makes progress. A response that starts before the body has been read does not wait for the body.
-func Handler(next http.Handler, patience time.Duration) http.Handler {
+func Handler(next http.Handler, idleTimeout time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection := http.NewResponseController(w)
-		a := &answer{ResponseWriter: w, connection: connection, patience: patience}
+		a := &answer{ResponseWriter: w, connection: connection, idleTimeout: idleTimeout}
 		if r.Body != nil && r.Body != http.NoBody {
 			a.body = &body{
-				ReadCloser: r.Body, connection: connection, began: time.Now(), patience: patience,
+				ReadCloser: r.Body, connection: connection, began: time.Now(), idleTimeout: idleTimeout,
 				declared: r.ContentLength, invited: r.Header.Get("Expect") == "",
 			}
 			// A copy, because the server inspects the body of its own request.
@@ -51,19 +51,19 @@ func Handler(next http.Handler, patience time.Duration) http.Handler {
 // body is a request body that returns an error if data arrives too slowly.
 type body struct {
 	io.ReadCloser
-	connection *http.ResponseController
-	began      time.Time
-	patience   time.Duration
-	declared   int64 // bytes; negative if unknown
-	invited    bool  // the client did not wait for 100 Continue
+	connection  *http.ResponseController
+	began       time.Time
+	idleTimeout time.Duration
+	declared    int64 // bytes; negative if unknown
+	invited     bool  // the client did not wait for 100 Continue
 
 	read  atomic.Int64
 	ended atomic.Bool
 }
 
 func (b *body) Read(p []byte) (int, error) {
-	deadline := time.Now().Add(b.patience)
-	if least := b.began.Add(b.patience + time.Duration(b.read.Load()/slowest)*time.Second); least.Before(deadline) {
+	deadline := time.Now().Add(b.idleTimeout)
+	if least := b.began.Add(b.idleTimeout + time.Duration(b.read.Load()/slowest)*time.Second); least.Before(deadline) {
 		deadline = least
 	}
 	_ = b.connection.SetReadDeadline(deadline)
@@ -83,10 +83,10 @@ func (b *body) Read(p []byte) (int, error) {
 // answer is a response writer that returns an error if the client receives too slowly.
 type answer struct {
 	http.ResponseWriter
-	connection *http.ResponseController
-	patience   time.Duration
-	body       *body // nil if there is none
-	begun      bool
+	connection  *http.ResponseController
+	idleTimeout time.Duration
+	body        *body // nil if there is none
+	begun       bool
 }
 
 func (a *answer) begin(status int) {
@@ -96,7 +96,7 @@ func (a *answer) begin(status int) {
 	}
 }
 
-func (a *answer) extend() { _ = a.connection.SetWriteDeadline(time.Now().Add(a.patience)) }
+func (a *answer) extend() { _ = a.connection.SetWriteDeadline(time.Now().Add(a.idleTimeout)) }
 
 func (a *answer) WriteHeader(status int) {
 	a.begin(status)

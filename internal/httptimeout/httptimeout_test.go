@@ -21,9 +21,9 @@ import (
 )
 
 // serve answers each request with fn and returns the URL.
-func serve(t *testing.T, patience time.Duration, fn http.HandlerFunc) string {
+func serve(t *testing.T, idleTimeout time.Duration, fn http.HandlerFunc) string {
 	t.Helper()
-	s := httptest.NewServer(httptimeout.Handler(fn, patience))
+	s := httptest.NewServer(httptimeout.Handler(fn, idleTimeout))
 	t.Cleanup(s.Close)
 	return s.Listener.Addr().String()
 }
@@ -40,23 +40,23 @@ func dial(t *testing.T, address string) net.Conn {
 }
 
 // TestBodies checks that a body that stalls, or arrives byte by byte, ends with an error, and that
-// a steady one may take much longer than patience.
+// a steady one may take much longer than idleTimeout.
 func TestBodies(t *testing.T) {
-	const patience = time.Second
+	const idleTimeout = time.Second
 	for name, c := range map[string]struct {
 		part string        // sent repeatedly
 		wait time.Duration // between the parts
 		ends bool
 	}{
 		"stalls":      {"x", time.Hour, false},
-		"trickles":    {"x", patience / 50, false},
-		"comes slow":  {strings.Repeat("x", 4096), patience / 5, true},
+		"trickles":    {"x", idleTimeout / 50, false},
+		"comes slow":  {strings.Repeat("x", 4096), idleTimeout / 5, true},
 		"comes whole": {strings.Repeat("x", 20*4096), 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			read := make(chan error, 1)
-			conn := dial(t, serve(t, patience, func(_ http.ResponseWriter, r *http.Request) {
+			conn := dial(t, serve(t, idleTimeout, func(_ http.ResponseWriter, r *http.Request) {
 				n, err := io.Copy(io.Discard, r.Body)
 				if read <- err; err != nil && n > 1000 {
 					t.Errorf("it ended after %d bytes", n)
@@ -87,7 +87,7 @@ func TestBodies(t *testing.T) {
 // TestAnswers checks that a client that receives nothing is disconnected, and that a slow one
 // receives everything, from memory and from a file.
 func TestAnswers(t *testing.T) {
-	const patience = 2 * time.Second
+	const idleTimeout = 2 * time.Second
 	content := make([]byte, 12<<20)
 	rand.Read(content)
 	path := filepath.Join(t.TempDir(), "content")
@@ -116,7 +116,7 @@ func TestAnswers(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%t", name, takes), func(t *testing.T) {
 				t.Parallel()
 				written := make(chan error, 1)
-				conn := dial(t, serve(t, patience, func(w http.ResponseWriter, r *http.Request) {
+				conn := dial(t, serve(t, idleTimeout, func(w http.ResponseWriter, r *http.Request) {
 					w.Header().Set("Content-Length", fmt.Sprint(len(content)))
 					written <- write(w, r)
 				}))
@@ -128,7 +128,7 @@ func TestAnswers(t *testing.T) {
 					}
 					var got bytes.Buffer
 					for err == nil {
-						time.Sleep(patience / 50)
+						time.Sleep(idleTimeout / 50)
 						_, err = io.CopyN(&got, answer.Body, 512<<10)
 					}
 					if !bytes.Equal(got.Bytes(), content) {
@@ -146,16 +146,16 @@ func TestAnswers(t *testing.T) {
 // TestThinking checks that an idle connection between requests and a slow handler are not treated
 // as stalled.
 func TestThinking(t *testing.T) {
-	const patience = 300 * time.Millisecond
+	const idleTimeout = 300 * time.Millisecond
 	left := make(chan error, 10)
-	conn := dial(t, serve(t, patience, func(w http.ResponseWriter, r *http.Request) {
+	conn := dial(t, serve(t, idleTimeout, func(w http.ResponseWriter, r *http.Request) {
 		for range 2 { // another read at the end does not wait
 			_, _ = io.Copy(io.Discard, r.Body)
 		}
 		select {
 		case <-r.Context().Done():
 			left <- context.Cause(r.Context())
-		case <-time.After(2 * patience):
+		case <-time.After(2 * idleTimeout):
 			left <- nil
 		}
 		if r.Method == http.MethodPost {
@@ -179,6 +179,6 @@ func TestThinking(t *testing.T) {
 		if err := <-left; err != nil {
 			t.Errorf("%s: the request ended while the client waited: %v", method, err)
 		}
-		time.Sleep(2 * patience)
+		time.Sleep(2 * idleTimeout)
 	}
 }

@@ -30,8 +30,8 @@ func TestAllowsRedirect(t *testing.T) {
 	}
 }
 
-// TestProves uses the example of RFC 7636, appendix B.
-func TestProves(t *testing.T) {
+// TestMatchesChallenge uses the example of RFC 7636, appendix B.
+func TestMatchesChallenge(t *testing.T) {
 	const verifier, challenge = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 	for _, c := range []struct {
 		verifier, challenge string
@@ -39,7 +39,7 @@ func TestProves(t *testing.T) {
 	}{
 		{verifier, challenge, true}, {verifier + "x", challenge, false}, {"", challenge, false}, {challenge, challenge, false}, {verifier, "", false}, {"", "", true},
 	} {
-		if got := Proves(c.verifier, c.challenge); got != c.want {
+		if got := MatchesChallenge(c.verifier, c.challenge); got != c.want {
 			t.Errorf("%q for %q: %t, want %t", c.verifier, c.challenge, got, c.want)
 		}
 	}

@@ -15,10 +15,10 @@ var (
 // IsChallenge reports whether a text is a valid S256 challenge (RFC 7636, section 4.2).
 func IsChallenge(text string) bool { return challenge.MatchString(text) }
 
-// Proves reports whether the code verifier matches the S256 challenge (RFC 7636, section 4.6).
-// Without a challenge there must be no verifier: otherwise an attacker could have removed the
+// MatchesChallenge reports whether the code verifier matches the S256 challenge (RFC 7636, section
+// 4.6). Without a challenge there must be no verifier: otherwise an attacker could have removed the
 // challenge (RFC 9700, section 4.8.2).
-func Proves(given, challenge string) bool {
+func MatchesChallenge(given, challenge string) bool {
 	if challenge == "" {
 		return given == ""
 	}

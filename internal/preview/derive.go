@@ -90,7 +90,7 @@ func ofPicture(err error) error {
 
 // keepPicture keeps a picture that a file is, or carries.
 func keepPicture(img image.Image, put Put) (Result, error) {
-	whole, written := thumbnail.Whole(img)
+	whole, written := thumbnail.Normalize(img)
 	size := whole.Bounds()
 	r := Result{Picture: written, Width: int32(size.Dx()), Height: int32(size.Dy())}
 	return r, put(Picture(thumbnail.Full, written), func(w io.Writer) error { return thumbnail.Encode(w, whole, written) })

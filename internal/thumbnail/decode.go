@@ -77,10 +77,10 @@ func Decode(r io.ReaderAt, size int64) (image.Image, error) {
 	return turned.apply(img), nil
 }
 
-// Whole scales an image to at most 1600×1200 pixels, from which all sizes are cut, and returns the
-// format to encode it in: JPEG, or PNG if it has transparency.
-func Whole(img image.Image) (image.Image, string) {
-	whole := Cut(img, Size{Width: 1600, Height: 1200})
+// Normalize scales an image to at most 1600×1200 pixels, from which all sizes are cut, and returns
+// the format to encode it in: JPEG, or PNG if it has transparency.
+func Normalize(img image.Image) (image.Image, string) {
+	whole := Scale(img, Size{Width: 1600, Height: 1200})
 	if whole.(*image.RGBA).Opaque() {
 		return whole, JPEG
 	}

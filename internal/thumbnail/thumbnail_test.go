@@ -66,16 +66,16 @@ func decode(t *testing.T, b []byte) image.Image {
 	return img
 }
 
-// TestCut checks the dimensions and the content of each size, and that the encoding is
+// TestScale checks the dimensions and the content of each size, and that the encoding is
 // deterministic.
-func TestCut(t *testing.T) {
+func TestScale(t *testing.T) {
 	if len(Sizes) != 15 {
 		t.Errorf("%d sizes, want 15", len(Sizes))
 	}
 	for _, from := range []image.Point{{1600, 1200}, {300, 900}, {5, 3}, {1, 1}} {
 		img := quarters(from.X, from.Y)
 		for _, s := range Sizes {
-			small := Cut(img, s)
+			small := Scale(img, s)
 			w, h := s.Of(from.X, from.Y)
 			if got := small.Bounds().Size(); got != image.Pt(w, h) || s.Crop && got != image.Pt(s.Width, s.Height) || w > s.Width || h > s.Height || w < 1 || h < 1 {
 				t.Errorf("%v as %s: %v", from, s, got)
@@ -88,7 +88,7 @@ func TestCut(t *testing.T) {
 				if err := Encode(&a, small, as); err != nil {
 					t.Fatal(err)
 				}
-				_ = Encode(&b, Cut(img, s), as)
+				_ = Encode(&b, Scale(img, s), as)
 				if !bytes.Equal(a.Bytes(), b.Bytes()) {
 					t.Errorf("%s as %s differs from time to time", s, as)
 				}
@@ -134,7 +134,7 @@ func TestOrientation(t *testing.T) {
 			if corners(img) != want || (img.Bounds().Dx() == 48) != (orientation >= 5) {
 				t.Errorf("orientation %d: %s of %v, want %s", orientation, corners(img), img.Bounds(), want)
 			}
-			whole, written := Whole(img)
+			whole, written := Normalize(img)
 			var out bytes.Buffer
 			if err := Encode(&out, whole, written); err != nil || written != JPEG || bytes.Contains(out.Bytes(), []byte("Exif")) {
 				t.Errorf("kept as %s, %v, or with EXIF", written, err)
@@ -186,10 +186,10 @@ func TestDecode(t *testing.T) {
 	see := image.NewNRGBA(image.Rect(0, 0, 20, 20))
 	_ = png.Encode(&p, see)
 	_ = gif.Encode(&g, quarters(40, 30), nil)
-	if _, written := Whole(decode(t, p.Bytes())); written != PNG {
+	if _, written := Normalize(decode(t, p.Bytes())); written != PNG {
 		t.Errorf("what can be seen through is kept as %s", written)
 	}
-	if whole, written := Whole(decode(t, g.Bytes())); written != JPEG || corners(whole) != "red green blue white" {
+	if whole, written := Normalize(decode(t, g.Bytes())); written != JPEG || corners(whole) != "red green blue white" {
 		t.Errorf("a GIF is kept as %s: %s", written, corners(whole))
 	}
 	real, err := os.ReadFile("../../testdata/meshes/lib3mf_thumbnail.png")
@@ -232,7 +232,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("; thumbnail begin 16x16 4\n; AAAA\n; thumbnail end\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if img, err := Decode(bytes.NewReader(b), int64(len(b))); err == nil {
-			Whole(img)
+			Normalize(img)
 		}
 		if _, err := FromGCode(bytes.NewReader(b), int64(len(b))); err != nil {
 			t.Error(err)

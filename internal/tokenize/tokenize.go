@@ -7,11 +7,11 @@ import (
 // maxWords is the maximum number of words of a text.
 const maxWords = 2_000
 
-// Of returns the distinct words of a text in the order of first occurrence, at most 2,000 words of
-// 40 characters: normalized runs of letters and digits, their parts at capital letters and digits,
-// and words joined by hyphens as a whole. Scripts without spaces yield overlapping pairs of
+// Words returns the distinct words of a text in the order of first occurrence, at most 2,000 words
+// of 40 characters: normalized runs of letters and digits, their parts at capital letters and
+// digits, and words joined by hyphens as a whole. Scripts without spaces yield overlapping pairs of
 // characters.
-func Of(text string) []string {
+func Words(text string) []string {
 	var all []string
 	seen := make(map[string]bool)
 	add := func(w string) {

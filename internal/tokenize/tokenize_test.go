@@ -13,7 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
-func TestOf(t *testing.T) {
+func TestWords(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"#3DBenchy - The jolly 3D printing torture-test", "3dbenchy 3d benchy the jolly printing torture test torturetest"},
 		{"Spiral bevel gear", "spiral bevel gear"},
@@ -48,7 +48,7 @@ func TestOf(t *testing.T) {
 		{"🐉 dragon 🔥", "dragon"},
 		{"gear gear GEAR", "gear"},
 	} {
-		if got := strings.Join(tokenize.Of(c.text), " "); got != c.want {
+		if got := strings.Join(tokenize.Words(c.text), " "); got != c.want {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
 		}
 	}
@@ -101,7 +101,7 @@ func TestTitles(t *testing.T) {
 		{"스트랭스", "스트랭스"},
 		{"「ยักษ์」", "ยัก กษ์ ษ์"},
 	} {
-		if got := strings.Join(tokenize.Of(c.text), " "); got != c.want {
+		if got := strings.Join(tokenize.Words(c.text), " "); got != c.want {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
 		}
 		checkText(t, c.text)
@@ -111,7 +111,7 @@ func TestTitles(t *testing.T) {
 // TestLongRun checks that a long run in a script without spaces is indexed completely.
 func TestLongRun(t *testing.T) {
 	run := strings.Repeat("春眠不覺曉處處聞啼鳥", 10) + "黃河" + strings.Repeat("a", 100)
-	of := tokenize.Of(run)
+	of := tokenize.Words(run)
 	if !slices.Contains(of, "黃河") || !slices.Contains(of, strings.Repeat("a", 40)) {
 		t.Errorf("%q", of)
 	}
@@ -125,10 +125,10 @@ func TestBounds(t *testing.T) {
 	for i := range 3_000 {
 		many.WriteString(strconv.Itoa(i) + " ")
 	}
-	if n := len(tokenize.Of(many.String())); n != 2_000 {
+	if n := len(tokenize.Words(many.String())); n != 2_000 {
 		t.Errorf("%d words", n)
 	}
-	if of := tokenize.Of(strings.Repeat("x", 41)); len(of) != 1 || len(of[0]) != 40 {
+	if of := tokenize.Words(strings.Repeat("x", 41)); len(of) != 1 || len(of[0]) != 40 {
 		t.Errorf("%q", of)
 	}
 	for word, want := range map[string]int{"cat": 0, "20230101": 0, "gear": 1, "octocat": 1, "printing": 2, "竜の像だ": 1} {
@@ -235,7 +235,7 @@ func checkText(t interface {
 	if f := tokenize.Fold(s); tokenize.Fold(f) != f {
 		t.Errorf("folded %q, and again %q", f, tokenize.Fold(f))
 	}
-	of := tokenize.Of(s)
+	of := tokenize.Words(s)
 	for _, w := range of {
 		if w == "" || utf8.RuneCountInString(w) > 40 || !utf8.ValidString(w) || strings.ContainsFunc(w, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M) }) {
 			t.Errorf("%q contains the word %q", s, w)
@@ -255,7 +255,7 @@ func checkText(t interface {
 				t.Errorf("%q has the words %q, and the query %+v does not find them", s, of, w)
 			}
 		}
-		again := tokenize.Of(strings.Join(of, " "))
+		again := tokenize.Words(strings.Join(of, " "))
 		if lost := slices.DeleteFunc(slices.Clone(of), func(w string) bool { return slices.Contains(again, w) }); len(lost) > 0 && len(again) < 2_000 {
 			t.Errorf("%q has the words %q, without %q", s, of, lost)
 		}
@@ -285,7 +285,7 @@ func TestAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkText(t, text().Draw(t, "text")) })
 }
 
-func FuzzOf(f *testing.F) {
+func FuzzWords(f *testing.F) {
 	for _, s := range []string{"#3DBenchy", "Étagère", "竜の像", "a\xff'b", "İ-ſ", "00ͺ"} {
 		f.Add(s)
 	}
@@ -303,11 +303,11 @@ func BenchmarkMarks(b *testing.B) {
 	}
 }
 
-func BenchmarkOf(b *testing.B) {
+func BenchmarkWords(b *testing.B) {
 	const text = "#3DBenchy - The jolly 3D printing torture-test. Étagère pour l'imprimante: a small boat that is hard to print, with overhangs, holes and a chimney, by CreativeTools."
 	b.ReportAllocs()
 	for b.Loop() {
-		tokenize.Of(text)
+		tokenize.Words(text)
 	}
 }
 

@@ -109,7 +109,7 @@ func TestDeprecatedCallsAreBounded(t *testing.T) {
 			for i := range 100 {
 				s.Store.NoteDeprecated(caller, "get_things", fmt.Sprintf("agent/%d.%d", round, i))
 			}
-			if err := s.Store.SaveUsage(ctx); err != nil {
+			if err := s.Store.SaveActivity(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -155,7 +155,7 @@ func TestSearchIsBounded(t *testing.T) {
 		}
 		statements := func(query string) int64 {
 			before := s.Statements()
-			if _, err := s.Store.Search(context.Background(), models.Things, query, models.Filter{}, models.ByRelevance); err != nil {
+			if _, err := s.Store.Search(context.Background(), models.SearchThings, query, models.Filter{}, models.ByRelevance); err != nil {
 				t.Fatal(err)
 			}
 			return s.Statements() - before

@@ -13,9 +13,9 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// deletionWorld is a catalogue with a thing to delete, and with every kind of object that can be
+// deletionFixture is a catalogue with a thing to delete, and with every kind of object that can be
 // attached to it. Every text that must disappear with it contains "zeppelin".
-type hangar struct {
+type deletionFixture struct {
 	s                                  *servertest.Server
 	ada, bob, cyd                      *servertest.Client
 	thing, ancestor, remix             int64
@@ -28,9 +28,9 @@ type hangar struct {
 	bystander, bystanderFile, makeFile int64
 }
 
-func newHangar(t *testing.T, s *servertest.Server) *hangar {
+func newDeletionFixture(t *testing.T, s *servertest.Server) *deletionFixture {
 	t.Helper()
-	h := &hangar{s: s, ada: s.User("ada"), bob: s.User("bob"), cyd: s.User("cyd")}
+	h := &deletionFixture{s: s, ada: s.User("ada"), bob: s.User("bob"), cyd: s.User("cyd")}
 	png := servertest.Mesh(t, "lib3mf_thumbnail.png")
 	n := 0
 	publish := func(c *servertest.Client, name string, tags []string, ancestors ...int64) (thing, file int64) {
@@ -87,9 +87,9 @@ func newHangar(t *testing.T, s *servertest.Server) *hangar {
 	return h
 }
 
-// addresses returns all URLs of the content of a file: public, direct, and the signed one that a
+// urls returns all URLs of the content of a file: public, direct, and the signed one that a
 // download redirects to.
-func (h *hangar) addresses(t *testing.T, file int64) []string {
+func (h *deletionFixture) urls(t *testing.T, file int64) []string {
 	t.Helper()
 	f := read(t, h.ada.Get(fmt.Sprintf("/files/%d", file)))
 	found := []string{fmt.Sprintf("/download:%d", file), f["public_url"].(string), h.ada.Do("HEAD", fmt.Sprintf("/files/%d/download", file), nil).Want(t, 302).Header.Get("Location")}
@@ -99,7 +99,7 @@ func (h *hangar) addresses(t *testing.T, file int64) []string {
 	return found
 }
 
-func (h *hangar) bytes(t *testing.T, addresses []string, status int) {
+func (h *deletionFixture) bytes(t *testing.T, addresses []string, status int) {
 	t.Helper()
 	for _, address := range addresses {
 		if got := h.s.Client("").Get(address).StatusCode; got != status {
@@ -110,7 +110,7 @@ func (h *hangar) bytes(t *testing.T, addresses []string, status int) {
 
 // absent checks that an object does not exist at a path and a GraphQL field, for its owner and for
 // another user.
-func (h *hangar) absent(t *testing.T, path, field string, id int64) {
+func (h *deletionFixture) absent(t *testing.T, path, field string, id int64) {
 	t.Helper()
 	for name, c := range map[string]*servertest.Client{"ada": h.ada, "bob": h.bob, "cyd": h.cyd} {
 		if r := c.Get(fmt.Sprintf(path, id)); r.StatusCode != 404 {
@@ -124,7 +124,7 @@ func (h *hangar) absent(t *testing.T, path, field string, id int64) {
 
 // lists returns the lists that could contain the thing or the objects that are attached to it, for
 // each user.
-func (h *hangar) lists() (paths []string) {
+func (h *deletionFixture) lists() (paths []string) {
 	paths = []string{"/newest", "/popular", "/featured", "/search", "/search/zeppelin", "/search/?type=makes", "/search/?type=collections", "/search/shared/tag", "/search/ada", "/tags", "/tags/shared/things", "/categories/tools/things",
 		"/users/me/things", "/users/ada/things", "/users/bob/things", "/users/bob/likes", "/users/bob/favorites", "/users/me/likes", "/users/me/downloads", "/users/bob/copies", "/users/bob/collections", "/users/ada/search/zeppelin",
 		"/copies", "/comments", "/collections", fmt.Sprintf("/collections/%d/things", h.collection), fmt.Sprintf("/things/%d/derivatives", h.ancestor), fmt.Sprintf("/things/%d/ancestors", h.remix), fmt.Sprintf("/things/%d", h.remix),
@@ -135,28 +135,28 @@ func (h *hangar) lists() (paths []string) {
 const everywhere = `{ me { downloads(first: 100) { nodes { thing { name } file { name } } } downloadedThings { nodes { name } } likedThings { nodes { name } } collections { nodes { things { nodes { name } } } } makes { nodes { thing { name } } } things { nodes { name files { name } } } }
 	things(first: 100) { nodes { name ancestors { nodes { name } } remixes { nodes { name } } } } comments(first: 100) { nodes { body files { name } target { ... on Make { name thing { name } } ... on Thing { name } } } } }`
 
-// meets returns where a user can see the thing or an object that is attached to it.
-func (h *hangar) meets(t *testing.T) (met []string) {
+// seen returns where a user can see the thing or an object that is attached to it.
+func (h *deletionFixture) seen(t *testing.T) (found []string) {
 	t.Helper()
 	for name, c := range map[string]*servertest.Client{"ada": h.ada, "bob": h.bob, "cyd": h.cyd} {
 		for _, path := range h.lists() {
 			if text := c.Get(path).Want(t, 200).Bytes; strings.Contains(strings.ToLower(string(text)), "zeppelin") {
-				met = append(met, name+" at "+path)
+				found = append(found, name+" at "+path)
 			}
 		}
 		var all any
 		r := c.GraphQL(everywhere, nil)
 		decode(t, r, &all)
 		if strings.Contains(strings.ToLower(string(r.Data)), "zeppelin") {
-			met = append(met, name+" by GraphQL")
+			found = append(found, name+" by GraphQL")
 		}
 	}
-	return met
+	return found
 }
 
 // collected checks that the next garbage collection removes the given number of contents, and that
 // the catalogue is consistent afterwards.
-func (h *hangar) collected(t *testing.T, contents int) {
+func (h *deletionFixture) collected(t *testing.T, contents int) {
 	t.Helper()
 	sweep, err := h.s.Store.CollectGarbage(context.Background(), 0, false)
 	if err != nil || len(sweep.ContentObjects) != contents || len(sweep.PendingObjects) != 0 {
@@ -172,7 +172,7 @@ func (h *hangar) collected(t *testing.T, contents int) {
 
 // remains checks that bob's make exists without its thing, with its images and comments and the
 // counts of them.
-func (h *hangar) remains(t *testing.T) {
+func (h *deletionFixture) remains(t *testing.T) {
 	t.Helper()
 	var got struct {
 		Make struct {
@@ -212,12 +212,12 @@ func (h *hangar) remains(t *testing.T) {
 // list, count and history, with their content. Makes of other users stay.
 func TestDeletedThingIsGone(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		h := newHangar(t, s)
-		if met := h.meets(t); len(met) < 45 {
-			t.Errorf("before: the thing is met in %d places alone, and the test tests little: %q", len(met), met)
+		h := newDeletionFixture(t, s)
+		if found := h.seen(t); len(found) < 45 {
+			t.Errorf("before: the thing appears in only %d places, too few for the test: %q", len(found), found)
 		}
-		own := [][]string{h.addresses(t, h.stl), h.addresses(t, h.png), h.addresses(t, h.attachment)}
-		others := [][]string{h.addresses(t, h.makePicture), h.addresses(t, h.makeFile), h.addresses(t, h.makeAttachment)}
+		own := [][]string{h.urls(t, h.stl), h.urls(t, h.png), h.urls(t, h.attachment)}
+		others := [][]string{h.urls(t, h.makePicture), h.urls(t, h.makeFile), h.urls(t, h.makeAttachment)}
 		for _, addresses := range append(own, others...) {
 			h.bytes(t, addresses, 200)
 		}
@@ -245,8 +245,8 @@ func TestDeletedThingIsGone(t *testing.T) {
 		for _, addresses := range others {
 			h.bytes(t, addresses, 200)
 		}
-		if met := h.meets(t); len(met) > 0 {
-			t.Errorf("deleted, and met by %q", met)
+		if found := h.seen(t); len(found) > 0 {
+			t.Errorf("still visible after the deletion: %q", found)
 		}
 		h.collected(t, 3)
 		counts := struct {
@@ -273,7 +273,7 @@ func TestDeletedThingIsGone(t *testing.T) {
 // by a tracked download, which adds nothing to a history.
 func TestDownloadOfWhatOutlivedItsThing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		h := newHangar(t, s)
+		h := newDeletionFixture(t, s)
 		h.ada.Do("DELETE", fmt.Sprintf("/things/%d", h.thing), nil).Want(t, 200)
 		for _, file := range []int64{h.makePicture, h.makeAttachment} {
 			if r := h.cyd.Get(fmt.Sprintf("/files/%d/download", file)); r.StatusCode != 302 {
@@ -296,10 +296,10 @@ func TestDownloadOfWhatOutlivedItsThing(t *testing.T) {
 // own objects and nothing else.
 func TestDeletedPartIsGone(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		h := newHangar(t, s)
+		h := newDeletionFixture(t, s)
 		addresses := func(files ...int64) (all []string) {
 			for _, file := range files {
-				all = append(all, h.addresses(t, file)...)
+				all = append(all, h.urls(t, file)...)
 			}
 			return all
 		}
@@ -596,83 +596,91 @@ func TestLookBesideDelete(t *testing.T) {
 // statement on, so there is nothing to wait for.
 func TestDeleteWaitsWithOthers(t *testing.T) {
 	t.Parallel()
-	deleteThing := func(h *hangar) int {
+	deleteThing := func(h *deletionFixture) int {
 		return h.ada.Do("DELETE", fmt.Sprintf("/things/%d", h.thing), nil).StatusCode
 	}
 	for name, test := range map[string]struct {
 		held          string // the row that both wait for
-		first, second func(h *hangar, upload int64) int
-		by            func(h *hangar) *servertest.Client
-		after         func(t *testing.T, h *hangar, upload int64)
+		first, second func(h *deletionFixture, upload int64) int
+		by            func(h *deletionFixture) *servertest.Client
+		after         func(t *testing.T, h *deletionFixture, upload int64)
 	}{
 		"a file of a comment on a deleted thing": {
-			held:   "comments WHERE target_type = 'thing' AND parent_id IS NULL",
-			by:     func(h *hangar) *servertest.Client { return h.bob },
-			first:  func(h *hangar, upload int64) int { return h.bob.Finalize("comment", h.comment, upload).StatusCode },
-			second: func(h *hangar, _ int64) int { return deleteThing(h) },
-			after: func(t *testing.T, h *hangar, upload int64) {
+			held: "comments WHERE target_type = 'thing' AND parent_id IS NULL",
+			by:   func(h *deletionFixture) *servertest.Client { return h.bob },
+			first: func(h *deletionFixture, upload int64) int {
+				return h.bob.Finalize("comment", h.comment, upload).StatusCode
+			},
+			second: func(h *deletionFixture, _ int64) int { return deleteThing(h) },
+			after: func(t *testing.T, h *deletionFixture, upload int64) {
 				h.absent(t, "/files/%d", "file", upload)
 				h.bytes(t, []string{fmt.Sprintf("/download:%d", upload)}, 404)
 			},
 		},
 		"a file of a comment on a deleted make": {
-			held:  "comments WHERE target_type = 'make'",
-			by:    func(h *hangar) *servertest.Client { return h.cyd },
-			first: func(h *hangar, upload int64) int { return h.cyd.Finalize("comment", h.makeComment, upload).StatusCode },
-			second: func(h *hangar, _ int64) int {
+			held: "comments WHERE target_type = 'make'",
+			by:   func(h *deletionFixture) *servertest.Client { return h.cyd },
+			first: func(h *deletionFixture, upload int64) int {
+				return h.cyd.Finalize("comment", h.makeComment, upload).StatusCode
+			},
+			second: func(h *deletionFixture, _ int64) int {
 				return h.bob.Do("DELETE", fmt.Sprintf("/copies/%d", h.make), nil).StatusCode
 			},
-			after: func(t *testing.T, h *hangar, upload int64) {
+			after: func(t *testing.T, h *deletionFixture, upload int64) {
 				h.absent(t, "/files/%d", "file", upload)
 				h.bytes(t, []string{fmt.Sprintf("/download:%d", upload)}, 404)
 			},
 		},
 		"a file of a make of a deleted thing": {
 			held:   "makes",
-			by:     func(h *hangar) *servertest.Client { return h.bob },
-			first:  func(h *hangar, upload int64) int { return h.bob.Finalize("copy", h.make, upload).StatusCode },
-			second: func(h *hangar, _ int64) int { return deleteThing(h) },
-			after: func(t *testing.T, h *hangar, upload int64) {
+			by:     func(h *deletionFixture) *servertest.Client { return h.bob },
+			first:  func(h *deletionFixture, upload int64) int { return h.bob.Finalize("copy", h.make, upload).StatusCode },
+			second: func(h *deletionFixture, _ int64) int { return deleteThing(h) },
+			after: func(t *testing.T, h *deletionFixture, upload int64) {
 				h.bytes(t, []string{fmt.Sprintf("/download:%d", upload)}, 200)
 				h.cyd.Get(fmt.Sprintf("/files/%d", upload)).Want(t, 200)
 			},
 		},
 		"a file of a comment on a make of a deleted thing": {
-			held:   "comments WHERE target_type = 'make'",
-			by:     func(h *hangar) *servertest.Client { return h.cyd },
-			first:  func(h *hangar, upload int64) int { return h.cyd.Finalize("comment", h.makeComment, upload).StatusCode },
-			second: func(h *hangar, _ int64) int { return deleteThing(h) },
-			after: func(t *testing.T, h *hangar, upload int64) {
+			held: "comments WHERE target_type = 'make'",
+			by:   func(h *deletionFixture) *servertest.Client { return h.cyd },
+			first: func(h *deletionFixture, upload int64) int {
+				return h.cyd.Finalize("comment", h.makeComment, upload).StatusCode
+			},
+			second: func(h *deletionFixture, _ int64) int { return deleteThing(h) },
+			after: func(t *testing.T, h *deletionFixture, upload int64) {
 				h.bytes(t, []string{fmt.Sprintf("/download:%d", upload)}, 200)
 				h.bob.Get(fmt.Sprintf("/files/%d", upload)).Want(t, 200)
 			},
 		},
 		"a download of a deleted file": {
-			held:   "things WHERE name = 'Zeppelin'",
-			by:     func(h *hangar) *servertest.Client { return h.bob },
-			first:  func(h *hangar, _ int64) int { return deleteThing(h) },
-			second: func(h *hangar, _ int64) int { return h.bob.Get(fmt.Sprintf("/files/%d/download", h.stl)).StatusCode },
+			held:  "things WHERE name = 'Zeppelin'",
+			by:    func(h *deletionFixture) *servertest.Client { return h.bob },
+			first: func(h *deletionFixture, _ int64) int { return deleteThing(h) },
+			second: func(h *deletionFixture, _ int64) int {
+				return h.bob.Get(fmt.Sprintf("/files/%d/download", h.stl)).StatusCode
+			},
 		},
 		"a like of a deleted thing": {
 			held:  "things WHERE name = 'Zeppelin'",
-			by:    func(h *hangar) *servertest.Client { return h.bob },
-			first: func(h *hangar, _ int64) int { return deleteThing(h) },
-			second: func(h *hangar, _ int64) int {
+			by:    func(h *deletionFixture) *servertest.Client { return h.bob },
+			first: func(h *deletionFixture, _ int64) int { return deleteThing(h) },
+			second: func(h *deletionFixture, _ int64) int {
 				return h.bob.Do("POST", fmt.Sprintf("/things/%d/likes", h.thing), nil).StatusCode
 			},
 		},
 		"a reply on a deleted thing": {
 			held:  "things WHERE name = 'Zeppelin'",
-			by:    func(h *hangar) *servertest.Client { return h.bob },
-			first: func(h *hangar, _ int64) int { return deleteThing(h) },
-			second: func(h *hangar, _ int64) int {
+			by:    func(h *deletionFixture) *servertest.Client { return h.bob },
+			first: func(h *deletionFixture, _ int64) int { return deleteThing(h) },
+			second: func(h *deletionFixture, _ int64) int {
 				return h.bob.Do("POST", fmt.Sprintf("/comments/%d/reply", h.comment), object{"body": "A zeppelin?"}).StatusCode
 			},
 		},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
-			h := newHangar(t, servertest.Start(t, "postgres"))
+			h := newDeletionFixture(t, servertest.Start(t, "postgres"))
 			h.s.Fold() // so that no job waits too
 			upload := test.by(h).Upload("late.stl", []byte("solid late"))
 			db := openDB(t, h.s).SQL()
@@ -685,7 +693,7 @@ func TestDeleteWaitsWithOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 			var both sync.WaitGroup
-			begin := func(place int, act func(h *hangar, upload int64) int) {
+			begin := func(place int, act func(h *deletionFixture, upload int64) int) {
 				both.Go(func() {
 					if status := act(h, upload); status >= 500 {
 						t.Errorf("number %d is answered %d", place, status)

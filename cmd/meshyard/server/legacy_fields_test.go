@@ -138,7 +138,7 @@ func TestLastActive(t *testing.T) {
 		}
 		active := func(name string) time.Time {
 			t.Helper()
-			if err := s.Store.SaveUsage(ctx); err != nil {
+			if err := s.Store.SaveActivity(ctx); err != nil {
 				t.Fatal(err)
 			}
 			at, err := time.Parse("2006-01-02T15:04:05+00:00", fmt.Sprint(read(t, ada.Get("/users/"+name))["last_active"]))
@@ -163,7 +163,7 @@ func TestLastActive(t *testing.T) {
 			if _, err := db.Exec("UPDATE users SET last_active_at = '" + c.kept.UTC().Format("2006-01-02 15:04:05+00:00") + "' WHERE username = 'bob'"); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(1100 * time.Millisecond) // as long as a verdict on a token is remembered
+			time.Sleep(1100 * time.Millisecond) // as long as a check of a token is remembered
 			bob.Get("/users/me").Want(t, 200)
 			if got := active("bob"); got.After(c.kept.Add(time.Minute)) != c.changes {
 				t.Errorf("kept %s, then a request: %s, want a change: %v", c.kept, got, c.changes)

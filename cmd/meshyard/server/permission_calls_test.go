@@ -16,7 +16,7 @@ import (
 )
 
 // filled replaces the placeholders in a text, and creates the objects that belong to the caller.
-func (m *matrix) filled(text string, sc scene, caller int) string {
+func (m *matrix) filled(text string, sc fixture, caller int) string {
 	m.t.Helper()
 	own := map[string]func(user string) int64{
 		"mine":   func(user string) int64 { id, _, _ := m.thing(user, draft, draft); return id },
@@ -43,7 +43,7 @@ func (m *matrix) filled(text string, sc scene, caller int) string {
 var placeholder = regexp.MustCompile(`\$(thing|file|image|copy|comment|collection|userid|user|tag|slug|term|token|app|id|mine|upload|mycollection)\b`)
 
 // byGraphQL calls by GraphQL.
-func (m *matrix) byGraphQL(c *servertest.Client, p permission, document string) verdictOf {
+func (m *matrix) byGraphQL(c *servertest.Client, p permission, document string) outcome {
 	m.t.Helper()
 	result := new(servertest.Result)
 	switch {
@@ -66,7 +66,7 @@ func (m *matrix) byGraphQL(c *servertest.Client, p permission, document string) 
 	}
 	shown := make(map[string]bool)
 	m.look(data, shown)
-	return verdictOf{status, slices.Sorted(maps.Keys(shown))}
+	return outcome{status, slices.Sorted(maps.Keys(shown))}
 }
 
 // firstEvent returns the first event of a subscription. Some subscriptions do not end until their
@@ -130,7 +130,7 @@ func bare(name string) string {
 // restRequest is a REST request.
 type restRequest struct{ operation, method, path, body string }
 
-func (m *matrix) request(operation, body string, sc scene, caller int) restRequest {
+func (m *matrix) request(operation, body string, sc fixture, caller int) restRequest {
 	m.t.Helper()
 	at, ok := m.addresses[operation]
 	if !ok {
@@ -153,7 +153,7 @@ func (m *matrix) request(operation, body string, sc scene, caller int) restReque
 var parameter = regexp.MustCompile(`\{([a-z]+?)(_id|name)?\}`)
 
 // byREST calls by REST. isList reports whether the response is a list.
-func (m *matrix) byREST(c *servertest.Client, r restRequest) (v verdictOf, isList bool) {
+func (m *matrix) byREST(c *servertest.Client, r restRequest) (v outcome, isList bool) {
 	m.t.Helper()
 	var answer *servertest.Response
 	switch {

@@ -1,14 +1,14 @@
 package server_test
 
-// permission is a row of the matrix for each of its scenes: an operation or a field, and how it is
-// called by both APIs. Placeholders such as $name are replaced by values of the scene, or by
+// permission is a row of the matrix for each of its fixtures: an operation or a field, and how it
+// is called by both APIs. Placeholders such as $name are replaced by values of the fixture, or by
 // objects of the caller: $mine is a draft, $upload a pending upload, $mycollection a collection.
 type permission struct {
-	field  string
-	scenes string // separated by ", "; none if no object is concerned
-	ask    string // the GraphQL document; the row shows the values with the alias `is`
-	routes string // equivalent REST operations, separated by spaces
-	body   string // of their requests
+	field    string
+	fixtures string // separated by ", "; none if no object is concerned
+	ask      string // the GraphQL document; the row shows the values with the alias `is`
+	routes   string // equivalent REST operations, separated by spaces
+	body     string // of their requests
 }
 
 // permissions are the tables of the matrix, and their rows.
@@ -197,7 +197,7 @@ var permissions = []struct {
 	}},
 }
 
-// The scenes of rows about the same kind of object.
+// The fixtures of rows about the same kind of object.
 const (
 	things             = "thing " + published + ", thing " + draft + ", thing " + down
 	makesWithImage     = "make " + published + ", make " + down

@@ -30,7 +30,7 @@ func TestPermissions(t *testing.T) {
 		for _, table := range permissions {
 			fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| Operation, or field | About | %s |\n|---|---|%s\n", table.title, table.about, strings.Join(columns[:], " | "), strings.Repeat("---|", callers))
 			for _, p := range table.rows {
-				for _, in := range strings.Split(p.scenes, ", ") {
+				for _, in := range strings.Split(p.fixtures, ", ") {
 					var cells [callers]string
 					for _, caller := range calling {
 						v := m.cell(p, in, caller)
@@ -58,7 +58,7 @@ func TestPermissions(t *testing.T) {
 }
 
 // check compares a cell with rules that hold independently of the document.
-func (m *matrix) check(p permission, in string, caller int, v verdictOf) {
+func (m *matrix) check(p permission, in string, caller int, v outcome) {
 	m.t.Helper()
 	scope, want := m.scopeOf(p), 0
 	switch {
@@ -74,7 +74,7 @@ func (m *matrix) check(p permission, in string, caller int, v verdictOf) {
 	}
 }
 
-// preview waits until the files of all scenes have previews, because permissions do not depend on
+// preview waits until the files of all fixtures have previews, because permissions do not depend on
 // the progress of this work.
 func (m *matrix) preview() {
 	m.t.Helper()
@@ -96,7 +96,7 @@ func named(field string) string {
 	return name
 }
 
-// about describes a scene.
+// about describes a fixture.
 func about(p permission, in string) string {
 	if words, ok := map[string]string{
 		"": "", "catalogue": "all of theirs", "collection": "collection", "token": "access token", "application": "application", "notification": "notification",

@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// private are the scenes of private objects, and the placeholders that refer to them.
+// private are the fixtures of private objects, and the placeholders that refer to them.
 var private = map[string][]string{"upload pending": {"file", "image"}, "upload staged": {"file", "image"}, "token": {"token"}}
 
 // amongOthers are rows that mix private objects with others, where the APIs differ: GraphQL returns
@@ -34,7 +34,7 @@ func TestPrivateExistence(t *testing.T) {
 		for _, p := range rows {
 			of, _, _ := strings.Cut(p.field, ",")
 			taking[of] = taking[of] || strings.Contains(p.ask, "$file") && !strings.HasPrefix(of, "File.")
-			for _, in := range strings.Split(p.scenes, ", ") {
+			for _, in := range strings.Split(p.fixtures, ", ") {
 				if names := private[in]; names != nil {
 					covered[of] = true
 					m.alike(p, in, names)
@@ -59,7 +59,7 @@ func (m *matrix) alike(p permission, in string, names []string) {
 		missing[name] = "999999"
 	}
 	c := m.clients[other][m.scopeOf(p)]
-	ask := func(sc scene) func() string {
+	ask := func(sc fixture) func() string {
 		document := m.filled(p.ask, sc, other)
 		return func() string {
 			if strings.HasPrefix(document, "subscription") {
@@ -71,7 +71,7 @@ func (m *matrix) alike(p permission, in string, names []string) {
 	}
 	m.compare(p.field+" of a "+in, ask(there), ask(missing))
 	for _, operation := range strings.Fields(p.routes) {
-		call := func(sc scene) func() string {
+		call := func(sc fixture) func() string {
 			r := m.request(operation, p.body, sc, other)
 			return func() string { return told(c.Do(r.method, r.path, r.body)) }
 		}

@@ -40,25 +40,25 @@ var calling = []int{anonymous, overdue, wrongScope, application, other, suspende
 
 // matrix runs the rows of the permissions on one engine.
 type matrix struct {
-	*theatre
+	*fixtureBuilder
 	clients   [callers]map[auth.Scope]*servertest.Client // by required scope
 	names     [callers]string                            // of their users
 	addresses map[string]address                         // by REST operation
 	schema    *ast.Schema
-	kept      map[string]scene
+	kept      map[string]fixture
 	latest    *sql.Stmt
 	before    []string // the current rows, if known
 }
 
 type address struct{ method, path string }
 
-// verdictOf is a cell: the status of a call, and the objects in the response.
-type verdictOf struct {
+// outcome is a cell: the status of a call, and the objects in the response.
+type outcome struct {
 	status int
 	shown  []string
 }
 
-func (v verdictOf) String() string {
+func (v outcome) String() string {
 	if len(v.shown) == 0 {
 		return fmt.Sprint(v.status)
 	}
@@ -67,8 +67,8 @@ func (v verdictOf) String() string {
 
 func newMatrix(t *testing.T, s *servertest.Server) *matrix {
 	t.Helper()
-	p := &theatre{t: t, s: s, stl: servertest.Mesh(t, "hschendel_simple_bin.stl"), png: servertest.Mesh(t, "lib3mf_thumbnail.png"), ids: make(map[string]int64), zoes: make(map[string]int64)}
-	m := &matrix{theatre: p, addresses: make(map[string]address), schema: graph.New(nil).Schema(), kept: make(map[string]scene), latest: must(openDB(t, s).SQL().Prepare(latestRows()))(t)}
+	p := &fixtureBuilder{t: t, s: s, stl: servertest.Mesh(t, "hschendel_simple_bin.stl"), png: servertest.Mesh(t, "lib3mf_thumbnail.png"), ids: make(map[string]int64), zoes: make(map[string]int64)}
+	m := &matrix{fixtureBuilder: p, addresses: make(map[string]address), schema: graph.New(nil).Schema(), kept: make(map[string]fixture), latest: must(openDB(t, s).SQL().Prepare(latestRows()))(t)}
 	ctx := context.Background()
 	for _, name := range []string{"zoe", "ada", "bob", "mod", "root", "sue", "mal"} {
 		p.user(name)
@@ -112,9 +112,9 @@ func newMatrix(t *testing.T, s *servertest.Server) *matrix {
 	return m
 }
 
-// setting returns the scene of a row for a caller: one of their own if they own the object. It is
+// setting returns the fixture of a row for a caller: one of their own if they own the object. It is
 // reused until a call changes it.
-func (m *matrix) setting(caller int, name string) scene {
+func (m *matrix) setting(caller int, name string) fixture {
 	m.t.Helper()
 	user := m.user(caller)
 	if m.kept[user+name] == nil {
@@ -123,7 +123,7 @@ func (m *matrix) setting(caller int, name string) scene {
 	return m.kept[user+name]
 }
 
-// user returns the user whose scenes a caller gets.
+// user returns the user whose fixtures a caller gets.
 func (m *matrix) user(caller int) string {
 	if caller == suspended {
 		return "sue"
@@ -148,15 +148,15 @@ func (m *matrix) scopeOf(p permission) auth.Scope {
 }
 
 // cell fills a cell: by GraphQL, and by each equivalent route.
-func (m *matrix) cell(p permission, in string, caller int) verdictOf {
+func (m *matrix) cell(p permission, in string, caller int) outcome {
 	m.t.Helper()
 	c := m.clients[caller][m.scopeOf(p)]
 	document := m.filled(p.ask, m.setting(caller, in), caller)
-	want := m.attempt(p, in, caller, func() verdictOf { return m.byGraphQL(c, p, document) })
+	want := m.attempt(p, in, caller, func() outcome { return m.byGraphQL(c, p, document) })
 	for _, operation := range strings.Fields(p.routes) {
 		r := m.request(operation, p.body, m.setting(caller, in), caller)
 		isList := false
-		got := m.attempt(p, in, caller, func() (v verdictOf) { v, isList = m.byREST(c, r); return v })
+		got := m.attempt(p, in, caller, func() (v outcome) { v, isList = m.byREST(c, r); return v })
 		if !isList || !strings.Contains(p.ask, "is:") {
 			got.shown = want.shown
 		}
@@ -170,9 +170,9 @@ func (m *matrix) cell(p permission, in string, caller int) verdictOf {
 	return want
 }
 
-// attempt makes a call. A rejected call must change nothing; after another one, the scene is not
+// attempt makes a call. A rejected call must change nothing; after another one, the fixture is not
 // reused.
-func (m *matrix) attempt(p permission, in string, caller int, call func() verdictOf) verdictOf {
+func (m *matrix) attempt(p permission, in string, caller int, call func() outcome) outcome {
 	m.t.Helper()
 	if !strings.HasPrefix(p.ask, "mutation") {
 		return call()

@@ -292,11 +292,11 @@ func TestSearchTakesAnything(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.Catalogue()
 		r, n := rand.New(rand.NewPCG(1, 2)), 10_000
-		kinds := []models.Kind{models.Things, models.Makes, models.Users, models.Collections}
+		kinds := []models.SearchType{models.SearchThings, models.SearchMakes, models.SearchUsers, models.SearchCollections}
 		sorts := []models.Sort{models.ByRelevance, models.ByText, models.ByPopular, models.ByNewest, models.ByMakes, models.ByDesigns, models.ByFollowers}
 		times := []*time.Time{nil, nil, nil, nil, nil, nil, nil, nil, new(time.Time), new(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)), new(time.Date(-4712, 1, 1, 0, 0, 0, 0, time.UTC)), new(time.Date(290000, 1, 1, 0, 0, 0, 0, time.UTC))}
 		// It logs the maximum time next to the median of ordinary searches.
-		search := func(kind models.Kind, query string, f models.Filter, sort models.Sort, facets bool) (time.Duration, error) {
+		search := func(kind models.SearchType, query string, f models.Filter, sort models.Sort, facets bool) (time.Duration, error) {
 			began := time.Now()
 			found, err := s.Store.Search(t.Context(), kind, query, f, sort)
 			if err == nil {
@@ -311,7 +311,7 @@ func TestSearchTakesAnything(t *testing.T) {
 		var ordinary []time.Duration
 		for _, query := range []string{"gear", "benchy", "raspberry pi case", "fidget box", "drgon", "phone hol", "octocat", "vase", "calibration cube", "whistle"} {
 			for range 3 {
-				took, err := search(models.Things, query, models.Filter{}, models.ByRelevance, false)
+				took, err := search(models.SearchThings, query, models.Filter{}, models.ByRelevance, false)
 				if err != nil {
 					t.Fatal(err)
 				}

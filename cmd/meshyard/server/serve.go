@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	saveUsageEvery = 10 * time.Second
+	saveActivityEvery = 10 * time.Second
 
 	// serveMemory is the size of the heap above which the garbage collector works harder.
 	serveMemory = 400 << 20
@@ -78,7 +78,7 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 	<-saved
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	return errors.Join(err, a.Store.SaveUsage(stop), a.queue.Stop(stop))
+	return errors.Join(err, a.Store.SaveActivity(stop), a.queue.Stop(stop))
 }
 
 // saveUsage stores the recorded calls of deprecated operations every few seconds until ctx ends.
@@ -87,9 +87,9 @@ func (a *Server) saveUsage(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(saveUsageEvery):
+		case <-time.After(saveActivityEvery):
 		}
-		if err := a.Store.SaveUsage(ctx); err != nil && ctx.Err() == nil {
+		if err := a.Store.SaveActivity(ctx); err != nil && ctx.Err() == nil {
 			a.Logger.Error("recent calls of deprecated operations were not stored", "error", err)
 		}
 	}

@@ -74,7 +74,7 @@ func TestTokens(t *testing.T) {
 			}
 		}
 		const all = `{ tokens { totalCount nodes { id name scopes createdAt lastUsedAt expiresAt revokedAt application { name } } } }`
-		if err := s.Store.SaveUsage(context.Background()); err != nil {
+		if err := s.Store.SaveActivity(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		ada.Query(all, nil, &list)

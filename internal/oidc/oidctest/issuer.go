@@ -140,7 +140,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	i.mu.Unlock()
 	id, secret, _ := r.BasicAuth()
 	secret, _ = url.QueryUnescape(secret)
-	if asked == nil || id != i.ClientID || secret != i.Secret || !oauth.Proves(r.FormValue("code_verifier"), asked.Get("code_challenge")) || r.FormValue("redirect_uri") != asked.Get("redirect_uri") {
+	if asked == nil || id != i.ClientID || secret != i.Secret || !oauth.MatchesChallenge(r.FormValue("code_verifier"), asked.Get("code_challenge")) || r.FormValue("redirect_uri") != asked.Get("redirect_uri") {
 		http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
 		return
 	}

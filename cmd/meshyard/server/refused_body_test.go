@@ -56,9 +56,9 @@ var never = map[string]struct{ headers, beginning string }{
 	"with length": {"Content-Length: 100000000\r\n", "--b\r\n"},
 }
 
-// TestVerdictsWithoutTheBody checks that an error that does not depend on the body is returned
-// without waiting for it: the server sends no 100 Continue, and closes the connection.
-func TestVerdictsWithoutTheBody(t *testing.T) {
+// TestRefusedWithoutReadingTheBody checks that an error that does not depend on the body is
+// returned without waiting for it: the server sends no 100 Continue, and closes the connection.
+func TestRefusedWithoutReadingTheBody(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
 		reads, writes := s.Token("ada", "read"), s.Token("ada", "read", "write")

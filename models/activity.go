@@ -47,9 +47,9 @@ const usedEvery = 5 * time.Minute
 // activeEvery is how often at the most the last activity of a user is written.
 const activeEvery = time.Hour
 
-// usage gathers calls of what is deprecated, and uses of tokens, until they are saved: a statement
-// for each would cost more than the call.
-type usage struct {
+// activity gathers calls of what is deprecated, and uses of tokens, until they are saved: a
+// statement for each would cost more than the call.
+type activity struct {
 	mu     sync.Mutex
 	calls  map[callKey]*DeprecatedCall
 	tokens map[int64]time.Time // used last, by id
@@ -57,23 +57,23 @@ type usage struct {
 }
 
 // noteActive remembers that a user made an authenticated request.
-func (u *usage) noteActive(userID int64, at time.Time) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.users == nil {
-		u.users = make(map[int64]time.Time)
+func (a *activity) noteActive(userID int64, at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.users == nil {
+		a.users = make(map[int64]time.Time)
 	}
-	u.users[userID] = at
+	a.users[userID] = at
 }
 
 // noteUse remembers that a token was used.
-func (u *usage) noteUse(tokenID int64, at time.Time) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.tokens == nil {
-		u.tokens = make(map[int64]time.Time)
+func (a *activity) noteUse(tokenID int64, at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.tokens == nil {
+		a.tokens = make(map[int64]time.Time)
 	}
-	u.tokens[tokenID] = at
+	a.tokens[tokenID] = at
 }
 
 type callKey struct {
@@ -85,31 +85,31 @@ type callKey struct {
 // NoteDeprecated remembers that the caller called something deprecated.
 func (s *Store) NoteDeprecated(caller auth.Caller, operation, userAgent string) {
 	userAgent = cleanText(userAgent, maxUserAgent)
-	u := &s.usage
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.calls == nil {
-		u.calls = make(map[callKey]*DeprecatedCall)
+	a := &s.activity
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.calls == nil {
+		a.calls = make(map[callKey]*DeprecatedCall)
 	}
 	key := callKey{operation, caller.TokenID, userAgent}
-	if u.calls[key] == nil && len(u.calls) >= maxCallers {
+	if a.calls[key] == nil && len(a.calls) >= maxCallers {
 		key.userAgent = otherAgents
 	}
 	at := now()
-	if u.calls[key] == nil {
-		u.calls[key] = &DeprecatedCall{Operation: key.operation, TokenID: key.tokenID, UserAgent: key.userAgent, FirstAt: at}
+	if a.calls[key] == nil {
+		a.calls[key] = &DeprecatedCall{Operation: key.operation, TokenID: key.tokenID, UserAgent: key.userAgent, FirstAt: at}
 	}
-	u.calls[key].Calls++
-	u.calls[key].LastAt = at
+	a.calls[key].Calls++
+	a.calls[key].LastAt = at
 }
 
-// SaveUsage keeps what was gathered on this node. A node that is killed loses what it has not
+// SaveActivity keeps what was gathered on this node. A node that is killed loses what it has not
 // saved.
-func (s *Store) SaveUsage(ctx context.Context) error {
-	s.usage.mu.Lock()
-	calls, tokens, users := s.usage.calls, s.usage.tokens, s.usage.users
-	s.usage.calls, s.usage.tokens, s.usage.users = nil, nil, nil
-	s.usage.mu.Unlock()
+func (s *Store) SaveActivity(ctx context.Context) error {
+	s.activity.mu.Lock()
+	calls, tokens, users := s.activity.calls, s.activity.tokens, s.activity.users
+	s.activity.calls, s.activity.tokens, s.activity.users = nil, nil, nil
+	s.activity.mu.Unlock()
 	return errors.Join(s.saveCalls(ctx, calls), s.saveUses(ctx, tokens), s.saveActivity(ctx, users))
 }
 
@@ -211,7 +211,7 @@ func (s *Store) DeprecatedCalls(ctx context.Context, caller auth.Caller, limit i
 	if !caller.Staff() {
 		return nil, fail(Forbidden, "requires a moderator or an administrator")
 	}
-	if err := s.SaveUsage(ctx); err != nil {
+	if err := s.SaveActivity(ctx); err != nil {
 		return nil, err
 	}
 	err = s.db.read.NewSelect().Model(&calls).ColumnExpr("?TableColumns").ColumnExpr("coalesce(u.username, '') AS username, coalesce(tk.name, '') AS token_name").

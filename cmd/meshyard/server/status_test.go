@@ -19,8 +19,8 @@ var codeStatus = map[string]int{
 	"": 200, "BAD_USER_INPUT": 400, "CONFLICT": 400, "TOO_LARGE": 400, "UNAUTHENTICATED": 401, "FORBIDDEN": 403, "NOT_FOUND": 404,
 }
 
-// verdict is a call with an expected status, by REST and by GraphQL.
-type verdict struct {
+// statusCase is a call with an expected status, by REST and by GraphQL.
+type statusCase struct {
 	name   string
 	caller *servertest.Client
 	status int
@@ -28,7 +28,7 @@ type verdict struct {
 	graph  func(c *servertest.Client) *servertest.Result
 }
 
-func (v verdict) check(t *testing.T) {
+func (v statusCase) check(t *testing.T) {
 	t.Run(strings.ReplaceAll(v.name, " ", "_"), func(t *testing.T) {
 		if v.rest != nil {
 			r := v.rest(v.caller)
@@ -140,9 +140,9 @@ const (
 	finalizeChange = `mutation ($id: ID!) { finalizeFile(id: $id) { id } }`
 )
 
-// TestFileVerdicts produces every status that interface.md documents for the file operations, by
+// TestFileStatuses produces every status that interface.md documents for the file operations, by
 // both APIs, with the documented body.
-func TestFileVerdicts(t *testing.T) {
+func TestFileStatuses(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
 		info := operation{"info", auth.Read, restCall("GET", "/files/%v"), graphCall(fileQuery)}
@@ -152,7 +152,7 @@ func TestFileVerdicts(t *testing.T) {
 		for _, op := range []operation{info, download, finalizeGet, finalizePost} {
 			identity(t, w, op, w.public)
 			call := func(name string, who *servertest.Client, status int, id any) {
-				v := verdict{op.name + " of " + name, who, status, func(c *servertest.Client) *servertest.Response { return op.rest(c, id) }, nil}
+				v := statusCase{op.name + " of " + name, who, status, func(c *servertest.Client) *servertest.Response { return op.rest(c, id) }, nil}
 				if _, number := id.(int64); number {
 					v.graph = func(c *servertest.Client) *servertest.Result { return op.graph(c, id) }
 				}
@@ -188,14 +188,14 @@ func identity(t *testing.T, w *world, op operation, id any) {
 		lacking = w.rd
 	}
 	for name, who := range map[string]*servertest.Client{"no token": w.nobody, "an unknown token": w.garbage, "an expired token": w.expired, "a revoked token": w.revoked} {
-		verdict{op.name + " with " + name, who, 401, func(c *servertest.Client) *servertest.Response { return op.rest(c, id) }, func(c *servertest.Client) *servertest.Result { return op.graph(c, id) }}.check(t)
+		statusCase{op.name + " with " + name, who, 401, func(c *servertest.Client) *servertest.Response { return op.rest(c, id) }, func(c *servertest.Client) *servertest.Result { return op.graph(c, id) }}.check(t)
 	}
-	verdict{op.name + " without the scope", lacking, 403, func(c *servertest.Client) *servertest.Response { return op.rest(c, id) }, func(c *servertest.Client) *servertest.Result { return op.graph(c, id) }}.check(t)
+	statusCase{op.name + " without the scope", lacking, 403, func(c *servertest.Client) *servertest.Response { return op.rest(c, id) }, func(c *servertest.Client) *servertest.Result { return op.graph(c, id) }}.check(t)
 }
 
 const uploadChange = `mutation ($file: Upload!) { uploadFile(input: {file: $file}) { file { id } } }`
 
-func TestUploadVerdicts(t *testing.T) {
+func TestUploadStatuses(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
@@ -225,7 +225,7 @@ func TestUploadVerdicts(t *testing.T) {
 			"a name in bad UTF-8":     {"a\xff\xfe.stl", stl},
 		} {
 			rest, graph := upload(file.name, file.data)
-			verdict{"upload of " + name, w.ada, 400, rest, graph}.check(t)
+			statusCase{"upload of " + name, w.ada, 400, rest, graph}.check(t)
 		}
 		form := func(fields [][2]string, part string) func(c *servertest.Client) *servertest.Response {
 			return func(c *servertest.Client) *servertest.Response {
@@ -246,7 +246,7 @@ func TestUploadVerdicts(t *testing.T) {
 				return c.Send(r)
 			},
 		} {
-			verdict{"upload of " + name, w.ada, 400, rest, nil}.check(t)
+			statusCase{"upload of " + name, w.ada, 400, rest, nil}.check(t)
 		}
 		nothingLeft(t, s, 4) // the world's four uploads, two of which share bytes with all others
 	})
@@ -278,7 +278,7 @@ const finalizeFiles = `mutation ($files: [FinalizeFileInput!]!, $type: TargetTyp
 	finalizeFiles(input: {files: $files, target: {type: $type, id: $id}}) { files { id state } }
 }`
 
-func TestFinalizeFilesVerdicts(t *testing.T) {
+func TestFinalizeFilesStatuses(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
 		batch := func(target int64, ids ...int64) operation {
@@ -293,7 +293,7 @@ func TestFinalizeFilesVerdicts(t *testing.T) {
 			}}
 		}
 		check := func(name string, who *servertest.Client, status int, op operation) {
-			verdict{"finalize " + name, who, status, func(c *servertest.Client) *servertest.Response { return op.rest(c, nil) }, func(c *servertest.Client) *servertest.Result { return op.graph(c, nil) }}.check(t)
+			statusCase{"finalize " + name, who, status, func(c *servertest.Client) *servertest.Response { return op.rest(c, nil) }, func(c *servertest.Client) *servertest.Result { return op.graph(c, nil) }}.check(t)
 		}
 		identity(t, w, batch(w.thing, w.pending), nil)
 		check("an unknown upload", w.ada, 404, batch(w.thing, w.pending, 999_999))
@@ -314,7 +314,7 @@ func TestFinalizeFilesVerdicts(t *testing.T) {
 			"texts for files":  map[string]any{"pending_uploads": "all", "target_id": 1, "target_type": "thing"},
 			"a huge rank":      map[string]any{"pending_uploads": []any{map[string]any{"id": w.pending, "rank": 1 << 40}}, "target_id": 1, "target_type": "thing"},
 		} {
-			verdict{"finalize with " + name, w.ada, 400, func(c *servertest.Client) *servertest.Response {
+			statusCase{"finalize with " + name, w.ada, 400, func(c *servertest.Client) *servertest.Response {
 				return c.Do("POST", "/files/0/FinalizeFiles", body)
 			}, nil}.check(t)
 		}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// Cut scales an image to a size. If the size must be filled, it crops the image to its centre.
-func Cut(img image.Image, s Size) image.Image {
+// Scale scales an image to a size. If the size must be filled, it crops the image to its centre.
+func Scale(img image.Image, s Size) image.Image {
 	from := img.Bounds()
 	width, height := s.Of(from.Dx(), from.Dy())
 	if s.Crop {

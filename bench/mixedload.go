@@ -22,7 +22,7 @@ import (
 
 const (
 	writesPerSecond = 200 // half of them publish, half download
-	besideThings    = 10_000
+	mixedLoadThings = 10_000
 )
 
 // writers publish drafts and download files, each at its scheduled time.
@@ -37,8 +37,8 @@ type writers struct {
 	late       atomic.Int64 // writes that started more than a second late
 }
 
-func compareBeside(ctx context.Context, o options, e engine) (err error) {
-	c, closeAll, err := newSized(ctx, o, e, besideThings)
+func compareMixedLoad(ctx context.Context, o options, e engine) (err error) {
+	c, closeAll, err := newSized(ctx, o, e, mixedLoadThings)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func compareBeside(ctx context.Context, o options, e engine) (err error) {
 	var medians, p95s, rates [2]series
 	for i := range o.pairs {
 		for _, side := range inTurns(i, 0, 1) {
-			got, err := w.beside(ctx, o, readers, side == 1)
+			got, err := w.run(ctx, o, readers, side == 1)
 			if err != nil {
 				return err
 			}
@@ -132,8 +132,8 @@ func (w *writers) prepare(ctx context.Context, o options) error {
 	return nil
 }
 
-// beside runs one turn of readers, with or without writers.
-func (w *writers) beside(ctx context.Context, o options, readers *asker, writing bool) (got turn, err error) {
+// run runs one turn of readers, with or without writers.
+func (w *writers) run(ctx context.Context, o options, readers *asker, writing bool) (got turn, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	if writing {
 		group.Go(func() error { return w.write(ctx, o.round) })

@@ -13,12 +13,12 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// scene contains the ids and names of the objects of a call, by placeholder.
-type scene map[string]string
+// fixture contains the ids and names of the objects of a call, by placeholder.
+type fixture map[string]string
 
-// sceneBuilder creates scenes. Each belongs to one user; objects with zoe in their name belong to a
-// third user, who makes no calls. Names describe how an object is hidden.
-type theatre struct {
+// fixtureBuilder creates fixtures. Each belongs to one user; objects with zoe in their name belong
+// to a third user, who makes no calls. Names describe how an object is hidden.
+type fixtureBuilder struct {
 	t        *testing.T
 	s        *servertest.Server
 	stl, png []byte
@@ -28,11 +28,11 @@ type theatre struct {
 }
 
 // as acts as a user with all scopes and roles, to create objects that the user cannot access later.
-func (p *theatre) as(user string) auth.Caller {
+func (p *fixtureBuilder) as(user string) auth.Caller {
 	return auth.Caller{UserID: p.ids[user], Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
 }
 
-func (p *theatre) user(name string) *models.User {
+func (p *fixtureBuilder) user(name string) *models.User {
 	p.t.Helper()
 	u := must(p.s.Store.Admin().CreateUser(context.Background(), name, false))(p.t)
 	p.ids[name] = u.ID
@@ -51,13 +51,13 @@ func must[V any](v V, err error) func(t *testing.T) V {
 	}
 }
 
-func (p *theatre) upload(user, name string, content []byte) int64 {
+func (p *fixtureBuilder) upload(user, name string, content []byte) int64 {
 	p.t.Helper()
 	return must(p.s.Store.Upload(context.Background(), p.as(user), models.NewUpload{Name: name, Bytes: bytes.NewReader(content)}))(p.t).ID
 }
 
 // thing creates a thing of a user with a model and an image: published, a draft or taken down.
-func (p *theatre) thing(user, name, state string, ancestors ...int64) (id, file, image int64) {
+func (p *fixtureBuilder) thing(user, name, state string, ancestors ...int64) (id, file, image int64) {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
 	file, image = p.upload(user, name+".stl", p.stl), p.upload(user, name+".png", p.png)
@@ -78,7 +78,7 @@ func (p *theatre) thing(user, name, state string, ancestors ...int64) (id, file,
 }
 
 // zoe returns a thing of zoe's. It is reused, because no row changes it.
-func (p *theatre) zoe(state string) int64 {
+func (p *fixtureBuilder) zoe(state string) int64 {
 	p.t.Helper()
 	if p.zoes[state] == 0 {
 		p.zoes[state], _, _ = p.thing("zoe", "zoe's "+state, state)
@@ -87,7 +87,7 @@ func (p *theatre) zoe(state string) int64 {
 }
 
 // make creates a make of a thing with an image. It is a draft unless state is published.
-func (p *theatre) make(user, name, state string, thing int64) (id, file int64) {
+func (p *fixtureBuilder) make(user, name, state string, thing int64) (id, file int64) {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
 	of := models.NewMake{ThingID: thing, Name: name}
@@ -105,7 +105,7 @@ func (p *theatre) make(user, name, state string, thing int64) (id, file int64) {
 }
 
 // comment creates a comment with a file.
-func (p *theatre) comment(user, body string, on models.Target, parent int64) (id, file int64) {
+func (p *fixtureBuilder) comment(user, body string, on models.Target, parent int64) (id, file int64) {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
 	id = must(p.s.Store.CreateComment(ctx, caller, models.NewComment{Target: &on, ParentID: &parent, Body: body}))(p.t).ID
@@ -114,31 +114,31 @@ func (p *theatre) comment(user, body string, on models.Target, parent int64) (id
 	return id, file
 }
 
-// The states of objects in scenes.
+// The states of objects in fixtures.
 const (
 	published = "published"
 	draft     = "draft"
 	down      = "taken down"
 )
 
-// set creates a scene for a user. Its name is a noun, and how the object is hidden.
-func (p *theatre) set(user, name string) scene {
+// set creates a fixture for a user. Its name is a noun, and how the object is hidden.
+func (p *fixtureBuilder) set(user, name string) fixture {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
 	p.made++
 	switch name {
 	case "":
-		return scene{}
+		return fixture{}
 	case "notification":
 		thing, _, _ := p.thing(user, published, published)
 		p.comment("zoe", "zoe's", models.Target{Type: models.OnThing, ID: thing}, 0)
 		list := must(p.s.Store.Notifications(caller, caller.UserID, models.NotificationFilter{}))(p.t)
 		pages := must(list.Page(ctx, []int64{caller.UserID}, models.Slice{First: 1}))(p.t)
-		return scene{"id": servertest.ID(pages[caller.UserID].Entries[0].ID)}
+		return fixture{"id": servertest.ID(pages[caller.UserID].Entries[0].ID)}
 	case "thing " + published, "thing " + draft, "thing " + down:
 		state := name[len("thing "):]
 		id, file, image := p.thing(user, state, state)
-		return scene{"thing": servertest.ID(id), "file": servertest.ID(file), "image": servertest.ID(image)}
+		return fixture{"thing": servertest.ID(id), "file": servertest.ID(file), "image": servertest.ID(image)}
 	case "make " + published, "make " + draft, "make " + down:
 		state := name[len("make "):]
 		of := published
@@ -148,7 +148,7 @@ func (p *theatre) set(user, name string) scene {
 		thing := p.zoe(of)
 		id, file := p.make(user, state, state, thing)
 		comment, _ := p.comment("zoe", "zoe's", models.Target{Type: models.OnMake, ID: id}, 0)
-		return scene{"copy": servertest.ID(id), "file": servertest.ID(file), "image": servertest.ID(file), "thing": servertest.ID(thing), "comment": servertest.ID(comment)}
+		return fixture{"copy": servertest.ID(id), "file": servertest.ID(file), "image": servertest.ID(file), "thing": servertest.ID(thing), "comment": servertest.ID(comment)}
 	case "comment " + published, "comment " + draft, "comment " + down:
 		state := name[len("comment "):]
 		var thing int64
@@ -161,14 +161,14 @@ func (p *theatre) set(user, name string) scene {
 		parent, _ := p.comment("zoe", "zoe's", on, 0)
 		id, file := p.comment(user, "own", on, parent)
 		p.comment("zoe", "zoe's reply", on, id)
-		return scene{"comment": servertest.ID(id), "file": servertest.ID(file), "thing": servertest.ID(thing)}
+		return fixture{"comment": servertest.ID(id), "file": servertest.ID(file), "thing": servertest.ID(thing)}
 	case "collection":
 		id := must(p.s.Store.CreateCollection(ctx, caller, models.NewCollection{Name: "collection"}))(p.t).ID
-		return scene{"collection": servertest.ID(id)}
+		return fixture{"collection": servertest.ID(id)}
 	case "upload pending":
 		thing, _, _ := p.thing(user, published, published)
 		id := servertest.ID(p.upload(user, "pending.stl", p.stl))
-		return scene{"file": id, "image": id, "thing": servertest.ID(thing)}
+		return fixture{"file": id, "image": id, "thing": servertest.ID(thing)}
 	case "upload staged":
 		thing, _, _ := p.thing(user, published, published)
 		up := must(p.s.Store.StageUpload(ctx, caller, "staged.stl", models.Target{Type: models.OnThing, ID: thing}))(p.t)
@@ -180,28 +180,28 @@ func (p *theatre) set(user, name string) scene {
 		if err := p.s.Store.StoreStaged(ctx, up.FileID, 0, up.Limit, bytes.NewReader(p.stl)); err != nil {
 			p.t.Fatal(err)
 		}
-		return scene{"file": servertest.ID(up.FileID), "image": servertest.ID(up.FileID), "thing": servertest.ID(thing)}
+		return fixture{"file": servertest.ID(up.FileID), "image": servertest.ID(up.FileID), "thing": servertest.ID(thing)}
 	case "token":
 		_, token, err := p.s.Store.MakeToken(ctx, caller, models.NewToken{Name: user, Scopes: caller.Scopes})
-		return scene{"token": servertest.ID(must(token, err)(p.t).ID)}
+		return fixture{"token": servertest.ID(must(token, err)(p.t).ID)}
 	case "application":
 		_, a, err := p.s.Store.Admin().RegisterApplication(ctx, models.NewApplication{Name: "program"})
-		return scene{"app": must(a, err)(p.t).ClientID}
+		return fixture{"app": must(a, err)(p.t).ClientID}
 	case "user member", "user moderator", "user suspended":
 		u := p.user(fmt.Sprintf("%s-%d", user, p.made))
 		p.decide(name, u.Username)
-		return scene{"user": u.Username}
+		return fixture{"user": u.Username}
 	case "user":
-		return scene{"user": user}
+		return fixture{"user": user}
 	case "catalogue":
 		return p.catalogue(user)
 	}
-	p.t.Fatalf("there is no scene %q", name)
+	p.t.Fatalf("there is no fixture %q", name)
 	return nil
 }
 
-// decide returns a user the role in the name of the scene.
-func (p *theatre) decide(name, user string) {
+// decide returns a user the role in the name of the fixture.
+func (p *fixtureBuilder) decide(name, user string) {
 	p.t.Helper()
 	switch name {
 	case "user moderator":
@@ -211,9 +211,9 @@ func (p *theatre) decide(name, user string) {
 	}
 }
 
-// catalogue is a scene with all kinds of objects of a user, some of them hidden: the keys of the
+// catalogue is a fixture with all kinds of objects of a user, some of them hidden: the keys of the
 // user's objects are their states, those of zoe's also contain her name.
-func (p *theatre) catalogue(user string) scene {
+func (p *fixtureBuilder) catalogue(user string) fixture {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
 	collection := must(p.s.Store.CreateCollection(ctx, caller, models.NewCollection{Name: "collection"}))(p.t).ID
@@ -258,13 +258,13 @@ func (p *theatre) catalogue(user string) scene {
 	a, err := p.s.Store.Application(ctx, p.set(user, "application")["app"])
 	must(p.s.Store.AuthorizeImplicitly(ctx, oauth.Grant{Application: must(a, err)(p.t), UserID: p.ids[user], Scopes: auth.Scopes{auth.Read}}))(p.t)
 	p.s.Store.NoteDeprecated(caller, "get_newest", "old")
-	return scene{
+	return fixture{
 		"thing": servertest.ID(thing), "copy": servertest.ID(copyID), "collection": servertest.ID(collection), "user": user, "userid": servertest.ID(p.ids[user]), "tag": "shared", "slug": "tools", "term": "shared",
 	}
 }
 
 // makeOfZoes creates a make of zoe's thing and, if it is published, also a draft.
-func (p *theatre) makeOfZoes(user, state string, thing int64) {
+func (p *fixtureBuilder) makeOfZoes(user, state string, thing int64) {
 	p.t.Helper()
 	p.make(user, "of zoe's "+state, published, thing)
 	if state == published {
@@ -272,7 +272,7 @@ func (p *theatre) makeOfZoes(user, state string, thing int64) {
 	}
 }
 
-func (p *theatre) download(caller auth.Caller, file int64) {
+func (p *fixtureBuilder) download(caller auth.Caller, file int64) {
 	p.t.Helper()
 	if _, _, err := p.s.Store.RecordDownload(context.Background(), caller, file); err != nil {
 		p.t.Fatal(err)
@@ -280,7 +280,7 @@ func (p *theatre) download(caller auth.Caller, file int64) {
 }
 
 // expired returns a client with an expired token.
-func (p *theatre) expired(user string) *servertest.Client {
+func (p *fixtureBuilder) expired(user string) *servertest.Client {
 	p.t.Helper()
 	return p.s.Client(must(p.s.Store.Admin().CreateToken(context.Background(), user, user, auth.Scopes{auth.Read, auth.Write}, time.Microsecond))(p.t))
 }

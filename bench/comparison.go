@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// contest compares the real server with a bare handler for one kind of request, in turns.
-type contest struct {
+// comparison compares the real server with a bare handler for one kind of request, in turns.
+type comparison struct {
 	title        string
 	server, bare *process
 	token        string
@@ -17,19 +17,19 @@ type contest struct {
 	compared     []request          // requests whose responses must be equal
 }
 
-// contestant is a measured process, and its results.
-type contestant struct {
+// side is a measured process, and its results.
+type side struct {
 	process *process
 	asker   *asker
 
 	rate, cpu, median, p99 series
 }
 
-func (c contest) run(ctx context.Context, o options) error {
+func (c comparison) run(ctx context.Context, o options) error {
 	if err := sameAnswers(ctx, c.server, c.bare, c.token, c.compared); err != nil {
 		return err
 	}
-	var sides [2]*contestant
+	var sides [2]*side
 	for i, p := range []*process{c.server, c.bare} {
 		texts := make([][]byte, len(c.requests))
 		for n, r := range c.requests {
@@ -40,7 +40,7 @@ func (c contest) run(ctx context.Context, o options) error {
 			return err
 		}
 		defer asker.close()
-		sides[i] = &contestant{process: p, asker: asker}
+		sides[i] = &side{process: p, asker: asker}
 		if _, err := asker.ask(ctx, time.Second); err != nil { // warm up
 			return err
 		}
@@ -56,7 +56,7 @@ func (c contest) run(ctx context.Context, o options) error {
 	return nil
 }
 
-func (c contest) print(o options, a, b *contestant) {
+func (c comparison) print(o options, a, b *side) {
 	t := newTable("%s\n%d keep-alive connections; %d times in turns of %s", c.title, o.conns, o.pairs, o.round)
 	fmt.Printf("  identical responses of A and B: %d\n", len(c.compared))
 	t.row("A  meshyard serve, requests/s", "%.0f", a.rate)
@@ -77,7 +77,7 @@ func (c contest) print(o options, a, b *contestant) {
 }
 
 // measure sends requests for a duration, and records the results.
-func (c *contestant) measure(ctx context.Context, long time.Duration) error {
+func (c *side) measure(ctx context.Context, long time.Duration) error {
 	before, err := c.process.usage()
 	if err != nil {
 		return err
