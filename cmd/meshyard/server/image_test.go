@@ -160,45 +160,6 @@ func TestRenderingIsAnImage(t *testing.T) {
 	}, derives)
 }
 
-// A program that replaces a file removes its picture, the file, and uploads again.
-func TestReplaceFile(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, nobody := s.User("ada"), s.Client("")
-		contents := [][]byte{servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"), servertest.Mesh(t, "hschendel_simple_bin.stl")}
-		thing := ada.Thing("Donut")
-		ada.Finalize("thing", thing, ada.Upload("donut.stl", contents[0])).Want(t, 200)
-		ada.Publish(thing).Want(t, 200)
-		for round := range 2 { // deployed twice, with changes
-			var files []struct {
-				ID           int64
-				Name         string
-				DefaultImage *struct{ ID int64 } `json:"default_image"`
-			}
-			ada.Get(fmt.Sprintf("/things/%d/files", thing)).Want(t, 200, &files)
-			if len(files) != 1 {
-				t.Fatalf("round %d: %d files", round, len(files))
-			}
-			settled(t, ada, files[0].ID)
-			ada.Get(fmt.Sprintf("/things/%d/files", thing)).Want(t, 200, &files)
-			ada.Do("DELETE", fmt.Sprintf("/things/%d/images/%d", thing, files[0].DefaultImage.ID), nil).Want(t, 200)
-			ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", thing, files[0].ID), nil).Want(t, 200)
-			content := contents[(round+1)%2]
-			f := stage(t, ada, fmt.Sprintf("/things/%d/files", thing), "donut.stl")
-			f.post(nobody, content).Want(t, 200)
-			var finalized struct {
-				ID        int64
-				PublicURL string `json:"public_url"`
-			}
-			ada.Do("POST", f.Fields["success_action_redirect"], f.Fields).Want(t, 200, &finalized)
-			ada.Do("PATCH", fmt.Sprint("/things/", thing), object{"description": fmt.Sprint("Version ", round)}).Want(t, 200)
-			ada.Publish(thing).Want(t, 200)
-			if !bytes.Equal(fetch(t, s, finalized.PublicURL), content) {
-				t.Errorf("round %d: other bytes than were uploaded", round)
-			}
-		}
-	}, derives)
-}
-
 // The URL of every image in an answer leads to the bytes of a picture without a token: of published
 // things and makes, and of drafts for those who were shown them. The URL in lists of a published
 // thing is that of the image below the thing.
