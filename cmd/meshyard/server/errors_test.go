@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -124,4 +125,22 @@ func TestErrorCodesAreDocumented(t *testing.T) {
 			t.Errorf("docs/errors.md does not list %s", code[1])
 		}
 	}
+}
+
+// TestInvalidJSON checks that both APIs say where a body stops being JSON, and why.
+func TestInvalidJSON(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		const body = "{\n  \"query\": \"{ me\n{ id } }\"\n}"
+		const want = "request body: invalid JSON at line 2, column 17: invalid character '\\n' in string literal"
+		var result servertest.Result
+		asked(ada, body).Want(t, http.StatusBadRequest, &result)
+		if result.Code() != "BAD_USER_INPUT" || result.Errors[0].Message != want {
+			t.Errorf("GraphQL: got %+v, want %s", result.Errors, want)
+		}
+		var fault struct{ Message string }
+		if ada.Do(http.MethodPost, "/things/", body).Want(t, http.StatusBadRequest, &fault); fault.Message != want {
+			t.Errorf("REST: got %q, want %q", fault.Message, want)
+		}
+	})
 }

@@ -60,6 +60,8 @@ func testFullDisk(t *testing.T, postgres string) {
 	ada.Upload("before.stl", stl)
 	ada.Get("/readyz").Want(t, http.StatusOK)
 
+	staged := stage(t, ada, "/things/"+servertest.ID(thing)+"/files", "staged.stl")
+
 	filler := filepath.Join(disk, "filler")
 	fill(t, filler)
 	if r := ada.Get("/readyz").Want(t, http.StatusServiceUnavailable); !strings.Contains(string(r.Bytes), "insufficient storage") {
@@ -69,6 +71,7 @@ func testFullDisk(t *testing.T, postgres string) {
 	if r := ada.GraphQLUpload(uploadAny, object{"file": nil}, "file", "graphql.stl", stl); r.Code() != "INSUFFICIENT_STORAGE" {
 		t.Errorf("GraphQL upload: got %+v, want INSUFFICIENT_STORAGE", r)
 	}
+	staged.post(ada, stl).Want(t, http.StatusInsufficientStorage)
 	if postgres == "" {
 		// The database journal has space for some changes.
 		body := map[string]any{"name": "Two", "license": "cc", "category": "Tools", "description": strings.Repeat("long ", 10_000)}
@@ -89,6 +92,8 @@ func testFullDisk(t *testing.T, postgres string) {
 	}
 	ada.Get("/readyz").Want(t, http.StatusOK)
 	ada.Upload("after.stl", stl)
+	staged.post(ada, stl).Want(t, http.StatusOK)
+	ada.Do(http.MethodPost, staged.Fields["success_action_redirect"], nil).Want(t, http.StatusOK)
 	ada.Thing("Three")
 }
 
