@@ -79,7 +79,7 @@ func (s *Store) namedDerived(ctx context.Context, objects []bucket.Object) (map[
 
 // checkPreviews reports the missing parts of finished previews.
 func (s *Store) checkPreviews(ctx context.Context, report func(string)) error {
-	return s.eachPreview(ctx, func(q *bun.SelectQuery) { q.Where("p.state = ?", PreviewDone) }, func(p *Preview) error {
+	return eachPreview(ctx, s.db.write, func(q *bun.SelectQuery) { q.Where("p.state = ?", PreviewDone) }, func(p *Preview) error {
 		key, err := s.missingPart(ctx, p)
 		if key != "" && err == nil {
 			report(fmt.Sprintf("preview %d: object %s is missing (meshyard derive --again missing makes it)", p.ID, key))
@@ -89,10 +89,10 @@ func (s *Store) checkPreviews(ctx context.Context, report func(string)) error {
 }
 
 // eachPreview calls fn with the previews that where selects, by ID.
-func (s *Store) eachPreview(ctx context.Context, where func(q *bun.SelectQuery), fn func(p *Preview) error) error {
+func eachPreview(ctx context.Context, db bun.IDB, where func(q *bun.SelectQuery), fn func(p *Preview) error) error {
 	for last := int64(0); ; {
 		var rows []*Preview
-		q := s.db.write.NewSelect().Model(&rows).Where("p.id > ?", last).Order("p.id").Limit(objectsAtOnce)
+		q := db.NewSelect().Model(&rows).Where("p.id > ?", last).Order("p.id").Limit(objectsAtOnce)
 		where(q)
 		if err := q.Scan(ctx); err != nil || len(rows) == 0 {
 			return err

@@ -27,7 +27,7 @@ func (s *Store) WantPreviews(ctx context.Context, again Again) (wanted int, err 
 	if err != nil {
 		return wanted, err
 	}
-	err = s.eachPreview(ctx, again.where, func(p *Preview) error {
+	err = eachPreview(ctx, s.db.write, again.where, func(p *Preview) error {
 		if again == AgainMissing && p.Version == preview.Version {
 			if key, err := s.missingPart(ctx, p); key == "" || err != nil {
 				return err

@@ -16,21 +16,23 @@ type fsckCmd struct {
 }
 
 func (c *fsckCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
-		problems := 0
-		err := store.Check(ctx, c.Grace, c.Rehash, func(problem string) {
-			problems++
-			fmt.Println(problem)
-		})
-		if err != nil {
-			return err
-		}
-		if problems > 0 {
-			return fmt.Errorf("database and bucket disagree in %s", count(problems, "place"))
-		}
-		fmt.Println("database and bucket agree")
-		return nil
+	return withStore(ctx, s, logger, func(store *models.Store) error { return c.check(ctx, store) })
+}
+
+func (c *fsckCmd) check(ctx context.Context, store *models.Store) error {
+	problems := 0
+	err := store.Check(ctx, c.Grace, c.Rehash, func(problem string) {
+		problems++
+		fmt.Println(problem)
 	})
+	if err != nil {
+		return err
+	}
+	if problems > 0 {
+		return fmt.Errorf("database and bucket disagree in %s", count(problems, "place"))
+	}
+	fmt.Println("database and bucket agree")
+	return nil
 }
 
 type gcCmd struct {

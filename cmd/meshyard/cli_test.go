@@ -179,18 +179,21 @@ func TestOnlySomeCommandsCreate(t *testing.T) {
 	binary := buildBinary(t)
 	looks := []string{
 		"token create ada", "token list ada", "token revoke 1", "user password ada", "app create A --redirect https://a.example/", "app list", "app delete x",
-		"fsck", "gc", "gc --dry-run", "derive", "recount", "doctor",
+		"fsck", "gc", "gc --dry-run", "derive", "recount", "doctor", "backup DIR",
 	}
 	c := newCatalogue(t, binary, "")
+	dir := filepath.Join(t.TempDir(), "backup")
 	for _, line := range looks {
-		cmd := c.command(strings.Fields(line)...)
+		cmd := c.command(strings.Fields(strings.ReplaceAll(line, "DIR", dir))...)
 		cmd.Stdin = strings.NewReader("correct horse battery\n")
 		out, err := cmd.CombinedOutput()
 		if exitStatus(err) != 1 || !strings.Contains(string(out), "there is no database at "+c.data) {
 			t.Errorf("meshyard %s without a database: %v, %q", line, err, out)
 		}
-		if _, err := os.Stat(c.data); err == nil {
-			t.Fatalf("meshyard %s created %s", line, c.data)
+		for _, created := range []string{c.data, dir} {
+			if _, err := os.Stat(created); err == nil {
+				t.Fatalf("meshyard %s created %s", line, created)
+			}
 		}
 	}
 	empty := newCatalogue(t, binary, pgtest.Database(t))

@@ -41,9 +41,11 @@ type cli struct {
 		List   appListCmd   `cmd:"" help:"List the registered applications."`
 		Delete appDeleteCmd `cmd:"" help:"Delete an application and all tokens issued to it."`
 	} `cmd:"" help:"Manage OAuth 2 applications."`
-	Fsck   fsckCmd `cmd:"" help:"Compare database and bucket. Prints the differences; exit status 1 if there are any."`
-	GC     gcCmd   `cmd:"" name:"gc" help:"Remove expired uploads and objects that no file refers to. The server does this every hour."`
-	Import struct {
+	Fsck    fsckCmd    `cmd:"" help:"Compare database and bucket. Prints the differences; exit status 1 if there are any."`
+	GC      gcCmd      `cmd:"" name:"gc" help:"Remove expired uploads and objects that no file refers to. The server does this every hour."`
+	Backup  backupCmd  `cmd:"" help:"Back up database and bucket to a folder, while servers run. A second backup into the same folder copies only what is new."`
+	Restore restoreCmd `cmd:"" help:"Restore a backup to an empty database and a bucket."`
+	Import  struct {
 		Catalogue importCatalogueCmd `cmd:"" help:"Load the tables of a catalogue: things.csv, files.csv, tags.csv and licences.csv in a folder. Ids are kept; existing rows are not changed."`
 		Things    importThingsCmd    `cmd:"" help:"Load things from a CSV file with a header line, or from JSON Lines: all rows, or none if one is wrong. Columns: name and creator (required), license, category, subcategory, description, tags, date, id."`
 	} `cmd:"" help:"Import data."`

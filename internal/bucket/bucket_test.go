@@ -33,6 +33,7 @@ func TestBucket(t *testing.T) {
 			"PromoteMissing":    testPromoteMissing,
 			"PromoteWrongSize":  testPromoteWrongSize,
 			"Derived":           testDerived,
+			"Copy":              testCopy,
 			"PromoteConcurrent": testPromoteConcurrent,
 			"Missing":           testMissing,
 			"BadKeys":           testBadKeys,

@@ -1,0 +1,319 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
+	"github.com/meshyard/meshyard/internal/backup"
+	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/pgdump"
+	"github.com/meshyard/meshyard/models"
+)
+
+// snapshotsAtMost is how many snapshots a backup takes, one after the other, while objects of the
+// last one are replaced or removed before they are copied. One is the rule.
+const snapshotsAtMost = 10
+
+// errChanged means that rows of the snapshot changed and their object is gone.
+var errChanged = errors.New("objects were replaced while they were copied")
+
+type backupCmd struct {
+	Dir        string `arg:"" help:"Folder of the backup: a new one, or one with an earlier backup, which is replaced."`
+	NoDatabase bool   `help:"Copy the objects only, after you backed up the database by other means."`
+}
+
+func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
+	if isPostgres(s) && !c.NoDatabase {
+		if err := pgdump.Available("pg_dump"); err != nil {
+			return fmt.Errorf("%w; or back up the database by other means, and then run backup with --no-database", err)
+		}
+	}
+	return withStore(ctx, s, logger, func(store *models.Store) error {
+		folder, err := backup.Create(ctx, c.Dir)
+		if err != nil {
+			return err
+		}
+		defer folder.Close()
+		source, err := bucket.Open(ctx, s.BucketURL)
+		if err != nil {
+			return err
+		}
+		defer source.Close()
+		b := &backingUp{settings: s, admin: store.Admin(), folder: folder, copying: newCopying(source, folder.Objects, "copied"), database: !c.NoDatabase}
+		m, err := b.run(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("the backup holds the state of %s: %s (%s), of which %s (%s) were new\n", m.CreatedAt.Format(time.RFC3339),
+			count(m.Objects, "object"), count(m.Bytes, "byte"), count(b.copying.objects, "object"), count(b.copying.bytes, "byte"))
+		if c.NoDatabase {
+			fmt.Println("it does not hold the database")
+		}
+		for _, fault := range m.Faults {
+			fmt.Println(fault)
+		}
+		if len(m.Faults) > 0 {
+			return fmt.Errorf("the bucket lacks %s that the database names; the backup holds everything else", count(len(m.Faults), "object"))
+		}
+		return nil
+	})
+}
+
+func isPostgres(s config.Settings) bool { return !strings.HasPrefix(s.DatabaseURL, "sqlite:") }
+
+// backingUp makes a backup.
+type backingUp struct {
+	settings config.Settings
+	admin    models.Admin
+	folder   *backup.Folder
+	copying  *copying
+	database bool
+}
+
+func (b *backingUp) run(ctx context.Context) (*backup.Manifest, error) {
+	if err := b.copying.removePartial(ctx); err != nil {
+		return nil, err
+	}
+	// Most objects are copied before the snapshot, so that it is short: on PostgreSQL it holds up
+	// vacuum.
+	for _, prefix := range []string{bucket.ContentPrefix, bucket.DerivedPrefix} {
+		for o, err := range b.copying.from.Objects(ctx, prefix) {
+			if err != nil {
+				return nil, err
+			}
+			if o.Partial {
+				continue
+			}
+			if err := b.copying.copy(ctx, o.Key, o.Key); err != nil && !isFault(err) {
+				return nil, err
+			}
+		}
+	}
+	for attempt := 1; ; attempt++ {
+		m, err := b.snapshot(ctx)
+		if !errors.Is(err, errChanged) || attempt == snapshotsAtMost {
+			return m, err
+		}
+	}
+}
+
+// isFault reports whether an object is missing or damaged.
+func isFault(err error) bool {
+	return errors.Is(err, bucket.ErrNotExist) || errors.Is(err, bucket.ErrDamaged)
+}
+
+// snapshot takes a snapshot of the database, copies the objects that it names, and commits the
+// backup.
+func (b *backingUp) snapshot(ctx context.Context) (*backup.Manifest, error) {
+	engine, extension := "sqlite", ".sqlite"
+	if isPostgres(b.settings) {
+		engine, extension = "postgres", ".dump"
+	}
+	m := &backup.Manifest{CreatedAt: time.Now().UTC(), Version: b.settings.Version, Engine: engine}
+	file := b.folder.NewDatabase(m.CreatedAt, extension)
+	keys := map[string]bool{}
+	err := b.admin.Snapshot(ctx, file, func(snapshot *models.Snapshot) error {
+		if b.database && snapshot.Exported != "" {
+			if err := pgdump.Dump(ctx, b.settings.DatabaseURL, snapshot.Exported, file); err != nil {
+				return err
+			}
+		}
+		return snapshot.Objects(ctx, func(o models.SnapshotObject) error {
+			err := b.object(ctx, m, o)
+			if err == nil {
+				keys[o.Key] = true
+			}
+			return err
+		})
+	})
+	if err == nil {
+		err = b.measure(ctx, m, keys)
+	}
+	if err != nil || !b.database {
+		_ = os.Remove(file) // the next Commit removes it otherwise
+		file = ""
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, b.folder.Commit(ctx, m, file, func(key string) bool { return keys[key] })
+}
+
+// object copies an object of the snapshot. If it is gone, then so are the rows that named it, or
+// they name another one by now.
+func (b *backingUp) object(ctx context.Context, m *backup.Manifest, o models.SnapshotObject) error {
+	err := b.copying.copy(ctx, o.Key, o.Key)
+	if errors.Is(err, bucket.ErrNotExist) && o.FileID != 0 {
+		// Finalized since: the same bytes have another key.
+		err = b.copying.copy(ctx, o.Key, bucket.ContentKey(o.SHA256))
+	}
+	if !isFault(err) || o.SHA256 == "" { // derived objects are made again
+		return ignore(err, isFault)
+	}
+	switch fate, failed := b.admin.Fate(ctx, o); {
+	case failed != nil:
+		return failed
+	case fate == models.FateDeleted && o.FileID != 0:
+		m.Deleted = append(m.Deleted, o.FileID)
+		return nil
+	case fate != models.FateSame:
+		return fmt.Errorf("%w: %w", errChanged, err)
+	}
+	m.Faults = append(m.Faults, fmt.Sprintf("object %s: %v", o.Key, err))
+	return nil
+}
+
+func ignore(err error, which func(error) bool) error {
+	if which(err) {
+		return nil
+	}
+	return err
+}
+
+// measure counts the objects of the backup.
+func (b *backingUp) measure(ctx context.Context, m *backup.Manifest, keys map[string]bool) error {
+	for o, err := range b.folder.Objects.Objects(ctx, "") {
+		if err != nil {
+			return err
+		}
+		if keys[o.Key] {
+			m.Objects++
+			m.Bytes += o.Size
+		}
+	}
+	return nil
+}
+
+type restoreCmd struct {
+	Dir string `arg:"" type:"existingdir" help:"Folder of a backup."`
+}
+
+func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
+	folder, m, err := backup.Open(ctx, c.Dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	if err := c.check(ctx, s, m); err != nil {
+		return err
+	}
+	to, err := bucket.Open(ctx, s.BucketURL)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	copied := newCopying(folder.Objects, to, "restored")
+	if err := copied.removePartial(ctx); err != nil {
+		return err
+	}
+	for o, err := range folder.Objects.Objects(ctx, "") {
+		if err != nil {
+			return err
+		}
+		if err := copied.copy(ctx, o.Key, o.Key); err != nil {
+			return err
+		}
+	}
+	// The database comes last, so that an interrupted restore can be repeated.
+	if m.Database != nil {
+		file, err := folder.Database(m)
+		if err != nil {
+			return err
+		}
+		if err := server.RestoreDatabase(ctx, s, file); err != nil {
+			return err
+		}
+	}
+	return withNewStore(ctx, s, logger, func(store *models.Store) error {
+		if err := store.Admin().DeleteUploads(ctx, m.Deleted); err != nil {
+			return err
+		}
+		previews, err := store.WantPreviews(ctx, models.AgainMissing)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("restored the state of %s: %s (%s) of %d\n", m.CreatedAt.Format(time.RFC3339), count(copied.objects, "object"), count(copied.bytes, "byte"), m.Objects)
+		if previews > 0 {
+			fmt.Printf("queued %s that the backup lacks: running servers make them\n", count(previews, "preview"))
+		}
+		return (&fsckCmd{Grace: server.CollectAfter}).check(ctx, store)
+	})
+}
+
+// check returns an error if the backup cannot be restored to the settings.
+func (c *restoreCmd) check(ctx context.Context, s config.Settings, m *backup.Manifest) error {
+	if (m.Engine == "postgres") != isPostgres(s) {
+		return fmt.Errorf("the backup is of a %s database, and --database-url is of another kind", m.Engine)
+	}
+	empty, err := server.IsEmpty(ctx, s)
+	switch {
+	case err != nil:
+		return err
+	case m.Database == nil && empty:
+		return errors.New("the backup does not hold the database: restore it first by other means")
+	case m.Database != nil && !empty:
+		return errors.New("there is a database already: restore needs an empty one, so that it overwrites nothing; check --data, --database-url and --bucket-url")
+	}
+	if m.Database != nil && isPostgres(s) {
+		return pgdump.Available("pg_restore")
+	}
+	return nil
+}
+
+// copying copies objects from one bucket to another.
+type copying struct {
+	from, to *bucket.Bucket
+	verb     string
+	objects  int
+	bytes    int64
+	shown    time.Time
+}
+
+func newCopying(from, to *bucket.Bucket, verb string) *copying {
+	return &copying{from: from, to: to, verb: verb, shown: time.Now()}
+}
+
+// copy copies an object under another key. It checks contents against their SHA-256, and shows
+// progress every ten seconds.
+func (c *copying) copy(ctx context.Context, toKey, fromKey string) error {
+	sum, _ := strings.CutPrefix(fromKey, bucket.ContentPrefix)
+	if sum == fromKey {
+		sum = ""
+	}
+	n, err := bucket.Copy(ctx, c.to, toKey, c.from, fromKey, sum)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		c.objects++
+		c.bytes += n
+	}
+	if time.Since(c.shown) > 10*time.Second {
+		c.shown = time.Now()
+		fmt.Fprintf(os.Stderr, "%s %s (%s)\n", c.verb, count(c.objects, "object"), count(c.bytes, "byte"))
+	}
+	return nil
+}
+
+// removePartial removes what a process that was killed left in the destination.
+func (c *copying) removePartial(ctx context.Context) error {
+	for o, err := range c.to.Objects(ctx, "") {
+		if err != nil {
+			return err
+		}
+		if !o.Partial {
+			continue
+		}
+		if err := c.to.Remove(ctx, o.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

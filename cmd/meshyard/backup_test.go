@@ -1,0 +1,183 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/pgtest"
+)
+
+// TestBackup backs up a catalogue twice while clients upload, replace, finalize, download and
+// delete files. What is restored must satisfy fsck and hold everything that was confirmed before
+// the backup began.
+func TestBackup(t *testing.T) {
+	t.Parallel()
+	built := buildBinary(t)
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			database, empty := "", ""
+			if engine == "postgres" {
+				database, empty = pgtest.Database(t), pgtest.Database(t)
+			}
+			rng := mathrand.New(mathrand.NewPCG(1, 2))
+			k := &killing{catalogue: newCatalogue(t, built, database), t: t, rng: rng, book: new(ledger)}
+			k.populate()
+			s := k.serve()
+			c := newClient(s.url)
+			for _, u := range k.book.users {
+				thing, err := c.thing(u, "Before")
+				if err != nil {
+					t.Fatal(err)
+				}
+				u.things = append(u.things, thing)
+			}
+			l := &load{client: c, book: k.book, mix: everything, pool: pool(rng), clock: gotFinalize, due: 20, fire: make(chan struct{})}
+			clients := l.run(rng, 6)
+			clients.Go(func() { l.uploadAndDelete(k.book.users[0]) })
+			<-l.fire
+
+			dir := filepath.Join(t.TempDir(), "backup")
+			k.run("backup", dir)
+			confirmed := k.book.copy()
+			second := k.run("backup", dir)
+			l.killed.Store(true)
+			clients.Wait()
+			if !strings.Contains(second, "the backup holds the state of ") || strings.Contains(second, " of which 0 objects") {
+				t.Errorf("the second backup printed %q, want that some objects were new", second)
+			}
+			k.stop(s)
+			k.faults("during the backups")
+
+			restored := newCatalogue(t, built, empty)
+			if out := restored.run("restore", dir); !strings.HasSuffix(out, "database and bucket agree\n") {
+				t.Errorf("restore printed %q", out)
+			}
+			if out := restored.run("fsck", "--rehash", "--grace", "0s"); out != "database and bucket agree\n" {
+				t.Errorf("fsck after the restore: %q", out)
+			}
+			if _, stderr, err := restored.try("restore", dir); exitStatus(err) != 1 || !strings.Contains(stderr, "there is a database already") {
+				t.Errorf("a second restore: %v, %q; want it rejected", err, stderr)
+			}
+			server := restored.serve()
+			after := newClient(server.url)
+			if problems := confirmed.missing(after); len(problems) > 0 {
+				t.Errorf("after the restore: %s", strings.Join(problems, "\n"))
+			}
+			restored.stop(server)
+		})
+	}
+}
+
+// uploadAndDelete deletes each upload as soon as it is confirmed.
+func (l *load) uploadAndDelete(u *user) {
+	for i := 0; !l.killed.Load(); i++ {
+		body, contentType := multipartBody(nil, "deleted.stl", strings.NewReader(fmt.Sprintf("solid %d", i)))
+		a, err := l.send(u, http.MethodPost, "/files/0/uploadFile", contentType, body)
+		if !l.answered("upload to be deleted", a, err, http.StatusOK) {
+			return
+		}
+		var up struct{ ID int64 }
+		_ = json.Unmarshal(a.body, &up)
+		mutation := fmt.Sprintf(`{"query": "mutation { deletePendingUpload(input: {id: %d}) { deletedId } }"}`, up.ID)
+		a, err = l.send(u, http.MethodPost, "/graphql", "application/json", strings.NewReader(mutation))
+		if l.answered("delete an upload", a, err, http.StatusOK) && strings.Contains(string(a.body), `"errors"`) {
+			l.book.problem("delete an upload: %s", a.body)
+		}
+	}
+}
+
+// confirmed is what clients knew of files at one time.
+type confirmed struct {
+	users []*user
+	files []file
+}
+
+// copy returns the files with a confirmed content.
+func (l *ledger) copy() *confirmed {
+	c := &confirmed{users: l.users}
+	l.do(func() {
+		for _, f := range l.files {
+			if f.has != nil {
+				c.files = append(c.files, *f)
+			}
+		}
+	})
+	return c
+}
+
+// missing returns what a restored server lacks.
+func (c *confirmed) missing(server *client) (problems []string) {
+	attached := map[int64]bool{}
+	for _, u := range c.users {
+		for _, thing := range u.things {
+			var files []info
+			if err := server.json(u, fmt.Sprintf("/things/%d/files", thing), &files); err != nil {
+				problems = append(problems, err.Error())
+			}
+			for _, f := range files {
+				attached[f.ID] = true
+			}
+		}
+	}
+	for _, f := range c.files {
+		var got info
+		status, err := server.try(f.owner, fmt.Sprintf("/files/%d", f.id), &got)
+		switch {
+		case err != nil || status != http.StatusOK:
+			problems = append(problems, fmt.Sprintf("file %d, %s: got %d, %v", f.id, f.story(), status, err))
+		case f.form == nil && got.Hash != f.has.md5: // a form may have been sent again since
+			problems = append(problems, fmt.Sprintf("file %d, %s: got the hash %s, want %s", f.id, f.story(), got.Hash, f.has.md5))
+		case got.DownloadCount < f.downloads:
+			problems = append(problems, fmt.Sprintf("file %d: got %d downloads, want %d or more", f.id, got.DownloadCount, f.downloads))
+		case f.finalized && !attached[f.id]:
+			problems = append(problems, fmt.Sprintf("file %d, %s: is not finalized", f.id, f.story()))
+		}
+	}
+	return problems
+}
+
+// TestBackupWithoutPrograms checks what backup and restore say without the programs of PostgreSQL,
+// and that objects can be backed up without the database.
+func TestBackupWithoutPrograms(t *testing.T) {
+	t.Parallel()
+	built := buildBinary(t)
+	c := newCatalogue(t, built, pgtest.Database(t))
+	c.run("user", "create", "ada")
+	dir, other := filepath.Join(t.TempDir(), "backup"), newCatalogue(t, built, pgtest.Database(t))
+	without := func(args ...string) (string, error) {
+		command := c.command(args...)
+		if args[0] == "restore" {
+			command = other.command(args...)
+		}
+		command.Env = append(command.Env, "PATH=")
+		out, err := command.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := without("backup", dir); exitStatus(err) != 1 || !strings.Contains(out, "pg_dump is not in the PATH") || !strings.Contains(out, "--no-database") {
+		t.Errorf("backup without pg_dump: %v, %q", err, out)
+	}
+	if out, err := without("backup", dir, "--no-database"); err != nil || !strings.Contains(out, "it does not hold the database") {
+		t.Errorf("backup --no-database: %v, %q", err, out)
+	}
+	if out, err := without("restore", dir); exitStatus(err) != 1 || !strings.Contains(out, "restore it first by other means") {
+		t.Errorf("restore without the database: %v, %q", err, out)
+	}
+	c.run("backup", dir)
+	if out, err := without("restore", dir); exitStatus(err) != 1 || !strings.Contains(out, "pg_restore is not in the PATH") {
+		t.Errorf("restore without pg_restore: %v, %q", err, out)
+	}
+	sqlite := newCatalogue(t, built, "")
+	if _, stderr, err := sqlite.try("restore", dir); exitStatus(err) != 1 || !strings.Contains(stderr, "the backup is of a postgres database") {
+		t.Errorf("restore to another engine: %v, %q", err, stderr)
+	}
+	sqlite.run("user", "create", "ada")
+	if _, stderr, err := sqlite.try("backup", sqlite.data); exitStatus(err) != 1 || !strings.Contains(stderr, "is not the folder of a backup") {
+		t.Errorf("backup into the data folder: %v, %q", err, stderr)
+	}
+}

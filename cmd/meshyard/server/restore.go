@@ -1,0 +1,76 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/pgdump"
+	"github.com/meshyard/meshyard/models"
+)
+
+// IsEmpty reports whether the database of the settings has no tables or, on SQLite, does not exist.
+func IsEmpty(ctx context.Context, s config.Settings) (bool, error) {
+	if path, ok := strings.CutPrefix(s.DatabaseURL, "sqlite:"); ok {
+		// A journal that is left of another database would be applied to a restored one.
+		for _, name := range []string{path, path + "-wal", path + "-journal"} {
+			if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+				return false, err
+			}
+		}
+		return true, nil
+	}
+	db, err := models.OpenDB(ctx, s.DatabaseURL)
+	if err != nil {
+		return false, startError("--database-url", s.DatabaseURL, err)
+	}
+	empty, err := db.IsEmpty(ctx)
+	return empty, errors.Join(err, db.Close())
+}
+
+// RestoreDatabase restores the database of a backup, whose path is file: all of it or nothing.
+func RestoreDatabase(ctx context.Context, s config.Settings, file string) error {
+	path, ok := strings.CutPrefix(s.DatabaseURL, "sqlite:")
+	if !ok {
+		return pgdump.Restore(ctx, s.DatabaseURL, file)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return fmt.Errorf("data folder: %w", err)
+	}
+	if err := copyFile(path, file); err != nil {
+		return fmt.Errorf("restore %s: %w", path, err)
+	}
+	return nil
+}
+
+// copyFile creates the file at a path with the content of another one: durably, and all of it or
+// nothing.
+func copyFile(path, from string) error {
+	r, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	w, err := os.Create(path + ".restore")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, r)
+	if err = errors.Join(err, w.Sync(), w.Close()); err == nil {
+		err = os.Rename(w.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(w.Name()))
+	}
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,231 @@
+// Package backup defines the folders that meshyard backup writes and meshyard restore reads.
+//
+//		backup.json                     the manifest, replaced last
+//		database-20270131T120000Z.dump  what pg_dump wrote, or a SQLite database (.sqlite)
+//	        objects/                        the objects that rows of the database name, laid out like
+//
+// a bucket
+//
+// Objects are named by their content, so a second backup into a folder copies only what is new. The
+// folder holds one complete backup at any time: a process that is killed leaves the previous one.
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/bucket"
+)
+
+const (
+	format       = 1
+	manifestName = "backup.json"
+	database     = "database-" // prefix of the name of the database file
+)
+
+// Manifest describes a complete backup.
+type Manifest struct {
+	Format    int       `json:"format"`
+	CreatedAt time.Time `json:"created_at"` // of the snapshot of the database
+	Version   string    `json:"version"`    // of the program
+	Engine    string    `json:"engine"`
+	Database  *File     `json:"database"` // null: the backup has objects only
+	Objects   int       `json:"objects"`
+	Bytes     int64     `json:"bytes"` // of the objects
+	// Deleted are pending uploads in the database whose bytes were deleted while the backup was made.
+	// Restoring deletes them, too.
+	Deleted []int64 `json:"deleted_uploads,omitempty"`
+	// Faults are objects that were missing or damaged in the bucket, though rows name them.
+	Faults []string `json:"faults,omitempty"`
+}
+
+// File is a file of the folder.
+type File struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// Folder is an open backup folder. Only one process may write to it at a time.
+type Folder struct {
+	// Objects is the bucket in the folder.
+	Objects *bucket.Bucket
+
+	path string
+}
+
+// Create opens a folder for a backup, and creates it if it is missing. A folder that is neither
+// empty nor a backup is rejected.
+func Create(ctx context.Context, path string) (*Folder, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if name := e.Name(); name != manifestName && name != "objects" && !strings.HasPrefix(name, database) {
+			return nil, fmt.Errorf("%s: contains %s, so it is not the folder of a backup: give an empty or a new folder", path, name)
+		}
+	}
+	return open(ctx, path)
+}
+
+// Open opens the folder of a complete backup.
+func Open(ctx context.Context, path string) (*Folder, *Manifest, error) {
+	f := &Folder{path: path}
+	m, err := f.manifest()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("%s: has no %s, so it holds no complete backup", path, manifestName)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err = open(ctx, path)
+	return f, m, err
+}
+
+func open(ctx context.Context, path string) (*Folder, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	objects := url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(absolute, "objects"))}
+	b, err := bucket.Open(ctx, objects.String())
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{b, absolute}, nil
+}
+
+// Close releases the resources of the folder.
+func (f *Folder) Close() error { return f.Objects.Close() }
+
+func (f *Folder) manifest() (*Manifest, error) {
+	text, err := os.ReadFile(filepath.Join(f.path, manifestName))
+	if err != nil {
+		return nil, err
+	}
+	m := new(Manifest)
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("%s: %w", manifestName, err)
+	}
+	if m.Format != format {
+		return nil, fmt.Errorf("%s: has format %d, and this version of meshyard reads format %d", manifestName, m.Format, format)
+	}
+	if m.Database != nil && filepath.Base(m.Database.Name) != m.Database.Name {
+		return nil, fmt.Errorf("%s: the database file %q is not in the folder", manifestName, m.Database.Name)
+	}
+	return m, nil
+}
+
+// NewDatabase returns the path for the database file of a backup that is made at a time.
+func (f *Folder) NewDatabase(at time.Time, extension string) string {
+	return filepath.Join(f.path, database+at.UTC().Format("20060102T150405.000Z")+extension)
+}
+
+// Database returns the path of the database file of a manifest. It returns an error if the file has
+// other content than the manifest says.
+func (f *Folder) Database(m *Manifest) (string, error) {
+	path := filepath.Join(f.path, m.Database.Name)
+	got, err := describe(path)
+	if err != nil {
+		return "", err
+	}
+	if *got != *m.Database {
+		return "", fmt.Errorf("%s: is damaged: it has %d bytes with SHA-256 %s, and %s says %d and %s",
+			path, got.Size, got.SHA256, manifestName, m.Database.Size, m.Database.SHA256)
+	}
+	return path, nil
+}
+
+// Commit makes a backup the one of the folder: its objects and the file at path, or "" for none,
+// are complete. It removes the database file of the previous backup, and the objects that keep
+// rejects.
+func (f *Folder) Commit(ctx context.Context, m *Manifest, path string, keep func(key string) bool) (err error) {
+	m.Format, m.Database = format, nil
+	if path != "" {
+		if m.Database, err = describe(path); err != nil {
+			return err
+		}
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := replace(filepath.Join(f.path, manifestName), append(text, '\n')); err != nil {
+		return err
+	}
+	old, err := filepath.Glob(filepath.Join(f.path, database+"*"))
+	for _, name := range old {
+		if name != path {
+			err = errors.Join(err, os.Remove(name))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for o, err := range f.Objects.Objects(ctx, "") {
+		if err != nil {
+			return err
+		}
+		if keep(o.Key) {
+			continue
+		}
+		if err := f.Objects.Remove(ctx, o.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describe makes a file durable and returns its description.
+func describe(path string) (*File, error) {
+	r, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	hash := sha256.New()
+	n, err := io.Copy(hash, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Sync(); err != nil {
+		return nil, err
+	}
+	return &File{filepath.Base(path), n, hex.EncodeToString(hash.Sum(nil))}, nil
+}
+
+// replace replaces a file durably.
+func replace(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), database+"*.tmp") // Commit removes what a crash leaves
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,72 @@
+package bucket
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gabriel-vasile/mimetype"
+)
+
+// ErrDamaged matches the error of [Copy] for an object whose bytes do not have the expected
+// SHA-256.
+var ErrDamaged = errors.New("the object has other content than its SHA-256 says")
+
+// Copy copies the object fromKey of a bucket to the object toKey of another one, and returns the
+// number of bytes. If the destination has an object of the same key and size, Copy does nothing and
+// returns 0. If sum is not empty, the bytes must have that SHA-256, in lower-case hex: otherwise
+// the error matches [ErrDamaged] and nothing is stored. The error matches [ErrNotExist] if there is
+// no object to copy.
+//
+// Only one process may copy to a destination at a time, and nothing else may write to it.
+func Copy(ctx context.Context, to *Bucket, toKey string, from *Bucket, fromKey, sum string) (n int64, err error) {
+	r, o, err := from.Reader(ctx, fromKey)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	switch there, err := to.Stat(ctx, toKey); {
+	case err == nil && there.Size == o.Size:
+		return 0, nil
+	case err != nil && !errors.Is(err, ErrNotExist):
+		return 0, err
+	}
+	n, err = to.copyFrom(ctx, toKey, r, sum)
+	if err != nil {
+		return n, fmt.Errorf("copy %s to %s: %w", fromKey, toKey, err)
+	}
+	return n, nil
+}
+
+func (b *Bucket) copyFrom(ctx context.Context, key string, r io.ReadSeeker, sum string) (int64, error) {
+	kind, err := mimetype.DetectReader(r)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	u, err := b.store.create(ctx, key, kind.String())
+	if err != nil {
+		return 0, err
+	}
+	hash := sha256.New()
+	n, err := io.Copy(io.MultiWriter(u, hash), r)
+	if got := hex.EncodeToString(hash.Sum(nil)); err == nil && sum != "" && got != sum {
+		err = fmt.Errorf("%w: it is %s", ErrDamaged, got)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = u.commit()
+	}
+	if err != nil {
+		u.abort()
+		return n, err
+	}
+	return n, nil
+}

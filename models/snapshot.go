@@ -1,0 +1,179 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+
+	"github.com/meshyard/meshyard/internal/bucket"
+)
+
+// Snapshot is a consistent view of the database, for a backup that is made while servers write.
+type Snapshot struct {
+	// Exported is the name under which pg_dump reads the same snapshot. It is empty on SQLite.
+	Exported string
+
+	db bun.IDB
+}
+
+// SnapshotObject is an object in the bucket that rows of a snapshot name.
+type SnapshotObject struct {
+	Key    string
+	SHA256 string // hex; empty for derived objects
+	FileID int64  // of a pending upload, otherwise 0
+}
+
+// Snapshot calls fn with a snapshot. On PostgreSQL it is valid until fn returns. On SQLite it is a
+// copy of the database, which is written to the file and stays there. The file must not exist.
+func (a Admin) Snapshot(ctx context.Context, file string, fn func(*Snapshot) error) error {
+	db := a.store.db
+	if db.Engine == SQLite {
+		if err := db.copyTo(ctx, file); err != nil {
+			return fmt.Errorf("copy the database: %w", err)
+		}
+		opened, err := sql.Open("sqlite", "file:"+(&url.URL{Path: file}).EscapedPath()+"?mode=ro&immutable=1")
+		if err != nil {
+			return err
+		}
+		defer opened.Close()
+		return fn(&Snapshot{db: bun.NewDB(opened, sqlitedialect.New())})
+	}
+	return db.write.RunInTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, func(ctx context.Context, tx bun.Tx) error {
+		s := &Snapshot{db: tx}
+		if err := tx.NewRaw("SELECT pg_export_snapshot()").Scan(ctx, &s.Exported); err != nil {
+			return fmt.Errorf("export a snapshot: %w", err)
+		}
+		return fn(s)
+	})
+}
+
+// copyTo writes a copy of a SQLite database to a new file. It reads one version of the database and
+// does not hold up writers.
+func (db *DB) copyTo(ctx context.Context, file string) (err error) {
+	conn, err := db.read.DB.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	// VACUUM INTO needs a connection that may write. It is discarded so that no reader gets it.
+	defer func() {
+		err = errors.Join(err, ignoreBadConn(conn.Raw(func(any) error { return driver.ErrBadConn })))
+	}()
+	if _, err := conn.ExecContext(ctx, "PRAGMA query_only = 0"); err != nil {
+		return err
+	}
+	if _, err := conn.ExecContext(ctx, "VACUUM INTO ?", file); err != nil {
+		return err
+	}
+	return os.Chmod(file, 0o600)
+}
+
+func ignoreBadConn(err error) error {
+	if errors.Is(err, driver.ErrBadConn) {
+		return nil
+	}
+	return err
+}
+
+// Objects calls fn with each object that rows of the snapshot name.
+func (s *Snapshot) Objects(ctx context.Context, fn func(SnapshotObject) error) error {
+	for last := ""; ; {
+		var sums []string
+		err := s.db.NewSelect().Model((*File)(nil)).ColumnExpr("DISTINCT f.sha256").
+			Where("f.state = ? AND f.sha256 > ?", Finalized, last).OrderExpr("f.sha256").Limit(objectsAtOnce).Scan(ctx, &sums)
+		if err != nil {
+			return err
+		}
+		if len(sums) == 0 {
+			break
+		}
+		last = sums[len(sums)-1]
+		for _, sum := range sums {
+			if err := fn(SnapshotObject{Key: bucket.ContentKey(sum), SHA256: sum}); err != nil {
+				return err
+			}
+		}
+	}
+	for last := int64(0); ; {
+		var rows []*File
+		err := s.db.NewSelect().Model(&rows).Column("f.id", "f.sha256", "f.object_key").
+			Where("f.id > ? AND f.state = ?", last, Pending).Order("f.id").Limit(objectsAtOnce).Scan(ctx)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			break
+		}
+		for _, f := range rows {
+			last = f.ID
+			if err := fn(SnapshotObject{f.ObjectKey, f.SHA256, f.ID}); err != nil {
+				return err
+			}
+		}
+	}
+	done := func(q *bun.SelectQuery) { q.Where("p.state = ?", PreviewDone) }
+	return eachPreview(ctx, s.db, done, func(p *Preview) error {
+		for _, part := range p.parts() {
+			if err := fn(SnapshotObject{Key: p.Key(part.Object())}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Fate is what happened to a row of a snapshot since.
+type Fate int
+
+// The fates of rows. A row that has changed names another object than in the snapshot.
+const (
+	FateSame Fate = iota
+	FateChanged
+	FateDeleted
+)
+
+// Fate returns what happened to the rows that name an object of a snapshot.
+func (a Admin) Fate(ctx context.Context, o SnapshotObject) (Fate, error) {
+	q := a.store.db.write.NewSelect().Model((*File)(nil)).Column("f.state", "f.object_key")
+	if o.FileID == 0 {
+		q = q.Where("f.sha256 = ? AND f.state = ?", o.SHA256, Finalized)
+	} else {
+		q = q.Where("f.id = ?", o.FileID)
+	}
+	var rows []*File
+	switch err := q.Limit(1).Scan(ctx, &rows); {
+	case err != nil:
+		return 0, err
+	case len(rows) == 0:
+		return FateDeleted, nil
+	case o.FileID != 0 && (rows[0].State != Pending || rows[0].ObjectKey != o.Key):
+		return FateChanged, nil
+	}
+	return FateSame, nil
+}
+
+// DeleteUploads deletes the rows of pending uploads that have no bytes, after a restore.
+func (a Admin) DeleteUploads(ctx context.Context, ids []int64) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	s := a.store
+	if _, err := s.db.write.NewDelete().Model((*File)(nil)).Where("id IN (?) AND state <> ?", bun.List(ids), Finalized).Exec(ctx); err != nil {
+		return fmt.Errorf("delete uploads without bytes: %w", err)
+	}
+	_, err := s.Recount(ctx)
+	return err
+}
+
+// IsEmpty reports whether a PostgreSQL database has no tables.
+func (db *DB) IsEmpty(ctx context.Context) (bool, error) {
+	var n int
+	err := db.read.NewRaw("SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')").Scan(ctx, &n)
+	return n == 0, err
+}
