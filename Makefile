@@ -89,9 +89,10 @@ node-modules:
 lint-openapi: ## Lint the OpenAPI description with Redocly; needs npm. A redirect has no 2xx answer, so that rule is left out
 	npx --yes @redocly/cli@2.77.0 lint rest/testdata/openapi.golden.json --skip-rule operation-2xx-response
 
-lint-schema: ## Lint the GraphQL schema; needs npm. Fields stand in the order in which people look for them, so the rules about the alphabet are left out
+lint-schema: ## Lint the GraphQL schema and compare it with the last release; needs npm. Fields stand in the order in which people look for them, so the rules about the alphabet are left out
 	npx --yes -p graphql@16.11.0 -p graphql-schema-linter@3.0.1 graphql-schema-linter \
 	--except type-fields-sorted-alphabetically,input-object-fields-sorted-alphabetically,enum-values-sorted-alphabetically rest/testdata/schema.golden.graphql
+	./.ci/schema-changes
 
 lint-deploy: ## Check the samples in deploy/; needs promtool, caddy, nginx, openssl and systemd-analyze
 	./deploy/lint
