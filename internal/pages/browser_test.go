@@ -45,8 +45,8 @@ func serve(t *testing.T, prefix string) string {
 		}
 		return ""
 	}
-	h := pages.Handler(pages.Options{BaseURL: server.URL + prefix, Username: username, Guide: func() string {
-		return "# Guide\n\n| A |\n|---|\n| b |\n" + strings.Repeat("\nmore\n", 100) + "\n## get_newest\n"
+	h := pages.Handler(pages.Options{BaseURL: server.URL + prefix, Username: username, Guide: func() ([]byte, error) {
+		return []byte("# Guide\n\n| A |\n|---|\n| b |\n" + strings.Repeat("\nmore\n", 100) + "\n## get_newest\n"), nil
 	}})
 	for _, pattern := range []string{"GET /{$}", "GET /reference", "GET /reference/", "GET /migration"} {
 		mux.Handle(pattern, h)

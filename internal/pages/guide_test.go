@@ -49,7 +49,7 @@ func TestGuideContents(t *testing.T) {
 func TestGuideOnce(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	h := Handler(Options{Guide: func() string { asked++; return "text without a title" }})
+	h := Handler(Options{Guide: func() ([]byte, error) { asked++; return []byte("text without a title"), nil }})
 	for range 3 {
 		w := ask(h, "GET", "/migration", nil)
 		if page := w.Body.String(); strings.Count(page, "<h1>") != 1 || !strings.Contains(page, "<p>text without a title</p>") {

@@ -27,7 +27,7 @@ type Options struct {
 	Username func(r *http.Request) string
 	// Guide returns the migration guide in Markdown, written by us and not by users. It is asked
 	// once, by the first visitor. Nil leaves the guide out.
-	Guide func() string
+	Guide func() ([]byte, error)
 }
 
 // Asked is the GraphQL document with which the front page shows how to call the server. A hardened
@@ -68,7 +68,11 @@ func Handler(o Options) http.Handler {
 	mux.HandleFunc("GET /reference/assets/{version}/{name}", serveAsset)
 	if o.Guide != nil {
 		mux.Handle("GET /migration", s.page("migration", homePolicy, sync.OnceValues(func() (guide, error) {
-			return renderGuide([]byte(o.Guide()), s.base)
+			text, err := o.Guide()
+			if err != nil {
+				return guide{}, err
+			}
+			return renderGuide(text, s.base)
 		})))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,7 @@ import (
 
 const base = "http://127.0.0.1:8080"
 
-var options = Options{BaseURL: base, Guide: func() string { return "# Guide\n\n## get_newest\n\n[schema](/schema.graphql)\n" }}
+var options = Options{BaseURL: base, Guide: func() ([]byte, error) { return []byte("# Guide\n\n## get_newest\n\n[schema](/schema.graphql)\n"), nil }}
 
 // serve mounts the handler as a server does and asks it.
 func serve(t *testing.T, o Options, method, target string, header http.Header) *httptest.ResponseRecorder {

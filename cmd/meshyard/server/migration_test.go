@@ -26,6 +26,8 @@ func firstSchema(t *testing.T, engine string) config.Settings {
 	settings := servertest.Settings(t, engine)
 	if engine == "postgres" {
 		settings.DatabaseURL = pgtest.Database(t)
+	} else {
+		settings.DatabaseURL = "sqlite:" + filepath.Join(t.TempDir(), "first.db")
 	}
 	ctx := context.Background()
 	db, err := models.OpenDB(ctx, settings.DatabaseURL)
