@@ -337,7 +337,7 @@ func TestImportThings(t *testing.T) {
 			refused(file("a.txt", "name,creator\n"), "must end in .csv")
 			refused(file("a.csv", "name,creator,colour\n"), "colour")
 			refused(file("a.csv", "name,creator,license,category\nGear,bob,cc-sa,Art\nÉtagère,b b,xyz,nowhere\n,ada,,\n"),
-				`row 2 (line 3): creator: "b b" is no user name`, `license: "xyz" is not one of`, `category: there is no "nowhere"`, "row 3 (line 4)", "2 of 3 rows are invalid, so nothing was loaded")
+				`row 2 (line 3): creator: "b b" is not a user name`, `license: "xyz" is not one of`, `category: there is no "nowhere"`, "row 3 (line 4)", "2 of 3 rows are invalid, so nothing was loaded")
 			refused(file("a.jsonl", `{"name":"A","creator":"bob","id":7}`+"\n"+`{"name":"B","creator":"bob","id":7}`+"\n"+`{"name":"C","creator":"bob"}`+"\n"), "id: 7 is also the id of row 1", "id: either all rows or none must have one")
 
 			good := file("b.jsonl", `{"name":"Gear","creator":"bob","license":"cc-sa","tags":["a","b"],"category":"Art"}`+"\n"+`{"name":"Étagère","creator":"Ada","date":"2020-01-02"}`+"\n")
@@ -345,7 +345,7 @@ func TestImportThings(t *testing.T) {
 				t.Errorf("import said %q", out)
 			}
 			named := file("c.csv", "id,name,creator\n10,Ten,bob\n2,Two,bob\n")
-			refused(named, "thing 2 is there already", "nothing is brought in")
+			refused(named, "thing 2 exists already", "nothing is imported")
 			named = file("c.csv", "id,name,creator\n10,Ten,bob\n11,Eleven,bob\n")
 			if out := c.run("import", "things", named); !strings.Contains(out, "imported 2 things") {
 				t.Errorf("import said %q", out)

@@ -1,0 +1,122 @@
+package models
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/dataset"
+)
+
+// author returns the user name of the creator of a thing, "unknown" if it has no valid one.
+func author(th dataset.Thing) string {
+	name := strings.Map(func(r rune) rune {
+		if r < 0x80 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("_.-", r)) {
+			return r
+		}
+		return '_'
+	}, th.Author)
+	name = name[:min(len(name), 64)]
+	if name == "" || !auth.IsUsername(name) || usernameTaken.MatchString(name) {
+		return "unknown"
+	}
+	return name
+}
+
+// owners returns the IDs of the authors by user name in lower case. It creates missing users.
+func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[string]int64, error) {
+	first := make(map[string]dataset.Thing)
+	var folded []string
+	for _, th := range things {
+		name := strings.ToLower(author(th.Thing))
+		if _, seen := first[name]; !seen {
+			first[name] = th.Thing
+			folded = append(folded, name)
+		}
+	}
+	var there []*User
+	if err := tx.NewSelect().Model(&there).Column("id", "username").Where("lower(username) IN (?)", bun.List(folded)).Scan(ctx); err != nil {
+		return nil, err
+	}
+	owners := make(map[string]int64, len(first))
+	for _, u := range there {
+		owners[strings.ToLower(u.Username)] = u.ID
+	}
+	fresh := slices.DeleteFunc(folded, func(name string) bool { return owners[name] != 0 })
+	if len(fresh) == 0 {
+		return owners, nil
+	}
+	ids, err := l.newIDs(ctx, tx, "users", len(fresh))
+	if err != nil {
+		return nil, err
+	}
+	rows, documents := newRows(l.db, l.conn), make([]indexed, len(fresh))
+	for i, name := range fresh {
+		owners[name] = ids[i]
+		th := first[name]
+		rows.add("users", "id, username, is_admin, created_at", ids[i], author(th), false, th.Date.UTC())
+		documents[i] = indexed{ids[i], document{Name: author(th)}.fields()}
+	}
+	if _, err := l.index(ctx, tx, userIndex, documents, rows); err != nil {
+		return nil, err
+	}
+	return owners, rows.write(ctx, tx)
+}
+
+// newIDs returns IDs that no row of a table has or had.
+func (l *loader) newIDs(ctx context.Context, tx bun.Tx, table string, n int) (ids []int64, err error) {
+	next := "SELECT nextval(pg_get_serial_sequence(?0, 'id')) FROM generate_series(1, ?1)"
+	if l.db.Engine == SQLite {
+		next = "WITH RECURSIVE n (id) AS (SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?0), 0) + 1 UNION ALL SELECT id + 1 FROM n) SELECT id FROM n LIMIT ?1"
+	}
+	err = tx.NewRaw(next, table, n).Scan(ctx, &ids)
+	return ids, err
+}
+
+// findTags reads the IDs of the tags of things, and creates missing tags.
+func (l *loader) findTags(ctx context.Context, tx bun.Tx, things []incoming) error {
+	var fresh []*Tag
+	asked := make(map[string]bool)
+	for _, th := range things {
+		for _, tag := range th.Tags {
+			if slug := tagSlug(tag); slug != "" && l.tags[slug] == 0 && !asked[slug] {
+				asked[slug] = true
+				fresh = append(fresh, &Tag{Name: tag, Slug: slug})
+			}
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	slices.SortFunc(fresh, func(a, b *Tag) int { return strings.Compare(a.Slug, b.Slug) })
+	_, err := tx.NewInsert().Model(&fresh).Column("name", "slug").On("CONFLICT (slug) DO UPDATE").Set("slug = EXCLUDED.slug").Returning("id").Exec(ctx)
+	for _, g := range fresh {
+		l.tags[g.Slug] = g.ID // wrong if the transaction fails, but then the import ends
+	}
+	return err
+}
+
+// importedCounts counts the likes, downloads and so on of a thing from before its import. They
+// count for the day of the import.
+type importedCounts struct {
+	bun.BaseModel `bun:"table:imported_counts,alias:ic"`
+
+	ThingID                                     int64 `bun:",pk"`
+	At                                          time.Time
+	Downloads, Likes, Collects, Makes, Comments int64
+}
+
+// days returns the counts in the form from which the popularity is computed.
+func (c importedCounts) days() []PopularityDay {
+	var days []PopularityDay
+	for _, did := range []struct{ weight, users int64 }{{8, c.Makes}, {3, c.Likes}, {2, c.Collects}, {1, c.Downloads}} {
+		if did.users > 0 {
+			days = append(days, PopularityDay{ThingID: c.ThingID, Day: c.At.UTC().Format(time.DateOnly), Weight: did.weight, Users: did.users})
+		}
+	}
+	return days
+}
