@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +21,9 @@ type statements struct {
 	observe atomic.Pointer[func(verb string, took time.Duration, err error)]
 }
 
+// Verbs are the verbs of statements that [DB.OnStatement] reports.
+var Verbs = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN", "COMMIT", "ROLLBACK", "OTHER"}
+
 func (*statements) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
 
 func (s *statements) AfterQuery(_ context.Context, event *bun.QueryEvent) {
@@ -33,8 +37,7 @@ func (s *statements) AfterQuery(_ context.Context, event *bun.QueryEvent) {
 		return
 	}
 	verb, err := "OTHER", event.Err
-	switch v := event.Operation(); v {
-	case "SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN", "COMMIT", "ROLLBACK":
+	if v := event.Operation(); slices.Contains(Verbs, v) {
 		verb = v
 	}
 	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, context.Canceled) {
@@ -43,7 +46,7 @@ func (s *statements) AfterQuery(_ context.Context, event *bun.QueryEvent) {
 	(*observe)(verb, time.Since(event.StartTime), err)
 }
 
-// OnStatement calls observe after each statement with its verb, such as SELECT.
+// OnStatement calls observe after each statement with its verb, one of [Verbs].
 func (db *DB) OnStatement(observe func(verb string, took time.Duration, err error)) {
 	db.statements.observe.Store(&observe)
 }

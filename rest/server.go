@@ -119,6 +119,7 @@ func notFound(mux *http.ServeMux) http.Handler {
 // serve runs a route's operation.
 func (s *server) serve(rt route, op *operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		telemetry.SetOperation(r.Context(), rt.operation)
 		rt.deprecated.announce(w.Header(), s.URLs.Base, rt.operation, s.Sunset)
 		if op.mutates() {
 			w.Header().Set("Cache-Control", "no-store")

@@ -76,8 +76,6 @@ func main() {
 		// have no such service.
 		os.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 	}
-	logger := telemetry.NewLogger(os.Stderr)
-	slog.SetDefault(logger)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The first signal asks for a graceful shutdown. Afterwards the default handling is back, so a
@@ -102,6 +100,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "meshyard:", err)
 		os.Exit(2)
 	}
+	logger := telemetry.NewLogger(os.Stderr, c.LogLevel, c.LogFormat)
+	slog.SetDefault(logger)
 	command.BindTo(ctx, (*context.Context)(nil))
 	command.Bind(logger)
 	c.Settings.Version = version

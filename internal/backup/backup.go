@@ -1,10 +1,8 @@
 // Package backup defines the folders that meshyard backup writes and meshyard restore reads.
 //
-//		backup.json                     the manifest, replaced last
-//		database-20270131T120000Z.dump  what pg_dump wrote, or a SQLite database (.sqlite)
-//	        objects/                        the objects that rows of the database name, laid out like
-//
-// a bucket
+//	backup.json                     the manifest, replaced last
+//	database-20270131T120000Z.dump  what pg_dump wrote, or a SQLite database (.sqlite)
+//	objects/                        the objects that the database names, like a bucket folder
 //
 // Objects are named by their content, so a second backup into a folder copies only what is new. The
 // folder holds one complete backup at any time: a process that is killed leaves the previous one.

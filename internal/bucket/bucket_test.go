@@ -34,6 +34,7 @@ func TestBucket(t *testing.T) {
 			"PromoteWrongSize":  testPromoteWrongSize,
 			"Derived":           testDerived,
 			"Copy":              testCopy,
+			"OnCall":            testOnCall,
 			"PromoteConcurrent": testPromoteConcurrent,
 			"Missing":           testMissing,
 			"BadKeys":           testBadKeys,

@@ -4,6 +4,7 @@ package config
 
 import (
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -36,6 +37,9 @@ type Settings struct {
 	QuotaBytes   Size `help:"Bytes of files that one user may store, pending uploads included; 0 is no limit. Moderators and administrators have no quotas. Default: ${default}." default:"0" env:"MESHYARD_QUOTA_BYTES" placeholder:"SIZE"`
 	QuotaPending int  `help:"Pending uploads that one user may have at a time; 0 is no limit. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_PENDING" placeholder:"N"`
 	QuotaThings  int  `help:"Things that one user may create in 24 hours; 0 is no limit. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_THINGS" placeholder:"N"`
+
+	LogLevel  slog.Level `help:"Log lines of this level and above: debug, info, warn or error. Requests are logged at info. Default: ${default}." default:"info" env:"MESHYARD_LOG_LEVEL" placeholder:"LEVEL"`
+	LogFormat string     `help:"Format of log lines: json or text. Default: text on a terminal, json elsewhere." enum:"json,text," default:"" env:"MESHYARD_LOG_FORMAT" placeholder:"FORMAT"`
 
 	MetricsListen string `help:"Address to serve /metrics on, for Prometheus, such as 127.0.0.1:9090. It needs no token, so keep it private. Default: none." env:"MESHYARD_METRICS_LISTEN" placeholder:"HOST:PORT"`
 	MetricsToken  string `help:"Bearer token with which /metrics is served on the main address, too; safer in the environment variable than on the command line. Default: none, it is not." env:"MESHYARD_METRICS_TOKEN" placeholder:"TOKEN"`

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -26,6 +27,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/coalesce"
+	"github.com/meshyard/meshyard/internal/telemetry"
 )
 
 // How long an operation may run. An upload has no limit: it runs as long as its bytes arrive.
@@ -147,6 +149,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.reportDeprecated(ctx, op)
+	telemetry.SetOperation(ctx, operationName(op))
 	events := wantsEvents(r, op.Operation.Operation)
 	switch subscription := op.Operation.Operation == ast.Subscription; {
 	case subscription && events:
@@ -300,6 +303,14 @@ func (h *handler) observe(op *graphql.OperationContext, codes []string) {
 	if h.Observe != nil {
 		h.Observe(rootFields(op), codes)
 	}
+}
+
+// operationName returns the name of an operation or, if it has none, its root fields.
+func operationName(op *graphql.OperationContext) string {
+	if op.Operation.Name != "" {
+		return op.Operation.Name
+	}
+	return strings.Join(rootFields(op), ",")
 }
 
 // rootFields returns the root fields that an operation selects. Only fields of the schema get past

@@ -31,6 +31,8 @@ type Metrics struct {
 	previewTime   prometheus.Histogram
 	statements    *prometheus.HistogramVec
 	failures      *prometheus.CounterVec
+	calls         *prometheus.HistogramVec
+	callErrors    *prometheus.CounterVec
 }
 
 // New returns metrics that name the version of the program.
@@ -77,6 +79,13 @@ func New(version string) *Metrics {
 			Name: "meshyard_database_errors_total", Help: "Database statements that failed.",
 		}, []string{"verb"}),
 	}
+	m.calls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "meshyard_bucket_call_duration_seconds", Help: "Time of calls to the bucket. For uploads it is the time of writing, without waiting for the client.",
+		Buckets: []float64{.0005, .001, .005, .01, .05, .1, .5, 1, 5, 10, 30},
+	}, []string{"call"})
+	m.callErrors = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "meshyard_bucket_errors_total", Help: "Calls to the bucket that failed. A missing object is no failure.",
+	}, []string{"call"})
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "meshyard_build_info", Help: "1, labelled with the version of the program.", ConstLabels: prometheus.Labels{"version": version},
 	})
@@ -84,7 +93,7 @@ func New(version string) *Metrics {
 	m.registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build,
 		m.requests, m.latency, m.responseBytes, m.operations, m.errors, m.uploads, m.uploadBytes, m.downloads,
-		m.previews, m.previewTime, m.statements, m.failures,
+		m.previews, m.previewTime, m.statements, m.failures, m.calls, m.callErrors,
 	)
 	// Rates of series that appear with their first event miss that event.
 	for _, outcome := range []string{"done", "failed", "retried", "released"} {
@@ -136,11 +145,30 @@ func (m *Metrics) Preview(outcome string, took time.Duration) {
 	m.previewTime.Observe(took.Seconds())
 }
 
+// ExpectCalls creates the counts of errors of the verbs of statements and of the calls to the
+// bucket, so that the first error changes a count that was scraped before.
+func (m *Metrics) ExpectCalls(verbs, calls []string) {
+	for _, verb := range verbs {
+		m.failures.WithLabelValues(verb)
+	}
+	for _, call := range calls {
+		m.callErrors.WithLabelValues(call)
+	}
+}
+
 // Statement counts a database statement.
 func (m *Metrics) Statement(verb string, took time.Duration, err error) {
 	m.statements.WithLabelValues(verb).Observe(took.Seconds())
 	if err != nil {
 		m.failures.WithLabelValues(verb).Inc()
+	}
+}
+
+// BucketCall counts a call to the bucket.
+func (m *Metrics) BucketCall(call string, took time.Duration, err error) {
+	m.calls.WithLabelValues(call).Observe(took.Seconds())
+	if err != nil {
+		m.callErrors.WithLabelValues(call).Inc()
 	}
 }
 

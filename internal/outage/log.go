@@ -9,24 +9,22 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 )
 
-// logEvery is how often a lasting outage is logged: it fails every request.
-const logEvery = time.Minute
+// sameOutage is how long after its last failure an outage counts as over. A new one is logged.
+const sameOutage = time.Minute
 
-var logged = struct {
+var seen = struct {
 	sync.Mutex
-	at map[string]time.Time // by message
+	at map[string]time.Time // the last failure, by message
 }{at: map[string]time.Time{}}
 
-// Log logs the cause of the outage that [Of] returned, at most once a minute for each kind of
-// outage.
+// Log logs the cause of the outage that [Of] returned: one line for each outage, which may fail
+// every request for long.
 func Log(ctx context.Context, e *apierror.Error, cause error) {
-	logged.Lock()
-	due := time.Since(logged.at[e.Message]) >= logEvery
-	if due {
-		logged.at[e.Message] = time.Now()
-	}
-	logged.Unlock()
-	if due {
-		slog.ErrorContext(ctx, "outage", "code", string(e.Code), "error", cause.Error(), "next_log_in", logEvery.String())
+	seen.Lock()
+	begins := time.Since(seen.at[e.Message]) >= sameOutage
+	seen.at[e.Message] = time.Now()
+	seen.Unlock()
+	if begins {
+		slog.ErrorContext(ctx, "outage", "code", string(e.Code), "error", cause.Error())
 	}
 }

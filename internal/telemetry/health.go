@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/apierror"
@@ -18,14 +19,18 @@ func Healthz(w http.ResponseWriter, _ *http.Request) {
 }
 
 // Readyz is the readiness probe: 200, or 503 if ready returns an error. The body distinguishes a
-// full disk from other failures; the log has the details.
+// full disk from other failures; the log has the details, one line when the server is not ready any
+// more and one when it is ready again.
 func Readyz(ready func(context.Context) error) http.HandlerFunc {
+	var failing atomic.Bool
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 		defer cancel()
 		w.Header().Set("Content-Type", "application/json")
 		if err := ready(ctx); err != nil {
-			slog.WarnContext(ctx, "not ready", "error", err.Error())
+			if !failing.Swap(true) {
+				slog.WarnContext(ctx, "not ready", "error", err.Error())
+			}
 			status := "unavailable"
 			if found := outage.Of(err); found != nil && found.Code == apierror.InsufficientStorage {
 				status = "insufficient storage"
@@ -33,6 +38,9 @@ func Readyz(ready func(context.Context) error) http.HandlerFunc {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			_, _ = fmt.Fprintf(w, "{\"status\":%q}\n", status)
 			return
+		}
+		if failing.Swap(false) {
+			slog.InfoContext(ctx, "ready again")
 		}
 		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 	}

@@ -7,12 +7,21 @@ import (
 	"os"
 )
 
-// NewLogger returns a logger that writes JSON lines, or text if w is a terminal.
-func NewLogger(w io.Writer) *slog.Logger {
-	if f, ok := w.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			return slog.New(slog.NewTextHandler(w, nil))
-		}
+// NewLogger returns a logger for lines of a level and above. The format is json, text, or empty for
+// text on a terminal and JSON elsewhere. Lines of a request contain its ids.
+func NewLogger(w io.Writer, level slog.Level, format string) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if format == "text" || format == "" && isTerminal(w) {
+		return slog.New(WithRequest(slog.NewTextHandler(w, options)))
 	}
-	return slog.New(slog.NewJSONHandler(w, nil))
+	return slog.New(WithRequest(slog.NewJSONHandler(w, options)))
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

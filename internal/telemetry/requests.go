@@ -17,17 +17,35 @@ type Observe func(route string, status int, bytes int64, took time.Duration)
 
 // Requests wraps next, logs one line for each request, and reports it to observe. It never logs the
 // query, the headers or the body, because they may contain tokens.
+//
+// The id of the request is that of the header X-Request-Id, which proxies set, or a new one. It is
+// in the response, and in all log lines whose context is that of the request.
 func Requests(next http.Handler, logger *slog.Logger, observe Observe) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		rec := &recorder{ResponseWriter: w}
-		route := new(string)
-		r = r.WithContext(context.WithValue(r.Context(), routeKey{}, route))
+		this := newRequest(r.Header)
+		w.Header().Set("X-Request-Id", this.id)
+		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, this))
 		defer func() {
-			observe(*route, rec.status, rec.bytes, time.Since(start))
-			logger.LogAttrs(r.Context(), slog.LevelInfo, "request",
+			observe(this.route, rec.status, rec.bytes, time.Since(start))
+			if !logger.Enabled(r.Context(), slog.LevelInfo) {
+				return
+			}
+			line := []slog.Attr{
 				slog.String("client", clientip.Address(r)), slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.status),
-				slog.Int64("bytes", rec.bytes), slog.Float64("ms", float64(time.Since(start).Microseconds())/1000))
+				slog.Int64("bytes", rec.bytes), slog.Float64("ms", float64(time.Since(start).Microseconds())/1000),
+			}
+			if this.operation != "" {
+				line = append(line, slog.String("operation", this.operation))
+			}
+			if this.user != 0 {
+				line = append(line, slog.Int64("user_id", this.user))
+			}
+			if this.token != 0 {
+				line = append(line, slog.Int64("token_id", this.token))
+			}
+			logger.LogAttrs(r.Context(), slog.LevelInfo, "request", line...)
 		}()
 		next.ServeHTTP(rec, r)
 	})

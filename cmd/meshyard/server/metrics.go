@@ -10,12 +10,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/metrics"
+	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
 )
 
-// measure connects the metrics to the database.
+// measure connects the metrics to the database and the bucket.
 func (a *Server) measure() {
+	a.metrics.ExpectCalls(models.Verbs, bucket.Calls)
+	a.bucket.OnCall(a.metrics.BucketCall)
 	a.db.OnStatement(a.metrics.Statement)
 	for name, pool := range a.db.Pools() {
 		a.metrics.Pool(name, pool)

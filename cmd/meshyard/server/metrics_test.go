@@ -48,6 +48,8 @@ func TestMetrics(t *testing.T) {
 			fmt.Sprintf("meshyard_upload_bytes_total %d", len(stl)),
 			`meshyard_downloads_total 1`,
 			`meshyard_previews_total{outcome="done"} 1`,
+			`meshyard_bucket_errors_total{call="put"} 0`,
+			`meshyard_database_errors_total{verb="INSERT"} 0`,
 			`meshyard_queue_up{queue="previews"} 1`,
 			`meshyard_queue_up{queue="jobs"} 1`,
 			`meshyard_queue_entries{queue="previews",state="waiting"} 0`,
@@ -57,7 +59,7 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 		for _, pattern := range []string{
-			`meshyard_database_statement_duration_seconds_count{verb="SELECT"} [1-9]`, `go_sql_open_connections{db_name="\w+"} [1-9]`, `meshyard_build_info{version=".*"} 1`, `go_goroutines [1-9]`,
+			`meshyard_database_statement_duration_seconds_count{verb="SELECT"} [1-9]`, `meshyard_bucket_call_duration_seconds_count{call="put"} [1-9]`, `go_sql_open_connections{db_name="\w+"} [1-9]`, `meshyard_build_info{version=".*"} 1`, `go_goroutines [1-9]`,
 		} {
 			if !regexp.MustCompile(pattern).MatchString(text) {
 				t.Errorf("the metrics do not match %s", pattern)

@@ -39,6 +39,14 @@ func wantOutage(t *testing.T, r *servertest.Response, status int, code string) {
 	}
 }
 
+// wantMetric checks a line of the metrics, which the alert rules in deploy/prometheus read.
+func wantMetric(t *testing.T, s *servertest.Server, line string) {
+	t.Helper()
+	if text := scrape(t, s); !strings.Contains(text, "\n"+line+"\n") {
+		t.Errorf("the metrics do not contain %s", line)
+	}
+}
+
 // TestPostgresOutage checks that both APIs respond with 503 and Retry-After while PostgreSQL is
 // unreachable, and that the server recovers.
 func TestPostgresOutage(t *testing.T) {
@@ -46,6 +54,7 @@ func TestPostgresOutage(t *testing.T) {
 	settings := servertest.Settings(t, "postgres")
 	p := newProxy(t, settings.DatabaseURL)
 	settings.DatabaseURL = p.url
+	withMetrics(&settings)
 	s := servertest.Run(t, settings)
 	ada := s.User("ada")
 	path := "/things/" + servertest.ID(ada.Thing("One"))
@@ -57,7 +66,9 @@ func TestPostgresOutage(t *testing.T) {
 		wantOutage(t, asked(ada, query("{ me { id } }")), http.StatusServiceUnavailable, "UNAVAILABLE")
 		ada.Get("/readyz").Want(t, http.StatusServiceUnavailable)
 	}
+	wantMetric(t, s, `meshyard_queue_up{queue="previews"} 0`)
 	p.start(t)
+	wantMetric(t, s, `meshyard_queue_up{queue="previews"} 1`)
 	ada.Get(path).Want(t, http.StatusOK)
 	ada.Thing("Two")
 	ada.Get("/readyz").Want(t, http.StatusOK)
@@ -107,6 +118,7 @@ func TestBucketOutage(t *testing.T) {
 			t.Cleanup(fake.Close)
 			s := servertest.Start(t, engine, func(c *config.Settings) {
 				c.BucketURL = "s3://meshyard?region=us-east-1&use_path_style=true&endpoint=" + url.QueryEscape(fake.URL)
+				withMetrics(c)
 			})
 			ada := s.User("ada")
 			stl := servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")
@@ -116,6 +128,8 @@ func TestBucketOutage(t *testing.T) {
 				t.Errorf("GraphQL upload: got %+v, want UNAVAILABLE", r)
 			}
 			ada.Get("/readyz").Want(t, http.StatusServiceUnavailable)
+			wantMetric(t, s, `meshyard_bucket_errors_total{call="ready"} 1`)
+			wantMetric(t, s, `meshyard_bucket_errors_total{call="put"} 2`)
 			down.Store(false)
 			ada.Upload("c.stl", stl)
 			ada.Get("/readyz").Want(t, http.StatusOK)

@@ -174,7 +174,11 @@ func (a *Server) limited(next http.Handler) http.Handler {
 		}
 		rest.WriteError(w, http.StatusTooManyRequests, message)
 	})
-	return a.authenticated(clientip.WithNetwork(next))
+	return a.authenticated(clientip.WithNetwork(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, _ := auth.From(r.Context())
+		telemetry.SetCaller(r.Context(), caller.UserID, caller.TokenID)
+		next.ServeHTTP(w, r)
+	})))
 }
 
 // allowSocket reports whether the page that asks for a WebSocket may have one, which browsers ask
@@ -271,7 +275,7 @@ func crossOrigin(next http.Handler, origins config.Origins) http.Handler {
 		AllowedOrigins: []string{"*"},
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: []string{"*"},
-		ExposedHeaders: []string{"Deprecation", "ETag", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After", "Sunset", "Total-Count", "X-Error", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
+		ExposedHeaders: []string{"Deprecation", "ETag", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After", "Sunset", "Total-Count", "X-Error", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"},
 		MaxAge:         600,
 	}
 	if !origins.All() {

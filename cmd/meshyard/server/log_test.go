@@ -1,0 +1,102 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/telemetry"
+)
+
+// logBuffer is a log that several goroutines write.
+type logBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+// with returns the lines in which a field has a value.
+func (b *logBuffer) with(t *testing.T, field, value string) (lines []map[string]any) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for line := range strings.Lines(b.text.String()) {
+		fields := map[string]any{}
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			t.Fatalf("log line %q: %v", line, err)
+		}
+		if fields[field] == value {
+			lines = append(lines, fields)
+		}
+	}
+	return lines
+}
+
+// TestRequestLog checks that the log line of a request says who ran which operation, and that the
+// ids of the request come from outside or are new.
+func TestRequestLog(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			log := new(logBuffer)
+			s := servertest.RunLogging(t, servertest.Settings(t, engine), telemetry.WithRequest(slog.NewJSONHandler(log, nil)))
+			ada := s.User("ada")
+			send := func(r *http.Request, id string) string {
+				r.Header.Set("X-Request-Id", id)
+				r.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+				if r.URL.Path == "/graphql" {
+					r.Header.Set("Content-Type", "application/json")
+				}
+				return ada.Send(r).Header.Get("X-Request-Id")
+			}
+			post := func(body any) *http.Request { return ada.Request(http.MethodPost, "/graphql", body) }
+			anonymous := ada.Request(http.MethodGet, "/healthz", nil)
+			anonymous.Header.Set("Authorization", "none")
+			for _, c := range []struct {
+				id, operation string
+				user          any
+				request       *http.Request
+			}{
+				{"rest:1", "get_users_username", 1.0, ada.Request(http.MethodGet, "/users/me", nil)},
+				{"graphql-1", "Mine", 1.0, post(query("query Mine { me { id } }"))},
+				{"graphql-2", "Query.me,Query.categories", 1.0, post(query("{ me { id } categories { name } }"))},
+				{"health", "", nil, anonymous},
+			} {
+				if got := send(c.request, c.id); got != c.id {
+					t.Errorf("%s: the response has X-Request-Id %q", c.id, got)
+				}
+				lines := log.with(t, "request_id", c.id)
+				if len(lines) != 1 {
+					t.Errorf("%s: got %d log lines, want 1", c.id, len(lines))
+					continue
+				}
+				operation, _ := lines[0]["operation"].(string)
+				if operation != c.operation || lines[0]["user_id"] != c.user || lines[0]["token_id"] != c.user || lines[0]["trace_id"] != "0af7651916cd43dd8448eb211c80319c" {
+					t.Errorf("%s: got %v, want the operation %q and the user and token %v", c.id, lines[0], c.operation, c.user)
+				}
+			}
+			for _, bad := range []string{"", "two words", strings.Repeat("x", 129), `"`} {
+				id := send(ada.Request(http.MethodGet, "/healthz", nil), bad)
+				if id == bad || len(id) != 16 || len(log.with(t, "request_id", id)) != 1 {
+					t.Errorf("X-Request-Id %q: got %q, want a new id", bad, id)
+				}
+			}
+			log.mu.Lock()
+			defer log.mu.Unlock()
+			if strings.Contains(log.text.String(), strings.TrimPrefix(ada.Token, "meshyard_")) {
+				t.Error("the log contains the token")
+			}
+		})
+	}
+}

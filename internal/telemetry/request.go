@@ -1,0 +1,114 @@
+package telemetry
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"strings"
+)
+
+// request is what is known of a request. The handlers that it passes add to it.
+type request struct {
+	id, traceID      string // constant
+	route, operation string
+	user, token      int64 // 0: none
+}
+
+type requestKey struct{}
+
+func requestOf(ctx context.Context) *request {
+	r, _ := ctx.Value(requestKey{}).(*request)
+	return r
+}
+
+// SetRoute names the route that serves the request of ctx, such as "GET /things/{thing_id}". The
+// last call wins. Outside of [Requests] it does nothing.
+func SetRoute(ctx context.Context, route string) {
+	if r := requestOf(ctx); r != nil {
+		r.route = route
+	}
+}
+
+// maxOperation is how much of the name of an operation is logged. Clients choose the names of
+// GraphQL operations.
+const maxOperation = 100
+
+// SetOperation names the operation that the request of ctx runs, such as "get_files_file_id".
+// Outside of [Requests] it does nothing.
+func SetOperation(ctx context.Context, operation string) {
+	if r := requestOf(ctx); r != nil {
+		r.operation = operation[:min(len(operation), maxOperation)]
+	}
+}
+
+// SetCaller records the ids of the user and of the token of the request of ctx, 0 for none. Outside
+// of [Requests] it does nothing.
+func SetCaller(ctx context.Context, user, token int64) {
+	if r := requestOf(ctx); r != nil {
+		r.user, r.token = user, token
+	}
+}
+
+// newRequest reads X-Request-Id, or makes an id, and reads traceparent.
+func newRequest(h http.Header) *request {
+	r := &request{id: h.Get("X-Request-Id"), traceID: traceID(h.Get("Traceparent"))}
+	if !isID(r.id) {
+		var random [8]byte
+		rand.Read(random[:]) // never fails
+		r.id = hex.EncodeToString(random[:])
+	}
+	return r
+}
+
+// isID reports whether an id from outside may be logged and returned: 1 to 128 letters, digits and
+// a few signs.
+func isID(id string) bool {
+	const allowed = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:/+=@"
+	return id != "" && len(id) <= 128 && strings.Trim(id, allowed) == ""
+}
+
+// traceID returns the trace-id of a traceparent header (W3C Trace Context, section 3.2), or "".
+func traceID(header string) string {
+	parts := strings.Split(header, "-")
+	if len(parts) < 4 || len(parts[0]) != 2 || len(parts[1]) != 32 || len(parts[2]) != 16 {
+		return ""
+	}
+	id := parts[1]
+	if strings.Trim(id, "0123456789abcdef") != "" || strings.Trim(id, "0") == "" {
+		return ""
+	}
+	return id
+}
+
+// attributes returns what every log line of the request contains.
+func (r *request) attributes() []slog.Attr {
+	attributes := []slog.Attr{slog.String("request_id", r.id)}
+	if r.traceID != "" {
+		attributes = append(attributes, slog.String("trace_id", r.traceID))
+	}
+	return attributes
+}
+
+// WithRequest returns a handler that adds the ids of the request to each log line whose context is
+// that of a request.
+func WithRequest(h slog.Handler) slog.Handler { return withRequest{h} }
+
+type withRequest struct{ slog.Handler }
+
+func (w withRequest) Handle(ctx context.Context, record slog.Record) error {
+	if r := requestOf(ctx); r != nil {
+		record = record.Clone()
+		record.AddAttrs(r.attributes()...)
+	}
+	return w.Handler.Handle(ctx, record)
+}
+
+func (w withRequest) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return withRequest{w.Handler.WithAttrs(attrs)}
+}
+
+func (w withRequest) WithGroup(name string) slog.Handler {
+	return withRequest{w.Handler.WithGroup(name)}
+}
