@@ -103,8 +103,8 @@ func inside[T any]() answer {
 
 // first answers with the only entry of the list under the one key of an object. That there is none
 // is NotFound.
-func first[T, Read any](noun string, as func(s *server, read *Read) *T) answer {
-	return body(func(s *server, _ *http.Request, data []byte) (*T, error) {
+func first[T, Read any](noun string, as func(r *http.Request, read *Read) *T) answer {
+	return body(func(s *server, r *http.Request, data []byte) (*T, error) {
 		object, err := read[map[string][]*Read](data)
 		if err != nil {
 			return nil, err
@@ -117,7 +117,7 @@ func first[T, Read any](noun string, as func(s *server, read *Read) *T) answer {
 			return nil, apierror.New(apierror.NotFound, "there is no such %s here", noun)
 		}
 		complete(s, items[0])
-		return as(s, items[0]), nil
+		return as(r, items[0]), nil
 	}).as(reflect.TypeFor[T]())
 }
 

@@ -85,14 +85,10 @@ func imageList[T any](as func(s *server, r *http.Request, p *wire.Picture) *T, s
 		if err != nil {
 			return nil, err
 		}
-		kind, size := r.URL.Query().Get("type"), r.URL.Query().Get("size")
 		shown := make([]*T, len(of.Images))
 		for i, p := range of.Images {
-			sizes := slices.DeleteFunc(p.AllSizes(), func(have wire.ImageSize) bool {
-				return kind != "" && kind != have.Type || size != "" && size != have.Size
-			})
 			shown[i] = as(s, r, p)
-			setSizes(shown[i], sizes)
+			setSizes(shown[i], sizesOf(r, p))
 		}
 		return shown, nil
 	}).as(reflect.TypeFor[[]T]())
@@ -100,9 +96,23 @@ func imageList[T any](as func(s *server, r *http.Request, p *wire.Picture) *T, s
 	return a
 }
 
-// image answers with one image, or without a token with a redirect to its bytes.
+// sizesOf returns the sizes of an image that a request names.
+func sizesOf(r *http.Request, p *wire.Picture) []wire.ImageSize {
+	kind, size := r.URL.Query().Get("type"), r.URL.Query().Get("size")
+	return slices.DeleteFunc(p.AllSizes(), func(have wire.ImageSize) bool {
+		return kind != "" && kind != have.Type || size != "" && size != have.Size
+	})
+}
+
+// image answers with one image in the sizes that ?type= and ?size= name, or without a token with a
+// redirect to its bytes.
 var image = func() answer {
-	a := first("image", func(_ *server, p *wire.Picture) *wire.ImageSummary { return p.Summary() })
+	a := first("image", func(r *http.Request, p *wire.Picture) *wire.ImageSummary {
+		summary := p.Summary()
+		summary.Sizes = sizesOf(r, p)
+		return summary
+	})
+	a.query = []string{"type", "size"}
 	a.anonymous = func(w http.ResponseWriter, data []byte) error {
 		of, err := read[struct{ Images []*wire.Picture }](data)
 		if err != nil {

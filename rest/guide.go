@@ -53,7 +53,7 @@ func Guide(g *graph.Graph) ([]byte, error) {
 		if tag := tagOf(r.path); i == 0 || tag != tagOf(routes[i-1].path) {
 			fmt.Fprintf(&b, "\n## /%s\n", tag)
 		}
-		fmt.Fprintf(&b, "\n### %s\n\n`%s %s`: %s\n", r.operation, r.method, r.path, strings.Join(strings.Fields(operations[r.operation].field.Definition.Description), " "))
+		fmt.Fprintf(&b, "\n### %s\n\n`%s %s`: %s\n", r.operation, r.method, r.path, operations[r.operation].description)
 		shown := r.operation
 		if r.deprecated != nil {
 			fmt.Fprintf(&b, "\n**Deprecated** since %s. %s Replaced by `%s`", r.deprecated.since.Format("2006-01-02"), operations[r.operation].reason(r.deprecated), r.deprecated.successor)
@@ -100,6 +100,17 @@ func Stored(g *graph.Graph) ([]graphqlhttp.Document, error) {
 		stored[i] = graphqlhttp.Document{Name: op.Name, Text: b.String()}
 	}
 	return stored, nil
+}
+
+// notice returns a sentence that names what to call instead of a deprecated operation.
+func (r route) notice(op *operation) string {
+	path, _, _ := strings.Cut(r.deprecated.successor, "?")
+	for _, other := range routes {
+		if other.path == path {
+			return "Deprecated: use " + other.method + " " + r.deprecated.successor + ". In GraphQL: " + op.reason(r.deprecated)
+		}
+	}
+	return "Deprecated: " + op.reason(r.deprecated)
 }
 
 // replacement is the operation that a deprecated one gives way to: the one at its successor's path,

@@ -83,16 +83,16 @@ func tagOf(path string) string { return strings.Split(path, "/")[1] }
 
 // operation describes one route.
 func (d *describer) operation(r route, op *operation) object {
-	description := op.field.Definition.Description
-	summary, _, _ := strings.Cut(description, ".")
+	description := op.description
+	summary, _, _ := strings.Cut(description+" ", ". ")
 	described := object{
-		"operationId": r.operation, "tags": []string{tagOf(r.path)}, "summary": strings.Join(strings.Fields(summary), " "), "description": description,
+		"operationId": r.operation, "tags": []string{tagOf(r.path)}, "summary": summary, "description": description,
 		"responses": d.responses(r, op), "x-graphql": text(op.OperationDefinition), "x-scope": string(op.scope),
 	}
 	if r.deprecated != nil {
 		described["deprecated"] = true
 		described["x-successor"] = r.deprecated.successor
-		described["description"] = description + "\n\nDeprecated: " + op.reason(r.deprecated)
+		described["description"] = description + "\n\n" + r.notice(op)
 	}
 	parameters, properties, required := []object{}, object{}, []string{}
 	for _, v := range op.VariableDefinitions {
@@ -238,7 +238,12 @@ func formOperation() object {
 		"security":    []object{},
 		"requestBody": object{"required": true, "content": object{"multipart/form-data": object{"schema": object{
 			"type": "object", "required": []string{"key", "policy", "signature", "file"},
-			"properties": object{"key": object{"type": "string"}, "policy": object{"type": "string"}, "signature": object{"type": "string"}, "file": object{"type": "string", "contentMediaType": "application/octet-stream"}},
+			"properties": object{
+				"key":       object{"type": "string", "description": "As the form has it: where the bytes are stored."},
+				"policy":    object{"type": "string", "description": "As the form has it: what may be uploaded and until when."},
+				"signature": object{"type": "string", "description": "As the form has it: the signature of the policy."},
+				"file":      object{"type": "string", "contentMediaType": "application/octet-stream", "description": "The bytes, as the last part."},
+			},
 		}}}},
 		"responses": object{
 			"200": object{"description": "Stored; Location is where to finalize.", "headers": object{"Location": header("string")}},

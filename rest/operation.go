@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/vektah/gqlparser/v2"
@@ -23,6 +24,8 @@ var operationFiles embed.FS
 // operation is a stored document that a route runs.
 type operation struct {
 	*ast.OperationDefinition
+
+	description string // for those who call it by REST: the comment above it
 
 	field     *ast.Field // what it is about
 	scope     auth.Scope // what the token must carry: the @auth of its field
@@ -58,8 +61,8 @@ func loadDocument(schema *ast.Schema) (*ast.QueryDocument, error) {
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // matchOperations returns each route its operation. Every route needs one and every operation a
-// route, each path parameter a variable, and each operation one field, which says what scope it
-// needs.
+// route and a description, each path parameter a variable, and each operation one field, which says
+// what scope it needs.
 func matchOperations(document *ast.QueryDocument, schema *ast.Schema) (map[string]*operation, error) {
 	found := make(map[string]*operation)
 	var errs []error
@@ -69,7 +72,10 @@ func matchOperations(document *ast.QueryDocument, schema *ast.Schema) (map[strin
 			errs = append(errs, fmt.Errorf("rest: route %s %s: no operation %s", r.method, r.path, r.operation))
 			continue
 		}
-		op := &operation{OperationDefinition: definition, variables: make(map[string]*ast.VariableDefinition)}
+		op := &operation{OperationDefinition: definition, description: commentAbove(definition), variables: make(map[string]*ast.VariableDefinition)}
+		if op.description == "" {
+			errs = append(errs, fmt.Errorf("rest: operation %s: no comment above it that describes it", r.operation))
+		}
 		for _, v := range definition.VariableDefinitions {
 			op.variables[v.Variable] = v
 		}
@@ -92,6 +98,20 @@ func matchOperations(document *ast.QueryDocument, schema *ast.Schema) (map[strin
 		}
 	}
 	return found, errors.Join(errs...)
+}
+
+// commentAbove returns the comment on the lines above an operation. A blank line ends it.
+func commentAbove(definition *ast.OperationDefinition) string {
+	if definition.Comment == nil {
+		return ""
+	}
+	lines := definition.Comment.List
+	var text []string
+	for i, at := len(lines)-1, definition.Position.Line-1; i >= 0 && lines[i].Position.Line == at; i, at = i-1, at-1 {
+		text = append(text, strings.TrimSpace(strings.TrimPrefix(lines[i].Value, "#")))
+	}
+	slices.Reverse(text)
+	return strings.Join(text, " ")
 }
 
 // scopeOf returns the field that an operation is about, and the scope that it needs. Beside it

@@ -32,7 +32,7 @@ var routes = []route{
 	{post, "/things/{thing_id}/publish", "post_things_thing_id_publish", inside[wire.ThingSchema](), nil},
 	{get, "/things/{thing_id}/files", "get_things_thing_id_files", listInside[wire.FileSchema](), nil},
 	{post, "/things/{thing_id}/files", "post_things_thing_id_files", inside[wire.FormSchema](), nil},
-	{get, "/things/{thing_id}/files/{file_id}", "get_things_thing_id_files_file_id", first("file", func(_ *server, f *wire.FileSchema) *wire.FileSchema { return f }), nil},
+	{get, "/things/{thing_id}/files/{file_id}", "get_things_thing_id_files_file_id", first("file", func(_ *http.Request, f *wire.FileSchema) *wire.FileSchema { return f }), nil},
 	{del, "/things/{thing_id}/files/{file_id}", "delete_things_thing_id_files_file_id", ok, nil},
 	{get, "/things/{thing_id}/images", "get_things_thing_id_images", images, nil},
 	{get, "/things/{thing_id}/images/{image_id}", "get_things_thing_id_images_image_id", image, nil},
@@ -151,7 +151,7 @@ var routes = []route{
 	{post, "/collections/{collection_id}/move/{thing_id}", "post_collections_collection_id_move_thing_id", ok, nil},
 	{post, "/collections/{collection_id}/like", "post_collections_collection_id_like", one[wire.LikedSchema](), nil},
 	{post, "/collections/{collection_id}/watch", "post_collections_collection_id_watch", one[wire.WatchedSchema](), nil},
-	{get, "/collections/{thing_id}/by-thing-id", "get_collections_thing_id_by_thing_id", first("collection", func(_ *server, c *wire.CollectionSchema) *wire.CollectionSchema { return c }), nil},
+	{get, "/collections/{thing_id}/by-thing-id", "get_collections_thing_id_by_thing_id", first("collection", func(_ *http.Request, c *wire.CollectionSchema) *wire.CollectionSchema { return c }), nil},
 
 	{post, "/thingops/{ids}/copy", "post_thingops_ids_copy", one[wire.IDsSchema](), nil},
 	{post, "/thingops/{ids}/move", "post_thingops_ids_move", one[wire.IDsSchema](), nil},

@@ -5,8 +5,11 @@ package published
 import (
 	_ "embed"
 	"fmt"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed paths.tsv
@@ -18,6 +21,7 @@ var fieldsTable string
 // Operation is an operation of the published interface.
 type Operation struct {
 	Method, Path string   // the path without a query and without a slash at its end
+	Query        string   // the query that chooses this row, such as type=users; often ""
 	Parameters   []string // such as path:thing_id!:integer
 	Response     string   // the type of the body of a 200, "" if there is none
 }
@@ -32,8 +36,8 @@ func Shape(method, path string) string {
 // Operations returns all operations in the order of the table.
 func Operations() (all []Operation) {
 	for _, cells := range rows(pathsTable) {
-		path, _, _ := strings.Cut(cells[1], "?")
-		op := Operation{Method: cells[0], Path: strings.TrimSuffix(path, "/"), Parameters: strings.Fields(cells[4])}
+		path, query, _ := strings.Cut(cells[1], "?")
+		op := Operation{Method: cells[0], Path: strings.TrimSuffix(path, "/"), Query: query, Parameters: strings.Fields(cells[4])}
 		if of, ok := strings.CutPrefix(cells[6], "200:"); ok {
 			op.Response = strings.TrimRight(statuses.ReplaceAllString(of, ""), " ")
 		}
@@ -41,6 +45,40 @@ func Operations() (all []Operation) {
 	}
 	return all
 }
+
+// Response returns the type of a successful response to a request, "" if the table has none. The
+// path is that of an operation, with names in place of parameters.
+func Response(method, path string, query url.Values) string {
+	shape := Shape(method, path)
+	if shape == "GET /search" {
+		shape = "GET /search/{}" // without a term
+	}
+	for _, op := range responses()[shape] {
+		name, value, chosen := strings.Cut(op.Query, "=")
+		given := query.Get(name)
+		if given == "" && name == "type" {
+			given = "things" // the default
+		}
+		if !chosen || given == value {
+			return op.Response
+		}
+	}
+	return ""
+}
+
+// responses are the operations by shape, those that a query chooses first.
+var responses = sync.OnceValue(func() map[string][]Operation {
+	all := make(map[string][]Operation)
+	for _, op := range Operations() {
+		shape := Shape(op.Method, op.Path)
+		if op.Query != "" {
+			all[shape] = slices.Insert(all[shape], 0, op)
+		} else {
+			all[shape] = append(all[shape], op)
+		}
+	}
+	return all
+})
 
 // statuses are the statuses of errors at the end of the column of responses.
 var statuses = regexp.MustCompile(`( [45]\d\d)+$`)
@@ -141,7 +179,8 @@ var dateTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d
 func checkFields(at string, object map[string]any, schema string) (faults []string) {
 	for name, f := range schemas[schema] {
 		v, has := object[name]
-		// The thing of a make whose thing was deleted: generated clients cannot take null there.
+		// The one exemption: the thing of a make whose thing was deleted is an empty object. Clients
+		// that were generated from the interface take neither null there nor a missing field.
 		if empty, is := v.(map[string]any); schema == "CopySchema" && name == "thing" && is && len(empty) == 0 {
 			continue
 		}

@@ -183,6 +183,7 @@ func TestJourneyOfOldClient(t *testing.T) {
 				}
 			}
 			ada.same("sizes", len(oldObjects(ada.one("GET", at("%s/%v", images, image["id"]), nil, "ImageSummary")["sizes"])), 15)
+			ada.same("one size", len(oldObjects(ada.one("GET", at("%s/%v?type=display&size=large", images, image["id"]), nil, "ImageSummary")["sizes"])), 1)
 			ada.call(200, "PATCH", at("%s/%v", images, image["id"]), oldObject{"rank": 900}, "Done|ThingImage")
 			order(second["id"], image["id"])
 			bob.refused(403, "PATCH", at("%s/%v", images, image["id"]), oldObject{"rank": 1})
