@@ -142,8 +142,16 @@ func (loaderExtension) Validate(graphql.ExecutableSchema) error { return nil }
 // InterceptOperation implements graphql.OperationInterceptor.
 func (e loaderExtension) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	const maxRuns = 6
-	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Query {
+	switch graphql.GetOperationContext(ctx).Operation.Operation {
+	case ast.Subscription:
 		return next(e.with(ctx))
+	case ast.Mutation:
+		ctx, end := models.WithSlots(e.with(ctx))
+		response := next(ctx)
+		return func(ctx context.Context) *graphql.Response {
+			defer end()
+			return response(ctx)
+		}
 	}
 	ran := false
 	return func(ctx context.Context) *graphql.Response {
@@ -152,8 +160,9 @@ func (e loaderExtension) InterceptOperation(ctx context.Context, next graphql.Op
 		}
 		ran = true
 		for run := 1; ; run++ {
-			opCtx := e.with(ctx)
+			opCtx, end := models.WithSlots(e.with(ctx))
 			response := next(opCtx)(opCtx)
+			end()
 			if run == maxRuns || !loadersOf(opCtx).stale.Load() {
 				return response
 			}

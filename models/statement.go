@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -108,14 +109,73 @@ func (t turns) AfterQuery(ctx context.Context, event *bun.QueryEvent) {
 // acquire waits for the turn of the account of ctx. Work without an account is not limited: it is
 // the server's own.
 func (t turns) acquire(ctx context.Context) error {
-	if account := auth.Account(ctx); account != "" {
-		return t.limiter.Acquire(ctx, account)
+	account := auth.Account(ctx)
+	if account == "" {
+		return nil
+	}
+	if err := t.limiter.Acquire(ctx, account); err != nil {
+		return err
+	}
+	if l, ok := ctx.Value(ledgerKey{}).(*ledger); ok {
+		l.add(func() { t.limiter.Release(account) })
 	}
 	return nil
 }
 
 func (t turns) release(ctx context.Context) {
-	if account := auth.Account(ctx); account != "" {
-		t.limiter.Release(account)
+	account := auth.Account(ctx)
+	if account == "" {
+		return
 	}
+	if l, ok := ctx.Value(ledgerKey{}).(*ledger); ok && !l.remove() {
+		return // after the end
+	}
+	t.limiter.Release(account)
+}
+
+// ledger counts the slots that the statements of one operation hold. A statement that panics, in
+// the driver or while its rows are read, never gets to AfterQuery.
+type ledger struct {
+	mu      sync.Mutex
+	held    int
+	release func() // of one slot
+	ended   bool   // held slots were given back
+}
+
+type ledgerKey struct{}
+
+// WithSlots returns a context for one operation or request, and a function to call when nothing of
+// it runs any more: it gives back the slots that statements still hold because they panicked.
+func WithSlots(ctx context.Context) (_ context.Context, end func()) {
+	l := new(ledger)
+	return context.WithValue(ctx, ledgerKey{}, l), l.end
+}
+
+func (l *ledger) add(release func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended {
+		l.held++
+		l.release = release
+	}
+}
+
+// remove reports whether the slot of a statement that ended is still to be given back.
+func (l *ledger) remove() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held > 0 {
+		l.held--
+		return !l.ended
+	}
+	return true
+}
+
+func (l *ledger) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for range l.held {
+		l.release()
+	}
+	l.ended = true
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/coalesce"
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
@@ -169,12 +170,12 @@ func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http
 		WriteFailure(w, r, err)
 		return
 	}
-	response := s.run(r, op, variables)
+	response := s.run(r, op, variables, s.charge)
 	s.observe(op, response)
 	if badCursor(response.Errors) {
-		// No value that says which page is an error; see pageNumbers.
+		// No value that says which page is an error; see pageNumbers. The request is charged already.
 		delete(variables, "after")
-		response = s.run(r, op, variables)
+		response = s.run(r, op, variables, free)
 	}
 	if len(response.Errors) > 0 {
 		for _, e := range response.Errors {
@@ -189,7 +190,8 @@ func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http
 }
 
 // respondAnonymously answers a request without a token if the operation permits that and what it
-// asks for is public. Otherwise it writes nothing and returns false.
+// asks for is public, or if its network has spent its budget. Otherwise it writes nothing and
+// returns false.
 func (s *server) respondAnonymously(rt route, op *operation, w http.ResponseWriter, r *http.Request) bool {
 	caller, err := auth.From(r.Context())
 	if rt.answer.anonymous == nil || err != nil || caller.Known() {
@@ -199,7 +201,11 @@ func (s *server) respondAnonymously(rt route, op *operation, w http.ResponseWrit
 	if err != nil {
 		return false
 	}
-	response := s.run(r.WithContext(graph.PermitAnonymous(r.Context())), op, variables)
+	response := s.run(r.WithContext(graph.PermitAnonymous(r.Context())), op, variables, s.charge)
+	if hasCode(response.Errors, apierror.RateLimited) {
+		writeErrors(w, response.Errors)
+		return true
+	}
 	return len(response.Errors) == 0 && rt.answer.anonymous(w, response.Data) == nil
 }
 
@@ -216,19 +222,24 @@ func (s *server) observe(op *operation, response *graphql.Response) {
 	s.Observe([]string{op.field.ObjectDefinition.Name + "." + op.field.Name}, codes)
 }
 
+// hasCode reports whether one of the errors has a code.
+func hasCode(errs gqlerror.List, code apierror.Code) bool {
+	return slices.ContainsFunc(errs, func(e *gqlerror.Error) bool { return e.Extensions["code"] == string(code) })
+}
+
 // badCursor reports whether an operation failed for its cursor.
 func badCursor(errs gqlerror.List) bool {
 	return slices.ContainsFunc(errs, func(e *gqlerror.Error) bool { return e.Extensions["field"] == "after" })
 }
 
-// run charges the cost of a stored operation and executes it in process.
-func (s *server) run(r *http.Request, op *operation, variables map[string]any) *graphql.Response {
+// run charges a stored operation and executes it in process.
+func (s *server) run(r *http.Request, op *operation, variables map[string]any, charge func(*http.Request, *graphql.OperationContext) error) *graphql.Response {
 	ctx := graphql.StartOperationTrace(r.Context())
 	oc, errs := s.executor.CreateOperationContext(ctx, &graphql.RawParams{OperationName: op.Name, Variables: variables})
 	if errs != nil {
 		return s.executor.DispatchError(graphql.WithOperationContext(ctx, oc), errs)
 	}
-	if err := s.charge(r, oc); err != nil {
+	if err := charge(r, oc); err != nil {
 		return s.executor.DispatchError(graphql.WithOperationContext(ctx, oc), gqlerror.List{gqlerror.Wrap(err)})
 	}
 	ctx, cancel := graphqlhttp.WithTimeout(ctx, oc)
@@ -242,10 +253,14 @@ func (s *server) run(r *http.Request, op *operation, variables map[string]any) *
 }
 
 // charge takes the cost of an operation from the caller's budget, as GraphQL does. No operation is
-// too expensive in itself: the documents are the server's own, and lists end at 100 entries.
+// too expensive in itself: the documents are the server's own, and lists end at 100 entries. Each
+// request is charged once.
 func (s *server) charge(r *http.Request, oc *graphql.OperationContext) error {
 	if s.Charge == nil {
 		return nil
 	}
 	return s.Charge(r, s.costs.Of(oc)).Exceeded
 }
+
+// free charges nothing.
+func free(*http.Request, *graphql.OperationContext) error { return nil }

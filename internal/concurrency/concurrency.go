@@ -90,6 +90,13 @@ func (l *Limiter) Most() int {
 	return l.most
 }
 
+// Held returns how many slots are held.
+func (l *Limiter) Held() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held
+}
+
 func (l *Limiter) take(c *caller) {
 	c.held++
 	l.held++

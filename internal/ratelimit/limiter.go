@@ -63,6 +63,15 @@ func (l *Limiter) Allow(caller string, now time.Time) (wait time.Duration, ok bo
 	return whole(ends.Sub(now)), left >= 0
 }
 
+// Refund takes back an action that Allow counted.
+func (l *Limiter) Refund(caller string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.callers[caller]; w != nil && w.used > 0 {
+		w.used--
+	}
+}
+
 // Forgive resets the count of a caller.
 func (l *Limiter) Forgive(caller string) {
 	l.mu.Lock()

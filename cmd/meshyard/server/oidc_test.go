@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -220,23 +221,42 @@ func TestOpenIDProviderIsDown(t *testing.T) {
 	}
 }
 
-// Forged ID tokens do not make the server ask the provider for its keys again and again.
-func TestForgedTokensFetchNoKeys(t *testing.T) {
+// TestForgedTokensAreBounded checks that forged ID tokens make the server fetch the keys of the
+// provider rarely, and that it verifies only so many of one network.
+func TestForgedTokensAreBounded(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
-		other := oidctest.New(t)
-		s.Client(issuer.Sign(oidctest.Claims{"sub": "1"})).Get("/users/me").Want(t, 200)
+		good, forged := issuer.Sign(oidctest.Claims{"sub": "1"}), oidctest.New(t).Sign(oidctest.Claims{"sub": "1", "iss": issuer.URL})
+		for range 3 { // not counted
+			s.Client(good).Get("/users/me").Want(t, 200)
+		}
 		var group sync.WaitGroup
+		var refused, unverified atomic.Int64
 		for range 4 {
 			group.Go(func() {
-				for n := range 10 {
-					s.Client(other.Sign(oidctest.Claims{"sub": fmt.Sprint(n), "iss": issuer.URL})).Get("/users/me").Want(t, 401)
+				c := s.Client(forged)
+				for range 30 {
+					switch r := c.Get("/users/me"); r.StatusCode {
+					case http.StatusUnauthorized:
+						refused.Add(1)
+					case http.StatusTooManyRequests:
+						unverified.Add(1)
+						if r.Header.Get("Retry-After") == "" {
+							t.Errorf("429 without Retry-After: %s", r.Bytes)
+						}
+					}
 				}
 			})
 		}
 		group.Wait()
-		s.Client(issuer.Sign(oidctest.Claims{"sub": "2"})).Get("/users/me").Want(t, 200)
-		if n := issuer.KeyRequests(); n > 3 { // one in ten seconds, on a machine that may be slow
-			t.Errorf("40 forged tokens made the server ask for the keys %d times, want one in ten seconds", n)
+		if refused.Load() != 100 || unverified.Load() != 20 {
+			t.Errorf("of 120 forged tokens %d were verified and %d not, want 100 and 20", refused.Load(), unverified.Load())
 		}
+		if n := issuer.KeyRequests(); n > 3 { // one in ten seconds, on a machine that may be slow
+			t.Errorf("forged tokens made the server ask for the keys %d times, want one in ten seconds", n)
+		}
+		if told := socket(t, s.URL, forged, watching, 999); len(told) != 1 || len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != "RATE_LIMITED" {
+			t.Errorf("over a WebSocket: %+v, want RATE_LIMITED", told)
+		}
+		s.User("ada").Get("/users/me").Want(t, 200) // other tokens work
 	})
 }

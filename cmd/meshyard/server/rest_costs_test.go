@@ -1,35 +1,70 @@
 package server_test
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// REST operations take what they cost from the same budget as GraphQL operations.
+// budgetLeft returns the cost that a caller may still spend.
+func budgetLeft(t *testing.T, c *servertest.Client) int {
+	t.Helper()
+	request := c.Request(http.MethodPost, "/graphql", object{"query": "{ __typename }", "extensions": object{"cost": true}})
+	request.Header.Set("Content-Type", "application/json")
+	var said struct {
+		Extensions struct{ Cost struct{ Remaining int } }
+	}
+	c.Send(request).Want(t, http.StatusOK, &said)
+	return said.Extensions.Cost.Remaining
+}
+
+// TestRESTIsChargedLikeGraphQL checks that a REST request takes the cost of its operation from the
+// same budget as GraphQL, at most 10,000, and once only.
 func TestRESTIsChargedLikeGraphQL(t *testing.T) {
 	few := func(s *config.Settings) { s.RateLimit = 40 } // and a cost of 400,000
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.Catalogue()
-		ada := s.User("ada")
-		left := func() int {
+		ada, anonymous := s.User("ada"), s.Client("")
+		thing := ada.Thing("Fox")
+		charged := func(c *servertest.Client, path string, status int) int {
 			t.Helper()
-			request := ada.Request(http.MethodPost, "/graphql", object{"query": "{ __typename }", "extensions": object{"cost": true}})
-			request.Header.Set("Content-Type", "application/json")
-			var said struct {
-				Extensions struct{ Cost struct{ Remaining int } }
+			before := budgetLeft(t, c)
+			c.Get(path).Want(t, status)
+			return before - budgetLeft(t, c) - 1
+		}
+		if cost := charged(ada, "/newest?per_page=100", http.StatusOK); cost < 1_000 || cost > 10_000 {
+			t.Errorf("100 things cost %d, want 1,000 to 10,000", cost)
+		}
+		if cost := charged(ada, "/users/me/things?per_page=100", http.StatusOK); cost != 10_000 {
+			t.Errorf("100 things with their files and texts cost %d, want 10,000", cost)
+		}
+		// A cursor that is not valid is ignored, so the operation runs a second time.
+		const newest = "/users/me/likes?per_page=2"
+		if valid, invalid := charged(ada, newest, http.StatusOK), charged(ada, newest+"&after=x", http.StatusOK); valid != invalid {
+			t.Errorf("with an invalid cursor the request costs %d, want %d", invalid, valid)
+		}
+		image := fmt.Sprintf("/things/%d/images/1", thing)
+		known, unknown := charged(ada, image, http.StatusNotFound), charged(anonymous, image, http.StatusUnauthorized)
+		if known != unknown {
+			t.Errorf("without a token an image costs %d, want %d", unknown, known)
+		}
+		const dear, costs = "{things(first:100){nodes{creator{things(first:100){nodes{id name}}}}}}", 31_311
+		left := budgetLeft(t, anonymous)
+		for ; left >= costs; left -= costs {
+			asked(anonymous, object{"query": dear})
+		}
+		for ; left >= unknown; left -= min(90, left/211) * 211 {
+			lists := strings.Builder{}
+			for i := range min(90, left/211) {
+				fmt.Fprintf(&lists, "a%d:things(first:100){nodes{id}} ", i)
 			}
-			ada.Send(request).Want(t, http.StatusOK, &said)
-			return said.Extensions.Cost.Remaining
+			asked(anonymous, object{"query": "{" + lists.String() + "}"})
 		}
-		before := left()
-		ada.Get("/newest?per_page=100").Want(t, http.StatusOK)
-		cost := before - left() - 1
-		if cost < 1_000 || cost > 10_000 {
-			t.Errorf("a hundred things by REST cost %d, want 1,000 to 10,000", cost)
-		}
+		anonymous.Get(image).Want(t, http.StatusTooManyRequests)
 	}, few)
 }
 

@@ -174,10 +174,13 @@ func (a *Server) limited(next http.Handler) http.Handler {
 		}
 		rest.WriteError(w, http.StatusTooManyRequests, message)
 	})
-	return a.authenticated(clientip.WithNetwork(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return clientip.WithNetwork(a.authenticated(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, _ := auth.From(r.Context())
 		telemetry.SetCaller(r.Context(), caller.UserID, caller.TokenID)
-		next.ServeHTTP(w, r)
+		// Statements of the request that panic give back their database slots at its end.
+		ctx, end := models.WithSlots(r.Context())
+		defer end()
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})))
 }
 

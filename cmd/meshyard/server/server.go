@@ -22,6 +22,7 @@ import (
 	"github.com/meshyard/meshyard/internal/metrics"
 	"github.com/meshyard/meshyard/internal/oidc"
 	"github.com/meshyard/meshyard/internal/preview/child"
+	"github.com/meshyard/meshyard/internal/ratelimit"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -40,6 +41,7 @@ type Server struct {
 	queue    *jobs.Queue
 	provider *oidc.Provider // nil if there is none
 	metrics  *metrics.Metrics
+	idTokens *ratelimit.Limiter // of ID tokens that were refused, by network
 }
 
 // Migrate runs pending migrations on the database of the settings and returns their names.
@@ -95,7 +97,7 @@ func exists(what, path string) error {
 }
 
 func open(ctx context.Context, s config.Settings, logger *slog.Logger, create bool) (*Server, error) {
-	a := &Server{Settings: s, Logger: logger, provider: newProvider(s), metrics: metrics.New(s.Version)}
+	a := &Server{Settings: s, Logger: logger, provider: newProvider(s), metrics: metrics.New(s.Version), idTokens: ratelimit.New(maxRefusedIDTokens)}
 	if err := a.open(ctx, create); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}

@@ -3,7 +3,9 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -133,13 +135,27 @@ func (a *Server) usernameOf(r *http.Request) string {
 	return who.Username
 }
 
+// maxRefusedIDTokens is how many ID tokens of one network may be refused in a ratelimit.Window.
+// Further ones are not verified: anyone can send forged tokens, and a signature takes time.
+const maxRefusedIDTokens = 100
+
 // authenticate finds out who calls: by a token of ours, or by one of the operator's OpenID
-// provider.
+// provider. ctx carries the network of the request.
 func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, error) {
 	if a.provider == nil || !oidc.IsToken(token) {
 		return a.Store.Authenticate(ctx, token)
 	}
+	network := auth.Account(ctx)
+	if wait, ok := a.idTokens.Allow(network, time.Now()); !ok {
+		return auth.Caller{}, &models.Error{
+			Code: models.RateLimited, Limit: maxRefusedIDTokens, RetryAfter: wait,
+			Message: fmt.Sprintf("more than %d ID tokens from this network were refused in 5 minutes: wait %s", maxRefusedIDTokens, wait),
+		}
+	}
 	caller, err := a.Store.AuthenticateBearer(ctx, token, a.provider.Verify)
+	if !errors.Is(err, oidc.ErrRefused) {
+		a.idTokens.Refund(network)
+	}
 	switch {
 	case errors.Is(err, oidc.ErrNotAdmitted):
 		err = &models.Error{Code: models.Forbidden, Message: err.Error()}
