@@ -178,12 +178,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body := done.body
-	if wanted, _ := params.Extensions["cost"].(bool); wanted && len(body) > 0 {
+	if wanted, _ := params.Extensions["cost"].(bool); wanted && !body.empty() {
 		report := map[string]any{"requested": cost, "limit": MaxCost}
 		if h.Charge != nil {
 			report["remaining"] = budget.Remaining
 		}
-		body = withExtensions(body, map[string]any{"cost": report})
+		body = body.withExtensions(map[string]any{"cost": report})
 	}
 	if done.retryAfter > 0 {
 		header.Set("Retry-After", strconv.Itoa(done.retryAfter))
@@ -191,7 +191,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if done.status != http.StatusOK {
 		w.WriteHeader(done.status)
 	}
-	_, _ = w.Write(body) // fails only when the client is gone
+	_, _ = body.WriteTo(w) // fails only when the client is gone
 }
 
 // untilShutdown returns a context that also ends with the server.

@@ -2,8 +2,11 @@ package graphqlhttp
 
 import (
 	"encoding/json"
+	"io"
 	"iter"
+	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -82,36 +85,54 @@ type responseWriter struct {
 }
 
 func (w *responseWriter) write(response *graphql.Response) {
-	_, _ = w.Write(encode(response)) // fails only when the client is gone
+	_, _ = encode(response).WriteTo(w) // fails only when the client is gone
 }
+
+// encoded is a response as JSON, in parts, because copying the data would double the memory of a
+// long response.
+type encoded struct{ head, data, tail []byte }
 
 // encode returns the response as JSON, errors first. A response without data has no "data" key:
 // the operation was not executed.
-func encode(response *graphql.Response) []byte {
-	out := append(make([]byte, 0, len(response.Data)+32), '{')
+func encode(response *graphql.Response) encoded {
+	e := encoded{head: []byte{'{'}, data: response.Data, tail: []byte("}\n")}
 	if len(response.Errors) > 0 {
 		errors, err := json.Marshal(truncate(response.Errors))
 		if err != nil {
 			panic(err) // they consist of strings and numbers
 		}
-		out = append(append(out, `"errors":`...), errors...)
+		e.head = append(append(e.head, `"errors":`...), errors...)
 	}
 	if response.Data != nil {
 		if len(response.Errors) > 0 {
-			out = append(out, ',')
+			e.head = append(e.head, ',')
 		}
-		out = append(append(out, `"data":`...), response.Data...)
+		e.head = append(e.head, `"data":`...)
 	}
-	return append(out, "}\n"...)
+	return e
 }
 
-// withExtensions returns a copy of an encoded response with extensions. The original may be shared
-// with other requests.
-func withExtensions(body []byte, extensions map[string]any) []byte {
+// empty reports whether there is no response: the client is gone.
+func (e encoded) empty() bool { return len(e.head) == 0 }
+
+// WriteTo implements io.WriterTo.
+func (e encoded) WriteTo(w io.Writer) (int64, error) {
+	if len(e.data) < 64<<10 { // copied, to be one write
+		n, err := w.Write(e.bytes())
+		return int64(n), err
+	}
+	parts := net.Buffers{e.head, e.data, e.tail}
+	return parts.WriteTo(w)
+}
+
+func (e encoded) bytes() []byte { return slices.Concat(e.head, e.data, e.tail) }
+
+// withExtensions returns an encoded response with extensions. The original may be shared with other
+// requests and does not change.
+func (e encoded) withExtensions(extensions map[string]any) encoded {
 	text, _ := json.Marshal(extensions) // strings and numbers only
-	out := make([]byte, 0, len(body)+len(text)+20)
-	out = append(out, body[:len(body)-len("}\n")]...)
-	return append(append(append(out, `,"extensions":`...), text...), "}\n"...)
+	e.tail = slices.Concat([]byte(`,"extensions":`), text, []byte("}\n"))
+	return e
 }
 
 // truncate bounds the number of errors and the length of each message.

@@ -88,7 +88,7 @@ func TestTruncate(t *testing.T) {
 	for i := range errs {
 		errs[i] = gqlerror.Errorf("%s", strings.Repeat("é", 10_000))
 	}
-	body := encode(&graphql.Response{Errors: errs})
+	body := encode(&graphql.Response{Errors: errs}).bytes()
 	var answer struct{ Errors []struct{ Message string } }
 	if err := json.Unmarshal(body, &answer); err != nil || len(answer.Errors) != maxErrors || len(body) > 16<<10 {
 		t.Fatalf("%v: %d errors, %d bytes", err, len(answer.Errors), len(body))
@@ -110,12 +110,12 @@ func TestEncode(t *testing.T) {
 		got := ""
 		if response == nil {
 			body := encode(&graphql.Response{Data: []byte("{}")})
-			got = string(withExtensions(body, map[string]any{"cost": map[string]int{"of": 5}})) + "."
-			if string(body) != "{\"data\":{}}\n" {
-				t.Errorf("the shared response changed to %s", body)
+			got = string(body.withExtensions(map[string]any{"cost": map[string]int{"of": 5}}).bytes()) + "."
+			if string(body.bytes()) != "{\"data\":{}}\n" {
+				t.Errorf("the shared response changed to %s", body.bytes())
 			}
 		} else {
-			got = string(encode(response))
+			got = string(encode(response).bytes())
 		}
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -163,7 +163,7 @@ func TestTimeout(t *testing.T) {
 		if block {
 			limit = time.Nanosecond
 		}
-		if got := string(h.run(ctx, op, limit).body); got != want {
+		if got := string(h.run(ctx, op, limit).body.bytes()); got != want {
 			t.Errorf("block %v: got %s, want %s", block, got, want)
 		}
 	}

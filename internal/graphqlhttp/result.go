@@ -11,7 +11,7 @@ import (
 
 // result is the response to an operation that was executed.
 type result struct {
-	body       []byte // encoded
+	body       encoded
 	status     int
 	retryAfter int      // seconds; 0 if unknown
 	codes      []string // of its errors

@@ -1,9 +1,9 @@
 package graphqlhttp
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -58,7 +58,7 @@ func (h *handler) serveEvents(ctx context.Context, w http.ResponseWriter, params
 		for response := next(ctx); response != nil; response = next(ctx) {
 			s.next(encode(response))
 		}
-	} else if done, err := h.execute(ctx, params, op, false); err == nil && len(done.body) > 0 {
+	} else if done, err := h.execute(ctx, params, op, false); err == nil && !done.body.empty() {
 		s.next(done.body)
 	}
 	if ctx.Err() == nil { // otherwise the client may reconnect and receive more
@@ -75,8 +75,17 @@ type eventStream struct {
 	closed bool
 }
 
-func (s *eventStream) next(body []byte) {
-	s.send(fmt.Sprintf("event: next\ndata: %s", bytes.TrimSpace(body)))
+// next sends a response. It ends with a line break.
+func (s *eventStream) next(response encoded) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	_, err := io.WriteString(s.w, "event: next\ndata: ")
+	_, err2 := response.WriteTo(s.w)
+	_, err3 := io.WriteString(s.w, "\n")
+	s.closed = cmp.Or(err, err2, err3) != nil || s.flush() != nil
 }
 
 func (s *eventStream) send(event string) {
@@ -85,7 +94,7 @@ func (s *eventStream) send(event string) {
 	if s.closed {
 		return
 	}
-	_, err := fmt.Fprint(s.w, event, "\n\n")
+	_, err := io.WriteString(s.w, event+"\n\n")
 	s.closed = err != nil || s.flush() != nil || strings.HasPrefix(event, "event: complete")
 }
 
