@@ -72,6 +72,8 @@ var ownCosts = map[string]int{
 	"Query.randomThings":      150,
 	"Query.categories":        20,
 	"Thing.popularity":        50,
+	"Thing.collections":       30,
+	"Category.things":         30,
 	"Mesh.duplicates":         300,
 	"User.recommendedThings":  1_000,
 	"User.recommendedTags":    500,
@@ -80,7 +82,7 @@ var ownCosts = map[string]int{
 	"User.collectedThingIds":  1_000,
 	"User.stats":              1_000,
 	"SearchEdge.highlights":   5,
-	"SearchConnection.facets": 800,
+	"SearchConnection.facets": 2_000,
 }
 
 const (

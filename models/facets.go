@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"strconv"
+	"sync"
 
 	"github.com/uptrace/bun"
 )
@@ -21,17 +22,40 @@ type Facets struct {
 	Creators   []Facet[int64] // ids of users
 }
 
+// maxFacets is the maximum number of values of each facet.
+const maxFacets = 100
+
+// facetCounts are the facets of a result, which are counted once however often they are asked for.
+type facetCounts struct {
+	once  sync.Once
+	known *Facets
+	err   error
+}
+
 // Facets counts the values of the things in the result, up to MaxFound of them, in one statement.
-// It returns at most first values of each facet. For other types than things there are none.
+// It returns at most first values of each facet, and at most 100. For other types than things there
+// are none.
 func (f *SearchResult) Facets(ctx context.Context, first int) (*Facets, error) {
-	facets := new(Facets)
 	if f.kind != SearchThings {
-		return facets, nil
+		return new(Facets), nil
 	}
+	f.facets.once.Do(func() { f.facets.known, f.facets.err = f.countFacets(ctx) })
+	if f.facets.err != nil {
+		return nil, f.facets.err
+	}
+	all := f.facets.known
+	return &Facets{
+		Categories: all.Categories[:min(first, len(all.Categories))], Licenses: all.Licenses[:min(first, len(all.Licenses))],
+		Tags: all.Tags[:min(first, len(all.Tags))], Creators: all.Creators[:min(first, len(all.Creators))],
+	}, nil
+}
+
+func (f *SearchResult) countFacets(ctx context.Context) (*Facets, error) {
+	facets := new(Facets)
 	db := f.db.read
 	common := func(name, value string, of *bun.SelectQuery) *bun.SelectQuery {
 		counted := of.ColumnExpr("? AS facet, CAST(? AS text) AS value, count(*) AS n", name, bun.Safe(value)).GroupExpr("?", bun.Safe(value)).
-			OrderExpr("n DESC, value").Limit(int64(first))
+			OrderExpr("n DESC, value").Limit(maxFacets)
 		return db.NewSelect().TableExpr("(?) AS part", counted)
 	}
 	found := func() *bun.SelectQuery { return db.NewSelect().TableExpr("found AS f") }

@@ -32,6 +32,8 @@ type SearchResult struct {
 	List
 	Query []tokenize.Word // the words of the query
 	kind  SearchType
+
+	facets facetCounts
 }
 
 // Search returns the objects of a type that match the words of a query and a filter. A query
@@ -78,7 +80,7 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 	if e.match != "" && (sort == ByRelevance || sort == ByText) {
 		list.best = s.best(list, ix, e, sort, exact)
 	}
-	return &SearchResult{list, asked, kind}, nil
+	return &SearchResult{List: list, Query: asked, kind: kind}, nil
 }
 
 // bareID returns the ID if the query consists of one, and 0 otherwise.
