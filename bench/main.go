@@ -40,6 +40,7 @@ type options struct {
 	things int           // of the large catalogue; 0: a million on PostgreSQL, 100,000 on SQLite
 	search time.Duration // how long random operations are tried
 	seed   uint64        // of them
+	probes string        // part of the names of the fields that amplification tries; "": all
 }
 
 func main() {
@@ -53,6 +54,7 @@ func main() {
 	flag.StringVar(&only, "only", "", "one of: upload, postgres, sqlite, listing-postgres, listing-sqlite, mixed-postgres, mixed-sqlite, hostile, amplification-postgres, amplification-sqlite, slow, rendering, previews-postgres, previews-sqlite, million-postgres, million-sqlite, million for the last two; default all but those")
 	flag.DurationVar(&o.search, "search", 20*time.Second, "duration of the random search of amplification on each engine")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the random search")
+	flag.StringVar(&o.probes, "probes", "", "`part` of the names of the fields that amplification tries")
 	flag.IntVar(&o.things, "things", 0, "things in the large catalogue; default a million on PostgreSQL, 100,000 on SQLite")
 	flag.StringVar(&o.server, "server", "", "meshyard binary `file`; built by default")
 	flag.StringVar(&place, "dir", defaultPlace(), "`folder` on a disk for temporary files and databases")

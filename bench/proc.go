@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -14,10 +16,6 @@ type usage struct {
 	written              int64 // bytes that the process wrote to files on disks
 	cpu                  time.Duration
 }
-
-// clockTick is the unit of times in /proc/PID/stat, the same on every architecture that Go
-// supports.
-const clockTick = 10 * time.Millisecond
 
 func (p *process) usage() (u usage, err error) {
 	var status, io map[string]int64
@@ -37,21 +35,26 @@ func (p *process) usage() (u usage, err error) {
 	}, nil
 }
 
-// processorTimeOf is what a process has spent.
-func processorTimeOf(pid int) (time.Duration, error) {
-	name := fmt.Sprintf("/proc/%d/stat", pid)
-	stat, err := os.ReadFile(name)
-	if err != nil {
-		return 0, err
+// processorTimeOf returns the processor time of a process, to the nanosecond: of its threads that
+// run, which are all that Go and PostgreSQL start.
+func processorTimeOf(pid int) (spent time.Duration, err error) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil || len(threads) == 0 {
+		return 0, fmt.Errorf("process %d has no threads: %w", pid, cmp.Or(err, os.ErrNotExist))
 	}
-	// The program name before the last bracket may contain anything.
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	if len(fields) < 13 {
-		return 0, fmt.Errorf("%s: %q", name, stat)
+	for _, name := range threads {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // it ended
+		}
+		running, _, _ := strings.Cut(string(text), " ")
+		n, err := strconv.ParseInt(running, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", name, err)
+		}
+		spent += time.Duration(n)
 	}
-	user, _ := strconv.ParseInt(fields[11], 10, 64)
-	system, _ := strconv.ParseInt(fields[12], 10, 64)
-	return time.Duration(user+system) * clockTick, nil
+	return spent, nil
 }
 
 // resetPeak resets the peak to the current resident size. If that is not permitted, the peak covers

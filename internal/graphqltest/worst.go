@@ -29,9 +29,13 @@ func WorstRows(owner int64, n int) []string {
 			strings.NewReplacer("$b", fmt.Sprint(Base), "$w", fmt.Sprint(Base+n), "$me", fmt.Sprint(owner), "$at", at, "$recent", recent, "$n", fmt.Sprint(n),
 				"$long", fmt.Sprintf("CASE WHEN i > %d THEN '%s' ELSE 'short' END", n-100, longText),
 				"$html", fmt.Sprintf("CASE WHEN i > %d THEN '%s' ELSE 'short' END", n-100, longHTML),
+				"$thousand", "'"+strings.Repeat("a", 56)+"' || CAST(10000001 + i % 1000 AS text)",
 				"$sum", "'"+strings.Repeat("a", 56)+"' || CAST(10000000 + i AS text)").Replace(values))
 	}
-	files := max(n, 1000)
+	files, others := max(n, 1000), 1000
+	if n >= 1000 {
+		others = 10 * n
+	}
 	return []string{
 		numbers(n, "users (id, username, is_admin, created_at, bio, bio_html, html_version)", "$b + i, 'worst-' || CAST(i AS text), false, $at, $long, 'short', 1"),
 		numbers(n, "things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, created_at, modified_at, published_at, is_derivative, popularity, description_html, instructions_html, html_version)",
@@ -45,8 +49,8 @@ func WorstRows(owner int64, n int) []string {
 			`$b + i, $sum, 'stl', 1, 'done', $at, '{"format":"stl","up":"Z","triangles":12,"vertices":8,"components":1,"min":[0,0,0],"max":[1,1,1],"size":[1,1,1],"volume":1,"area":6,"watertight":true,"manifold":true,"decimated":false,"fingerprint":"00","keys":["a"],"descriptor":[1,1,1]}', $b + 1, 'png', 512, 512, true, true`),
 		numbers(files, "files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at, preview_id)",
 			"$b + i, $me, 'part-' || CAST(i AS text) || '.stl', 'model', 'finalized', 1000, 'model/stl', $sum, 'bb', '', 'thing', $w, $w, i, 0, $at, $at, $b + i"),
-		numbers(1000, "files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at, preview_id)",
-			"$b + 10000 + i, $me, 'part-' || CAST(i AS text) || '.stl', 'model', 'finalized', 1000, 'model/stl', $sum, 'bb', '', 'thing', $w - 1 - i % 100, $w - 1 - i % 100, i, 0, $at, $at, $b + i"),
+		numbers(others, "files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at, preview_id)",
+			"$b + 10000 + i, $me, 'part-' || CAST(i AS text) || '.stl', 'model', 'finalized', 1000, 'model/stl', $thousand, 'bb', '', 'thing', $w - 1 - i % 100, $w - 1 - i % 100, i, 0, $at, $at, $b + 1 + i % 1000"),
 		numbers(n, "makes (id, thing_id, owner_id, name, description, state, created_at, published_at, description_html, html_version)",
 			"$b + i, $w, $me, 'Worst make', $long, 'published', $at, $at, 'short', 1"),
 		numbers(n, "comments (id, owner_id, target_type, target_id, thing_id, body, created_at, modified_at, body_html, html_version)",

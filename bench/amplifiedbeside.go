@@ -1,0 +1,166 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/graphqltest"
+)
+
+const (
+	attackers  = 16  // callers that send the most expensive operations
+	attacks    = 8   // how many different operations those are
+	maxSlowing = 3.0 // how many times longer others may wait beside them, in the median
+)
+
+// compareCallers measures requests of honest callers beside callers that send the most expensive
+// operations of all that were found, relative to the requests alone.
+func (v *victim) compareCallers(ctx context.Context, o options, all []amplified) error {
+	tokens := make([]string, attackers)
+	for i := range tokens {
+		var err error
+		if tokens[i], err = v.newUser(ctx, fmt.Sprint("attacker-", i)); err != nil {
+			return err
+		}
+	}
+	honest := make([]string, o.conns)
+	for i := range honest {
+		var err error
+		if honest[i], err = v.newUser(ctx, fmt.Sprint("reader-", i)); err != nil {
+			return err
+		}
+	}
+	var documents [][]byte
+	v.token = tokens[0]
+	for _, a := range v.dearest(ctx, all) {
+		body, err := json.Marshal(map[string]any{"query": a.document})
+		if err != nil {
+			return err
+		}
+		documents = append(documents, body)
+	}
+	pages := []string{"/users/bench/things?per_page=100", "/things/" + fmt.Sprint(graphqltest.Base+worstList) + "/comments?per_page=30", "/search/a%20e%20i%20o%20s?per_page=100", "/categories?per_page=100"}
+	for _, c := range []struct {
+		name     string
+		requests []request
+		attack   func(i, n int) (*http.Request, error)
+	}{
+		{
+			"GraphQL", []request{graphRequest(nestedDocument, ""), graphRequest("{newest(perPage:30){id name creator{username} defaultImage{url}}}", "")},
+			func(i, n int) (*http.Request, error) {
+				return v.as(tokens[i]).request(ctx, http.MethodPost, "/graphql", documents[(i+n)%len(documents)])
+			},
+		},
+		{
+			"REST", []request{{http.MethodGet, "/newest?per_page=30", ""}, {http.MethodGet, "/popular?per_page=30", ""}},
+			func(i, n int) (*http.Request, error) {
+				return v.as(tokens[i]).request(ctx, http.MethodGet, pages[(i+n)%len(pages)], nil)
+			},
+		},
+	} {
+		turns := make([]int, o.conns)
+		readers, err := newAsker(v.server.address, o.conns, func(conn int) []byte {
+			turns[conn]++
+			return c.requests[(conn+turns[conn])%len(c.requests)].text(v.server.address, honest[conn])
+		})
+		if err != nil {
+			return err
+		}
+		var medians [2]series
+		attacked := 0
+		for i := range o.pairs {
+			for _, side := range inTurns(i, 0, 1) {
+				got, n, err := beside(ctx, o, readers, side*attackers, c.attack)
+				if err != nil {
+					readers.close()
+					return err
+				}
+				medians[side] = append(medians[side], got.median.Seconds()*1000)
+				attacked += n
+			}
+		}
+		readers.close()
+		t := newTable("%d callers by %s on %s, beside %d callers of the most expensive operations, relative to none", o.conns, c.name, v.engine, attackers)
+		t.row("median alone, ms", "%.1f", medians[0])
+		t.atMost("median beside them", "%.2f", medians[1].over(medians[0]), maxSlowing)
+		t.row("operations of theirs that were answered", "%.0f", series{float64(attacked)})
+		t.print()
+	}
+	return nil
+}
+
+// beside lets the readers ask while so many callers attack, and returns how many attacks were
+// answered.
+func beside(ctx context.Context, o options, readers *asker, callers int, attack func(i, n int) (*http.Request, error)) (got turn, answered int, err error) {
+	attacking, stop := context.WithCancel(ctx)
+	defer stop()
+	counts := make([]int, callers)
+	var group errgroup.Group
+	for i := range callers {
+		group.Go(func() error {
+			for attacking.Err() == nil {
+				request, err := attack(i, counts[i])
+				if err != nil {
+					return err
+				}
+				answer, err := http.DefaultClient.Do(request.WithContext(attacking))
+				if err != nil {
+					continue // at the end
+				}
+				_, _ = io.Copy(io.Discard, answer.Body)
+				_ = answer.Body.Close()
+				counts[i]++
+			}
+			return nil
+		})
+	}
+	if callers > 0 { // let the attack begin
+		if _, err := readers.ask(ctx, o.round/4); err != nil {
+			return got, 0, err
+		}
+	}
+	got, err = readers.ask(ctx, o.round)
+	stop()
+	for _, n := range counts {
+		answered += n
+	}
+	return got, answered, cmp.Or(err, group.Wait())
+}
+
+// dearest returns the operations that take most processor time of all, for a caller who is no
+// administrator.
+func (v *victim) dearest(ctx context.Context, all []amplified) (found []amplified) {
+	slices.SortFunc(all, func(a, b amplified) int { return cmp.Compare(b.cpu, a.cpu) })
+	for _, a := range all[:min(len(all), 5*attacks)] {
+		if again, accepted, err := v.measure(ctx, a.document); err == nil && accepted {
+			again.document = a.document
+			found = append(found, again)
+		}
+	}
+	slices.SortFunc(found, func(a, b amplified) int { return cmp.Compare(b.cpu, a.cpu) })
+	return found[:min(len(found), attacks)]
+}
+
+// newUser creates a user and returns their token.
+func (v *victim) newUser(ctx context.Context, name string) (token string, err error) {
+	if _, err := v.store.Admin().CreateUser(ctx, name, false); err != nil {
+		return "", err
+	}
+	return v.store.Admin().CreateToken(ctx, strings.ToLower(name), "bench", auth.Scopes{auth.Read, auth.Write}, 0)
+}
+
+// as returns v with the token of another caller.
+func (v *victim) as(token string) *victim {
+	other := *v
+	other.token = token
+	return &other
+}
