@@ -24,28 +24,27 @@ func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username 
 	if found.ID != caller.UserID && !caller.Administers() {
 		return 0, fail(Forbidden, "the account of %s is not yours: deleting it requires an administrator", found.Username)
 	}
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		u := new(User)
-		if err := s.db.forUpdate(tx.NewSelect().Model(u).Where("u.id = ? AND u.deleted_at IS NULL", found.ID)).Scan(ctx); err != nil {
-			return notFoundIfNoRows(err, "user", found.ID)
+	return found.ID, s.deleteUser(ctx, found.ID, func(ctx context.Context, tx bun.Tx) error {
+		return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedUser, UserID: found.ID, Reason: "The account was deleted."})
+	})
+}
+
+// deleteUser deletes the account of a user. It opens a transaction, in which it calls record.
+func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Context, bun.Tx) error) error {
+	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u, err := s.lockAccount(ctx, tx, id)
+		if err != nil {
+			return err
 		}
-		if u.IsAdmin {
-			others, err := tx.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.id <> ? AND u.suspended_at IS NULL", u.ID).Exists(ctx)
-			if err != nil {
-				return err
-			}
-			if !others {
-				return badInput("username", "username: %s is the last administrator", u.Username)
-			}
+		if err := checkNotLastAdministrator(ctx, tx, u); err != nil {
+			return err
+		}
+		if err := record(ctx, tx); err != nil {
+			return err
 		}
 		at := now()
-		if u.ID != caller.UserID {
-			if err := record(ctx, tx, caller, ModerationEntry{Action: DeletedUser, UserID: u.ID, Reason: "The account was deleted."}); err != nil {
-				return err
-			}
-		}
 		*u = User{ID: u.ID, Username: fmt.Sprintf("deleted-%d", u.ID), DefaultLicense: CC, DeletedAt: &at}
-		_, err := tx.NewUpdate().Model(u).Column("username", "first_name", "last_name", "email", "bio", "location", "default_license",
+		_, err = tx.NewUpdate().Model(u).Column("username", "first_name", "last_name", "email", "bio", "location", "default_license",
 			"is_admin", "is_moderator", "suspended_at", "suspension_reason", "last_active_at", "avatar_id", "cover_id", "deleted_at").
 			Set("bio_html = ''").WherePK().Exec(ctx)
 		if err != nil {
@@ -73,10 +72,10 @@ func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username 
 		return s.enqueue(ctx, tx, Work{PurgeAccount: u.ID})
 	})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	s.tokens.forget()
-	return found.ID, nil
+	return nil
 }
 
 // unfollowAll ends all follows from and to a user.

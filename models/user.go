@@ -76,23 +76,35 @@ var usernameTaken = regexp.MustCompile(`^(?i:me|[0-9]+|deleted-[0-9]+)$`)
 // CreateUser makes an account. Names are unique whatever their case.
 func (a Admin) CreateUser(ctx context.Context, name string, admin bool) (*User, error) {
 	s := a.store
-	if s.reserved(name) {
-		return nil, badInput("username", "username %q: is reserved for a path of the server", name)
-	}
-	if !auth.IsUsername(name) || usernameTaken.MatchString(name) {
-		return nil, badInput("username", "username %.60q: want 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
+	if err := s.checkUsername(name); err != nil {
+		return nil, err
 	}
 	u := &User{Username: name, DefaultLicense: CC, IsAdmin: admin, CreatedAt: now()}
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.insertUser(ctx, tx, u) })
 	if isUnique(err) {
-		e := fail(Conflict, "username %q is taken", name)
-		e.Field = "username"
-		return nil, e
+		return nil, usernameIsTaken(name)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return u, nil
+}
+
+// checkUsername returns an error if no user may have a name.
+func (s *Store) checkUsername(name string) error {
+	if s.reserved(name) {
+		return badInput("username", "username %q: is reserved for a path of the server", name)
+	}
+	if !auth.IsUsername(name) || usernameTaken.MatchString(name) {
+		return badInput("username", "username %.60q: want 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
+	}
+	return nil
+}
+
+func usernameIsTaken(name string) error {
+	e := fail(Conflict, "username %q is taken", name)
+	e.Field = "username"
+	return e
 }
 
 // reserved reports whether no new user may have a name.

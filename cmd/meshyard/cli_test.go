@@ -159,7 +159,7 @@ func TestUsageErrors(t *testing.T) {
 		"tokn":                         `unexpected argument tokn, did you mean "token"?`,
 		"token lst":                    `unexpected argument lst, did you mean "list"?`,
 		"serve --lisen :80":            `unknown flag --lisen, did you mean "--listen"?`,
-		"user":                         `expected one of "create", "password"`,
+		"user":                         `expected one of "list", "show", "create"`,
 		"serve --listen nowhere":       "--listen: want HOST:PORT",
 		"gc --upload-limit much":       `size "much"`,
 		"token create a --scope all":   `scope "all": want read, write or admin`,
@@ -178,7 +178,7 @@ func TestOnlySomeCommandsCreate(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)
 	looks := []string{
-		"token create ada", "token list ada", "token revoke 1", "user password ada", "app create A --redirect https://a.example/", "app list", "app delete x",
+		"token create ada", "user list", "user show ada", "user rename ada b", "user disable ada", "user enable ada", "user delete ada --yes", "token list ada", "token revoke 1", "user password ada", "app create A --redirect https://a.example/", "app list", "app delete x",
 		"fsck", "gc", "gc --dry-run", "derive", "recount", "doctor", "backup DIR",
 	}
 	c := newCatalogue(t, binary, "")

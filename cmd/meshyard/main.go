@@ -28,8 +28,14 @@ type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Run the server. When there is no administrator it creates one and prints an access token."`
 	Migrate migrateCmd `cmd:"" help:"Create the database, or bring it up to date. serve does this too."`
 	User    struct {
+		List     userListCmd     `cmd:"" help:"List all users."`
+		Show     userShowCmd     `cmd:"" help:"Show a user."`
 		Create   userCreateCmd   `cmd:"" help:"Create a user."`
 		Password userPasswordCmd `cmd:"" help:"Set the password of a user, read from standard input: one line. The user is signed out everywhere; access tokens stay valid."`
+		Rename   userRenameCmd   `cmd:"" help:"Give a user another name."`
+		Disable  userDisableCmd  `cmd:"" help:"Suspend a user, sign them out and revoke their access tokens. They can sign in to read, and change nothing."`
+		Enable   userEnableCmd   `cmd:"" help:"End the suspension of a user. Revoked access tokens stay revoked."`
+		Delete   userDeleteCmd   `cmd:"" help:"Delete the account of a user with everything they own. This cannot be undone."`
 	} `cmd:"" help:"Manage users."`
 	Token struct {
 		Create tokenCreateCmd `cmd:"" help:"Create an access token of a user and print it. It cannot be shown again."`

@@ -114,12 +114,6 @@ func (c *tokenListCmd) Run(ctx context.Context, s config.Settings, logger *slog.
 		if err != nil {
 			return err
 		}
-		when := func(at *time.Time) string {
-			if at == nil {
-				return "never"
-			}
-			return at.Format(time.RFC3339)
-		}
 		out := table("ID", "NAME", "SCOPES", "CREATED", "LAST USED", "EXPIRES")
 		for _, t := range tokens {
 			out.row(strconv.FormatInt(t.ID, 10), t.Name, t.Scopes, when(&t.CreatedAt), when(t.LastUsedAt), when(t.ExpiresAt))

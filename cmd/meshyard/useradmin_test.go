@@ -1,0 +1,102 @@
+package main_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/pgtest"
+)
+
+// TestUserCommands administers users of a running server.
+func TestUserCommands(t *testing.T) {
+	t.Parallel()
+	binary := buildBinary(t)
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			database := ""
+			if engine == "postgres" {
+				database = pgtest.Database(t)
+			}
+			c := newCatalogue(t, binary, database)
+			server := c.serve() // creates admin
+			for _, name := range []string{"ada", "bob"} {
+				c.run("user", "create", name)
+			}
+			ada := &user{name: "ada", token: strings.TrimSpace(c.run("token", "create", "ada"))}
+			client := newClient(server.url)
+			if _, err := client.thing(ada, "Gear"); err != nil {
+				t.Fatal(err)
+			}
+
+			type record struct {
+				ID         int64
+				Username   string
+				Role       string
+				DisabledAt *string `json:"disabled_at"`
+				Reason     string
+				Things     int
+			}
+			show := func(args ...string) (r record) {
+				t.Helper()
+				out := c.run(append(append([]string{"user"}, args...), "--json")...)
+				if err := json.Unmarshal([]byte(out), &r); err != nil {
+					t.Fatalf("user %v: %v: %s", args, err, out)
+				}
+				return r
+			}
+			status := func(path string) int {
+				t.Helper()
+				a, err := client.send(ada, http.MethodGet, path, "", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return a.status
+			}
+
+			var all []record
+			if err := json.Unmarshal([]byte(c.run("user", "list", "--json")), &all); err != nil || len(all) != 3 || all[0].Username != "admin" || all[0].Role != "administrator" {
+				t.Errorf("user list --json: %v, %+v", err, all)
+			}
+			if out := c.run("user", "list"); !strings.Contains(out, "ada       member         enabled") {
+				t.Errorf("user list: %s", out)
+			}
+			if out := c.run("user", "show", "ADA"); !strings.Contains(out, "USERNAME     ada\n") || strings.Contains(out, "REASON") {
+				t.Errorf("user show: %s", out)
+			}
+			if r := show("rename", "ada", "Lovelace"); r.Username != "Lovelace" || r.ID != 2 {
+				t.Errorf("user rename: %+v", r)
+			}
+			if got := status("/users/lovelace"); got != http.StatusOK {
+				t.Errorf("the renamed user, with their token: got %d, want 200", got)
+			}
+			if r := show("disable", "lovelace", "--reason", "Spam."); r.DisabledAt == nil || r.Reason != "Spam." {
+				t.Errorf("user disable: %+v", r)
+			}
+			if out := c.run("token", "list", "lovelace"); strings.Count(out, "\n") != 1 {
+				t.Errorf("tokens of a disabled user: %s", out)
+			}
+			if r := show("enable", "lovelace"); r.DisabledAt != nil || r.Reason != "" {
+				t.Errorf("user enable: %+v", r)
+			}
+			for wrong, says := range map[string]string{
+				"user rename lovelace BOB": "taken", "user rename lovelace me": "reserved", "user rename lovelace 7": "want 1 to 64", "user rename nobody x": "does not exist",
+				"user disable admin": "last administrator", "user delete admin --yes": "last administrator", "user show nobody": "does not exist",
+				"user delete lovelace": "has 0 things, 0 makes and 0 bytes of files: add --yes",
+			} {
+				if _, stderr, err := c.try(strings.Fields(wrong)...); exitStatus(err) != 1 || !strings.Contains(stderr, says) {
+					t.Errorf("meshyard %s: %v, %q; want an error that says %q", wrong, err, stderr, says)
+				}
+			}
+			ada.token = strings.TrimSpace(c.run("token", "create", "lovelace"))
+			if out := c.run("user", "delete", "lovelace", "--yes"); !strings.HasPrefix(out, "deleted user Lovelace; ") {
+				t.Errorf("user delete: %s", out)
+			}
+			if _, stderr, err := c.try("user", "show", "lovelace"); exitStatus(err) != 1 || !strings.Contains(stderr, "does not exist") {
+				t.Errorf("show a deleted user: %v, %q", err, stderr)
+			}
+		})
+	}
+}

@@ -1,0 +1,146 @@
+package models
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// User returns the user of a name.
+func (a Admin) User(ctx context.Context, name string) (*User, error) {
+	return a.store.User(ctx, auth.Caller{}, name)
+}
+
+// EachUser calls fn with every user who is not deleted, by ID.
+func (a Admin) EachUser(ctx context.Context, fn func(*User) error) error {
+	for last := int64(0); ; {
+		var rows []*User
+		err := selectUsers(a.store.db.read, &rows).Where("u.id > ? AND u.deleted_at IS NULL", last).Order("u.id").Limit(500).Scan(ctx)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, u := range rows {
+			last = u.ID
+			if err := fn(u); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// RenameUser changes the name of a user. Others can take the old one at once.
+func (a Admin) RenameUser(ctx context.Context, from, to string) (*User, error) {
+	s := a.store
+	if err := s.checkUsername(to); err != nil {
+		return nil, err
+	}
+	found, err := a.User(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u, err := s.lockAccount(ctx, tx, found.ID)
+		if err != nil {
+			return err
+		}
+		u.Username = to
+		if _, err := tx.NewUpdate().Model(u).Column("username").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		return s.db.index(ctx, tx, userIndex, found.ID)
+	})
+	if isUnique(err) {
+		return nil, usernameIsTaken(to)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.User(ctx, to)
+}
+
+// DisableUser suspends a user, signs them out, and revokes their access tokens, those of
+// applications included. The last administrator cannot be disabled.
+func (a Admin) DisableUser(ctx context.Context, name, reason string) (*User, error) {
+	if err := text("reason", reason, maxReason); err != nil {
+		return nil, err
+	}
+	return a.suspend(ctx, name, func(ctx context.Context, tx bun.Tx, u *User) error {
+		if err := checkNotLastAdministrator(ctx, tx, u); err != nil {
+			return err
+		}
+		at := now()
+		u.SuspendedAt, u.SuspensionReason = &at, reason
+		for _, statement := range []string{
+			"UPDATE tokens SET revoked_at = coalesce(revoked_at, ?1) WHERE user_id = ?0",
+			"DELETE FROM grants WHERE user_id = ?0",
+		} {
+			if _, err := tx.NewRaw(statement, u.ID, at).Exec(ctx); err != nil {
+				return err
+			}
+		}
+		return endSessions(ctx, tx, u.ID)
+	})
+}
+
+// EnableUser ends the suspension of a user. Revoked tokens stay revoked.
+func (a Admin) EnableUser(ctx context.Context, name string) (*User, error) {
+	return a.suspend(ctx, name, func(_ context.Context, _ bun.Tx, u *User) error {
+		u.SuspendedAt, u.SuspensionReason = nil, ""
+		return nil
+	})
+}
+
+// suspend locks a user, and stores what change does to the suspension.
+func (a Admin) suspend(ctx context.Context, name string, change func(context.Context, bun.Tx, *User) error) (*User, error) {
+	s := a.store
+	found, err := a.User(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u, err := s.lockAccount(ctx, tx, found.ID)
+		if err != nil {
+			return err
+		}
+		if err := change(ctx, tx, u); err != nil {
+			return err
+		}
+		_, err = tx.NewUpdate().Model(u).Column("suspended_at", "suspension_reason").WherePK().Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.tokens.forget()
+	return a.User(ctx, name)
+}
+
+// DeleteUser deletes the account of a user, like [Store.DeleteAccount].
+func (a Admin) DeleteUser(ctx context.Context, name string) error {
+	found, err := a.User(ctx, name)
+	if err != nil {
+		return err
+	}
+	return a.store.deleteUser(ctx, found.ID, func(context.Context, bun.Tx) error { return nil })
+}
+
+// lockAccount reads a user who is not deleted, and locks the row until tx ends.
+func (s *Store) lockAccount(ctx context.Context, tx bun.Tx, id int64) (*User, error) {
+	u := new(User)
+	err := s.db.forUpdate(tx.NewSelect().Model(u).Where("u.id = ? AND u.deleted_at IS NULL", id)).Scan(ctx)
+	return u, notFoundIfNoRows(err, "user", id)
+}
+
+// checkNotLastAdministrator returns an error if no other administrator can act.
+func checkNotLastAdministrator(ctx context.Context, tx bun.Tx, u *User) error {
+	if !u.IsAdmin {
+		return nil
+	}
+	others, err := tx.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.id <> ? AND u.suspended_at IS NULL", u.ID).Exists(ctx)
+	if err != nil || others {
+		return err
+	}
+	return badInput("username", "username: %s is the last administrator", u.Username)
+}
