@@ -52,7 +52,7 @@ type Preview struct {
 
 // Key returns the object key of a part.
 func (p *Preview) Key(part string) string {
-	return bucket.DerivedKey(p.SHA256, p.Subject.Name(p.Version, part))
+	return bucket.DerivedKey(p.SHA256, p.Subject.PartName(p.Version, part))
 }
 
 // Tag identifies the content of all parts: a URL that contains it never changes its content.

@@ -72,18 +72,18 @@ func Of[O comparable](r *Registry, o O) *Batch[O] {
 	return b
 }
 
-// Once calls fetch with the ids of all members of the batch, the first time that it is called with
-// name, and returns the same values each time. id returns the id to fetch for a member; 0 means
+// Once calls fetch with the ids of all members of the batch on the first call for key, and returns
+// the same values and error on every later call. id returns the id to fetch for a member, or 0 for
 // none.
 func Once[O, V any](
-	ctx context.Context, b *Batch[O], name any, id func(O) int64,
+	ctx context.Context, b *Batch[O], key any, id func(O) int64,
 	fetch func(ctx context.Context, ids []int64) (map[int64]V, error),
 ) (map[int64]V, error) {
 	b.mu.Lock()
-	l, ok := b.loads[name].(*load[V])
+	l, ok := b.loads[key].(*load[V])
 	if !ok {
 		l = new(load[V])
-		b.loads[name] = l
+		b.loads[key] = l
 	}
 	b.mu.Unlock()
 	l.once.Do(func() {

@@ -2,8 +2,9 @@ package batch
 
 import "context"
 
-// Loader loads values by id. Its address identifies its results within a batch, so one type of
-// object must use a loader with one id function only.
+// Loader loads values by id. A batch caches results by the address of the Loader, so always use a
+// Loader with the same id function for one type of object; to load by another id, create another
+// Loader.
 type Loader[V any] struct {
 	fetch func(ctx context.Context, ids []int64) (map[int64]V, error)
 	add   func(r *Registry, values map[int64]V) // makes a batch of the values; may be nil

@@ -19,7 +19,7 @@ type Executable[E any] struct {
 	schema  Schema[E]
 	context func(*graphql.OperationContext) E
 	limit   Limit
-	plans   sync.Map // by weak.Pointer[ast.OperationDefinition]: *selection[E]
+	plans   sync.Map // by weak.Pointer[ast.OperationDefinition]: *plan[E]
 }
 
 // Limit limits the data of a response.
@@ -29,8 +29,8 @@ type Limit struct {
 }
 
 // New returns an executable schema. generated executes subscriptions; context creates the generated
-// execution context of an operation. New panics if the table does not fit the schema, which means
-// that one was generated without the other.
+// execution context of an operation. New panics if schema does not match the GraphQL schema of
+// generated, which means that only one of them was regenerated.
 func New[E any](generated graphql.ExecutableSchema, schema Schema[E], context func(*graphql.OperationContext) E, limit Limit) *Executable[E] {
 	if missing := schema.missing(generated.Schema()); len(missing) > 0 {
 		panic(fmt.Sprintf("breadthfirst: the generated table lacks %s: run make generate", strings.Join(missing, ", ")))
@@ -79,7 +79,7 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (
 		w.b = append(w.b[:0], "null"...)
 	}
 	if w.full || r.over() {
-		ctx = graphql.WithFreshResponseContext(ctx) // before any error is added
+		ctx = graphql.WithFreshResponseContext(ctx) // so that it comes before the errors of fields
 		graphql.AddError(ctx, x.limit.Error)
 		return &graphql.Response{Data: []byte("null"), Errors: graphql.GetErrors(ctx)}
 	}

@@ -9,7 +9,7 @@ import (
 
 // group holds the objects of one type at one position of the response, and their resolved fields.
 type group[E any] struct {
-	plan    *selection[E]
+	plan    *plan[E]
 	objects []any
 	columns []column[E] // one for each field of the plan
 
@@ -39,7 +39,7 @@ func (c *column[E]) scalar(i int) []byte {
 // level holds the objects that are the values of a field of a group, in the order of the parents.
 type level[E any] struct {
 	parent *group[E]
-	field  *planned[E]
+	field  *plannedField[E]
 	args   map[string]any
 
 	starts []int32     // the items of parent i start here and end where those of the next parent start
@@ -78,11 +78,11 @@ func (g *group[E]) place(ctx context.Context, i int) context.Context {
 }
 
 // fieldPlace returns ctx with the field context of a field of an object.
-func (g *group[E]) fieldPlace(ctx context.Context, i int, f *planned[E], args map[string]any) context.Context {
+func (g *group[E]) fieldPlace(ctx context.Context, i int, f *plannedField[E], args map[string]any) context.Context {
 	return graphql.WithFieldContext(g.place(ctx, i), g.fieldContext(f, args))
 }
 
-func (g *group[E]) fieldContext(f *planned[E], args map[string]any) *graphql.FieldContext {
+func (g *group[E]) fieldContext(f *plannedField[E], args map[string]any) *graphql.FieldContext {
 	return &graphql.FieldContext{Object: g.plan.of.Name, Field: f.collected, Args: args, IsMethod: f.Resolve != nil || f.Batch != nil, IsResolver: f.Batch != nil}
 }
 

@@ -10,17 +10,17 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// selection is the set of fields that an operation selects on the objects of one type at one
+// plan is the set of fields that an operation selects on the objects of one type at one
 // position of the response.
-type selection[E any] struct {
+type plan[E any] struct {
 	of     *Type[E]
-	fields []planned[E]
+	fields []plannedField[E]
 	waits  int          // number of fields that may wait
 	size   atomic.Int64 // bytes of the last response, for the root selection
 }
 
-// planned is a field of a selection.
-type planned[E any] struct {
+// plannedField is a field of a plan.
+type plannedField[E any] struct {
 	*Field[E]      // nil for __typename
 	collected      graphql.CollectedField
 	key            []byte // the JSON before the value: "alias":
@@ -29,18 +29,18 @@ type planned[E any] struct {
 	elementNonNull bool
 	waits          bool // whether the field or one below it may wait
 
-	// The fields that are selected on the values of the field: only for an object type, below and
+	// The plan for the values of the field: concrete is set for an object type, below and
 	// abstract for an abstract type.
-	only     *selection[E]
+	concrete *plan[E]
 	abstract func(value any) (typeName string, object any)
-	below    map[string]*selection[E] // by name of the object type
+	below    map[string]*plan[E] // by name of the object type
 }
 
 // plan returns the plan of an operation. Plans are cached as long as their document.
-func (x *Executable[E]) plan(oc *graphql.OperationContext) *selection[E] {
+func (x *Executable[E]) plan(oc *graphql.OperationContext) *plan[E] {
 	key := weak.Make(oc.Operation)
 	if known, ok := x.plans.Load(key); ok {
-		return known.(*selection[E])
+		return known.(*plan[E])
 	}
 	root := x.schema.Types[rootName(x.Schema(), oc.Operation)]
 	plan := x.selection(oc, root, oc.Operation.SelectionSet)
@@ -92,16 +92,16 @@ func conditional(set ast.SelectionSet, seen map[string]bool) bool {
 }
 
 // selection plans the selection on objects of one type.
-func (x *Executable[E]) selection(oc *graphql.OperationContext, of *Type[E], set ast.SelectionSet) *selection[E] {
+func (x *Executable[E]) selection(oc *graphql.OperationContext, of *Type[E], set ast.SelectionSet) *plan[E] {
 	collected := graphql.CollectFields(oc, set, of.Implements)
-	s := &selection[E]{of: of, fields: make([]planned[E], 0, len(collected))}
+	s := &plan[E]{of: of, fields: make([]plannedField[E], 0, len(collected))}
 	written := make(map[string]bool, len(collected))
 	for _, c := range collected {
 		if written[c.Alias] {
 			continue // selected on the object type and on a union: the first one counts
 		}
 		written[c.Alias] = true
-		f := planned[E]{collected: c, key: append(AppendString(nil, c.Alias), ':')}
+		f := plannedField[E]{collected: c, key: append(AppendString(nil, c.Alias), ':')}
 		if c.Name != "__typename" {
 			x.planField(oc, of, &f)
 		}
@@ -113,7 +113,7 @@ func (x *Executable[E]) selection(oc *graphql.OperationContext, of *Type[E], set
 	return s
 }
 
-func (x *Executable[E]) planField(oc *graphql.OperationContext, of *Type[E], f *planned[E]) {
+func (x *Executable[E]) planField(oc *graphql.OperationContext, of *Type[E], f *plannedField[E]) {
 	f.Field = of.Fields[f.collected.Name]
 	if f.Field == nil {
 		// The validator rejects such a document.
@@ -126,14 +126,14 @@ func (x *Executable[E]) planField(oc *graphql.OperationContext, of *Type[E], f *
 	}
 	name := t.Name()
 	if below := x.schema.Types[name]; below != nil {
-		f.only = x.selection(oc, below, f.collected.Selections)
-		f.waits = f.waits || f.only.waits > 0
+		f.concrete = x.selection(oc, below, f.collected.Selections)
+		f.waits = f.waits || f.concrete.waits > 0
 		return
 	}
 	if f.abstract = x.schema.Abstract[name]; f.abstract == nil {
 		return
 	}
-	f.below = make(map[string]*selection[E])
+	f.below = make(map[string]*plan[E])
 	for _, possible := range x.Schema().PossibleTypes[name] {
 		below := x.selection(oc, x.schema.Types[possible.Name], f.collected.Selections)
 		f.below[possible.Name] = below
@@ -142,4 +142,4 @@ func (x *Executable[E]) planField(oc *graphql.OperationContext, of *Type[E], f *
 }
 
 // object reports whether the values of the field are objects.
-func (f *planned[E]) object() bool { return f.only != nil || f.below != nil }
+func (f *plannedField[E]) object() bool { return f.concrete != nil || f.below != nil }

@@ -58,7 +58,7 @@ func (r *run[E]) field(g *group[E], i int) {
 }
 
 // panicked adds the error of a panic to a field for all objects.
-func (r *run[E]) panicked(g *group[E], f *planned[E], cause any) {
+func (r *run[E]) panicked(g *group[E], f *plannedField[E], cause any) {
 	err := r.operation.RecoverFunc(g.fieldPlace(r.ctx, 0, f, nil), cause) // it logs the panic, once
 	for i := range g.objects {
 		r.batchError(g, f, nil, i, err)
@@ -67,7 +67,7 @@ func (r *run[E]) panicked(g *group[E], f *planned[E], cause any) {
 
 // values resolves a field to a value for each object; nil is null. It returns the context and the
 // arguments of the field.
-func (r *run[E]) values(g *group[E], f *planned[E]) (values []any, ctx context.Context, args map[string]any) {
+func (r *run[E]) values(g *group[E], f *plannedField[E]) (values []any, ctx context.Context, args map[string]any) {
 	values = make([]any, len(g.objects))
 	if f.Get != nil && f.Directives == nil {
 		for i, o := range g.objects {
@@ -107,7 +107,7 @@ func (r *run[E]) values(g *group[E], f *planned[E]) (values []any, ctx context.C
 }
 
 // one resolves a field for one object.
-func (r *run[E]) one(ctx context.Context, g *group[E], f *planned[E], fc *graphql.FieldContext, i int, call func(context.Context, int) (any, error)) (value any) {
+func (r *run[E]) one(ctx context.Context, g *group[E], f *plannedField[E], fc *graphql.FieldContext, i int, call func(context.Context, int) (any, error)) (value any) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			at := g.fieldPlace(r.ctx, i, f, fc.Args)
@@ -130,7 +130,7 @@ func (r *run[E]) one(ctx context.Context, g *group[E], f *planned[E], fc *graphq
 }
 
 // batch resolves a field for all objects at once.
-func (r *run[E]) batch(ctx context.Context, g *group[E], f *planned[E], fc *graphql.FieldContext) []any {
+func (r *run[E]) batch(ctx context.Context, g *group[E], f *plannedField[E], fc *graphql.FieldContext) []any {
 	values, err := f.Batch(ctx, r.ec, fc, g.objects)
 	var each graphql.BatchErrors
 	if errors.As(err, &each) && len(each.Errors()) == len(g.objects) {
@@ -154,7 +154,7 @@ func (r *run[E]) batch(ctx context.Context, g *group[E], f *planned[E], fc *grap
 }
 
 // batchError adds an error that several objects share to the field of one of them.
-func (r *run[E]) batchError(g *group[E], f *planned[E], args map[string]any, i int, err error) {
+func (r *run[E]) batchError(g *group[E], f *plannedField[E], args map[string]any, i int, err error) {
 	at := g.fieldPlace(r.ctx, i, f, args)
 	index, _ := graphql.BatchParentIndex(at)
 	graphql.AddBatchError(at, int(index), err)
@@ -169,7 +169,7 @@ func (r *run[E]) mustNotBeNull(at context.Context) {
 }
 
 // scalars encodes the values of a field that has no selection.
-func (r *run[E]) scalars(g *group[E], f *planned[E], ctx context.Context, args map[string]any, values []any) column[E] {
+func (r *run[E]) scalars(g *group[E], f *plannedField[E], ctx context.Context, args map[string]any, values []any) column[E] {
 	c := column[E]{ends: make([]int32, len(values)), json: make([]byte, 0, min(textLength(values), max(r.limit.Bytes, 0)))}
 	for i, v := range values {
 		switch {
@@ -193,8 +193,8 @@ func (r *run[E]) scalars(g *group[E], f *planned[E], ctx context.Context, args m
 	return c
 }
 
-// textLength returns about how long the JSON of values is that are texts. Without it, long texts
-// would be copied several times while their column grows.
+// textLength estimates the size of the JSON of the strings among values. Allocating it up front
+// avoids copying long strings repeatedly while their column grows.
 func textLength(values []any) int {
 	n := 0
 	for _, v := range values {
@@ -220,7 +220,7 @@ func (b *buffer) WriteString(s string) (int, error) {
 
 // objects creates a level from the values of a field, and resolves the fields that are selected on
 // them.
-func (r *run[E]) objects(g *group[E], f *planned[E], args map[string]any, values []any) *level[E] {
+func (r *run[E]) objects(g *group[E], f *plannedField[E], args map[string]any, values []any) *level[E] {
 	l := &level[E]{parent: g, field: f, args: args, starts: make([]int32, len(values)+1)}
 	items := make([]any, 0, len(values))
 	sparse := false // whether there are null items
@@ -249,8 +249,8 @@ func (r *run[E]) objects(g *group[E], f *planned[E], args map[string]any, values
 		l.starts[i+1] = int32(len(items))
 	}
 	switch {
-	case f.only != nil && !sparse:
-		l.groups = []*group[E]{{plan: f.only, objects: items, under: l}}
+	case f.concrete != nil && !sparse:
+		l.groups = []*group[E]{{plan: f.concrete, objects: items, under: l}}
 	default:
 		l.sort(items)
 	}
@@ -264,7 +264,7 @@ func (r *run[E]) objects(g *group[E], f *planned[E], args map[string]any, values
 
 // nullElements adds the errors of null elements, which make their list null, and removes the items
 // of that list.
-func (r *run[E]) nullElements(g *group[E], f *planned[E], args map[string]any, i int, items []any, first int) []any {
+func (r *run[E]) nullElements(g *group[E], f *plannedField[E], args map[string]any, i int, items []any, first int) []any {
 	for index, element := range items[first:] {
 		if element == nil {
 			r.mustNotBeNull(inList(g.fieldPlace(r.ctx, i, f, args), index))
@@ -286,7 +286,7 @@ func (l *level[E]) sort(items []any) {
 	l.slots = make([]slot, len(items))
 	numbers := make(map[string]int32)
 	for i, v := range items {
-		plan, name := l.field.only, ""
+		plan, name := l.field.concrete, ""
 		if plan == nil && v != nil {
 			name, v = l.field.abstract(v)
 			plan = l.field.below[name]

@@ -90,7 +90,7 @@ func (s Schema[E]) missing(schema *ast.Schema) (names []string) {
 	return names
 }
 
-// The generated table consists of the functions below.
+// The functions below are helpers for the generated table.
 
 // Objects converts objects to their type.
 func Objects[T any](objects []any) []T {

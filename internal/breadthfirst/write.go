@@ -35,8 +35,7 @@ func (w *writer[E]) object(g *group[E], i int) bool {
 	return true
 }
 
-// field writes the value of a field. It returns false and writes nothing if the parent becomes
-// null.
+// field writes the value of a field. It returns false and writes nothing if the value is null.
 func (w *writer[E]) field(g *group[E], n, i int) bool {
 	f, c := &g.plan.fields[n], &g.columns[n]
 	switch {

@@ -27,11 +27,11 @@ type Limiter struct {
 	streak  int       // how many of fresh were served since one of queued
 }
 
-// caller is a caller with work under way or waiting. It is in fresh or queued if listed is set.
+// caller is a caller with work under way or waiting. It is in fresh or queued if enqueued is set.
 type caller struct {
-	held    int
-	waiting []*waiter
-	listed  bool
+	held     int
+	waiting  []*waiter
+	enqueued bool
 }
 
 type waiter struct{ granted chan struct{} }
@@ -58,7 +58,7 @@ func (l *Limiter) Acquire(ctx context.Context, name string) error {
 	}
 	w := &waiter{granted: make(chan struct{})}
 	c.waiting = append(c.waiting, w)
-	l.list(c, idle)
+	l.enqueue(c, idle)
 	l.mu.Unlock()
 	select {
 	case <-w.granted:
@@ -106,30 +106,31 @@ func (l *Limiter) take(c *caller) {
 func (l *Limiter) release(name string, c *caller) {
 	c.held--
 	l.held--
-	l.list(c, false)
+	l.enqueue(c, false)
 	for l.held < l.total {
 		next := l.next()
 		if next == nil {
 			break
 		}
-		next.listed = false
+		next.enqueued = false
 		if len(next.waiting) == 0 || next.held >= l.perCaller {
-			continue // gave up, or took a free slot since it was listed
+			continue // gave up, or took a free slot since it was enqueued
 		}
 		close(next.waiting[0].granted)
 		next.waiting = slices.Delete(next.waiting, 0, 1)
 		l.take(next)
-		l.list(next, false)
+		l.enqueue(next, false)
 	}
 	l.forget(name, c)
 }
 
-// list returns a caller with something to run a turn, unless it has one or is at its limit.
-func (l *Limiter) list(c *caller, fresh bool) {
-	if c.listed || len(c.waiting) == 0 || c.held >= l.perCaller {
+// enqueue adds a caller with waiting work to fresh or queued, unless it is already there or is at
+// its limit.
+func (l *Limiter) enqueue(c *caller, fresh bool) {
+	if c.enqueued || len(c.waiting) == 0 || c.held >= l.perCaller {
 		return
 	}
-	c.listed = true
+	c.enqueued = true
 	if fresh {
 		l.fresh = append(l.fresh, c)
 	} else {

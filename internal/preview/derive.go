@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// width and height of a rendering, of which all sizes are cut.
+	// width and height of the rendering from which all sizes are scaled.
 	width, height = 1200, 900
 	// maxThreejs is the largest number of triangles that the three.js JSON has.
 	maxThreejs = 200_000
@@ -47,10 +47,9 @@ func LimitsFor(memory int64) mesh.Limits {
 	return limits
 }
 
-// Derive makes what there is to make of a content that is taken for a subject, and hands each part
-// to put, which calls write at most once. It reports the progress of each stage, from 0 to 1. What
-// is wrong with the bytes, or beyond the limits, is a *mesh.Error; other errors come from put, from
-// the source, or from ctx.
+// Derive creates all parts of the preview of a file of the given subject and passes each to put,
+// which calls write at most once. It reports the progress of each stage, from 0 to 1. It returns a
+// *mesh.Error if the file is invalid or exceeds the limits; other errors come from put, src or ctx.
 func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits, put Put, progress func(stage string, done float64)) (Result, error) {
 	switch subject {
 	case Image:
@@ -68,7 +67,7 @@ func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits
 			return Result{}, err
 		}
 		if embedded == nil {
-			return Result{}, mesh.Errorf(mesh.Empty, "The G-code carries no picture, and none is drawn of its moves.")
+			return Result{}, mesh.Errorf(mesh.Empty, "The G-code file has no embedded thumbnail, and previews are not rendered from toolpaths.")
 		}
 		img, err := thumbnail.Decode(bytes.NewReader(embedded), int64(len(embedded)))
 		if err != nil {

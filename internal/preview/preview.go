@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// Version is that of the pipeline. A change that makes other bytes of the same input makes it one
-// more.
+// Version is the version of the pipeline. Increment it with every change that alters the output for
+// the same input.
 const Version = 2
 
 // Subject is what a file is taken for: a format of meshes, Image or GCode. Nothing is derived of a
@@ -58,7 +58,8 @@ var (
 	GLB     = Part{Name: "model.glb", ContentType: "model/gltf-binary"}
 )
 
-// Picture is the part that all sizes are cut from, and each of these, written as png or jpg.
+// Picture returns the part for the picture of the given size, encoded as png or jpg. The size
+// thumbnail.Full is the original from which the other sizes are scaled.
 func Picture(size, written string) Part {
 	if written == "jpg" {
 		return Part{Name: size + ".jpg", ContentType: "image/jpeg"}
@@ -66,8 +67,9 @@ func Picture(size, written string) Part {
 	return Part{Name: size + ".png", ContentType: "image/png"}
 }
 
-// Name names a part among all that is derived of a content, by this pipeline and others.
-func (s Subject) Name(version int32, part string) string {
+// PartName returns a name for a part that is unique among everything derived from the same content,
+// by this pipeline and others.
+func (s Subject) PartName(version int32, part string) string {
 	return fmt.Sprintf("%s.%d.%s", s, version, part)
 }
 
@@ -97,6 +99,6 @@ type Mesh struct {
 	// Fingerprint is the same for the same shape, wherever it stands, however it is turned and
 	// scaled, and in whatever format.
 	Fingerprint string    `json:"fingerprint"`
-	Keys        []string  `json:"keys"`       // of which meshes of the same shape share one
-	Descriptor  []float64 `json:"descriptor"` // by which shapes are compared
+	Keys        []string  `json:"keys"`       // meshes of the same shape share at least one key
+	Descriptor  []float64 `json:"descriptor"` // used to compare shapes, see SameShape
 }

@@ -1,11 +1,12 @@
 // Package child makes previews in child processes of the running program, so that a hostile file
 // can neither slow the server nor take it down: each child makes one preview at the lowest
-// priority, within a limit of memory and of processor time, and has no environment and no open file
-// but the content. What it makes comes back through a pipe.
+// priority, with limited memory and CPU time. Its environment holds only settings of the Go
+// runtime, and the content is its only open file. It returns its output through a pipe.
 package child
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -59,8 +60,8 @@ type Interrupted struct {
 
 func (e *Interrupted) Error() string { return e.Message }
 
-// CrashError says that a child crashed, as it would again. Trace is the end of what it wrote to its
-// standard error.
+// CrashError reports that a child crashed, or wrote invalid output. A retry would fail again. Trace
+// holds the beginning and the end of its standard error.
 type CrashError struct {
 	State string
 	Trace string
@@ -84,8 +85,8 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 	cmd := exec.CommandContext(running, program, command, string(subject), strconv.FormatInt(r.Memory, 10), r.CPU.String())
 	cmd.Args[0] = "meshyard"
 	cmd.Stdin = source
-	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=100", "GOTRACEBACK=single", fmt.Sprintf("GOMEMLIMIT=%d", collectAt(r.Memory))}
-	trace := &tail{}
+	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=100", "GOTRACEBACK=single", fmt.Sprintf("GOMEMLIMIT=%d", softMemoryLimit(r.Memory))}
+	trace := &headAndTail{}
 	cmd.Stderr = trace
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.StdoutPipe()
@@ -111,6 +112,8 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 		return result, usage, waited
 	case frames.err == nil: // the child said so, or put
 		return preview.Result{}, usage, err
+	case errors.Is(err, errProtocol):
+		return preview.Result{}, usage, &CrashError{State: err.Error(), Trace: trace.String()}
 	case usage.Elapsed >= r.Deadline:
 		return preview.Result{}, usage, &Interrupted{Message: fmt.Sprintf("The preview took longer than %s.", inWords(r.Deadline)), Starved: usage.CPU < r.CPU/2}
 	}
@@ -144,22 +147,22 @@ func executable() (string, error) {
 	return os.Executable()
 }
 
-// tail keeps the first and the last bytes that are written to it.
-type tail struct{ head, rest []byte }
+// headAndTail keeps the first and the last bytes that are written to it.
+type headAndTail struct{ head, tail []byte }
 
-const tailBytes = 4 << 10
+const keptBytes = 4 << 10
 
-func (t *tail) Write(b []byte) (int, error) {
-	n := min(len(b), tailBytes-len(t.head))
+func (t *headAndTail) Write(b []byte) (int, error) {
+	n := min(len(b), keptBytes-len(t.head))
 	t.head = append(t.head, b[:n]...)
-	t.rest = append(t.rest, b[n:]...)
-	if over := len(t.rest) - tailBytes; over > 0 {
-		t.rest = append(t.rest[:0], t.rest[over:]...)
+	t.tail = append(t.tail, b[n:]...)
+	if over := len(t.tail) - keptBytes; over > 0 {
+		t.tail = append(t.tail[:0], t.tail[over:]...)
 	}
 	return len(b), nil
 }
 
-func (t *tail) String() string { return string(t.head) + string(t.rest) }
+func (t *headAndTail) String() string { return string(t.head) + string(t.tail) }
 
 func or[T int64 | time.Duration](v, otherwise T) T {
 	if v == 0 {

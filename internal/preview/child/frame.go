@@ -89,7 +89,7 @@ type frameReader struct {
 	err    error
 }
 
-var errProtocol = errors.New("the preview process wrote something that is no frame")
+var errProtocol = errors.New("invalid output from the preview process")
 
 // next returns the next frame. The payload is valid until the next call.
 func (f *frameReader) next() (kind, []byte, error) {
@@ -102,7 +102,7 @@ func (f *frameReader) next() (kind, []byte, error) {
 	}
 	n := binary.LittleEndian.Uint32(head[1:])
 	if f.left -= int64(n); n > maxFrame || f.left < 0 {
-		f.err = fmt.Errorf("%w: a frame of %d bytes, %d bytes left", errProtocol, n, f.left)
+		f.err = fmt.Errorf("%w: a frame of %d bytes exceeds the limit", errProtocol, n)
 		return 0, nil, f.err
 	}
 	if _, f.err = io.ReadFull(f.r, f.buf[:n]); f.err != nil {

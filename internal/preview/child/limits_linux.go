@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	// programMemory is left for the pages of the program's file, which no limit of data counts.
+	// programMemory is reserved for the mapped executable, which RLIMIT_DATA does not count.
 	programMemory = 40 << 20
-	// cpuGrace is after how much more processor time the kernel ends a child that did not end itself.
+	// cpuGrace is the CPU time beyond its limit after which the kernel kills a child that has not
+	// exited.
 	cpuGrace = 5 * time.Second
 )
 
@@ -21,8 +22,8 @@ const (
 // and all that is mapped counts.
 func dataLimit(memory int64) int64 { return memory - programMemory }
 
-// collectAt is from how much memory on the garbage collector works as hard as it can.
-func collectAt(memory int64) int64 { return dataLimit(memory) / 8 * 7 }
+// softMemoryLimit returns the soft memory limit (GOMEMLIMIT) of a child.
+func softMemoryLimit(memory int64) int64 { return dataLimit(memory) / 8 * 7 }
 
 // confine bounds what this process may take. The kernel ends it before others when the machine is
 // out of memory.
@@ -43,20 +44,20 @@ func confine(memory int64, cpu time.Duration) error {
 	return nil
 }
 
-// yield lets every other process go first, where the system has that.
-func yield() {
+// lowerPriority lowers the CPU and disk priority of this process as far as the system allows.
+func lowerPriority() {
 	for range 2 { // a thread may have been started meanwhile; its own threads inherit
 		threads, _ := os.ReadDir("/proc/self/task")
 		for _, thread := range threads {
 			if id, err := strconv.Atoi(thread.Name()); err == nil {
-				yieldThread(id)
+				lowerThreadPriority(id)
 			}
 		}
 	}
 }
 
-// yieldThread returns a thread the lowest priority of processor and disk.
-func yieldThread(id int) {
+// lowerThreadPriority sets the CPU and disk priority of a thread to the lowest.
+func lowerThreadPriority(id int) {
 	const (
 		ioprioWhoProcess = 1
 		ioprioClassIdle  = 3 << 13
@@ -88,7 +89,7 @@ func residentPeak() int64 {
 	return 0
 }
 
-// killed reports whether a process was ended by a signal from outside.
+// killed reports whether a process was ended by a signal.
 func killed(state *os.ProcessState) bool {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled()

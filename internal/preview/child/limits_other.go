@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-func collectAt(memory int64) int64 { return memory / 8 * 7 }
+func softMemoryLimit(memory int64) int64 { return memory / 8 * 7 }
 
 // confine does nothing: only the deadline bounds a child, and the garbage collector has a soft
 // limit of its memory.
 func confine(int64, time.Duration) error { return nil }
 
-func yield() {}
+func lowerPriority() {}
 
 func cpuTime() time.Duration { return 0 }
 

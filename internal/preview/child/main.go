@@ -50,7 +50,7 @@ func RunIfAsked(priority Priority) {
 		os.Exit(2)
 	}
 	if priority == Idle {
-		yield()
+		lowerPriority()
 	}
 	os.Exit(run(preview.Subject(os.Args[2]), memory, cpu, os.Stdin, os.Stdout))
 }
