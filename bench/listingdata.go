@@ -15,7 +15,7 @@ const (
 	listedTags    = 3_000
 	filesOfThing  = 5 // the last of them an image
 	tagsOfThing   = 5
-	shelves       = 80
+	categories    = 80
 	followedEvery = 3 // the caller follows one in this many users
 )
 
@@ -44,7 +44,7 @@ func fillListing(ctx context.Context, e engine, address string) error {
 		// The order differs slightly from that of ids.
 		published := created.Add(time.Duration(r.Int64N(int64(100 * time.Hour))).Truncate(time.Second))
 		things = append(things, fmt.Sprintf("(%d, %d, 'A box with a lid, number %[1]d', 'published', 'cc', %[3]d, '%[4]s', '', false, %[5]s, %[5]s, %[6]s, %[7]d, %[8]d, %[9]d, %[10]d, %[10]d, %[11]d)",
-			thing, by, 1+r.IntN(shelves), description, stamp(created), stamp(published), r.IntN(500), r.IntN(200), r.IntN(20), r.IntN(50), filesOfThing))
+			thing, by, 1+r.IntN(categories), description, stamp(created), stamp(published), r.IntN(500), r.IntN(200), r.IntN(20), r.IntN(50), filesOfThing))
 		used := make(map[uint64]bool)
 		for len(used) < tagsOfThing {
 			if tag := word.Uint64() + 1; !used[tag] {

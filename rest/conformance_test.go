@@ -56,6 +56,11 @@ func TestEveryPublishedParameter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, name := range tags() {
+		if name["description"] == "" {
+			t.Errorf("the group %s has no description", name["name"])
+		}
+	}
 	type operation struct {
 		Parameters []struct{ Name, Description string }
 		Body       struct {
@@ -148,7 +153,7 @@ func TestDocumentsNameTheCallToFinalize(t *testing.T) {
 	for where, said := range map[string][2]string{
 		"the reference begins":    {reference.Info.Description, call},
 		"the guide begins":        {strings.Split(string(guide), "\n## ")[0], call},
-		"FinalizeFiles":           {reference.Paths["/files/0/FinalizeFiles"]["post"].Description, "the REST call for finalizing uploads today"},
+		"FinalizeFiles":           {reference.Paths["/files/0/FinalizeFiles"]["post"].Description, "the REST call for it today"},
 		"uploadFile":              {reference.Paths["/files/0/uploadFile"]["post"].Description, call},
 		"the old way to finalize": {reference.Paths["/files/{file_id}/finalize"]["get"].Description, call},
 	} {

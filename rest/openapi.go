@@ -74,7 +74,7 @@ func tags() []object {
 	}
 	list := make([]object, len(names))
 	for i, name := range names {
-		list[i] = object{"name": name, "description": "Operations below /" + name + "."}
+		list[i] = object{"name": name, "description": tagTexts[name]}
 	}
 	return list
 }

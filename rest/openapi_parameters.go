@@ -7,6 +7,27 @@ import (
 	"github.com/meshyard/meshyard/internal/thumbnail"
 )
 
+// tagTexts describe the groups of operations, by the first segment of their paths.
+var tagTexts = map[string]string{
+	"things":      "Shareable designs with their files, images, tags, likes and comments.",
+	"files":       "Uploading, finalizing and downloading files.",
+	"featured":    "The featured things.",
+	"newest":      "The newest things.",
+	"popular":     "The most popular things.",
+	"search":      "Searching things, makes, users and collections.",
+	"users":       "Users, and what is theirs. The name me is the caller.",
+	"copies":      "Makes: reports that a user printed or built a thing. This API calls them copies.",
+	"comments":    "Comments on things and makes, and replies to them.",
+	"categories":  "The tree of categories.",
+	"tags":        "The tags of things.",
+	"collections": "Lists of things that users put together.",
+	"thingops":    "Copying, moving and removing many things among collections at once.",
+	"events":      "The notifications of the caller.",
+	"groups":      "Groups, which this server does not have. The list is always empty.",
+	"printers":    "Printers, which this server does not have. The lists are always empty.",
+	"programs":    "Programs, which this server does not have. The list is always empty.",
+}
+
 // parameterTexts describe the parameters of paths, queries and bodies by name.
 var parameterTexts = map[string]string{
 	"after":                "The cursor of a position in the list, as the Link to the next page has it. It takes the place of page.",

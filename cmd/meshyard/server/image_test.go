@@ -172,6 +172,7 @@ func TestImageURLsNeedNoToken(t *testing.T) {
 			model, photo := ada.Upload("donut.stl", stl), ada.Upload("photo.png", png)
 			ada.Finalize("thing", id, model, photo).Want(t, 200)
 			settled(t, ada, model)
+			settled(t, ada, photo)
 		}
 		ada.Publish(thing).Want(t, 200)
 		var made struct {
@@ -208,6 +209,14 @@ func TestImageURLsNeedNoToken(t *testing.T) {
 		var one image
 		if ada.Get(images[0].URL).Want(t, 200, &one); one.ID != images[0].ID {
 			t.Errorf("with a token, the URL of image %d answers image %d", images[0].ID, one.ID)
+		}
+		s.Staff().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
+		var featured []struct {
+			Spotlight struct{ Large string } `json:"spotlight_images"`
+		}
+		ada.Get("/featured").Want(t, 200, &featured)
+		if large := featured[0].Spotlight.Large; !strings.Contains(large, "/preview_featured.") || len(fetch(t, s, large)) == 0 {
+			t.Errorf("the spotlight image is %s, want the rendition for featured things", large)
 		}
 		ada.Get(fmt.Sprintf("/things/%d/images", draft)).Want(t, 200, &images)
 		nobody, invalid := s.Client(""), s.Client("meshyard_unknown")

@@ -32,7 +32,7 @@ func TestJourneyOfOldClient(t *testing.T) {
 		at := func(format string, ids ...any) string { return fmt.Sprintf(format, ids...) }
 		var me, thing, draft, model, image, second, comment, reply, made, collection, remix oldObject
 		var plastic, sheet any
-		var shelf []string // the ids of ada's published things, the latest first
+		var adas []string // the ids of ada's published things, the latest first
 
 		step("sign in", func() {
 			me = ada.one("GET", "/users/me", nil, "UserSchema")
@@ -194,14 +194,14 @@ func TestJourneyOfOldClient(t *testing.T) {
 		})
 
 		step("pages", func() {
-			shelf = []string{oldID(thing)}
+			adas = []string{oldID(thing)}
 			for i := range 4 {
 				file := ada.upload("box.3mf", box, "model")
 				more := ada.one("POST", "/things/", oldObject{"name": at("Box %d", i), "description": "A box.", "license": "cc-nd", "category": "Tools",
 					"files": []oldObject{{"id": file, "type": "pending"}}}, "ThingSchema")
 				ada.done("POST", "/files/0/FinalizeFiles", oldObject{"pending_uploads": []oldObject{{"id": file}}, "target_id": more["id"], "target_type": "thing"})
 				ada.one("POST", at("/things/%v/publish", more["id"]), oldObject{}, "ThingSchema")
-				shelf = slices.Insert(shelf, 0, oldID(more))
+				adas = slices.Insert(adas, 0, oldID(more))
 			}
 			var newest []string
 			for _, o := range ada.walk("/newest?per_page=2", "ShortThingSchema") {
@@ -209,11 +209,11 @@ func TestJourneyOfOldClient(t *testing.T) {
 				ada.same("is_published", o["is_published"], 1)
 				ada.fetch(o["thumbnail"])
 			}
-			ada.same("newest", newest, shelf)
-			bob.same("popular", len(bob.walk("/popular?per_page=2", "ShortThingSchema")), len(shelf))
+			ada.same("newest", newest, adas)
+			bob.same("popular", len(bob.walk("/popular?per_page=2", "ShortThingSchema")), len(adas))
 			for _, c := range []*oldClient{ada, bob} {
 				things := c.walk("/users/ada/things?per_page=2", anyThing)
-				for _, id := range shelf {
+				for _, id := range adas {
 					c.holds("things of ada", things, id, true)
 				}
 				if c == bob {

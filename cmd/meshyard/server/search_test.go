@@ -263,9 +263,9 @@ func TestSearchTellsMore(t *testing.T) {
 		if n := narrowed("creatorId: " + f.Creators[0].Creator.ID); n != f.Creators[0].Count {
 			t.Errorf("%d things are by %s, the facet has %d", n, f.Creators[0].Creator.Username, f.Creators[0].Count)
 		}
-		for _, shelf := range f.Categories {
-			if n := narrowed("categoryId: " + shelf.Category.ID); n < shelf.Count {
-				t.Errorf("%d things are in %s and below, the facet has %d", n, shelf.Category.Slug, shelf.Count)
+		for _, category := range f.Categories {
+			if n := narrowed("categoryId: " + category.Category.ID); n < category.Count {
+				t.Errorf("%d things are in %s and below, the facet has %d", n, category.Category.Slug, category.Count)
 			}
 		}
 

@@ -37,6 +37,8 @@
       layout: 'BaseLayout',
       deepLinking: true,
       docExpansion: 'list',
+      // The first operation of a group is one to start with.
+      operationsSorter: (a, b) => Number(a.getIn(['operation', 'deprecated'], false)) - Number(b.getIn(['operation', 'deprecated'], false)),
       defaultModelsExpandDepth: 0,
       displayRequestDuration: true,
       showExtensions: true,
