@@ -27,7 +27,7 @@ var listLengths = map[string]listLength{
 	"Thing.images":          {argument: "first"},
 	"Make.images":           {argument: "first"},
 	"Thing.tags":            {fixed: 20},
-	"Thing.collections":     {fixed: 10},
+	"Thing.collections":     {fixed: maxFirst},
 	"Query.randomThings":    {argument: "first"},
 	"User.recommendedTags":  {fixed: 20},
 	"User.stats":            {fixed: maxFirst},

@@ -1,8 +1,11 @@
 package models
 
 import (
+	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/meshyard/meshyard/internal/auth"
 )
 
 // TestPreviewTurns checks that one owner cannot occupy all workers of a process that has several.
@@ -30,4 +33,71 @@ func TestPreviewTurns(t *testing.T) {
 	full(2, 8)
 	turns.end(8)
 	full(2)
+}
+
+// TestHonestFilesPassBombs checks that files of other owners, uploaded after forty files of one
+// owner that take as long as a file can, get their previews while the first of the forty is still
+// being made.
+func TestHonestFilesPassBombs(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		s.options.PreviewWorkers = 2
+		ctx := t.Context()
+		exec := func(query string, args ...any) {
+			t.Helper()
+			if _, err := s.db.write.NewRaw(query, args...).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		upload := func(id, owner int64) {
+			sum := fmt.Sprintf("%064x", id)
+			exec("INSERT INTO contents (sha256, size, created_at) VALUES (?, 1, ?)", sum, now())
+			exec("INSERT INTO previews (id, sha256, subject, version, state, owner_id, beat_at) VALUES (?, ?, 'stl', 1, 'waiting', ?, ?)", id, sum, owner, now())
+		}
+		claim := func() (id int64, end func(tookMS int)) {
+			t.Helper()
+			p, free, err := s.claimPreview(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p == nil {
+				return 0, nil
+			}
+			return p.ID, func(tookMS int) {
+				exec("UPDATE previews SET state = 'failed', error = 'too complex', took_ms = ? WHERE id = ?", tookMS, p.ID)
+				free()
+			}
+		}
+		for id := range int64(40) {
+			upload(1+id, ada.UserID)
+		}
+		bomb, endBomb := claim()
+		if other, _ := claim(); bomb != 1 || other != 0 {
+			t.Fatalf("the workers make previews %d and %d, want 1 and none", bomb, other)
+		}
+		for i := range int64(10) {
+			user, err := s.Admin().CreateUser(ctx, fmt.Sprint("honest-", i), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			upload(101+i, user.ID)
+		}
+		for i := range int64(10) {
+			id, end := claim()
+			if id != 101+i {
+				t.Fatalf("next is preview %d, want %d", id, 101+i)
+			}
+			end(1_000)
+		}
+		if id, _ := claim(); id != 0 {
+			t.Errorf("next is preview %d, want none while one of its owner is being made", id)
+		}
+		endBomb(120_000)
+		if id, end := claim(); id != 2 {
+			t.Errorf("next is preview %d, want 2", id)
+		} else {
+			end(120_000)
+		}
+		exec("DELETE FROM previews")
+		exec("DELETE FROM contents")
+	})
 }
