@@ -14,11 +14,12 @@ var update = flag.Bool("update", false, "write docs/configuration.md")
 
 const introduction = `# Configuration
 
-Every setting is a flag of all commands and an environment variable; the flag has precedence. "meshyard serve --help"
-prints this list too. There is no configuration file.
+You can set every option with a command line flag, which all commands accept, or with an environment
+variable. The flag takes precedence. "meshyard serve --help" prints this list too. There is no
+configuration file, and a change needs a restart.
 
-Sizes have a unit (250MiB, 5MB), durations too (90s, 24h). Flags are written --listen 127.0.0.1:8080; a list is written
-with commas.
+Sizes and durations have a unit: 250MiB, 5MB, 90s, 24h. Write a flag as --listen 127.0.0.1:8080, a
+boolean flag as --hardened or --no-anonymous-read, and separate the entries of a list by commas.
 
 `
 
