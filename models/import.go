@@ -197,8 +197,8 @@ func (s *Store) ImportCheck(ctx context.Context) (func(dataset.Thing) error, err
 		if author(th) != th.Author {
 			errs = append(errs, badInput("creator", "creator: %.60q is not a user name: want 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone", th.Author))
 		}
-		if th.License != "" && !slices.Contains(licenses, License(th.License)) {
-			errs = append(errs, badInput("license", "license: %.60q is not one of %s", th.License, licenses))
+		if th.License != "" && !slices.Contains(Licenses, License(th.License)) {
+			errs = append(errs, badInput("license", "license: %.60q is not one of %s", th.License, Licenses))
 		}
 		if _, known := categories[categoryOf(th)]; categoryOf(th) != "" && !known {
 			errs = append(errs, badInput("category", "category: there is no %.60q", categoryOf(th)))

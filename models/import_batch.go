@@ -206,7 +206,7 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 		}
 		license := License(th.License)
 		switch {
-		case slices.Contains(licenses, license):
+		case slices.Contains(Licenses, license):
 		case license == "public":
 			license = PD0
 		default:

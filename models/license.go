@@ -17,4 +17,5 @@ const (
 	BSD    License = "bsd"
 )
 
-var licenses = []License{CC, CCSA, CCND, CCNC, CCNCSA, CCNCND, PD0, GPL, LGPL, BSD}
+// Licenses are all licenses.
+var Licenses = []License{CC, CCSA, CCND, CCNC, CCNCSA, CCNCND, PD0, GPL, LGPL, BSD}

@@ -144,3 +144,9 @@ func checkNotLastAdministrator(ctx context.Context, tx bun.Tx, u *User) error {
 	}
 	return badInput("username", "username: %s is the last administrator", u.Username)
 }
+
+// ThingsNamed returns the ids of the things of a user that have a name.
+func (a Admin) ThingsNamed(ctx context.Context, ownerID int64, name string) (ids []int64, err error) {
+	err = a.store.db.read.NewSelect().Model((*Thing)(nil)).Column("t.id").Where("t.owner_id = ? AND t.name = ?", ownerID, name).Order("t.id").Scan(ctx, &ids)
+	return ids, err
+}

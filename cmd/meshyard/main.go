@@ -53,6 +53,8 @@ type cli struct {
 	Restore restoreCmd `cmd:"" help:"Restore a backup to an empty database and a bucket."`
 	Import  struct {
 		Catalogue importCatalogueCmd `cmd:"" help:"Load the tables of a catalogue: things.csv, files.csv, tags.csv and licences.csv in a folder. Ids are kept; existing rows are not changed."`
+		Folder    importFolderCmd    `cmd:"" help:"Load a folder of things, each a folder with models, images, a README, a license and perhaps a metadata file (thing.json). Run it again to continue: what the owner has already is skipped."`
+		Zip       importZipCmd       `cmd:"" help:"Load ZIP archives of things, like import folder."`
 		Things    importThingsCmd    `cmd:"" help:"Load things from a CSV file with a header line, or from JSON Lines: all rows, or none if one is wrong. Columns: name and creator (required), license, category, subcategory, description, tags, date, id."`
 	} `cmd:"" help:"Import data."`
 	Derive      deriveCmd      `cmd:"" help:"Queue previews that files lack, or that an older version made. Running servers make them."`

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"archive/zip"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/dataset/folder"
+	"github.com/meshyard/meshyard/models"
+)
+
+// importOptions are the flags of imports from folders and archives.
+type importOptions struct {
+	Owner    string         `required:"" help:"Username of the owner of the things." placeholder:"NAME"`
+	Draft    bool           `help:"Leave the things drafts. Default: they are published."`
+	License  models.License `help:"License of things without a known one, such as cc-sa. Default: ${default}." default:"cc" placeholder:"CODE"`
+	Category string         `help:"Category of things without one: its name, slug or id. Default: ${default}." default:"Other" placeholder:"CATEGORY"`
+}
+
+type importFolderCmd struct {
+	importOptions
+	Dir string `arg:"" type:"existingdir" help:"Folder that is a thing or contains things, also in folders below it."`
+}
+
+func (c *importFolderCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return err
+	}
+	return c.run(ctx, s, logger, []source{{os.DirFS(dir), filepath.Base(dir)}})
+}
+
+type importZipCmd struct {
+	importOptions
+	Files []string `arg:"" type:"existingfile" help:"ZIP archives of one or more things."`
+}
+
+func (c *importZipCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
+	var sources []source
+	for _, file := range c.Files {
+		archive, err := zip.OpenReader(file)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		defer archive.Close()
+		base := filepath.Base(file)
+		sources = append(sources, source{archive, strings.TrimSuffix(base, filepath.Ext(base))})
+	}
+	return c.run(ctx, s, logger, sources)
+}
+
+// source is a place with things.
+type source struct {
+	files fs.FS
+	name  string
+}
+
+// run imports the things of all sources. A thing that cannot be imported does not end the import.
+func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.Logger, sources []source) error {
+	// The limits are for what users do themselves.
+	s.QuotaBytes, s.QuotaPending, s.QuotaThings = 0, 0, 0
+	return withStore(ctx, s, logger, func(store *models.Store) error {
+		if !slices.Contains(models.Licenses, o.License) {
+			return fmt.Errorf("--license %q: must be one of %q", o.License, models.Licenses)
+		}
+		owner, err := store.Admin().User(ctx, o.Owner)
+		if err != nil {
+			return err
+		}
+		im := &importing{importOptions: o, store: store, caller: auth.Caller{UserID: owner.ID, Role: owner.Role(), Scopes: auth.Scopes{auth.Read, auth.Write}}}
+		things := make([][]folder.Thing, len(sources))
+		for i, source := range sources {
+			if things[i], err = folder.Things(source.files, source.name, models.IsModelName); err != nil {
+				return fmt.Errorf("%s: %w", source.name, err)
+			}
+			im.total += len(things[i])
+		}
+		if im.total == 0 {
+			return errors.New("found no thing: a thing is a folder with at least one model")
+		}
+		started := time.Now()
+		for i, source := range sources {
+			for _, t := range things[i] {
+				if err := im.thing(ctx, source.files, t); ctx.Err() != nil {
+					return fmt.Errorf("%w (run it again to continue)", ctx.Err())
+				} else if err != nil {
+					im.failed++
+					im.note("%s: %v", path.Join(source.name, t.Path), err)
+				}
+			}
+		}
+		fmt.Printf("imported %s with %s in %s; %d were there already\n", count(im.added, "thing"), count(im.files, "file"), time.Since(started).Round(time.Second), im.there)
+		if im.failed > 0 {
+			return fmt.Errorf("%d of %d things were not imported", im.failed, im.total)
+		}
+		return nil
+	})
+}
+
+// importing is an import in progress.
+type importing struct {
+	importOptions
+	store  *models.Store
+	caller auth.Caller
+
+	total, added, there, failed, files int
+}
+
+func (im *importing) note(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%d of %d: %s\n", im.added+im.there+im.failed, im.total, strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; "))
+}
+
+// thing imports a thing, unless the owner has it already. Its files are uploaded first, and
+// finalized in the transaction that creates it, so that an interrupted import leaves no half of it.
+func (im *importing) thing(ctx context.Context, files fs.FS, t folder.Thing) error {
+	there, err := im.exists(ctx, files, t)
+	if err != nil {
+		return err
+	}
+	if there {
+		im.there++
+		return nil
+	}
+	hasModel := false
+	var uploads []models.FinalizeFile
+	for _, name := range t.Files {
+		f, err := im.upload(ctx, files, name)
+		if models.CodeOf(err) == models.BadInput || models.CodeOf(err) == models.TooLarge {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: was skipped: %v", name, err))
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		hasModel = hasModel || f.Kind == models.Model
+		uploads = append(uploads, models.FinalizeFile{ID: f.ID})
+	}
+	license := cmp.Or(models.License(t.License), im.License)
+	created, err := im.store.CreateThing(ctx, im.caller, models.NewThing{
+		Name: t.Name, License: license, Category: cmp.Or(t.Category, im.Category),
+		Description: cmp.Or(strings.TrimSpace(t.Description), t.Name), Instructions: t.Instructions, Tags: t.Tags, Files: uploads,
+	})
+	if err != nil {
+		return err
+	}
+	im.added++
+	im.files += len(uploads)
+	if !im.Draft && hasModel {
+		if _, err := im.store.PublishThing(ctx, im.caller, created.ID); err != nil {
+			t.Notes = append(t.Notes, fmt.Sprintf("was not published: %v", err))
+		}
+	} else if !im.Draft {
+		t.Notes = append(t.Notes, "is a draft, because it has no model")
+	}
+	im.note("thing %d, %s, with %s", created.ID, t.Name, count(len(uploads), "file"))
+	for _, note := range t.Notes {
+		im.note("thing %d: %s", created.ID, note)
+	}
+	return nil
+}
+
+func (im *importing) upload(ctx context.Context, files fs.FS, name string) (*models.File, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return im.store.Upload(ctx, im.caller, models.NewUpload{Name: path.Base(name), Bytes: f, AtLeast: info.Size()})
+}
+
+// exists reports whether the owner has a thing of that name that has no files, because all were
+// skipped, or that has one of the files: of the same name and size.
+func (im *importing) exists(ctx context.Context, files fs.FS, t folder.Thing) (bool, error) {
+	sizes := map[string][]int64{}
+	for _, name := range t.Files {
+		info, err := fs.Stat(files, name)
+		if err != nil {
+			return false, err
+		}
+		sizes[path.Base(name)] = append(sizes[path.Base(name)], info.Size())
+	}
+	ids, err := im.store.Admin().ThingsNamed(ctx, im.caller.UserID, t.Name)
+	if err != nil {
+		return false, err
+	}
+	found, err := im.store.FilesOn(ctx, models.OnThing, ids)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(ids, func(id int64) bool {
+		return len(found[id]) == 0 || slices.ContainsFunc(found[id], func(f *models.File) bool { return slices.Contains(sizes[f.Name], f.Size) })
+	}), nil
+}

@@ -1,0 +1,118 @@
+package main_test
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/pgtest"
+)
+
+// TestImportFolder imports a folder, continues an import that was interrupted, and imports an
+// archive of the same things for another user.
+func TestImportFolder(t *testing.T) {
+	t.Parallel()
+	binary := buildBinary(t)
+	stl, err := os.ReadFile("../../testdata/meshes/numpystl_HalfDonut_bin.stl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"Half_a_donut/donut.stl":    string(stl),
+		"Half_a_donut/README.md":    "# A donut\n\nHalf of it.",
+		"Half_a_donut/LICENSE":      "Creative Commons - Attribution - Share Alike",
+		"others/gear/thing.json":    `{"name": "Gear", "description": "Round.", "category": "Tools", "tags": ["gear"], "license": "pd0"}`,
+		"others/gear/files/big.stl": strings.Repeat("x", 2<<20),
+		"others/bad/thing.json":     `{"name": "Bad", "category": "No such category"}`,
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	archive := filepath.Join(t.TempDir(), "things.zip")
+	pack(t, archive, dir)
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			database := ""
+			if engine == "postgres" {
+				database = pgtest.Database(t)
+			}
+			c := newCatalogue(t, binary, database)
+			c.settings = []string{"--upload-limit", "1MiB", "--quota-things", "1"}
+			c.run("user", "create", "ada")
+			c.run("user", "create", "bob")
+			out, stderr, err := c.try("import", "folder", dir, "--owner", "ada")
+			if exitStatus(err) != 1 || !strings.Contains(out, "imported 2 things with 2 files") || !strings.Contains(stderr, "1 of 3 things were not imported") {
+				t.Errorf("import folder: %v, %q, %q", err, out, stderr)
+			}
+			for _, want := range []string{"No such category", "others/gear/files/big.stl: was skipped", "is a draft, because it has no model", "thing 1, Half a donut, with 2 files"} {
+				if !strings.Contains(stderr, want) {
+					t.Errorf("import folder printed %q, want %q in it", stderr, want)
+				}
+			}
+			out, _, _ = c.try("import", "folder", dir, "--owner", "ada")
+			if !strings.Contains(out, "imported 0 things with 0 files") || !strings.Contains(out, "2 were there already") {
+				t.Errorf("import folder again: %q", out)
+			}
+			out, _, _ = c.try("import", "zip", archive, "--owner", "bob", "--draft")
+			if !strings.Contains(out, "imported 2 things with 2 files") {
+				t.Errorf("import zip: %q", out)
+			}
+			for wrong, says := range map[string]string{
+				"--owner nobody": "does not exist", "--owner ada --license x": `--license "x": must be one of`,
+			} {
+				if _, stderr, err := c.try(append([]string{"import", "folder", dir}, strings.Fields(wrong)...)...); exitStatus(err) != 1 || !strings.Contains(stderr, says) {
+					t.Errorf("import folder %s: %v, %q; want %q", wrong, err, stderr, says)
+				}
+			}
+
+			s := c.serve()
+			u := &user{name: "ada", token: strings.TrimSpace(c.run("token", "create", "ada"))}
+			const query = `{"query": "{ thing(id: 1) { name state license description files { name } } gear: thing(id: 2) { state license tags { name } category { name } } bobs: thing(id: 3) { id } }"}`
+			a, err := newClient(s.url).send(u, http.MethodPost, "/graphql", "application/json", strings.NewReader(query))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got struct {
+				Data json.RawMessage
+			}
+			if err := json.Unmarshal(a.body, &got); err != nil {
+				t.Fatal(err)
+			}
+			const want = `{"thing":{"name":"Half a donut","state":"PUBLISHED","license":"CC_SA","description":"# A donut\n\nHalf of it.","files":[{"name":"LICENSE"},{"name":"donut.stl"}]},` +
+				`"gear":{"state":"DRAFT","license":"PD0","tags":[{"name":"gear"}],"category":{"name":"Tools"}},"bobs":null}`
+			if string(got.Data) != want {
+				t.Errorf("got %s, want %s", a.body, want)
+			}
+			c.stop(s)
+			c.run("fsck")
+		})
+	}
+}
+
+// pack writes the files of a directory into a ZIP archive.
+func pack(t *testing.T, archive, dir string) {
+	t.Helper()
+	f, err := os.Create(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := zip.NewWriter(f)
+	if err := w.AddFS(os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,250 @@
+// Package folder finds things in folders and ZIP archives as people keep them: a folder for each
+// thing, with models, images, a README, a license, and perhaps a metadata file.
+package folder
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Thing is a thing that was found.
+type Thing struct {
+	Path         string // of its folder
+	Name         string
+	Description  string // Markdown; empty if there is no README
+	Instructions string
+	License      string // a code, such as cc-sa; empty if it is unknown
+	Category     string // of the metadata file; may be empty
+	Tags         []string
+	Files        []string // paths of models, images and attachments
+	Notes        []string // what could not be read
+}
+
+// maxText is how much of a README, license or metadata file is read.
+const maxText = 64 << 10
+
+// metadata are the names of metadata files.
+var metadata = []string{"thing.json", "datapackage.json"}
+
+// Things returns the things in a file system. A folder is a thing if it holds a model or a metadata
+// file, itself or in a folder named files or models; everything below it belongs to it. isModel
+// recognizes models by their names. name is the name of the root.
+func Things(fsys fs.FS, name string, isModel func(name string) bool) ([]Thing, error) {
+	var things []Thing
+	err := fs.WalkDir(fsys, ".", func(dir string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case !d.IsDir():
+			return nil
+		case dir != "." && ignored(d.Name()):
+			return fs.SkipDir
+		}
+		is, err := isThing(fsys, dir, isModel)
+		if err != nil || !is {
+			return err
+		}
+		t, err := read(fsys, dir, cmp.Or(strings.TrimPrefix(path.Base(dir), "."), name))
+		if err != nil {
+			return err
+		}
+		things = append(things, t)
+		return fs.SkipDir
+	})
+	return things, err
+}
+
+// ignored reports whether a file or folder is of the operating system or hidden.
+func ignored(name string) bool {
+	return strings.HasPrefix(name, ".") || slices.Contains([]string{"__MACOSX", "Thumbs.db", "desktop.ini"}, name)
+}
+
+func isThing(fsys fs.FS, dir string, isModel func(string) bool) (bool, error) {
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		lower := strings.ToLower(e.Name())
+		switch {
+		case ignored(e.Name()):
+		case !e.IsDir() && (isModel(lower) || slices.Contains(metadata, lower)):
+			return true, nil
+		case e.IsDir() && (lower == "files" || lower == "models"):
+			below, err := fs.ReadDir(fsys, path.Join(dir, e.Name()))
+			if err != nil {
+				return false, err
+			}
+			if slices.ContainsFunc(below, func(e fs.DirEntry) bool { return !e.IsDir() && isModel(strings.ToLower(e.Name())) }) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// read reads the thing in a folder.
+func read(fsys fs.FS, dir, name string) (Thing, error) {
+	t := Thing{Path: dir, Name: strings.TrimSpace(strings.ReplaceAll(name, "_", " "))}
+	var readme, license string
+	var described []byte
+	err := fs.WalkDir(fsys, dir, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case file != dir && ignored(d.Name()) && d.IsDir():
+			return fs.SkipDir
+		case ignored(d.Name()) || !d.Type().IsRegular():
+			return nil
+		}
+		top := path.Dir(file) == dir
+		lower := strings.ToLower(d.Name())
+		stem := strings.TrimSuffix(lower, path.Ext(lower))
+		switch text := path.Ext(lower) == ".md" || path.Ext(lower) == ".txt" || path.Ext(lower) == ""; {
+		case top && text && stem == "readme" && readme == "":
+			readme, err = readText(fsys, file)
+		case top && slices.Contains(metadata, lower) && described == nil:
+			var text string
+			text, err = readText(fsys, file)
+			described = []byte(text)
+		default:
+			t.Files = append(t.Files, file)
+			if top && text && (stem == "license" || stem == "licence" || stem == "copying") {
+				license, err = readText(fsys, file)
+			}
+		}
+		if err != nil {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: %v", file, err))
+		}
+		return nil
+	})
+	if err != nil {
+		return t, err
+	}
+	t.Description = description(readme)
+	// The text of one license mentions others, but not in its title.
+	t.License = cmp.Or(licenseOf(license[:min(len(license), maxTitle)]), licenseOf(license), licenseOf(linesAbout(readme)))
+	if described != nil {
+		if err := t.describe(described); err != nil {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: %v", dir, err))
+		}
+	}
+	return t, nil
+}
+
+// maxTitle is how much of a license is its title.
+const maxTitle = 300
+
+// linesAbout returns the lines of a README that mention a license.
+func linesAbout(readme string) string {
+	var lines strings.Builder
+	for line := range strings.Lines(readme) {
+		if lower := strings.ToLower(line); strings.Contains(lower, "licen") || strings.Contains(lower, "creativecommons") {
+			lines.WriteString(line)
+		}
+	}
+	return lines.String()
+}
+
+// readText reads a text, at most maxText bytes of it, cut at the end of a line.
+func readText(fsys fs.FS, name string) (string, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxText))
+	if err != nil {
+		return "", err
+	}
+	text := string(b)
+	if len(b) == maxText {
+		text = text[:max(strings.LastIndexByte(text, '\n'), 0)]
+	}
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return "", errors.New("is not UTF-8 text")
+	}
+	return strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), nil
+}
+
+// description returns the part of a README that describes the thing. Downloads of some services put
+// a banner and the license before a heading Summary.
+func description(readme string) string {
+	if _, summary, ok := strings.Cut("\n"+readme, "\n# Summary\n"); ok {
+		readme = summary
+	}
+	return strings.TrimSpace(readme)
+}
+
+// describe takes what a metadata file says: fields of Meshyard, or of a Frictionless data package.
+func (t *Thing) describe(text []byte) error {
+	var m struct {
+		Name, Title, Description, Instructions, Category string
+		License                                          string
+		Licenses                                         []struct{ Name, Path, Title string }
+		Tags, Keywords                                   []string
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return fmt.Errorf("the metadata file is invalid: %w", err)
+	}
+	t.Name = cmp.Or(strings.TrimSpace(m.Title), strings.TrimSpace(m.Name), t.Name)
+	t.Description = cmp.Or(m.Description, t.Description)
+	t.Instructions, t.Category = m.Instructions, m.Category
+	t.Tags = append(m.Tags, m.Keywords...)
+	known := licenseOf(m.License)
+	for _, l := range m.Licenses {
+		known = cmp.Or(known, licenseOf(l.Name), licenseOf(l.Path), licenseOf(l.Title))
+	}
+	t.License = cmp.Or(known, t.License)
+	return nil
+}
+
+// licenses recognizes licenses by their names in text. The first match decides, so the more special
+// ones come first.
+var licenses = []struct {
+	code string
+	text *regexp.Regexp
+}{
+	{"cc-nc-sa", creativeCommons("nc", "sa")},
+	{"cc-nc-nd", creativeCommons("nc", "nd")},
+	{"cc-nc", creativeCommons("nc")},
+	{"cc-sa", creativeCommons("sa")},
+	{"cc-nd", creativeCommons("nd")},
+	{"pd0", regexp.MustCompile(`\bcc-?0\b|\bcc-zero\b|publicdomain/zero|public domain|\bpd0\b`)},
+	{"cc", regexp.MustCompile(`^cc$|\bcc[- ]by\b|licenses/by/|creative commons\W+attribution`)},
+	{"lgpl", regexp.MustCompile(`\blgpl|gnu lesser general public|gnu library general public`)},
+	{"gpl", regexp.MustCompile(`\bgpl|gnu general public|gnu\W+gpl`)},
+	{"bsd", regexp.MustCompile(`\bbsd\b|redistribution and use in source and binary forms`)},
+}
+
+// creativeCommons matches a Creative Commons license with conditions, as a code, in the URL of its
+// text, or in words.
+func creativeCommons(conditions ...string) *regexp.Regexp {
+	words := map[string]string{"nc": `non-?\s?commercial`, "sa": `share-?\s?alike`, "nd": `no-?\s?deriv\w*`}
+	short := strings.Join(conditions, "-")
+	long := `attribution`
+	for _, c := range conditions {
+		long += `\W+` + words[c]
+	}
+	return regexp.MustCompile(`^cc-` + short + `$|\bby-` + short + `\b|` + long)
+}
+
+// licenseOf returns the code of the license that a text names, or "".
+func licenseOf(text string) string {
+	text = strings.ToLower(text)
+	for _, l := range licenses {
+		if l.text.MatchString(text) {
+			return l.code
+		}
+	}
+	return ""
+}
