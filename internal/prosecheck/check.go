@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"go/scanner"
 	"go/token"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -62,6 +64,8 @@ func check(name string, text []byte) []string {
 var (
 	directive = regexp.MustCompile(`^//(go:|nolint|export )`)
 	codeSpan  = regexp.MustCompile("`[^`]*`")
+	// fileLink matches a link to a file of the repository: neither a URL nor a path of the server.
+	fileLink = regexp.MustCompile(`\]\(([^)\s:#/][^)\s:#]*)(#[^)\s]*)?\)`)
 )
 
 func checkGo(name string, text []byte) (problems []string) {
@@ -102,6 +106,11 @@ func checkMarkdown(name, text string) (problems []string) {
 		}
 		prose := codeSpan.ReplaceAllString(line, "")
 		problems = append(problems, checkWords(name, i+1, prose)...)
+		for _, link := range fileLink.FindAllStringSubmatch(prose, -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(name), link[1])); err != nil {
+				problems = append(problems, fmt.Sprintf("%s:%d: there is no file %s", name, i+1, link[1]))
+			}
+		}
 		if !strings.HasPrefix(strings.TrimSpace(line), "|") && !strings.HasPrefix(line, "#") && !strings.Contains(line, "](") && !strings.Contains(line, "://") {
 			problems = append(problems, checkLength(name, i+1, line)...)
 		}

@@ -19,6 +19,7 @@ func TestCheck(t *testing.T) {
 		{"Markdown", "a.md", "The user\nand himself.\n", `a.md:2: "himself"`},
 		{"long Markdown", "a.md", long + "\n", "a.md:1: 105 columns"},
 		{"code in Markdown", "a.md", "```\n" + long + "anew\n```\n`anew`\n", ""},
+		{"link", "a.md", "See [the check](check.go#L1), [it](https://a.example/b), [us](/c) and\n[that](gone.md).\n", "a.md:2: there is no file gone.md"},
 		{"description", "a.graphqls", "type A {\n  \"What the staff sees.\"\n  b: Int\n}\n", `a.graphqls:2: "the staff"`},
 		{"block", "a.graphqls", "\"\"\"\nOne.\nSaved for ever.\n\"\"\"\ntype A { b: Int }\n", `a.graphqls:3: "for ever"`},
 		{"field", "a.graphqls", "type A {\n  shelf: Int\n}\n", ""},
