@@ -151,7 +151,11 @@ func (d *describer) inputOf(t *ast.Type) object {
 				words = append(words, row.Code)
 			}
 		}
-		return object{"type": "string", "enum": words}
+		schema := object{"type": "string", "enum": words}
+		if slices.Contains(words, "thing") { // the usual target; tools would show the first word
+			schema["examples"] = []string{"thing"}
+		}
+		return schema
 	case definition.Kind == ast.InputObject:
 		properties, required := object{}, []string{}
 		for _, f := range definition.Fields {
