@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
+	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -205,7 +206,7 @@ func comparePageDepths(ctx context.Context, o options, c *sized) error {
 
 // cursorAt returns the cursor of the entry at a position in a list.
 func (c *sized) cursorAt(ctx context.Context, sort string, place int) (string, error) {
-	r := graphRequest(fmt.Sprintf(`query ($after: String) { things(first: 1, page: %d, sort: %s, after: $after) { pageInfo { endCursor } } }`, place, sort), "")
+	r := graphRequest(fmt.Sprintf(`query ($after: String) { things(first: 1, sort: %s, after: $after) { pageInfo { endCursor } } }`, sort), graph.PageCursor(place))
 	_, body, err := r.send(ctx, c.server.address, c.token)
 	if err != nil {
 		return "", err

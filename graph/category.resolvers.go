@@ -14,8 +14,8 @@ import (
 )
 
 // Things is the resolver for the things field.
-func (r *categoryResolver) Things(ctx context.Context, obj *models.Category, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "Category.things", r.Store.ThingsInCategories(), pageArgs{first, after, last, before, page}, obj, func(c *models.Category) int64 { return c.ID })
+func (r *categoryResolver) Things(ctx context.Context, obj *models.Category, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
+	return thingsOf(ctx, "Category.things", r.Store.ThingsInCategories(), pageArgs{first, after, last, before}, obj, func(c *models.Category) int64 { return c.ID })
 }
 
 // Categories is the resolver for the categories field.

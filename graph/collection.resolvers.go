@@ -25,8 +25,8 @@ func (r *collectionResolver) IsEditable(ctx context.Context, obj *models.Collect
 }
 
 // Things is the resolver for the things field.
-func (r *collectionResolver) Things(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "Collection.things", r.Store.CollectedThings(), pageArgs{first, after, last, before, page}, obj, func(c *models.Collection) int64 { return c.ID })
+func (r *collectionResolver) Things(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
+	return thingsOf(ctx, "Collection.things", r.Store.CollectedThings(), pageArgs{first, after, last, before}, obj, func(c *models.Collection) int64 { return c.ID })
 }
 
 // FeaturedThing is the batch resolver for the featuredThing field.
@@ -91,12 +91,12 @@ func (r *queryResolver) Collection(ctx context.Context, id int64) (*models.Colle
 }
 
 // Collections is the resolver for the collections field.
-func (r *queryResolver) Collections(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*model.CollectionConnection, error) {
+func (r *queryResolver) Collections(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.CollectionConnection, error) {
 	list, err := r.Store.FindCollections(models.Filter{}, models.ByNewest)
 	if err != nil {
 		return nil, err
 	}
-	return collectionsOf(ctx, "collections", list, pageArgs{first, after, last, before, page}, new(root), rootID)
+	return collectionsOf(ctx, "collections", list, pageArgs{first, after, last, before}, new(root), rootID)
 }
 
 // Collections is the batch resolver for the collections field.

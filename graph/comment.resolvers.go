@@ -14,8 +14,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// Author is the batch resolver for the author field.
-func (r *commentResolver) Author(ctx context.Context, objs []*models.Comment) ([]*models.User, error) {
+// Creator is the batch resolver for the creator field.
+func (r *commentResolver) Creator(ctx context.Context, objs []*models.Comment) ([]*models.User, error) {
 	return batch.Load(ctx, objs, loadersOf(ctx).users, func(c *models.Comment) int64 { return c.OwnerID })
 }
 
@@ -40,8 +40,8 @@ func (r *commentResolver) Parent(ctx context.Context, objs []*models.Comment) ([
 }
 
 // Replies is the resolver for the replies field.
-func (r *commentResolver) Replies(ctx context.Context, obj *models.Comment, first *int32, after *string, last *int32, before *string, page *int32) (*model.CommentConnection, error) {
-	return commentsOf(ctx, "Comment.replies", r.Store.Replies(), pageArgs{first, after, last, before, page}, obj, commentID)
+func (r *commentResolver) Replies(ctx context.Context, obj *models.Comment, first *int32, after *string, last *int32, before *string) (*model.CommentConnection, error) {
+	return commentsOf(ctx, "Comment.replies", r.Store.Replies(), pageArgs{first, after, last, before}, obj, commentID)
 }
 
 // CreateComment is the resolver for the createComment field.
@@ -68,8 +68,8 @@ func (r *queryResolver) Comment(ctx context.Context, id int64) (*models.Comment,
 }
 
 // Comments is the resolver for the comments field.
-func (r *queryResolver) Comments(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*model.CommentConnection, error) {
-	return commentsOf(ctx, "comments", r.Store.Comments(), pageArgs{first, after, last, before, page}, new(root), rootID)
+func (r *queryResolver) Comments(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.CommentConnection, error) {
+	return commentsOf(ctx, "comments", r.Store.Comments(), pageArgs{first, after, last, before}, new(root), rootID)
 }
 
 // Comment returns exec.CommentResolver implementation.

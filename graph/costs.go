@@ -130,7 +130,11 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 		}
 	}
 	cost.Entries = min(max(cost.Entries, 1), models.MaxFiles)
-	if page := intArgument(arguments, "page", 1); page > 1 {
+	page := intArgument(arguments, "page", 1) // of a deprecated listing
+	if after, ok := arguments["after"].(string); ok {
+		page = pageNumber(&after)
+	}
+	if page > 1 {
 		cost.Own += min(page, graphqlhttp.MaxCost) * cost.Entries / rowsPerCost
 	}
 	if arguments["filter"] != nil {

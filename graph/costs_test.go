@@ -83,15 +83,15 @@ func TestListLengthsExist(t *testing.T) {
 func TestCost(t *testing.T) {
 	for text, want := range map[string]int{
 		"{__typename}": 1, "{me{id}}": 11,
-		"{things(first:10){nodes{id}}}":                                     11 + 10*2,
-		"query($n:Int){things(first:$n){nodes{id}}}":                        11 + 50*2,
-		"query($m:Int=20){things(first:$m){nodes{id}}}":                     11 + 20*2,
-		"{things(first:10){nodes{creator{things{nodes{id}}}}}}":             11 + 10*(1+1+11+30*2),
-		"{things(first:10){...F}} fragment F on ThingConnection{nodes{id}}": 11 + 10*2,
-		"{things(first:10){totalCount pageInfo{endCursor} nodes{id}}}":      11 + 60 + 2 + 10*2,
-		"{things(first:10,page:101,filter:{isWip:true}){nodes{id}}}":        11 + 101*10/70 + 500 + 10*2,
-		`{search(query:"small lamp",first:10){nodes{__typename}}}`:          211 + 10*2,
-		`{search(first:10){facets(first:5){tags{count}} totalCount}}`:       11 + 2_000 + 5*2 + 300,
+		"{things(first:10){nodes{id}}}":                                        11 + 10*2,
+		"query($n:Int){things(first:$n){nodes{id}}}":                           11 + 50*2,
+		"query($m:Int=20){things(first:$m){nodes{id}}}":                        11 + 20*2,
+		"{things(first:10){nodes{creator{things{nodes{id}}}}}}":                11 + 10*(1+1+11+30*2),
+		"{things(first:10){...F}} fragment F on ThingConnection{nodes{id}}":    11 + 10*2,
+		"{things(first:10){totalCount pageInfo{endCursor} nodes{id}}}":         11 + 60 + 2 + 10*2,
+		"{things(first:10,after:\"page:101\",filter:{isWip:true}){nodes{id}}}": 11 + 101*10/70 + 500 + 10*2,
+		`{search(query:"small lamp",first:10){nodes{__typename}}}`:             211 + 10*2,
+		`{search(first:10){facets(first:5){tags{count}} totalCount}}`:          11 + 2_000 + 5*2 + 300,
 	} {
 		if got := costOf(t, text, map[string]any{"n": 50}); got != want {
 			t.Errorf("%s costs %d, want %d", text, got, want)

@@ -14,13 +14,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// FormattedSize is the resolver for the formattedSize field.
-func (r *fileResolver) FormattedSize(ctx context.Context, obj *models.File) (string, error) {
-	return formatSize(obj.Size), nil
-}
-
-// Owner is the batch resolver for the owner field.
-func (r *fileResolver) Owner(ctx context.Context, objs []*models.File) ([]*models.User, error) {
+// Creator is the batch resolver for the creator field.
+func (r *fileResolver) Creator(ctx context.Context, objs []*models.File) ([]*models.User, error) {
 	return batch.Load(ctx, objs, loadersOf(ctx).users, func(f *models.File) int64 { return f.OwnerID })
 }
 

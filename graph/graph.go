@@ -29,6 +29,7 @@ type Graph struct {
 func New(r *Resolver) *Graph {
 	config := exec.Config{Schema: publicSchema(), Resolvers: r}
 	config.Directives.Auth = r.authorize
+	config.Directives.Null = null
 	generated := exec.NewExecutableSchema(config)
 	return &Graph{resolver: r, schema: exec.NewBreadthFirst(generated, graphqlhttp.ResponseLimit), generated: generated}
 }

@@ -9,35 +9,40 @@ import (
 	"context"
 
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
 )
 
-// AddLike is the resolver for the addLike field.
-func (r *mutationResolver) AddLike(ctx context.Context, input model.AddLikeInput) (*model.AddLikePayload, error) {
-	if err := r.Store.Like(ctx, caller(ctx), *input.Target); err != nil {
-		return nil, err
-	}
-	target, err := r.likeTarget(ctx, *input.Target)
-	return &model.AddLikePayload{Target: target}, err
+// LikeThing is the resolver for the likeThing field.
+func (r *mutationResolver) LikeThing(ctx context.Context, input model.LikeThingInput) (*model.LikeThingPayload, error) {
+	thing, err := r.afterThing(ctx, r.Store.Like, input.ID)
+	return &model.LikeThingPayload{Thing: thing}, err
 }
 
-// RemoveLike is the resolver for the removeLike field.
-func (r *mutationResolver) RemoveLike(ctx context.Context, input model.RemoveLikeInput) (*model.RemoveLikePayload, error) {
-	if err := r.Store.Unlike(ctx, caller(ctx), *input.Target); err != nil {
-		return nil, err
-	}
-	target, err := r.likeTarget(ctx, *input.Target)
-	if models.CodeOf(err) == models.Forbidden {
-		return &model.RemoveLikePayload{}, nil // a like of what is hidden by now
-	}
-	return &model.RemoveLikePayload{Target: target}, err
+// UnlikeThing is the resolver for the unlikeThing field.
+func (r *mutationResolver) UnlikeThing(ctx context.Context, input model.UnlikeThingInput) (*model.UnlikeThingPayload, error) {
+	thing, err := r.afterThing(ctx, r.Store.Unlike, input.ID)
+	return &model.UnlikeThingPayload{Thing: thing}, err
 }
 
-// ToggleLike is the resolver for the toggleLike field.
-func (r *mutationResolver) ToggleLike(ctx context.Context, input model.ToggleLikeInput) (*model.ToggleLikePayload, error) {
-	liked, err := r.Store.ToggleLike(ctx, caller(ctx), *input.Target)
-	if err != nil {
-		return nil, err
-	}
-	return &model.ToggleLikePayload{IsLiked: liked}, nil
+// LikeMake is the resolver for the likeMake field.
+func (r *mutationResolver) LikeMake(ctx context.Context, input model.LikeMakeInput) (*model.LikeMakePayload, error) {
+	make, err := r.afterMake(ctx, r.Store.Like, input.ID)
+	return &model.LikeMakePayload{Make: make}, err
+}
+
+// UnlikeMake is the resolver for the unlikeMake field.
+func (r *mutationResolver) UnlikeMake(ctx context.Context, input model.UnlikeMakeInput) (*model.UnlikeMakePayload, error) {
+	make, err := r.afterMake(ctx, r.Store.Unlike, input.ID)
+	return &model.UnlikeMakePayload{Make: make}, err
+}
+
+// LikeCollection is the resolver for the likeCollection field.
+func (r *mutationResolver) LikeCollection(ctx context.Context, input model.LikeCollectionInput) (*model.LikeCollectionPayload, error) {
+	collection, err := r.afterCollection(ctx, r.Store.Like, input.ID)
+	return &model.LikeCollectionPayload{Collection: collection}, err
+}
+
+// UnlikeCollection is the resolver for the unlikeCollection field.
+func (r *mutationResolver) UnlikeCollection(ctx context.Context, input model.UnlikeCollectionInput) (*model.UnlikeCollectionPayload, error) {
+	collection, err := r.afterCollection(ctx, r.Store.Unlike, input.ID)
+	return &model.UnlikeCollectionPayload{Collection: collection}, err
 }

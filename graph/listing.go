@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/meshyard/meshyard/graph/batch"
@@ -22,10 +21,10 @@ func (r *Resolver) listing(ctx context.Context, sort models.Sort, page, perPage 
 	if err != nil {
 		return nil, err
 	}
-	args := pageArgs{first: &perPage, page: &page, after: after}
-	if after != nil {
-		args.page = nil
+	if after == nil {
+		after = new(PageCursor(int(page)))
 	}
+	args := pageArgs{first: &perPage, after: after}
 	c, err := thingsOf(ctx, thingList(sort), list, args, loadersOf(ctx).root, rootID)
 	if err != nil {
 		return nil, err
@@ -78,14 +77,4 @@ func orEmpty[V any](list []V) []V {
 		return []V{}
 	}
 	return list
-}
-
-// formatSize formats a size in bytes in steps of 1024, rounded down, as the legacy API does.
-func formatSize(n int64) string {
-	unit := 0
-	for n >= 1024 && unit < 4 {
-		n /= 1024
-		unit++
-	}
-	return fmt.Sprintf("%d %s", n, [...]string{"b", "kb", "mb", "gb", "tb"}[unit])
 }

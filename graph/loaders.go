@@ -40,7 +40,7 @@ type sharedLoaders struct {
 	// a moderation entry refers to two users, so it needs two loaders
 	actors     *batch.Loader[*models.User]
 	tagsOf     *batch.Loader[[]*models.Tag]
-	fileCounts *batch.Loader[int64]
+	fileCounts *batch.Loader[map[models.FileKind]int64]
 	popularity *batch.Loader[[]models.PopularityDay]
 	html       map[models.MarkdownText]*batch.Loader[string]
 	filesOn    map[models.TargetType]*batch.Loader[[]*models.File]

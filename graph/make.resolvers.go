@@ -46,13 +46,13 @@ func (r *makeResolver) IsLiked(ctx context.Context, objs []*models.Make) ([]bool
 }
 
 // Comments is the resolver for the comments field.
-func (r *makeResolver) Comments(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) (*model.CommentConnection, error) {
-	return commentsOf(ctx, fmt.Sprint("Make.comments ", rootsOnly), r.Store.CommentsOn(models.OnMake, rootsOnly), pageArgs{first, after, last, before, page}, obj, makeID)
+func (r *makeResolver) Comments(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, rootsOnly bool) (*model.CommentConnection, error) {
+	return commentsOf(ctx, fmt.Sprint("Make.comments ", rootsOnly), r.Store.CommentsOn(models.OnMake, rootsOnly), pageArgs{first, after, last, before}, obj, makeID)
 }
 
 // Likers is the resolver for the likers field.
-func (r *makeResolver) Likers(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, page *int32) (*model.UserConnection, error) {
-	return usersOf(ctx, "Make.likers", r.Store.Likers(models.OnMake), pageArgs{first, after, last, before, page}, obj, makeID)
+func (r *makeResolver) Likers(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error) {
+	return usersOf(ctx, "Make.likers", r.Store.Likers(models.OnMake), pageArgs{first, after, last, before}, obj, makeID)
 }
 
 // CreateMake is the resolver for the createMake field.
@@ -81,8 +81,8 @@ func (r *queryResolver) Make(ctx context.Context, id int64) (*models.Make, error
 }
 
 // Makes is the resolver for the makes field.
-func (r *queryResolver) Makes(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*model.MakeConnection, error) {
-	return makesOf(ctx, "makes", r.Store.Makes(), pageArgs{first, after, last, before, page}, new(root), rootID)
+func (r *queryResolver) Makes(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.MakeConnection, error) {
+	return makesOf(ctx, "makes", r.Store.Makes(), pageArgs{first, after, last, before}, new(root), rootID)
 }
 
 // Make returns exec.MakeResolver implementation.

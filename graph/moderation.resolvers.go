@@ -60,10 +60,10 @@ func (r *mutationResolver) SuspendUser(ctx context.Context, input model.SuspendU
 	return &model.SuspendUserPayload{User: u}, err
 }
 
-// RestoreUser is the resolver for the restoreUser field.
-func (r *mutationResolver) RestoreUser(ctx context.Context, input model.RestoreUserInput) (*model.RestoreUserPayload, error) {
-	u, err := r.Store.RestoreUser(ctx, caller(ctx), input.Username, input.Reason)
-	return &model.RestoreUserPayload{User: u}, err
+// UnsuspendUser is the resolver for the unsuspendUser field.
+func (r *mutationResolver) UnsuspendUser(ctx context.Context, input model.UnsuspendUserInput) (*model.UnsuspendUserPayload, error) {
+	u, err := r.Store.UnsuspendUser(ctx, caller(ctx), input.Username, input.Reason)
+	return &model.UnsuspendUserPayload{User: u}, err
 }
 
 // SetUserRole is the resolver for the setUserRole field.
@@ -85,12 +85,12 @@ func (r *mutationResolver) RestoreThing(ctx context.Context, input model.Restore
 }
 
 // ModerationLog is the resolver for the moderationLog field.
-func (r *queryResolver) ModerationLog(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*model.ModerationEntryConnection, error) {
+func (r *queryResolver) ModerationLog(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.ModerationEntryConnection, error) {
 	list, err := r.Store.ModerationLog(caller(ctx))
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*root, *models.ModerationEntry, *models.ModerationEntry, model.ModerationEntryEdge](ctx, "moderationLog", list, pageArgs{first, after, last, before, page},
+	c, err := connect[*root, *models.ModerationEntry, *models.ModerationEntry, model.ModerationEntryEdge](ctx, "moderationLog", list, pageArgs{first, after, last, before},
 		new(root), rootID, loadersOf(ctx).moderationEntries, same)
 	return &model.ModerationEntryConnection{Connection: c}, err
 }

@@ -56,13 +56,13 @@ func (r *queryResolver) Notification(ctx context.Context, id int64) (*models.Not
 }
 
 // Notifications is the resolver for the notifications field.
-func (r *userResolver) Notifications(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32, unreadOnly bool, since *time.Time) (*model.NotificationConnection, error) {
+func (r *userResolver) Notifications(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, unreadOnly bool, since *time.Time) (*model.NotificationConnection, error) {
 	list, err := r.Store.Notifications(caller(ctx), obj.ID, models.NotificationFilter{UnreadOnly: unreadOnly, Since: since})
 	if err != nil {
 		return nil, err
 	}
 	c, err := connect[*models.User, *models.Notification, *models.Notification, model.NotificationEdge](ctx, fmt.Sprint("User.notifications ", unreadOnly, since), list,
-		pageArgs{first, after, last, before, page}, obj, userID, loadersOf(ctx).notifications, same)
+		pageArgs{first, after, last, before}, obj, userID, loadersOf(ctx).notifications, same)
 	return &model.NotificationConnection{Connection: c}, err
 }
 

@@ -20,7 +20,6 @@ type pageArgs struct {
 	after  *string
 	last   *int32
 	before *string
-	page   *int32
 }
 
 // slice returns the part of the named list that the arguments select.
@@ -45,21 +44,37 @@ func (a pageArgs) slice(list string) (part models.Slice, err error) {
 	default:
 		part.Last = int(*a.last)
 	}
-	if a.page != nil {
-		switch {
-		case a.after != nil || a.before != nil || a.last != nil:
-			return part, apierror.Invalid("page", "page: must not be combined with after, before or last")
-		case *a.page < 1:
-			return part, apierror.Invalid("page", "page: must be at least 1 (got %d)", *a.page).
-				WithFieldCode(apierror.FieldOutOfRange)
-		}
-		part.Offset = int64(*a.page-1) * int64(part.First)
+	if page := pageNumber(a.after); page > 0 && a.before == nil && a.last == nil {
+		part.Offset = int64(page-1) * int64(part.First)
+		return part, nil
 	}
 	if part.After, err = parseCursor(list, "after", a.after); err != nil {
 		return part, err
 	}
 	part.Before, err = parseCursor(list, "before", a.before)
 	return part, err
+}
+
+// pagePrefix begins the cursors of numbered pages, which the REST API and the HTML pages need. They
+// are the one place of the schema where pages have numbers: other clients follow endCursor, which
+// is faster and exact while the list changes.
+const pagePrefix = "page:"
+
+// PageCursor returns the cursor after which a page of `first` entries begins. Pages are counted
+// from 1.
+func PageCursor(page int) string { return pagePrefix + strconv.Itoa(page) }
+
+// pageNumber returns the number of the page that begins after a cursor, or 0 for any other cursor.
+func pageNumber(after *string) int {
+	if after == nil {
+		return 0
+	}
+	digits, ok := strings.CutPrefix(*after, pagePrefix)
+	page, err := strconv.ParseInt(digits, 10, 32)
+	if !ok || err != nil {
+		return 0
+	}
+	return int(page)
 }
 
 // inRange checks an integer argument.

@@ -47,12 +47,12 @@ func (r *statsDayResolver) ThingID(ctx context.Context, obj *models.StatsDay) (*
 }
 
 // RecommendedThings is the resolver for the recommendedThings field.
-func (r *userResolver) RecommendedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
+func (r *userResolver) RecommendedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
 	list, err := r.Store.RecommendedThings(ctx, caller(ctx), obj.ID)
 	if err != nil {
 		return nil, err
 	}
-	return thingsOf(ctx, "User.recommendedThings", list, pageArgs{first, after, last, before, page}, obj, userID)
+	return thingsOf(ctx, "User.recommendedThings", list, pageArgs{first, after, last, before}, obj, userID)
 }
 
 // RecommendedTags is the resolver for the recommendedTags field.

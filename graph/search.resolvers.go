@@ -34,8 +34,8 @@ func (r *creatorFacetResolver) Creator(ctx context.Context, objs []*model.Creato
 }
 
 // Search is the resolver for the search field.
-func (r *queryResolver) Search(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg models.SearchType, filter *models.Filter, sort models.Sort) (*model.SearchConnection, error) {
-	f, at := models.Filter{}, pageArgs{first, after, last, before, page}
+func (r *queryResolver) Search(ctx context.Context, first *int32, after *string, last *int32, before *string, query string, typeArg models.SearchType, filter *models.Filter, sort models.Sort) (*model.SearchConnection, error) {
+	f, at := models.Filter{}, pageArgs{first, after, last, before}
 	if filter != nil {
 		f = *filter
 	}

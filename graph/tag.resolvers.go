@@ -19,18 +19,18 @@ func (r *queryResolver) Tag(ctx context.Context, name string) (*models.Tag, erro
 }
 
 // Tags is the resolver for the tags field.
-func (r *queryResolver) Tags(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, prefix string) (*model.TagConnection, error) {
+func (r *queryResolver) Tags(ctx context.Context, first *int32, after *string, last *int32, before *string, prefix string) (*model.TagConnection, error) {
 	list, err := r.Store.Tags(prefix)
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*root, *models.Tag, *models.Tag, model.TagEdge](ctx, "tags", list, pageArgs{first, after, last, before, page}, new(root), rootID, loadersOf(ctx).tags, same)
+	c, err := connect[*root, *models.Tag, *models.Tag, model.TagEdge](ctx, "tags", list, pageArgs{first, after, last, before}, new(root), rootID, loadersOf(ctx).tags, same)
 	return &model.TagConnection{Connection: c}, err
 }
 
 // Things is the resolver for the things field.
-func (r *tagResolver) Things(ctx context.Context, obj *models.Tag, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "Tag.things", r.Store.ThingsWithTags(), pageArgs{first, after, last, before, page}, obj, func(g *models.Tag) int64 { return g.ID })
+func (r *tagResolver) Things(ctx context.Context, obj *models.Tag, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
+	return thingsOf(ctx, "Tag.things", r.Store.ThingsWithTags(), pageArgs{first, after, last, before}, obj, func(g *models.Tag) int64 { return g.ID })
 }
 
 // Tag returns exec.TagResolver implementation.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -51,15 +52,50 @@ func filesOn[O comparable](ctx context.Context, objects []O, on models.TargetTyp
 	})
 }
 
-// likeTarget returns a thing, a make or a collection that was liked or unliked.
-func (r *Resolver) likeTarget(ctx context.Context, target models.Target) (model.LikeTarget, error) {
-	switch target.Type {
-	case models.OnCollection:
-		return r.Store.Collection(ctx, target.ID)
-	case models.OnMake:
-		return r.Store.Make(ctx, caller(ctx), target.ID)
+// countOf returns how many files have one of the kinds. No list means all kinds.
+func countOf(counts map[models.FileKind]int64, kinds []models.FileKind) (n int32) {
+	for kind, count := range counts {
+		if kinds == nil || slices.Contains(kinds, kind) {
+			n += int32(count)
+		}
 	}
-	return r.Store.Thing(ctx, caller(ctx), target.ID)
+	return n
+}
+
+// markFunc likes or watches a target, or takes that back.
+type markFunc func(context.Context, auth.Caller, models.Target) error
+
+// afterThing calls mark on a thing and returns the thing, or nil if a mark was taken back of one
+// that the caller can no longer see.
+func (r *Resolver) afterThing(ctx context.Context, mark markFunc, id int64) (*models.Thing, error) {
+	if err := mark(ctx, caller(ctx), models.Target{Type: models.OnThing, ID: id}); err != nil {
+		return nil, err
+	}
+	return unlessHidden(r.Store.Thing(ctx, caller(ctx), id))
+}
+
+// afterMake does for makes what afterThing does for things.
+func (r *Resolver) afterMake(ctx context.Context, mark markFunc, id int64) (*models.Make, error) {
+	if err := mark(ctx, caller(ctx), models.Target{Type: models.OnMake, ID: id}); err != nil {
+		return nil, err
+	}
+	return unlessHidden(r.Store.Make(ctx, caller(ctx), id))
+}
+
+// afterCollection does for collections what afterThing does for things.
+func (r *Resolver) afterCollection(ctx context.Context, mark markFunc, id int64) (*models.Collection, error) {
+	if err := mark(ctx, caller(ctx), models.Target{Type: models.OnCollection, ID: id}); err != nil {
+		return nil, err
+	}
+	return r.Store.Collection(ctx, id)
+}
+
+// unlessHidden returns nil for an object that the caller may not see.
+func unlessHidden[O any](object *O, err error) (*O, error) {
+	if models.CodeOf(err) == models.Forbidden {
+		return nil, nil
+	}
+	return object, err
 }
 
 // targets returns the object that each of objects refers to. It takes one statement for each type

@@ -37,8 +37,14 @@ func (r *mutationResolver) DeleteThing(ctx context.Context, input model.DeleteTh
 
 // FeatureThing is the resolver for the featureThing field.
 func (r *mutationResolver) FeatureThing(ctx context.Context, input model.FeatureThingInput) (*model.FeatureThingPayload, error) {
-	t, err := r.Store.FeatureThing(ctx, caller(ctx), input.ID, input.IsFeatured)
+	t, err := r.Store.FeatureThing(ctx, caller(ctx), input.ID, true)
 	return &model.FeatureThingPayload{Thing: t}, err
+}
+
+// UnfeatureThing is the resolver for the unfeatureThing field.
+func (r *mutationResolver) UnfeatureThing(ctx context.Context, input model.UnfeatureThingInput) (*model.UnfeatureThingPayload, error) {
+	t, err := r.Store.FeatureThing(ctx, caller(ctx), input.ID, false)
+	return &model.UnfeatureThingPayload{Thing: t}, err
 }
 
 // Thing is the resolver for the thing field.
@@ -47,7 +53,7 @@ func (r *queryResolver) Thing(ctx context.Context, id int64) (*models.Thing, err
 }
 
 // Things is the resolver for the things field.
-func (r *queryResolver) Things(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32, filter *models.Filter, sort models.Sort) (*model.ThingConnection, error) {
+func (r *queryResolver) Things(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *models.Filter, sort models.Sort) (*model.ThingConnection, error) {
 	f := models.Filter{}
 	if filter != nil {
 		f = *filter
@@ -63,7 +69,7 @@ func (r *queryResolver) Things(ctx context.Context, first *int32, after *string,
 	if f == (models.Filter{}) {
 		on = loadersOf(ctx).root
 	}
-	return thingsOf(ctx, thingList(sort), list, pageArgs{first, after, last, before, page}, on, rootID)
+	return thingsOf(ctx, thingList(sort), list, pageArgs{first, after, last, before}, on, rootID)
 }
 
 // Takedown is the resolver for the takedown field.
@@ -71,7 +77,7 @@ func (r *thingResolver) Takedown(ctx context.Context, obj *models.Thing) (*model
 	if !obj.IsTakenDown() {
 		return nil, nil
 	}
-	return &model.Takedown{Reason: obj.TakedownReason, At: *obj.TakenDownAt}, nil
+	return &model.Takedown{Reason: obj.TakedownReason, CreatedAt: *obj.TakenDownAt}, nil
 }
 
 // Creator is the batch resolver for the creator field.
@@ -118,8 +124,8 @@ func (r *thingResolver) Image(ctx context.Context, objs []*models.Thing) ([]*mod
 }
 
 // FileCount is the batch resolver for the fileCount field.
-func (r *thingResolver) FileCount(ctx context.Context, objs []*models.Thing) ([]int32, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).fileCounts, thingID, func(n int64) int32 { return int32(n) })
+func (r *thingResolver) FileCount(ctx context.Context, objs []*models.Thing, kinds []models.FileKind) ([]int32, error) {
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).fileCounts, thingID, func(counts map[models.FileKind]int64) int32 { return countOf(counts, kinds) })
 }
 
 // IsLiked is the batch resolver for the isLiked field.
@@ -133,28 +139,28 @@ func (r *thingResolver) IsCollected(ctx context.Context, objs []*models.Thing) (
 }
 
 // Ancestors is the resolver for the ancestors field.
-func (r *thingResolver) Ancestors(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "Thing.ancestors", r.Store.Ancestors(caller(ctx)), pageArgs{first, after, last, before, page}, obj, thingID)
+func (r *thingResolver) Ancestors(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
+	return thingsOf(ctx, "Thing.ancestors", r.Store.Ancestors(caller(ctx)), pageArgs{first, after, last, before}, obj, thingID)
 }
 
 // Remixes is the resolver for the remixes field.
-func (r *thingResolver) Remixes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "Thing.remixes", r.Store.Remixes(), pageArgs{first, after, last, before, page}, obj, thingID)
+func (r *thingResolver) Remixes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
+	return thingsOf(ctx, "Thing.remixes", r.Store.Remixes(), pageArgs{first, after, last, before}, obj, thingID)
 }
 
 // Makes is the resolver for the makes field.
-func (r *thingResolver) Makes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*model.MakeConnection, error) {
-	return makesOf(ctx, "Thing.makes", r.Store.MakesOfThings(), pageArgs{first, after, last, before, page}, obj, thingID)
+func (r *thingResolver) Makes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.MakeConnection, error) {
+	return makesOf(ctx, "Thing.makes", r.Store.MakesOfThings(), pageArgs{first, after, last, before}, obj, thingID)
 }
 
 // Comments is the resolver for the comments field.
-func (r *thingResolver) Comments(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) (*model.CommentConnection, error) {
-	return commentsOf(ctx, fmt.Sprint("Thing.comments ", rootsOnly), r.Store.CommentsOn(models.OnThing, rootsOnly), pageArgs{first, after, last, before, page}, obj, thingID)
+func (r *thingResolver) Comments(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, rootsOnly bool) (*model.CommentConnection, error) {
+	return commentsOf(ctx, fmt.Sprint("Thing.comments ", rootsOnly), r.Store.CommentsOn(models.OnThing, rootsOnly), pageArgs{first, after, last, before}, obj, thingID)
 }
 
 // Likers is the resolver for the likers field.
-func (r *thingResolver) Likers(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*model.UserConnection, error) {
-	return usersOf(ctx, "Thing.likers", r.Store.Likers(models.OnThing), pageArgs{first, after, last, before, page}, obj, thingID)
+func (r *thingResolver) Likers(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error) {
+	return usersOf(ctx, "Thing.likers", r.Store.Likers(models.OnThing), pageArgs{first, after, last, before}, obj, thingID)
 }
 
 // Popularity is the batch resolver for the popularity field.

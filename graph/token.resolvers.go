@@ -35,12 +35,12 @@ func (r *mutationResolver) RevokeToken(ctx context.Context, input model.RevokeTo
 }
 
 // Tokens is the resolver for the tokens field.
-func (r *queryResolver) Tokens(ctx context.Context, first *int32, after *string, last *int32, before *string, page *int32) (*model.AccessTokenConnection, error) {
+func (r *queryResolver) Tokens(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.AccessTokenConnection, error) {
 	list, err := r.Store.Tokens(caller(ctx))
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*root, *models.Token, *models.Token, model.AccessTokenEdge](ctx, "tokens", list, pageArgs{first, after, last, before, page}, new(root), rootID, loadersOf(ctx).tokens, same)
+	c, err := connect[*root, *models.Token, *models.Token, model.AccessTokenEdge](ctx, "tokens", list, pageArgs{first, after, last, before}, new(root), rootID, loadersOf(ctx).tokens, same)
 	return &model.AccessTokenConnection{Connection: c}, err
 }
 

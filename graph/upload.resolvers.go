@@ -56,8 +56,9 @@ func (r *mutationResolver) FinalizeFiles(ctx context.Context, input model.Finali
 }
 
 // FinalizeFile is the resolver for the finalizeFile field.
-func (r *mutationResolver) FinalizeFile(ctx context.Context, id int64) (*models.File, error) {
-	return r.Store.FinalizeOne(ctx, caller(ctx), id)
+func (r *mutationResolver) FinalizeFile(ctx context.Context, input model.FinalizeFileInput) (*model.FinalizeFilePayload, error) {
+	f, err := r.Store.FinalizeOne(ctx, caller(ctx), input.ID)
+	return &model.FinalizeFilePayload{File: f}, err
 }
 
 // DeletePendingUpload is the resolver for the deletePendingUpload field.

@@ -41,7 +41,7 @@ func (r *queryResolver) User(ctx context.Context, username string) (*models.User
 
 // Email is the resolver for the email field.
 func (r *userResolver) Email(ctx context.Context, obj *models.User) (*string, error) {
-	if c := caller(ctx); obj.ID != c.UserID || !c.Scopes.Has(auth.Read) {
+	if c := caller(ctx); obj.Email == "" || obj.ID != c.UserID || !c.Scopes.Has(auth.Read) {
 		return nil, nil
 	}
 	return &obj.Email, nil
@@ -52,12 +52,17 @@ func (r *userResolver) BioHTML(ctx context.Context, objs []*models.User) ([]stri
 	return batch.Load(ctx, objs, loadersOf(ctx).html[models.UserBio], userID)
 }
 
+// IsViewer is the resolver for the isViewer field.
+func (r *userResolver) IsViewer(ctx context.Context, obj *models.User) (bool, error) {
+	return obj.ID == caller(ctx).UserID, nil
+}
+
 // Suspension is the resolver for the suspension field.
 func (r *userResolver) Suspension(ctx context.Context, obj *models.User) (*model.Suspension, error) {
 	if c := caller(ctx); obj.SuspendedAt == nil || obj.ID != c.UserID && !c.Staff() {
 		return nil, nil
 	}
-	return &model.Suspension{Reason: obj.SuspensionReason, At: *obj.SuspendedAt}, nil
+	return &model.Suspension{Reason: obj.SuspensionReason, CreatedAt: *obj.SuspendedAt}, nil
 }
 
 // Usage is the batch resolver for the usage field.
@@ -82,52 +87,52 @@ func (r *userResolver) IsFollowed(ctx context.Context, objs []*models.User) ([]b
 }
 
 // Things is the resolver for the things field.
-func (r *userResolver) Things(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "User.things", r.Store.ThingsOfUsers(caller(ctx)), pageArgs{first, after, last, before, page}, obj, userID)
+func (r *userResolver) Things(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
+	return thingsOf(ctx, "User.things", r.Store.ThingsOfUsers(caller(ctx)), pageArgs{first, after, last, before}, obj, userID)
 }
 
 // Makes is the resolver for the makes field.
-func (r *userResolver) Makes(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.MakeConnection, error) {
-	return makesOf(ctx, "User.makes", r.Store.MakesOfUsers(caller(ctx)), pageArgs{first, after, last, before, page}, obj, userID)
+func (r *userResolver) Makes(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.MakeConnection, error) {
+	return makesOf(ctx, "User.makes", r.Store.MakesOfUsers(caller(ctx)), pageArgs{first, after, last, before}, obj, userID)
 }
 
 // LikedThings is the resolver for the likedThings field.
-func (r *userResolver) LikedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "User.likedThings", r.Store.LikedThings(), pageArgs{first, after, last, before, page}, obj, userID)
+func (r *userResolver) LikedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
+	return thingsOf(ctx, "User.likedThings", r.Store.LikedThings(), pageArgs{first, after, last, before}, obj, userID)
 }
 
 // Collections is the resolver for the collections field.
-func (r *userResolver) Collections(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.CollectionConnection, error) {
-	return collectionsOf(ctx, "User.collections", r.Store.CollectionsOf(), pageArgs{first, after, last, before, page}, obj, userID)
+func (r *userResolver) Collections(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.CollectionConnection, error) {
+	return collectionsOf(ctx, "User.collections", r.Store.CollectionsOf(), pageArgs{first, after, last, before}, obj, userID)
 }
 
 // Followers is the resolver for the followers field.
-func (r *userResolver) Followers(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.UserConnection, error) {
-	return usersOf(ctx, "User.followers", r.Store.Followers(), pageArgs{first, after, last, before, page}, obj, userID)
+func (r *userResolver) Followers(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error) {
+	return usersOf(ctx, "User.followers", r.Store.Followers(), pageArgs{first, after, last, before}, obj, userID)
 }
 
 // Following is the resolver for the following field.
-func (r *userResolver) Following(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.UserConnection, error) {
-	return usersOf(ctx, "User.following", r.Store.Following(), pageArgs{first, after, last, before, page}, obj, userID)
+func (r *userResolver) Following(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error) {
+	return usersOf(ctx, "User.following", r.Store.Following(), pageArgs{first, after, last, before}, obj, userID)
 }
 
 // Downloads is the resolver for the downloads field.
-func (r *userResolver) Downloads(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.DownloadConnection, error) {
+func (r *userResolver) Downloads(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.DownloadConnection, error) {
 	list, err := r.Store.Downloads(caller(ctx), obj.ID)
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*models.User, *models.Download, *models.Download, model.DownloadEdge](ctx, "User.downloads", list, pageArgs{first, after, last, before, page}, obj, userID, loadersOf(ctx).downloads, same)
+	c, err := connect[*models.User, *models.Download, *models.Download, model.DownloadEdge](ctx, "User.downloads", list, pageArgs{first, after, last, before}, obj, userID, loadersOf(ctx).downloads, same)
 	return &model.DownloadConnection{Connection: c}, err
 }
 
 // DownloadedThings is the resolver for the downloadedThings field.
-func (r *userResolver) DownloadedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
+func (r *userResolver) DownloadedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
 	list, err := r.Store.DownloadedThings(caller(ctx), obj.ID)
 	if err != nil {
 		return nil, err
 	}
-	return thingsOf(ctx, "User.downloadedThings", list, pageArgs{first, after, last, before, page}, obj, userID)
+	return thingsOf(ctx, "User.downloadedThings", list, pageArgs{first, after, last, before}, obj, userID)
 }
 
 // User returns exec.UserResolver implementation.

@@ -25,29 +25,38 @@ func (r *makeResolver) IsWatched(ctx context.Context, objs []*models.Make) ([]bo
 
 // WatchThing is the resolver for the watchThing field.
 func (r *mutationResolver) WatchThing(ctx context.Context, input model.WatchThingInput) (*model.WatchThingPayload, error) {
-	if err := r.Store.Watch(ctx, caller(ctx), models.Target{Type: models.OnThing, ID: input.ID}); err != nil {
-		return nil, err
-	}
-	t, err := r.Store.Thing(ctx, caller(ctx), input.ID)
-	return &model.WatchThingPayload{Thing: t}, err
+	thing, err := r.afterThing(ctx, r.Store.Watch, input.ID)
+	return &model.WatchThingPayload{Thing: thing}, err
 }
 
 // UnwatchThing is the resolver for the unwatchThing field.
 func (r *mutationResolver) UnwatchThing(ctx context.Context, input model.UnwatchThingInput) (*model.UnwatchThingPayload, error) {
-	if err := r.Store.Unwatch(ctx, caller(ctx), models.Target{Type: models.OnThing, ID: input.ID}); err != nil {
-		return nil, err
-	}
-	t, err := r.Store.Thing(ctx, caller(ctx), input.ID)
-	return &model.UnwatchThingPayload{Thing: t}, err
+	thing, err := r.afterThing(ctx, r.Store.Unwatch, input.ID)
+	return &model.UnwatchThingPayload{Thing: thing}, err
 }
 
-// ToggleWatch is the resolver for the toggleWatch field.
-func (r *mutationResolver) ToggleWatch(ctx context.Context, input model.ToggleWatchInput) (*model.ToggleWatchPayload, error) {
-	watched, err := r.Store.ToggleWatch(ctx, caller(ctx), *input.Target)
-	if err != nil {
-		return nil, err
-	}
-	return &model.ToggleWatchPayload{IsWatched: watched}, nil
+// WatchMake is the resolver for the watchMake field.
+func (r *mutationResolver) WatchMake(ctx context.Context, input model.WatchMakeInput) (*model.WatchMakePayload, error) {
+	make, err := r.afterMake(ctx, r.Store.Watch, input.ID)
+	return &model.WatchMakePayload{Make: make}, err
+}
+
+// UnwatchMake is the resolver for the unwatchMake field.
+func (r *mutationResolver) UnwatchMake(ctx context.Context, input model.UnwatchMakeInput) (*model.UnwatchMakePayload, error) {
+	make, err := r.afterMake(ctx, r.Store.Unwatch, input.ID)
+	return &model.UnwatchMakePayload{Make: make}, err
+}
+
+// WatchCollection is the resolver for the watchCollection field.
+func (r *mutationResolver) WatchCollection(ctx context.Context, input model.WatchCollectionInput) (*model.WatchCollectionPayload, error) {
+	collection, err := r.afterCollection(ctx, r.Store.Watch, input.ID)
+	return &model.WatchCollectionPayload{Collection: collection}, err
+}
+
+// UnwatchCollection is the resolver for the unwatchCollection field.
+func (r *mutationResolver) UnwatchCollection(ctx context.Context, input model.UnwatchCollectionInput) (*model.UnwatchCollectionPayload, error) {
+	collection, err := r.afterCollection(ctx, r.Store.Unwatch, input.ID)
+	return &model.UnwatchCollectionPayload{Collection: collection}, err
 }
 
 // IsWatched is the batch resolver for the isWatched field.
@@ -56,10 +65,10 @@ func (r *thingResolver) IsWatched(ctx context.Context, objs []*models.Thing) ([]
 }
 
 // WatchedThings is the resolver for the watchedThings field.
-func (r *userResolver) WatchedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error) {
+func (r *userResolver) WatchedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
 	list, err := r.Store.WatchedThings(caller(ctx), obj.ID)
 	if err != nil {
 		return nil, err
 	}
-	return thingsOf(ctx, "User.watchedThings", list, pageArgs{first, after, last, before, page}, obj, userID)
+	return thingsOf(ctx, "User.watchedThings", list, pageArgs{first, after, last, before}, obj, userID)
 }

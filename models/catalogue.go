@@ -13,30 +13,37 @@ import (
 
 // Filter says which things, makes, users or collections are wanted; what is zero does not matter.
 type Filter struct {
-	Creator       string     // the creator's name, "me" for the caller; Resolve makes it CreatorID
-	CreatorID     int64      // things, makes, collections
-	CategoryID    int64      // things in that category or one below it
-	Tag           string     // things
-	License       License    // things
-	IsFeatured    *bool      // things
-	IsWIP         *bool      // things
-	IsDerivative  *bool      // things
-	HasMakes      *bool      // things
-	LikedByID     int64      // things
-	MadeByID      int64      // things
-	CollectedByID int64      // things
-	ThingID       int64      // makes
-	PostedAfter   *time.Time // published, or made, at that time or later
-	PostedBefore  *time.Time // earlier than that
-	mayShowDrafts bool       // the creator's own
+	Creator         string     // the creator's name, "me" for the caller; Resolve makes it CreatorID
+	CreatorID       int64      // things, makes, collections
+	CategoryID      int64      // things in that category or one below it
+	Tag             string     // things
+	License         License    // things
+	IsFeatured      *bool      // things
+	IsWIP           *bool      // things
+	IsDerivative    *bool      // things
+	HasMakes        *bool      // things
+	LikedByID       int64      // things
+	MadeByID        int64      // things
+	CollectedByID   int64      // things
+	ThingID         int64      // makes
+	PublishedAfter  *time.Time // published, or made, at that time or later
+	PublishedBefore *time.Time // earlier than that
+	mayShowDrafts   bool       // the creator's own
 }
 
-// Resolve finds the creator that the filter names.
+// noID is the id of no object.
+const noID = -1
+
+// Resolve finds the creator that the filter names. The name of no user matches nothing.
 func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) error {
 	if f.Creator == "" {
 		return nil
 	}
 	u, err := s.User(ctx, caller, f.Creator)
+	if CodeOf(err) == NotFound {
+		f.Creator, f.CreatorID = "", noID // like an unknown tag or category, it matches nothing
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -192,7 +199,7 @@ func (s *Store) FindCollections(f Filter, sort Sort) (List, error) {
 
 // check checks that texts and times are such as a database takes.
 func (f Filter) check() error {
-	for field, at := range map[string]*time.Time{"postedAfter": f.PostedAfter, "postedBefore": f.PostedBefore} {
+	for field, at := range map[string]*time.Time{"publishedAfter": f.PublishedAfter, "publishedBefore": f.PublishedBefore} {
 		if at != nil && (at.UTC().Year() < 1 || at.UTC().Year() > 9999) {
 			return badInput(field, "%s: the year %d is not between 1 and 9999", field, at.UTC().Year()).WithFieldCode(apierror.FieldOutOfRange)
 		}
@@ -208,11 +215,11 @@ func (f Filter) creator(q *bun.SelectQuery, column string) *bun.SelectQuery {
 }
 
 func (f Filter) posted(q *bun.SelectQuery, column string) *bun.SelectQuery {
-	if f.PostedAfter != nil {
-		q = q.Where("? >= ?", bun.Safe(column), f.PostedAfter.UTC())
+	if f.PublishedAfter != nil {
+		q = q.Where("? >= ?", bun.Safe(column), f.PublishedAfter.UTC())
 	}
-	if f.PostedBefore != nil {
-		q = q.Where("? < ?", bun.Safe(column), f.PostedBefore.UTC())
+	if f.PublishedBefore != nil {
+		q = q.Where("? < ?", bun.Safe(column), f.PublishedBefore.UTC())
 	}
 	return q
 }

@@ -48,7 +48,7 @@ func (c *Comment) IsDeleted() bool { return c.DeletedAt != nil }
 // NewComment is what a comment is made of.
 type NewComment struct {
 	Target   *Target // nil: the parent's
-	ParentID *int64  // the comment that it replies to; nil or 0: none
+	ParentID *int64  // the comment that it replies to; nil: none
 	Body     string
 }
 
@@ -65,7 +65,7 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 	c := &Comment{OwnerID: caller.UserID, Body: n.Body, CreatedAt: at, ModifiedAt: at}
 	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		target := n.Target
-		if n.ParentID != nil && *n.ParentID != 0 {
+		if n.ParentID != nil {
 			parent := new(Comment)
 			if err := tx.NewSelect().Model(parent).Where("cm.id = ?", *n.ParentID).Scan(ctx); err != nil {
 				return notFoundIfNoRows(err, "comment", *n.ParentID)

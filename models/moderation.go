@@ -15,12 +15,12 @@ type Action string
 
 // The actions.
 const (
-	SuspendedUser Action = "suspend_user"
-	RestoredUser  Action = "restore_user"
-	SetUserRole   Action = "set_user_role"
-	DeletedUser   Action = "delete_user"
-	TookDownThing Action = "take_down_thing"
-	RestoredThing Action = "restore_thing"
+	SuspendedUser   Action = "suspend_user"
+	UnsuspendedUser Action = "restore_user"
+	SetUserRole     Action = "set_user_role"
+	DeletedUser     Action = "delete_user"
+	TookDownThing   Action = "take_down_thing"
+	RestoredThing   Action = "restore_thing"
 
 	RestoredMake    Action = "restore_make"
 	RestoredComment Action = "restore_comment"
@@ -143,9 +143,9 @@ func (s *Store) SuspendUser(ctx context.Context, caller auth.Caller, name, reaso
 	}, "suspended_at", "suspension_reason")
 }
 
-// RestoreUser ends the suspension of a user.
-func (s *Store) RestoreUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
-	return s.decideOnUser(ctx, caller, name, reason, RestoredUser, func(u *User) { u.SuspendedAt, u.SuspensionReason = nil, "" }, "suspended_at", "suspension_reason")
+// UnsuspendUser ends the suspension of a user.
+func (s *Store) UnsuspendUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
+	return s.decideOnUser(ctx, caller, name, reason, UnsuspendedUser, func(u *User) { u.SuspendedAt, u.SuspensionReason = nil, "" }, "suspended_at", "suspension_reason")
 }
 
 // SetUserRole returns a user another role, for an administrator.

@@ -135,16 +135,23 @@ func (s *Store) ThingsByID(ctx context.Context, ids []int64) (map[int64]*Thing, 
 	return byID(ctx, s.db, ids, func(rows *[]*Thing) *bun.SelectQuery { return selectThings(s.db.read, rows) }, "t.id", func(t *Thing) int64 { return t.ID })
 }
 
-// FileCounts counts the finalized files of things, less their pictures.
-func (s *Store) FileCounts(ctx context.Context, thingIDs []int64) (map[int64]int64, error) {
-	var rows []struct{ ID, N int64 }
+// FileCounts counts the finalized files of things by their kinds.
+func (s *Store) FileCounts(ctx context.Context, thingIDs []int64) (map[int64]map[FileKind]int64, error) {
+	var rows []struct {
+		ID   int64
+		Kind FileKind
+		N    int64
+	}
 	err := s.db.forIDs(ctx, "files of things", thingIDs, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		return s.db.read.NewSelect().Model((*File)(nil)).ColumnExpr("f.target_id AS id, count(*) AS n").
-			Where("f.target_type = ? AND f.target_id ? AND f.state = ? AND f.kind <> ?", OnThing, among, Finalized, Image).Group("f.target_id")
+		return s.db.read.NewSelect().Model((*File)(nil)).ColumnExpr("f.target_id AS id, f.kind, count(*) AS n").
+			Where("f.target_type = ? AND f.target_id ? AND f.state = ?", OnThing, among, Finalized).Group("f.target_id", "f.kind")
 	})
-	counts := make(map[int64]int64, len(rows))
+	counts := make(map[int64]map[FileKind]int64, len(rows))
 	for _, row := range rows {
-		counts[row.ID] = row.N
+		if counts[row.ID] == nil {
+			counts[row.ID] = make(map[FileKind]int64)
+		}
+		counts[row.ID][row.Kind] = row.N
 	}
 	return counts, err
 }

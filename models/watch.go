@@ -36,8 +36,15 @@ func (s *Store) Watch(ctx context.Context, caller auth.Caller, target Target) er
 // none, nothing changes.
 func (s *Store) Unwatch(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		_, err := removeWatch(ctx, tx, caller.UserID, target)
-		return err
+		_, hidden := s.holdLikeable(ctx, tx, caller, target)
+		if hidden != nil && CodeOf(hidden) != Forbidden {
+			return hidden
+		}
+		removed, err := removeWatch(ctx, tx, caller.UserID, target)
+		if err != nil || removed {
+			return err
+		}
+		return hidden
 	})
 }
 

@@ -45,10 +45,11 @@ var lookedAt = answer{write: func(s *server, w http.ResponseWriter, _ *http.Requ
 
 // fileOrImage answers with a picture as an image summary, and with any other file as what it is.
 var fileOrImage = answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
-	f, err := read[*wire.FileSchema](data)
+	payload, err := read[struct{ File *wire.FileSchema }](data)
 	if err != nil {
 		return err
 	}
+	f := payload.File
 	isPicture := f.Kind == "IMAGE"
 	f.Complete(s.URLs)
 	if isPicture && f.DefaultImage != nil {

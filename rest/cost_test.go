@@ -36,8 +36,8 @@ func costs(t *testing.T, perPage int) map[string]int {
 			switch v.Variable {
 			case "per_page":
 				variables[v.Variable] = perPage
-			case "page":
-				variables[v.Variable] = 3
+			case "after":
+				variables[v.Variable] = graph.PageCursor(3)
 			case "term":
 				variables[v.Variable] = "a box for three lamps"
 			}

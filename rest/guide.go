@@ -22,7 +22,7 @@ flags booleans, licences enum values; URLs that the REST API builds from IDs are
 A program that keeps to REST finalizes uploads with ` + "`POST /files/0/FinalizeFiles`" + `, after ` + "`POST /files/0/uploadFile`" + `. The published
 interface marks that operation as deprecated in favour of itself; it stays served.
 
-Lists come in pages by number here, as in the REST API. New programs do better with cursors: ` + "`first`" + ` and ` + "`after`" + ` in place of ` + "`page`" + `, and
+Lists come in pages by number here, as in the REST API. New programs do better with cursors: ` + "`first`" + ` and ` + "`after`" + ` in place of a numbered page, which the layer below the REST API passes as the cursor ` + "`page:2`" + `, and
 ` + "`pageInfo { hasNextPage endCursor }`" + ` in the selection.
 `
 

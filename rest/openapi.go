@@ -107,6 +107,9 @@ func (d *describer) operation(r route, op *operation) object {
 			}
 			continue
 		}
+		if v.Variable == "per_page" && op.variables["after"] != nil { // the number of the page becomes a cursor
+			parameters = append(parameters, parameter("page", in, pageBounds("page", nil)))
+		}
 		parameters = append(parameters, parameter(v.Variable, in, pageBounds(v.Variable, value)))
 	}
 	for _, name := range r.answer.query {
@@ -200,12 +203,12 @@ func (d *describer) responses(r route, op *operation) object {
 // refuses reports whether an operation may be asked what it cannot take: it has parameters besides
 // ids and the numbers of pages.
 func (op *operation) refuses(r route) bool {
-	if slices.Contains([]string{"publishThing", "addLike", "toggleLike", "followUser", "unfollowUser", "deleteFile", "deleteImage", "deleteAccount", "reportSpam", "restoreComment", "finalizeFile"}, op.field.Name) {
+	if slices.Contains([]string{"publishThing", "likeThing", "likeMake", "toggle", "followUser", "unfollowUser", "deleteFile", "deleteImage", "deleteAccount", "reportSpam", "restoreComment", "finalizeFile"}, op.field.Name) {
 		return true
 	}
 	for name, v := range op.variables {
 		inPath := strings.Contains(r.path, "{"+name+"}") && name != "term" && name != "tag" && v.Type.Elem == nil && v.Type.NamedType != "DateTime"
-		if !inPath && !slices.Contains([]string{"page", "per_page", "after"}, name) {
+		if !inPath && !slices.Contains([]string{"per_page", "after"}, name) {
 			return true
 		}
 	}

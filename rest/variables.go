@@ -11,6 +11,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/rest/wire"
 )
@@ -39,21 +40,21 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 			continue
 		}
 		switch page, perPage := pageNumbers(query); name {
-		case "page":
-			if query.Get("after") == "" { // which is more precise
-				variables[name] = page
-			}
-			continue
 		case "per_page":
 			variables[name] = perPage
 			continue
 		case "after":
-			if after := query.Get("after"); after != "" {
+			if after := query.Get("after"); after != "" { // which is more precise than a number
 				variables[name] = after
+			} else if page > 1 {
+				variables[name] = graph.PageCursor(page)
 			}
 			continue
 		}
 		value := given[name]
+		if name == "parent_id" && isZero(value) {
+			value = nil // on the wire, the parent of a comment that is not a reply
+		}
 		if value == nil || value == "" && v.Type.NamedType != "String" {
 			if v.Type.NonNull && v.DefaultValue == nil {
 				return nil, badInput(name, "%s: is missing", name)
@@ -70,6 +71,9 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 	}
 	return variables, nil
 }
+
+// isZero reports whether a value is the id 0.
+func isZero(value any) bool { return value == "0" || value == json.Number("0") }
 
 // setLicense sets the variable of a license. Old programs send licenses that were never documented,
 // so an unknown one is no error: a new thing gets the first license of the table, and for a change

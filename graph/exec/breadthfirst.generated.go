@@ -149,14 +149,6 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Token],
 			},
 		}},
-		"AddLikePayload": {Name: "AddLikePayload", Implements: []string{"AddLikePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
-			"target": {
-				Get: func(object any) any {
-					obj := object.(*model.AddLikePayload)
-					return obj.Target
-				},
-			},
-		}},
 		"AddToCollectionPayload": {Name: "AddToCollectionPayload", Implements: []string{"AddToCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"collection": {
 				Get: func(object any) any {
@@ -258,7 +250,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"things": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Category)
-					return breadthfirst.Value(ec.Resolvers.Category().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.Category().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Category_things_args,
 				Waits: true,
@@ -282,7 +274,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Collection": {Name: "Collection", Implements: []string{"Collection", "LikeTarget", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Collection": {Name: "Collection", Implements: []string{"Collection", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
@@ -332,7 +324,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"things": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Collection)
-					return breadthfirst.Value(ec.Resolvers.Collection().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.Collection().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Collection_things_args,
 				Waits: true,
@@ -364,7 +356,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return model.AppendDateTime(b, v), true
 				},
 			},
-			"modifiedAt": {
+			"updatedAt": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
 					v := obj.ModifiedAt
@@ -441,10 +433,10 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return model.AppendID(b, v), true
 				},
 			},
-			"author": {
+			"creator": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Comment](objects)
-					return breadthfirst.Values(ec.Resolvers.Comment().Author(ctx, objs))
+					return breadthfirst.Values(ec.Resolvers.Comment().Creator(ctx, objs))
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.User],
@@ -494,7 +486,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"replies": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Comment)
-					return breadthfirst.Value(ec.Resolvers.Comment().Replies(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.Comment().Replies(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Comment_replies_args,
 				Waits: true,
@@ -521,7 +513,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return model.AppendDateTime(b, v), true
 				},
 			},
-			"modifiedAt": {
+			"updatedAt": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Comment)
 					v := obj.ModifiedAt
@@ -850,7 +842,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.File],
 			},
-			"at": {
+			"createdAt": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Download)
 					v := obj.CreatedAt
@@ -953,16 +945,6 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return strconv.AppendInt(b, v, 10), true
 				},
 			},
-			"formattedSize": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.File)
-					return breadthfirst.Value(ec.Resolvers.File().FormattedSize(ctx, obj))
-				},
-				Append: func(b []byte, value any) []byte {
-					v := value.(string)
-					return breadthfirst.AppendString(b, v)
-				},
-			},
 			"contentType": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
@@ -991,10 +973,10 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return strconv.AppendInt(b, int64(v), 10), true
 				},
 			},
-			"owner": {
+			"creator": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.File](objects)
-					return breadthfirst.Values(ec.Resolvers.File().Owner(ctx, objs))
+					return breadthfirst.Values(ec.Resolvers.File().Creator(ctx, objs))
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.User],
@@ -1171,6 +1153,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.File],
 			},
 		}},
+		"FinalizeFilePayload": {Name: "FinalizeFilePayload", Implements: []string{"FinalizeFilePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"file": {
+				Get: func(object any) any {
+					obj := object.(*model.FinalizeFilePayload)
+					return obj.File
+				},
+				Nil: breadthfirst.NilPointer[models.File],
+			},
+		}},
 		"FinalizeFilesPayload": {Name: "FinalizeFilesPayload", Implements: []string{"FinalizeFilesPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"files": {
 				Get: func(object any) any {
@@ -1282,7 +1273,34 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Make": {Name: "Make", Implements: []string{"Make", "CommentTarget", "FileTarget", "LikeTarget", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"LikeCollectionPayload": {Name: "LikeCollectionPayload", Implements: []string{"LikeCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"collection": {
+				Get: func(object any) any {
+					obj := object.(*model.LikeCollectionPayload)
+					return obj.Collection
+				},
+				Nil: breadthfirst.NilPointer[models.Collection],
+			},
+		}},
+		"LikeMakePayload": {Name: "LikeMakePayload", Implements: []string{"LikeMakePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"make": {
+				Get: func(object any) any {
+					obj := object.(*model.LikeMakePayload)
+					return obj.Make
+				},
+				Nil: breadthfirst.NilPointer[models.Make],
+			},
+		}},
+		"LikeThingPayload": {Name: "LikeThingPayload", Implements: []string{"LikeThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"thing": {
+				Get: func(object any) any {
+					obj := object.(*model.LikeThingPayload)
+					return obj.Thing
+				},
+				Nil: breadthfirst.NilPointer[models.Thing],
+			},
+		}},
+		"Make": {Name: "Make", Implements: []string{"Make", "CommentTarget", "FileTarget", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
@@ -1390,7 +1408,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"comments": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Make)
-					return breadthfirst.Value(ec.Resolvers.Make().Comments(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32), fc.Args["rootsOnly"].(bool)))
+					return breadthfirst.Value(ec.Resolvers.Make().Comments(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["rootsOnly"].(bool)))
 				},
 				Args:  (*executionContext).field_Make_comments_args,
 				Waits: true,
@@ -1399,7 +1417,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"likers": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Make)
-					return breadthfirst.Value(ec.Resolvers.Make().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.Make().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Make_likers_args,
 				Waits: true,
@@ -1685,7 +1703,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"duplicates": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*model.Mesh)
-					return breadthfirst.Value(ec.Resolvers.Mesh().Duplicates(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.Mesh().Duplicates(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Mesh_duplicates_args,
 				Waits: true,
@@ -1771,7 +1789,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
-			"at": {
+			"createdAt": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.ModerationEntry)
 					v := obj.CreatedAt
@@ -2262,11 +2280,11 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.DeleteImagePayload],
 			},
-			"addLike": {
+			"toggle": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().AddLike(ctx, fc.Args["input"].(model.AddLikeInput)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().Toggle(ctx, fc.Args["input"].(model.ToggleInput)))
 				},
-				Args: (*executionContext).field_Mutation_addLike_args,
+				Args: (*executionContext).field_Mutation_toggle_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
 					directive1 := func(ctx context.Context) (any, error) {
 						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
@@ -2278,13 +2296,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.AddLikePayload],
+				Nil:   breadthfirst.NilPointer[model.TogglePayload],
 			},
-			"removeLike": {
+			"likeThing": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().RemoveLike(ctx, fc.Args["input"].(model.RemoveLikeInput)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().LikeThing(ctx, fc.Args["input"].(model.LikeThingInput)))
 				},
-				Args: (*executionContext).field_Mutation_removeLike_args,
+				Args: (*executionContext).field_Mutation_likeThing_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
 					directive1 := func(ctx context.Context) (any, error) {
 						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
@@ -2296,13 +2314,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.RemoveLikePayload],
+				Nil:   breadthfirst.NilPointer[model.LikeThingPayload],
 			},
-			"toggleLike": {
+			"unlikeThing": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().ToggleLike(ctx, fc.Args["input"].(model.ToggleLikeInput)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().UnlikeThing(ctx, fc.Args["input"].(model.UnlikeThingInput)))
 				},
-				Args: (*executionContext).field_Mutation_toggleLike_args,
+				Args: (*executionContext).field_Mutation_unlikeThing_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
 					directive1 := func(ctx context.Context) (any, error) {
 						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
@@ -2314,7 +2332,79 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.ToggleLikePayload],
+				Nil:   breadthfirst.NilPointer[model.UnlikeThingPayload],
+			},
+			"likeMake": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().LikeMake(ctx, fc.Args["input"].(model.LikeMakeInput)))
+				},
+				Args: (*executionContext).field_Mutation_likeMake_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.LikeMakePayload],
+			},
+			"unlikeMake": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().UnlikeMake(ctx, fc.Args["input"].(model.UnlikeMakeInput)))
+				},
+				Args: (*executionContext).field_Mutation_unlikeMake_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.UnlikeMakePayload],
+			},
+			"likeCollection": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().LikeCollection(ctx, fc.Args["input"].(model.LikeCollectionInput)))
+				},
+				Args: (*executionContext).field_Mutation_likeCollection_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.LikeCollectionPayload],
+			},
+			"unlikeCollection": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().UnlikeCollection(ctx, fc.Args["input"].(model.UnlikeCollectionInput)))
+				},
+				Args: (*executionContext).field_Mutation_unlikeCollection_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.UnlikeCollectionPayload],
 			},
 			"createMake": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2388,11 +2478,11 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.SuspendUserPayload],
 			},
-			"restoreUser": {
+			"unsuspendUser": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().RestoreUser(ctx, fc.Args["input"].(model.RestoreUserInput)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().UnsuspendUser(ctx, fc.Args["input"].(model.UnsuspendUserInput)))
 				},
-				Args: (*executionContext).field_Mutation_restoreUser_args,
+				Args: (*executionContext).field_Mutation_unsuspendUser_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
 					directive1 := func(ctx context.Context) (any, error) {
 						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
@@ -2404,7 +2494,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.RestoreUserPayload],
+				Nil:   breadthfirst.NilPointer[model.UnsuspendUserPayload],
 			},
 			"setUserRole": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2568,6 +2658,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.FeatureThingPayload],
 			},
+			"unfeatureThing": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().UnfeatureThing(ctx, fc.Args["input"].(model.UnfeatureThingInput)))
+				},
+				Args: (*executionContext).field_Mutation_unfeatureThing_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.UnfeatureThingPayload],
+			},
 			"createToken": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					return breadthfirst.Value(ec.Resolvers.Mutation().CreateToken(ctx, fc.Args["input"].(models.NewToken)))
@@ -2660,7 +2768,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"finalizeFile": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().FinalizeFile(ctx, fc.Args["id"].(int64)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().FinalizeFile(ctx, fc.Args["input"].(model.FinalizeFileInput)))
 				},
 				Args: (*executionContext).field_Mutation_finalizeFile_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -2674,7 +2782,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[models.File],
+				Nil:   breadthfirst.NilPointer[model.FinalizeFilePayload],
 			},
 			"deletePendingUpload": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2784,11 +2892,11 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.UnwatchThingPayload],
 			},
-			"toggleWatch": {
+			"watchMake": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().ToggleWatch(ctx, fc.Args["input"].(model.ToggleWatchInput)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().WatchMake(ctx, fc.Args["input"].(model.WatchMakeInput)))
 				},
-				Args: (*executionContext).field_Mutation_toggleWatch_args,
+				Args: (*executionContext).field_Mutation_watchMake_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
 					directive1 := func(ctx context.Context) (any, error) {
 						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
@@ -2800,7 +2908,61 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.ToggleWatchPayload],
+				Nil:   breadthfirst.NilPointer[model.WatchMakePayload],
+			},
+			"unwatchMake": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().UnwatchMake(ctx, fc.Args["input"].(model.UnwatchMakeInput)))
+				},
+				Args: (*executionContext).field_Mutation_unwatchMake_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.UnwatchMakePayload],
+			},
+			"watchCollection": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().WatchCollection(ctx, fc.Args["input"].(model.WatchCollectionInput)))
+				},
+				Args: (*executionContext).field_Mutation_watchCollection_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.WatchCollectionPayload],
+			},
+			"unwatchCollection": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().UnwatchCollection(ctx, fc.Args["input"].(model.UnwatchCollectionInput)))
+				},
+				Args: (*executionContext).field_Mutation_unwatchCollection_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.UnwatchCollectionPayload],
 			},
 		}},
 		"Notification": {Name: "Notification", Implements: []string{"Notification"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -3192,7 +3354,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"collections": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Query().Collections(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.Query().Collections(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_Query_collections_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3228,7 +3390,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"comments": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Query().Comments(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.Query().Comments(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_Query_comments_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3358,7 +3520,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"makes": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Query().Makes(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.Query().Makes(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_Query_makes_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3376,7 +3538,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"moderationLog": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Query().ModerationLog(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.Query().ModerationLog(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_Query_moderationLog_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3453,7 +3615,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"search": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Query().Search(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32), fc.Args["query"].(string), fc.Args["type"].(models.SearchType), fc.Args["filter"].(*models.Filter), fc.Args["sort"].(models.Sort)))
+					return breadthfirst.Value(ec.Resolvers.Query().Search(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["query"].(string), fc.Args["type"].(models.SearchType), fc.Args["filter"].(*models.Filter), fc.Args["sort"].(models.Sort)))
 				},
 				Args: (*executionContext).field_Query_search_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3510,7 +3672,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"tags": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Query().Tags(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32), fc.Args["prefix"].(string)))
+					return breadthfirst.Value(ec.Resolvers.Query().Tags(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["prefix"].(string)))
 				},
 				Args: (*executionContext).field_Query_tags_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3546,7 +3708,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"things": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Query().Things(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32), fc.Args["filter"].(*models.Filter), fc.Args["sort"].(models.Sort)))
+					return breadthfirst.Value(ec.Resolvers.Query().Things(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*models.Filter), fc.Args["sort"].(models.Sort)))
 				},
 				Args: (*executionContext).field_Query_things_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3564,7 +3726,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"tokens": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Query().Tokens(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.Query().Tokens(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_Query_tokens_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3644,14 +3806,6 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Collection],
 			},
 		}},
-		"RemoveLikePayload": {Name: "RemoveLikePayload", Implements: []string{"RemoveLikePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
-			"target": {
-				Get: func(object any) any {
-					obj := object.(*model.RemoveLikePayload)
-					return obj.Target
-				},
-			},
-		}},
 		"RemoveThingsPayload": {Name: "RemoveThingsPayload", Implements: []string{"RemoveThingsPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"thingIds": {
 				Get: func(object any) any {
@@ -3697,15 +3851,6 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Thing
 				},
 				Nil: breadthfirst.NilPointer[models.Thing],
-			},
-		}},
-		"RestoreUserPayload": {Name: "RestoreUserPayload", Implements: []string{"RestoreUserPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
-			"user": {
-				Get: func(object any) any {
-					obj := object.(*model.RestoreUserPayload)
-					return obj.User
-				},
-				Nil: breadthfirst.NilPointer[models.User],
 			},
 		}},
 		"RevokeTokenPayload": {Name: "RevokeTokenPayload", Implements: []string{"RevokeTokenPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -3970,10 +4115,10 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
-			"at": {
+			"createdAt": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.Suspension)
-					v := obj.At
+					v := obj.CreatedAt
 					return model.AppendDateTime(b, v), true
 				},
 			},
@@ -4003,7 +4148,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"things": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Tag)
-					return breadthfirst.Value(ec.Resolvers.Tag().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.Tag().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Tag_things_args,
 				Waits: true,
@@ -4094,15 +4239,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
-			"at": {
+			"createdAt": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.Takedown)
-					v := obj.At
+					v := obj.CreatedAt
 					return model.AppendDateTime(b, v), true
 				},
 			},
 		}},
-		"Thing": {Name: "Thing", Implements: []string{"Thing", "CommentTarget", "FileTarget", "LikeTarget", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Thing": {Name: "Thing", Implements: []string{"Thing", "CommentTarget", "FileTarget", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
@@ -4205,7 +4350,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return strconv.AppendBool(b, v), true
 				},
 			},
-			"isAi": {
+			"isAiGenerated": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.IsAI
@@ -4247,8 +4392,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"fileCount": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
-					return breadthfirst.Values(ec.Resolvers.Thing().FileCount(ctx, objs))
+					return breadthfirst.Values(ec.Resolvers.Thing().FileCount(ctx, objs, fc.Args["kinds"].([]models.FileKind)))
 				},
+				Args:  (*executionContext).field_Thing_fileCount_args,
 				Waits: true,
 				Append: func(b []byte, value any) []byte {
 					v := value.(int32)
@@ -4354,7 +4500,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"ancestors": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Thing)
-					return breadthfirst.Value(ec.Resolvers.Thing().Ancestors(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.Thing().Ancestors(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Thing_ancestors_args,
 				Waits: true,
@@ -4363,7 +4509,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"remixes": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Thing)
-					return breadthfirst.Value(ec.Resolvers.Thing().Remixes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.Thing().Remixes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Thing_remixes_args,
 				Waits: true,
@@ -4372,7 +4518,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"makes": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Thing)
-					return breadthfirst.Value(ec.Resolvers.Thing().Makes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.Thing().Makes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Thing_makes_args,
 				Waits: true,
@@ -4381,7 +4527,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"comments": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Thing)
-					return breadthfirst.Value(ec.Resolvers.Thing().Comments(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32), fc.Args["rootsOnly"].(bool)))
+					return breadthfirst.Value(ec.Resolvers.Thing().Comments(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["rootsOnly"].(bool)))
 				},
 				Args:  (*executionContext).field_Thing_comments_args,
 				Waits: true,
@@ -4390,7 +4536,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"likers": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Thing)
-					return breadthfirst.Value(ec.Resolvers.Thing().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.Thing().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Thing_likers_args,
 				Waits: true,
@@ -4421,7 +4567,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return model.AppendDateTime(b, v), true
 				},
 			},
-			"modifiedAt": {
+			"updatedAt": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.ModifiedAt
@@ -4526,22 +4672,22 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Thing],
 			},
 		}},
-		"ToggleLikePayload": {Name: "ToggleLikePayload", Implements: []string{"ToggleLikePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
-			"isLiked": {
+		"TogglePayload": {Name: "TogglePayload", Implements: []string{"TogglePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"isOn": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.ToggleLikePayload)
-					v := obj.IsLiked
+					obj := object.(*model.TogglePayload)
+					v := obj.IsOn
 					return strconv.AppendBool(b, v), true
 				},
 			},
 		}},
-		"ToggleWatchPayload": {Name: "ToggleWatchPayload", Implements: []string{"ToggleWatchPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
-			"isWatched": {
-				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.ToggleWatchPayload)
-					v := obj.IsWatched
-					return strconv.AppendBool(b, v), true
+		"UnfeatureThingPayload": {Name: "UnfeatureThingPayload", Implements: []string{"UnfeatureThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"thing": {
+				Get: func(object any) any {
+					obj := object.(*model.UnfeatureThingPayload)
+					return obj.Thing
 				},
+				Nil: breadthfirst.NilPointer[models.Thing],
 			},
 		}},
 		"UnfollowUserPayload": {Name: "UnfollowUserPayload", Implements: []string{"UnfollowUserPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -4551,6 +4697,60 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.User
 				},
 				Nil: breadthfirst.NilPointer[models.User],
+			},
+		}},
+		"UnlikeCollectionPayload": {Name: "UnlikeCollectionPayload", Implements: []string{"UnlikeCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"collection": {
+				Get: func(object any) any {
+					obj := object.(*model.UnlikeCollectionPayload)
+					return obj.Collection
+				},
+				Nil: breadthfirst.NilPointer[models.Collection],
+			},
+		}},
+		"UnlikeMakePayload": {Name: "UnlikeMakePayload", Implements: []string{"UnlikeMakePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"make": {
+				Get: func(object any) any {
+					obj := object.(*model.UnlikeMakePayload)
+					return obj.Make
+				},
+				Nil: breadthfirst.NilPointer[models.Make],
+			},
+		}},
+		"UnlikeThingPayload": {Name: "UnlikeThingPayload", Implements: []string{"UnlikeThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"thing": {
+				Get: func(object any) any {
+					obj := object.(*model.UnlikeThingPayload)
+					return obj.Thing
+				},
+				Nil: breadthfirst.NilPointer[models.Thing],
+			},
+		}},
+		"UnsuspendUserPayload": {Name: "UnsuspendUserPayload", Implements: []string{"UnsuspendUserPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"user": {
+				Get: func(object any) any {
+					obj := object.(*model.UnsuspendUserPayload)
+					return obj.User
+				},
+				Nil: breadthfirst.NilPointer[models.User],
+			},
+		}},
+		"UnwatchCollectionPayload": {Name: "UnwatchCollectionPayload", Implements: []string{"UnwatchCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"collection": {
+				Get: func(object any) any {
+					obj := object.(*model.UnwatchCollectionPayload)
+					return obj.Collection
+				},
+				Nil: breadthfirst.NilPointer[models.Collection],
+			},
+		}},
+		"UnwatchMakePayload": {Name: "UnwatchMakePayload", Implements: []string{"UnwatchMakePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"make": {
+				Get: func(object any) any {
+					obj := object.(*model.UnwatchMakePayload)
+					return obj.Make
+				},
+				Nil: breadthfirst.NilPointer[models.Make],
 			},
 		}},
 		"UnwatchThingPayload": {Name: "UnwatchThingPayload", Implements: []string{"UnwatchThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -4762,18 +4962,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.AppendString(b, marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[v]), true
 				},
 			},
-			"isAdmin": {
-				Scalar: func(b []byte, object any) ([]byte, bool) {
+			"isViewer": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
-					v := obj.IsAdmin
-					return strconv.AppendBool(b, v), true
+					return breadthfirst.Value(ec.Resolvers.User().IsViewer(ctx, obj))
 				},
-			},
-			"isModerator": {
-				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.User)
-					v := obj.IsModerator
-					return strconv.AppendBool(b, v), true
+				Append: func(b []byte, value any) []byte {
+					v := value.(bool)
+					return strconv.AppendBool(b, v)
 				},
 			},
 			"role": {
@@ -4873,7 +5069,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"things": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.User().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_things_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -4892,7 +5088,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"makes": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Makes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.User().Makes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_makes_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -4911,7 +5107,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"likedThings": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().LikedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.User().LikedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_likedThings_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -4930,7 +5126,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"collections": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Collections(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.User().Collections(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_collections_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -4949,7 +5145,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"followers": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Followers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.User().Followers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_followers_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -4968,7 +5164,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"following": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Following(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.User().Following(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_following_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -4987,7 +5183,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"downloads": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Downloads(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.User().Downloads(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_downloads_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -5006,7 +5202,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"downloadedThings": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().DownloadedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.User().DownloadedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_downloadedThings_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -5051,7 +5247,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"notifications": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Notifications(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32), fc.Args["unreadOnly"].(bool), fc.Args["since"].(*time.Time)))
+					return breadthfirst.Value(ec.Resolvers.User().Notifications(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["unreadOnly"].(bool), fc.Args["since"].(*time.Time)))
 				},
 				Args: (*executionContext).field_User_notifications_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -5091,7 +5287,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"recommendedThings": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().RecommendedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.User().RecommendedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_recommendedThings_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -5189,7 +5385,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"watchedThings": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().WatchedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32)))
+					return breadthfirst.Value(ec.Resolvers.User().WatchedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_watchedThings_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -5254,6 +5450,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Node
 				},
 				Nil: breadthfirst.NilPointer[models.User],
+			},
+		}},
+		"WatchCollectionPayload": {Name: "WatchCollectionPayload", Implements: []string{"WatchCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"collection": {
+				Get: func(object any) any {
+					obj := object.(*model.WatchCollectionPayload)
+					return obj.Collection
+				},
+				Nil: breadthfirst.NilPointer[models.Collection],
+			},
+		}},
+		"WatchMakePayload": {Name: "WatchMakePayload", Implements: []string{"WatchMakePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"make": {
+				Get: func(object any) any {
+					obj := object.(*model.WatchMakePayload)
+					return obj.Make
+				},
+				Nil: breadthfirst.NilPointer[models.Make],
 			},
 		}},
 		"WatchThingPayload": {Name: "WatchThingPayload", Implements: []string{"WatchThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -5650,32 +5864,6 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				return "Comment", object
 			}
 			panic(fmt.Sprintf("unexpected type %T of FileTarget", value))
-		},
-		"LikeTarget": func(value any) (string, any) {
-			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
-			case *models.Thing:
-				if object == nil {
-					return "Thing", nil
-				}
-				return "Thing", object
-			case models.Make:
-				return "Make", &object
-			case *models.Make:
-				if object == nil {
-					return "Make", nil
-				}
-				return "Make", object
-			case models.Collection:
-				return "Collection", &object
-			case *models.Collection:
-				if object == nil {
-					return "Collection", nil
-				}
-				return "Collection", object
-			}
-			panic(fmt.Sprintf("unexpected type %T of LikeTarget", value))
 		},
 		"NotificationTarget": func(value any) (string, any) {
 			switch object := value.(type) {

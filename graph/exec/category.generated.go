@@ -18,7 +18,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type CategoryResolver interface {
-	Things(ctx context.Context, obj *models.Category, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error)
+	Things(ctx context.Context, obj *models.Category, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -60,14 +60,6 @@ func (ec *executionContext) field_Category_things_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "page",
-		func(ctx context.Context, v any) (*int32, error) {
-			return ec.unmarshalOInt2ᚖint32(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["page"] = arg4
 	return args, nil
 }
 
@@ -241,7 +233,7 @@ func (ec *executionContext) _Category_things(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Category().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32))
+			return ec.Resolvers.Category().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ThingConnection) graphql.Marshaler {

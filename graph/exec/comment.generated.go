@@ -20,13 +20,13 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type CommentResolver interface {
-	Author(ctx context.Context, objs []*models.Comment) ([]*models.User, error)
+	Creator(ctx context.Context, objs []*models.Comment) ([]*models.User, error)
 	Target(ctx context.Context, objs []*models.Comment) ([]model.CommentTarget, error)
 
 	BodyHTML(ctx context.Context, objs []*models.Comment) ([]string, error)
 	Files(ctx context.Context, objs []*models.Comment, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error)
 	Parent(ctx context.Context, objs []*models.Comment) ([]*models.Comment, error)
-	Replies(ctx context.Context, obj *models.Comment, first *int32, after *string, last *int32, before *string, page *int32) (*model.CommentConnection, error)
+	Replies(ctx context.Context, obj *models.Comment, first *int32, after *string, last *int32, before *string) (*model.CommentConnection, error)
 
 	NeedsModeration(ctx context.Context, obj *models.Comment) (bool, error)
 }
@@ -100,14 +100,6 @@ func (ec *executionContext) field_Comment_replies_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "page",
-		func(ctx context.Context, v any) (*int32, error) {
-			return ec.unmarshalOInt2ᚖint32(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["page"] = arg4
 	return args, nil
 }
 
@@ -138,16 +130,16 @@ func (ec *executionContext) fieldContext_Comment_id(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("Comment", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Comment_author(ctx context.Context, field graphql.CollectedField, obj *models.Comment) (ret graphql.Marshaler) {
+func (ec *executionContext) _Comment_creator(ctx context.Context, field graphql.CollectedField, obj *models.Comment) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Comment_author(ctx, field)
+			return ec.fieldContext_Comment_creator(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.resolveBatch_Comment_author(ctx, field, obj)
+			return ec.resolveBatch_Comment_creator(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *models.User) graphql.Marshaler {
@@ -157,7 +149,7 @@ func (ec *executionContext) _Comment_author(ctx context.Context, field graphql.C
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Comment_author(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Comment_creator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Comment",
 		Field:      field,
@@ -169,27 +161,27 @@ func (ec *executionContext) fieldContext_Comment_author(_ context.Context, field
 	}
 	return fc, nil
 }
-func (ec *executionContext) resolveBatch_Comment_author(ctx context.Context, field graphql.CollectedField, obj *models.Comment) (any, error) {
+func (ec *executionContext) resolveBatch_Comment_creator(ctx context.Context, field graphql.CollectedField, obj *models.Comment) (any, error) {
 	resolver := ec.Resolvers.Comment()
 	if batch, ok := graphql.BatchParentsFor[*models.Comment](ctx, "Comment"); ok {
 		result := batch.FieldResult(field, func() (any, error) {
-			return resolver.Author(ctx, batch.Parents)
+			return resolver.Creator(ctx, batch.Parents)
 		})
 		return graphql.ResolveBatchGroupResult[*models.User](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
 			result,
-			"Comment.author",
+			"Comment.creator",
 			batch.IndexMap,
 		)
 	}
-	results, err := resolver.Author(ctx, []*models.Comment{obj})
+	results, err := resolver.Creator(ctx, []*models.Comment{obj})
 	return graphql.ResolveBatchSingleResult[*models.User](
 		ctx,
 		results,
 		err,
-		"Comment.author",
+		"Comment.creator",
 	)
 }
 
@@ -440,7 +432,7 @@ func (ec *executionContext) _Comment_replies(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Comment().Replies(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32))
+			return ec.Resolvers.Comment().Replies(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CommentConnection) graphql.Marshaler {
@@ -543,13 +535,13 @@ func (ec *executionContext) fieldContext_Comment_createdAt(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Comment", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Comment_modifiedAt(ctx context.Context, field graphql.CollectedField, obj *models.Comment) (ret graphql.Marshaler) {
+func (ec *executionContext) _Comment_updatedAt(ctx context.Context, field graphql.CollectedField, obj *models.Comment) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Comment_modifiedAt(ctx, field)
+			return ec.fieldContext_Comment_updatedAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.ModifiedAt, nil
@@ -562,7 +554,7 @@ func (ec *executionContext) _Comment_modifiedAt(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Comment_modifiedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Comment_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Comment", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
@@ -1026,7 +1018,7 @@ func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "author":
+		case "creator":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -1035,7 +1027,7 @@ func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, 
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._Comment_author(ctx, field, obj)
+				res = ec._Comment_creator(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -1274,8 +1266,8 @@ func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "modifiedAt":
-			out.Values[i] = ec._Comment_modifiedAt(ctx, field, obj)
+		case "updatedAt":
+			out.Values[i] = ec._Comment_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

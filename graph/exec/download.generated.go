@@ -141,13 +141,13 @@ func (ec *executionContext) resolveBatch_Download_file(ctx context.Context, fiel
 	)
 }
 
-func (ec *executionContext) _Download_at(ctx context.Context, field graphql.CollectedField, obj *models.Download) (ret graphql.Marshaler) {
+func (ec *executionContext) _Download_createdAt(ctx context.Context, field graphql.CollectedField, obj *models.Download) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Download_at(ctx, field)
+			return ec.fieldContext_Download_createdAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.CreatedAt, nil
@@ -160,7 +160,7 @@ func (ec *executionContext) _Download_at(ctx context.Context, field graphql.Coll
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Download_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Download_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Download", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
@@ -546,8 +546,8 @@ func (ec *executionContext) _Download(ctx context.Context, sel ast.SelectionSet,
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "at":
-			out.Values[i] = ec._Download_at(ctx, field, obj)
+		case "createdAt":
+			out.Values[i] = ec._Download_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

@@ -20,9 +20,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type FileResolver interface {
-	FormattedSize(ctx context.Context, obj *models.File) (string, error)
-
-	Owner(ctx context.Context, objs []*models.File) ([]*models.User, error)
+	Creator(ctx context.Context, objs []*models.File) ([]*models.User, error)
 	Target(ctx context.Context, objs []*models.File) ([]model.FileTarget, error)
 
 	PublicURL(ctx context.Context, obj *models.File) (string, error)
@@ -195,29 +193,6 @@ func (ec *executionContext) fieldContext_File_size(_ context.Context, field grap
 	return graphql.NewScalarFieldContext("File", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
-func (ec *executionContext) _File_formattedSize(ctx context.Context, field graphql.CollectedField, obj *models.File) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_File_formattedSize(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.File().FormattedSize(ctx, obj)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_File_formattedSize(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("File", field, true, true, errors.New("field of type String does not have child fields"))
-}
-
 func (ec *executionContext) _File_contentType(ctx context.Context, field graphql.CollectedField, obj *models.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -310,16 +285,16 @@ func (ec *executionContext) fieldContext_File_rank(_ context.Context, field grap
 	return graphql.NewScalarFieldContext("File", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _File_owner(ctx context.Context, field graphql.CollectedField, obj *models.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_creator(ctx context.Context, field graphql.CollectedField, obj *models.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_File_owner(ctx, field)
+			return ec.fieldContext_File_creator(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.resolveBatch_File_owner(ctx, field, obj)
+			return ec.resolveBatch_File_creator(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *models.User) graphql.Marshaler {
@@ -329,7 +304,7 @@ func (ec *executionContext) _File_owner(ctx context.Context, field graphql.Colle
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_File_owner(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_File_creator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "File",
 		Field:      field,
@@ -341,27 +316,27 @@ func (ec *executionContext) fieldContext_File_owner(_ context.Context, field gra
 	}
 	return fc, nil
 }
-func (ec *executionContext) resolveBatch_File_owner(ctx context.Context, field graphql.CollectedField, obj *models.File) (any, error) {
+func (ec *executionContext) resolveBatch_File_creator(ctx context.Context, field graphql.CollectedField, obj *models.File) (any, error) {
 	resolver := ec.Resolvers.File()
 	if batch, ok := graphql.BatchParentsFor[*models.File](ctx, "File"); ok {
 		result := batch.FieldResult(field, func() (any, error) {
-			return resolver.Owner(ctx, batch.Parents)
+			return resolver.Creator(ctx, batch.Parents)
 		})
 		return graphql.ResolveBatchGroupResult[*models.User](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
 			result,
-			"File.owner",
+			"File.creator",
 			batch.IndexMap,
 		)
 	}
-	results, err := resolver.Owner(ctx, []*models.File{obj})
+	results, err := resolver.Creator(ctx, []*models.File{obj})
 	return graphql.ResolveBatchSingleResult[*models.User](
 		ctx,
 		results,
 		err,
-		"File.owner",
+		"File.creator",
 	)
 }
 
@@ -1151,44 +1126,6 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "formattedSize":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._File_formattedSize(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "contentType":
 			out.Values[i] = ec._File_contentType(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -1209,7 +1146,7 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "owner":
+		case "creator":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -1218,7 +1155,7 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._File_owner(ctx, field, obj)
+				res = ec._File_creator(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

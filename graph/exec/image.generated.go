@@ -5,6 +5,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"sync/atomic"
@@ -388,18 +389,62 @@ func (ec *executionContext) unmarshalInputUpdateImageInput(ctx context.Context, 
 			it.Target = data
 		case "rank":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rank"))
-			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOInt2ᚖint32(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
+				if err != nil {
+					var zeroVal *int32
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *int32
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
 			}
-			it.Rank = data
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*int32); ok {
+				it.Rank = data
+			} else if tmp == nil {
+				it.Rank = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *int32`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "isDefault":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isDefault"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOBoolean2ᚖbool(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
+				if err != nil {
+					var zeroVal *bool
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *bool
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
 			}
-			it.IsDefault = data
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*bool); ok {
+				it.IsDefault = data
+			} else if tmp == nil {
+				it.IsDefault = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *bool`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		}
 	}
 	return it, nil

@@ -4,8 +4,6 @@ package exec
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"sync/atomic"
@@ -26,81 +24,204 @@ import (
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _AddLikePayload_target(ctx context.Context, field graphql.CollectedField, obj *model.AddLikePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _LikeCollectionPayload_collection(ctx context.Context, field graphql.CollectedField, obj *model.LikeCollectionPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AddLikePayload_target(ctx, field)
+			return ec.fieldContext_LikeCollectionPayload_collection(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Target, nil
+			return obj.Collection, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.LikeTarget) graphql.Marshaler {
-			return ec.marshalNLikeTarget2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐLikeTarget(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Collection) graphql.Marshaler {
+			return ec.marshalNCollection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollection(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AddLikePayload_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AddLikePayload", field, false, false, errors.New("field of type LikeTarget does not have child fields"))
+func (ec *executionContext) fieldContext_LikeCollectionPayload_collection(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LikeCollectionPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Collection(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
-func (ec *executionContext) _RemoveLikePayload_target(ctx context.Context, field graphql.CollectedField, obj *model.RemoveLikePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _LikeMakePayload_make(ctx context.Context, field graphql.CollectedField, obj *model.LikeMakePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RemoveLikePayload_target(ctx, field)
+			return ec.fieldContext_LikeMakePayload_make(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Target, nil
+			return obj.Make, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.LikeTarget) graphql.Marshaler {
-			return ec.marshalOLikeTarget2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐLikeTarget(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Make) graphql.Marshaler {
+			return ec.marshalNMake2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐMake(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikeMakePayload_make(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LikeMakePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Make(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LikeThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.LikeThingPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikeThingPayload_thing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Thing, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Thing) graphql.Marshaler {
+			return ec.marshalNThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikeThingPayload_thing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LikeThingPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Thing(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UnlikeCollectionPayload_collection(ctx context.Context, field graphql.CollectedField, obj *model.UnlikeCollectionPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnlikeCollectionPayload_collection(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Collection, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Collection) graphql.Marshaler {
+			return ec.marshalOCollection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollection(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_RemoveLikePayload_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RemoveLikePayload", field, false, false, errors.New("field of type LikeTarget does not have child fields"))
+func (ec *executionContext) fieldContext_UnlikeCollectionPayload_collection(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UnlikeCollectionPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Collection(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
-func (ec *executionContext) _ToggleLikePayload_isLiked(ctx context.Context, field graphql.CollectedField, obj *model.ToggleLikePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UnlikeMakePayload_make(ctx context.Context, field graphql.CollectedField, obj *model.UnlikeMakePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ToggleLikePayload_isLiked(ctx, field)
+			return ec.fieldContext_UnlikeMakePayload_make(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.IsLiked, nil
+			return obj.Make, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Make) graphql.Marshaler {
+			return ec.marshalOMake2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐMake(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
-func (ec *executionContext) fieldContext_ToggleLikePayload_isLiked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ToggleLikePayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+func (ec *executionContext) fieldContext_UnlikeMakePayload_make(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UnlikeMakePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Make(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UnlikeThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.UnlikeThingPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnlikeThingPayload_thing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Thing, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Thing) graphql.Marshaler {
+			return ec.marshalOThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_UnlikeThingPayload_thing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UnlikeThingPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Thing(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputAddLikeInput(ctx context.Context, obj any) (model.AddLikeInput, error) {
-	var it model.AddLikeInput
+func (ec *executionContext) unmarshalInputLikeCollectionInput(ctx context.Context, obj any) (model.LikeCollectionInput, error) {
+	var it model.LikeCollectionInput
 	if obj == nil {
 		return it, nil
 	}
@@ -110,27 +231,27 @@ func (ec *executionContext) unmarshalInputAddLikeInput(ctx context.Context, obj 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"target"}
+	fieldsInOrder := [...]string{"id"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
-		case "target":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
-			data, err := ec.unmarshalNTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx, v)
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Target = data
+			it.ID = data
 		}
 	}
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputRemoveLikeInput(ctx context.Context, obj any) (model.RemoveLikeInput, error) {
-	var it model.RemoveLikeInput
+func (ec *executionContext) unmarshalInputLikeMakeInput(ctx context.Context, obj any) (model.LikeMakeInput, error) {
+	var it model.LikeMakeInput
 	if obj == nil {
 		return it, nil
 	}
@@ -140,27 +261,27 @@ func (ec *executionContext) unmarshalInputRemoveLikeInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"target"}
+	fieldsInOrder := [...]string{"id"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
-		case "target":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
-			data, err := ec.unmarshalNTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx, v)
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Target = data
+			it.ID = data
 		}
 	}
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputToggleLikeInput(ctx context.Context, obj any) (model.ToggleLikeInput, error) {
-	var it model.ToggleLikeInput
+func (ec *executionContext) unmarshalInputLikeThingInput(ctx context.Context, obj any) (model.LikeThingInput, error) {
+	var it model.LikeThingInput
 	if obj == nil {
 		return it, nil
 	}
@@ -170,20 +291,110 @@ func (ec *executionContext) unmarshalInputToggleLikeInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"target"}
+	fieldsInOrder := [...]string{"id"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
-		case "target":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
-			data, err := ec.unmarshalNTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx, v)
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Target = data
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUnlikeCollectionInput(ctx context.Context, obj any) (model.UnlikeCollectionInput, error) {
+	var it model.UnlikeCollectionInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUnlikeMakeInput(ctx context.Context, obj any) (model.UnlikeMakeInput, error) {
+	var it model.UnlikeMakeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUnlikeThingInput(ctx context.Context, obj any) (model.UnlikeThingInput, error) {
+	var it model.UnlikeThingInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
 		}
 	}
 	return it, nil
@@ -193,48 +404,14 @@ func (ec *executionContext) unmarshalInputToggleLikeInput(ctx context.Context, o
 
 // region    ************************** interface.gotpl ***************************
 
-func (ec *executionContext) _LikeTarget(ctx context.Context, sel ast.SelectionSet, obj model.LikeTarget) graphql.Marshaler {
-	switch obj := (obj).(type) {
-	case nil:
-		return graphql.Null
-	case models.Thing:
-		return ec._Thing(ctx, sel, &obj)
-	case *models.Thing:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Thing(ctx, sel, obj)
-	case models.Make:
-		return ec._Make(ctx, sel, &obj)
-	case *models.Make:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Make(ctx, sel, obj)
-	case models.Collection:
-		return ec._Collection(ctx, sel, &obj)
-	case *models.Collection:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Collection(ctx, sel, obj)
-	default:
-		if typedObj, ok := obj.(graphql.Marshaler); ok {
-			return typedObj
-		} else {
-			panic(fmt.Errorf("unexpected type %T; non-generated variants of LikeTarget must implement graphql.Marshaler", obj))
-		}
-	}
-}
-
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
 
-var addLikePayloadImplementors = []string{"AddLikePayload"}
+var likeCollectionPayloadImplementors = []string{"LikeCollectionPayload"}
 
-func (ec *executionContext) _AddLikePayload(ctx context.Context, sel ast.SelectionSet, obj *model.AddLikePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, addLikePayloadImplementors)
+func (ec *executionContext) _LikeCollectionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.LikeCollectionPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, likeCollectionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferredFieldSet := graphql.NewFieldSet(nil)
@@ -242,9 +419,9 @@ func (ec *executionContext) _AddLikePayload(ctx context.Context, sel ast.Selecti
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("AddLikePayload")
-		case "target":
-			out.Values[i] = ec._AddLikePayload_target(ctx, field, obj)
+			out.Values[i] = graphql.MarshalString("LikeCollectionPayload")
+		case "collection":
+			out.Values[i] = ec._LikeCollectionPayload_collection(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -269,10 +446,10 @@ func (ec *executionContext) _AddLikePayload(ctx context.Context, sel ast.Selecti
 	return out
 }
 
-var removeLikePayloadImplementors = []string{"RemoveLikePayload"}
+var likeMakePayloadImplementors = []string{"LikeMakePayload"}
 
-func (ec *executionContext) _RemoveLikePayload(ctx context.Context, sel ast.SelectionSet, obj *model.RemoveLikePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, removeLikePayloadImplementors)
+func (ec *executionContext) _LikeMakePayload(ctx context.Context, sel ast.SelectionSet, obj *model.LikeMakePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, likeMakePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferredFieldSet := graphql.NewFieldSet(nil)
@@ -280,9 +457,85 @@ func (ec *executionContext) _RemoveLikePayload(ctx context.Context, sel ast.Sele
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("RemoveLikePayload")
-		case "target":
-			out.Values[i] = ec._RemoveLikePayload_target(ctx, field, obj)
+			out.Values[i] = graphql.MarshalString("LikeMakePayload")
+		case "make":
+			out.Values[i] = ec._LikeMakePayload_make(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var likeThingPayloadImplementors = []string{"LikeThingPayload"}
+
+func (ec *executionContext) _LikeThingPayload(ctx context.Context, sel ast.SelectionSet, obj *model.LikeThingPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, likeThingPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("LikeThingPayload")
+		case "thing":
+			out.Values[i] = ec._LikeThingPayload_thing(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var unlikeCollectionPayloadImplementors = []string{"UnlikeCollectionPayload"}
+
+func (ec *executionContext) _UnlikeCollectionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UnlikeCollectionPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, unlikeCollectionPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UnlikeCollectionPayload")
+		case "collection":
+			out.Values[i] = ec._UnlikeCollectionPayload_collection(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -307,10 +560,10 @@ func (ec *executionContext) _RemoveLikePayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
-var toggleLikePayloadImplementors = []string{"ToggleLikePayload"}
+var unlikeMakePayloadImplementors = []string{"UnlikeMakePayload"}
 
-func (ec *executionContext) _ToggleLikePayload(ctx context.Context, sel ast.SelectionSet, obj *model.ToggleLikePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, toggleLikePayloadImplementors)
+func (ec *executionContext) _UnlikeMakePayload(ctx context.Context, sel ast.SelectionSet, obj *model.UnlikeMakePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, unlikeMakePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferredFieldSet := graphql.NewFieldSet(nil)
@@ -318,10 +571,48 @@ func (ec *executionContext) _ToggleLikePayload(ctx context.Context, sel ast.Sele
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("ToggleLikePayload")
-		case "isLiked":
-			out.Values[i] = ec._ToggleLikePayload_isLiked(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			out.Values[i] = graphql.MarshalString("UnlikeMakePayload")
+		case "make":
+			out.Values[i] = ec._UnlikeMakePayload_make(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var unlikeThingPayloadImplementors = []string{"UnlikeThingPayload"}
+
+func (ec *executionContext) _UnlikeThingPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UnlikeThingPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, unlikeThingPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UnlikeThingPayload")
+		case "thing":
+			out.Values[i] = ec._UnlikeThingPayload_thing(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -349,57 +640,76 @@ func (ec *executionContext) _ToggleLikePayload(ctx context.Context, sel ast.Sele
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) unmarshalNAddLikeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAddLikeInput(ctx context.Context, v any) (model.AddLikeInput, error) {
-	res, err := ec.unmarshalInputAddLikeInput(ctx, v)
+func (ec *executionContext) unmarshalNLikeCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐLikeCollectionInput(ctx context.Context, v any) (model.LikeCollectionInput, error) {
+	res, err := ec.unmarshalInputLikeCollectionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNLikeTarget2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐLikeTarget(ctx context.Context, sel ast.SelectionSet, v model.LikeTarget) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._LikeTarget(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalNRemoveLikeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveLikeInput(ctx context.Context, v any) (model.RemoveLikeInput, error) {
-	res, err := ec.unmarshalInputRemoveLikeInput(ctx, v)
+func (ec *executionContext) unmarshalNLikeMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐLikeMakeInput(ctx context.Context, v any) (model.LikeMakeInput, error) {
+	res, err := ec.unmarshalInputLikeMakeInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNToggleLikeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐToggleLikeInput(ctx context.Context, v any) (model.ToggleLikeInput, error) {
-	res, err := ec.unmarshalInputToggleLikeInput(ctx, v)
+func (ec *executionContext) unmarshalNLikeThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐLikeThingInput(ctx context.Context, v any) (model.LikeThingInput, error) {
+	res, err := ec.unmarshalInputLikeThingInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOAddLikePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAddLikePayload(ctx context.Context, sel ast.SelectionSet, v *model.AddLikePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._AddLikePayload(ctx, sel, v)
+func (ec *executionContext) unmarshalNUnlikeCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnlikeCollectionInput(ctx context.Context, v any) (model.UnlikeCollectionInput, error) {
+	res, err := ec.unmarshalInputUnlikeCollectionInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOLikeTarget2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐLikeTarget(ctx context.Context, sel ast.SelectionSet, v model.LikeTarget) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._LikeTarget(ctx, sel, v)
+func (ec *executionContext) unmarshalNUnlikeMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnlikeMakeInput(ctx context.Context, v any) (model.UnlikeMakeInput, error) {
+	res, err := ec.unmarshalInputUnlikeMakeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalORemoveLikePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveLikePayload(ctx context.Context, sel ast.SelectionSet, v *model.RemoveLikePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._RemoveLikePayload(ctx, sel, v)
+func (ec *executionContext) unmarshalNUnlikeThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnlikeThingInput(ctx context.Context, v any) (model.UnlikeThingInput, error) {
+	res, err := ec.unmarshalInputUnlikeThingInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOToggleLikePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐToggleLikePayload(ctx context.Context, sel ast.SelectionSet, v *model.ToggleLikePayload) graphql.Marshaler {
+func (ec *executionContext) marshalOLikeCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐLikeCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.LikeCollectionPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
-	return ec._ToggleLikePayload(ctx, sel, v)
+	return ec._LikeCollectionPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOLikeMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐLikeMakePayload(ctx context.Context, sel ast.SelectionSet, v *model.LikeMakePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._LikeMakePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOLikeThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐLikeThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.LikeThingPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._LikeThingPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUnlikeCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnlikeCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.UnlikeCollectionPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UnlikeCollectionPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUnlikeMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnlikeMakePayload(ctx context.Context, sel ast.SelectionSet, v *model.UnlikeMakePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UnlikeMakePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUnlikeThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnlikeThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.UnlikeThingPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UnlikeThingPayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

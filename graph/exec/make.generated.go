@@ -5,6 +5,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"sync/atomic"
@@ -28,8 +29,8 @@ type MakeResolver interface {
 	Image(ctx context.Context, objs []*models.Make) ([]*models.File, error)
 
 	IsLiked(ctx context.Context, objs []*models.Make) ([]bool, error)
-	Comments(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) (*model.CommentConnection, error)
-	Likers(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, page *int32) (*model.UserConnection, error)
+	Comments(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, rootsOnly bool) (*model.CommentConnection, error)
+	Likers(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error)
 
 	IsTakenDown(ctx context.Context, obj *models.Make) (bool, error)
 	Images(ctx context.Context, objs []*models.Make, first int32, ids []int64) ([][]*model.MediaImage, error)
@@ -76,22 +77,14 @@ func (ec *executionContext) field_Make_comments_args(ctx context.Context, rawArg
 		return nil, err
 	}
 	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "page",
-		func(ctx context.Context, v any) (*int32, error) {
-			return ec.unmarshalOInt2ᚖint32(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["page"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "rootsOnly",
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "rootsOnly",
 		func(ctx context.Context, v any) (bool, error) {
 			return ec.unmarshalNBoolean2bool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["rootsOnly"] = arg5
+	args["rootsOnly"] = arg4
 	return args, nil
 }
 
@@ -182,14 +175,6 @@ func (ec *executionContext) field_Make_likers_args(ctx context.Context, rawArgs 
 		return nil, err
 	}
 	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "page",
-		func(ctx context.Context, v any) (*int32, error) {
-			return ec.unmarshalOInt2ᚖint32(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["page"] = arg4
 	return args, nil
 }
 
@@ -779,7 +764,7 @@ func (ec *executionContext) _Make_comments(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Make().Comments(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32), fc.Args["rootsOnly"].(bool))
+			return ec.Resolvers.Make().Comments(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["rootsOnly"].(bool))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CommentConnection) graphql.Marshaler {
@@ -823,7 +808,7 @@ func (ec *executionContext) _Make_likers(ctx context.Context, field graphql.Coll
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Make().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32))
+			return ec.Resolvers.Make().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.UserConnection) graphql.Marshaler {
@@ -1419,18 +1404,62 @@ func (ec *executionContext) unmarshalInputUpdateMakeInput(ctx context.Context, o
 			it.ID = data
 		case "name":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, true)
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
 			}
-			it.Name = data
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.Name = data
+			} else if tmp == nil {
+				it.Name = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "description":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, true)
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
 			}
-			it.Description = data
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.Description = data
+			} else if tmp == nil {
+				it.Description = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		}
 	}
 	return it, nil
@@ -1525,7 +1554,7 @@ func (ec *executionContext) _DeleteMakePayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
-var makeImplementors = []string{"Make", "CommentTarget", "FileTarget", "LikeTarget", "NotificationTarget", "SearchHit"}
+var makeImplementors = []string{"Make", "CommentTarget", "FileTarget", "NotificationTarget", "SearchHit"}
 
 func (ec *executionContext) _Make(ctx context.Context, sel ast.SelectionSet, obj *models.Make) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, makeImplementors)

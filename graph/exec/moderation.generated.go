@@ -339,13 +339,13 @@ func (ec *executionContext) fieldContext_ModerationEntry_reason(_ context.Contex
 	return graphql.NewScalarFieldContext("ModerationEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ModerationEntry_at(ctx context.Context, field graphql.CollectedField, obj *models.ModerationEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _ModerationEntry_createdAt(ctx context.Context, field graphql.CollectedField, obj *models.ModerationEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ModerationEntry_at(ctx, field)
+			return ec.fieldContext_ModerationEntry_createdAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.CreatedAt, nil
@@ -358,7 +358,7 @@ func (ec *executionContext) _ModerationEntry_at(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ModerationEntry_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_ModerationEntry_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ModerationEntry", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
@@ -568,38 +568,6 @@ func (ec *executionContext) fieldContext_RestoreThingPayload_thing(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _RestoreUserPayload_user(ctx context.Context, field graphql.CollectedField, obj *model.RestoreUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RestoreUserPayload_user(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.User, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *models.User) graphql.Marshaler {
-			return ec.marshalNUser2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUser(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RestoreUserPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RestoreUserPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _SetUserRolePayload_user(ctx context.Context, field graphql.CollectedField, obj *model.SetUserRolePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -687,16 +655,16 @@ func (ec *executionContext) fieldContext_Suspension_reason(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Suspension", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Suspension_at(ctx context.Context, field graphql.CollectedField, obj *model.Suspension) (ret graphql.Marshaler) {
+func (ec *executionContext) _Suspension_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Suspension) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Suspension_at(ctx, field)
+			return ec.fieldContext_Suspension_createdAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.At, nil
+			return obj.CreatedAt, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
@@ -706,7 +674,7 @@ func (ec *executionContext) _Suspension_at(ctx context.Context, field graphql.Co
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Suspension_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Suspension_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Suspension", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
@@ -765,16 +733,16 @@ func (ec *executionContext) fieldContext_Takedown_reason(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Takedown", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Takedown_at(ctx context.Context, field graphql.CollectedField, obj *model.Takedown) (ret graphql.Marshaler) {
+func (ec *executionContext) _Takedown_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Takedown) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Takedown_at(ctx, field)
+			return ec.fieldContext_Takedown_createdAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.At, nil
+			return obj.CreatedAt, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
@@ -784,8 +752,40 @@ func (ec *executionContext) _Takedown_at(ctx context.Context, field graphql.Coll
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Takedown_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Takedown_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Takedown", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _UnsuspendUserPayload_user(ctx context.Context, field graphql.CollectedField, obj *model.UnsuspendUserPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnsuspendUserPayload_user(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.User, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.User) graphql.Marshaler {
+			return ec.marshalNUser2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUser(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UnsuspendUserPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UnsuspendUserPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 // endregion **************************** field.gotpl *****************************
@@ -817,43 +817,6 @@ func (ec *executionContext) unmarshalInputRestoreThingInput(ctx context.Context,
 				return it, err
 			}
 			it.ID = data
-		case "reason":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Reason = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputRestoreUserInput(ctx context.Context, obj any) (model.RestoreUserInput, error) {
-	var it model.RestoreUserInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"username", "reason"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "username":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("username"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Username = data
 		case "reason":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
 			data, err := ec.unmarshalNString2string(ctx, v)
@@ -972,6 +935,43 @@ func (ec *executionContext) unmarshalInputTakeDownThingInput(ctx context.Context
 				return it, err
 			}
 			it.ID = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUnsuspendUserInput(ctx context.Context, obj any) (model.UnsuspendUserInput, error) {
+	var it model.UnsuspendUserInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"username", "reason"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "username":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("username"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Username = data
 		case "reason":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
 			data, err := ec.unmarshalNString2string(ctx, v)
@@ -1247,8 +1247,8 @@ func (ec *executionContext) _ModerationEntry(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "at":
-			out.Values[i] = ec._ModerationEntry_at(ctx, field, obj)
+		case "createdAt":
+			out.Values[i] = ec._ModerationEntry_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -1440,44 +1440,6 @@ func (ec *executionContext) _RestoreThingPayload(ctx context.Context, sel ast.Se
 	return out
 }
 
-var restoreUserPayloadImplementors = []string{"RestoreUserPayload"}
-
-func (ec *executionContext) _RestoreUserPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RestoreUserPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, restoreUserPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("RestoreUserPayload")
-		case "user":
-			out.Values[i] = ec._RestoreUserPayload_user(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var setUserRolePayloadImplementors = []string{"SetUserRolePayload"}
 
 func (ec *executionContext) _SetUserRolePayload(ctx context.Context, sel ast.SelectionSet, obj *model.SetUserRolePayload) graphql.Marshaler {
@@ -1571,8 +1533,8 @@ func (ec *executionContext) _Suspension(ctx context.Context, sel ast.SelectionSe
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "at":
-			out.Values[i] = ec._Suspension_at(ctx, field, obj)
+		case "createdAt":
+			out.Values[i] = ec._Suspension_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1652,8 +1614,46 @@ func (ec *executionContext) _Takedown(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "at":
-			out.Values[i] = ec._Takedown_at(ctx, field, obj)
+		case "createdAt":
+			out.Values[i] = ec._Takedown_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var unsuspendUserPayloadImplementors = []string{"UnsuspendUserPayload"}
+
+func (ec *executionContext) _UnsuspendUserPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UnsuspendUserPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, unsuspendUserPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UnsuspendUserPayload")
+		case "user":
+			out.Values[i] = ec._UnsuspendUserPayload_user(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1702,7 +1702,7 @@ func (ec *executionContext) marshalNModerationAction2githubᚗcomᚋmeshyardᚋm
 var (
 	unmarshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction = map[string]models.Action{
 		"SUSPEND_USER":    models.SuspendedUser,
-		"RESTORE_USER":    models.RestoredUser,
+		"UNSUSPEND_USER":  models.UnsuspendedUser,
 		"SET_USER_ROLE":   models.SetUserRole,
 		"TAKE_DOWN_THING": models.TookDownThing,
 		"RESTORE_THING":   models.RestoredThing,
@@ -1716,7 +1716,7 @@ var (
 	}
 	marshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction = map[models.Action]string{
 		models.SuspendedUser:   "SUSPEND_USER",
-		models.RestoredUser:    "RESTORE_USER",
+		models.UnsuspendedUser: "UNSUSPEND_USER",
 		models.SetUserRole:     "SET_USER_ROLE",
 		models.TookDownThing:   "TAKE_DOWN_THING",
 		models.RestoredThing:   "RESTORE_THING",
@@ -1788,11 +1788,6 @@ func (ec *executionContext) unmarshalNRestoreThingInput2githubᚗcomᚋmeshyard�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNRestoreUserInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRestoreUserInput(ctx context.Context, v any) (model.RestoreUserInput, error) {
-	res, err := ec.unmarshalInputRestoreUserInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, v any) (auth.Role, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[tmp]
@@ -1838,6 +1833,11 @@ func (ec *executionContext) unmarshalNTakeDownThingInput2githubᚗcomᚋmeshyard
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNUnsuspendUserInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnsuspendUserInput(ctx context.Context, v any) (model.UnsuspendUserInput, error) {
+	res, err := ec.unmarshalInputUnsuspendUserInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalOModerationEntryConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐModerationEntryConnection(ctx context.Context, sel ast.SelectionSet, v *model.ModerationEntryConnection) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -1850,13 +1850,6 @@ func (ec *executionContext) marshalORestoreThingPayload2ᚖgithubᚗcomᚋmeshya
 		return graphql.Null
 	}
 	return ec._RestoreThingPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalORestoreUserPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRestoreUserPayload(ctx context.Context, sel ast.SelectionSet, v *model.RestoreUserPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._RestoreUserPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, v any) (*auth.Role, error) {
@@ -1924,6 +1917,13 @@ func (ec *executionContext) marshalOTakedown2ᚖgithubᚗcomᚋmeshyardᚋmeshya
 		return graphql.Null
 	}
 	return ec._Takedown(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUnsuspendUserPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnsuspendUserPayload(ctx context.Context, sel ast.SelectionSet, v *model.UnsuspendUserPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UnsuspendUserPayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

@@ -19,7 +19,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type MeshResolver interface {
-	Duplicates(ctx context.Context, obj *model.Mesh, first *int32, after *string, last *int32, before *string, page *int32) (*model.FileConnection, error)
+	Duplicates(ctx context.Context, obj *model.Mesh, first *int32, after *string, last *int32, before *string) (*model.FileConnection, error)
 }
 type SubscriptionResolver interface {
 	FileProcessing(ctx context.Context, id int64) (<-chan *model.Processing, error)
@@ -64,14 +64,6 @@ func (ec *executionContext) field_Mesh_duplicates_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "page",
-		func(ctx context.Context, v any) (*int32, error) {
-			return ec.unmarshalOInt2ᚖint32(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["page"] = arg4
 	return args, nil
 }
 
@@ -672,7 +664,7 @@ func (ec *executionContext) _Mesh_duplicates(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mesh().Duplicates(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32))
+			return ec.Resolvers.Mesh().Duplicates(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.FileConnection) graphql.Marshaler {

@@ -53,6 +53,7 @@ type ResolverRoot interface {
 
 type DirectiveRoot struct {
 	Auth func(ctx context.Context, obj any, next graphql.Resolver, scope auth.Scope) (res any, err error)
+	Null func(ctx context.Context, obj any, next graphql.Resolver, clears bool) (res any, err error)
 }
 
 type ComplexityRoot struct {
@@ -79,10 +80,6 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
-	AddLikePayload struct {
-		Target func(childComplexity int) int
-	}
-
 	AddToCollectionPayload struct {
 		Collection func(childComplexity int) int
 	}
@@ -103,7 +100,7 @@ type ComplexityRoot struct {
 		Parent     func(childComplexity int) int
 		Slug       func(childComplexity int) int
 		ThingCount func(childComplexity int) int
-		Things     func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Things     func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 	}
 
 	CategoryFacet struct {
@@ -123,7 +120,7 @@ type ComplexityRoot struct {
 		ModifiedAt    func(childComplexity int) int
 		Name          func(childComplexity int) int
 		ThingCount    func(childComplexity int) int
-		Things        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Things        func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 	}
 
 	CollectionConnection struct {
@@ -139,17 +136,17 @@ type ComplexityRoot struct {
 	}
 
 	Comment struct {
-		Author          func(childComplexity int) int
 		Body            func(childComplexity int) int
 		BodyHTML        func(childComplexity int) int
 		CreatedAt       func(childComplexity int) int
+		Creator         func(childComplexity int) int
 		Files           func(childComplexity int, first int32, kinds []models.FileKind, ids []int64) int
 		ID              func(childComplexity int) int
 		IsDeleted       func(childComplexity int) int
 		ModifiedAt      func(childComplexity int) int
 		NeedsModeration func(childComplexity int) int
 		Parent          func(childComplexity int) int
-		Replies         func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Replies         func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		ReplyCount      func(childComplexity int) int
 		Target          func(childComplexity int) int
 	}
@@ -274,11 +271,11 @@ type ComplexityRoot struct {
 	File struct {
 		ContentType   func(childComplexity int) int
 		CreatedAt     func(childComplexity int) int
+		Creator       func(childComplexity int) int
 		DirectURL     func(childComplexity int) int
 		DownloadCount func(childComplexity int) int
 		ExpiresAt     func(childComplexity int) int
 		FinalizedAt   func(childComplexity int) int
-		FormattedSize func(childComplexity int) int
 		GlbURL        func(childComplexity int) int
 		ID            func(childComplexity int) int
 		Image         func(childComplexity int) int
@@ -286,7 +283,6 @@ type ComplexityRoot struct {
 		MD5           func(childComplexity int) int
 		Mesh          func(childComplexity int) int
 		Name          func(childComplexity int) int
-		Owner         func(childComplexity int) int
 		Processing    func(childComplexity int) int
 		PublicURL     func(childComplexity int) int
 		Rank          func(childComplexity int) int
@@ -308,6 +304,10 @@ type ComplexityRoot struct {
 	FileEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	FinalizeFilePayload struct {
+		File func(childComplexity int) int
 	}
 
 	FinalizeFilesPayload struct {
@@ -345,9 +345,21 @@ type ComplexityRoot struct {
 		License func(childComplexity int) int
 	}
 
+	LikeCollectionPayload struct {
+		Collection func(childComplexity int) int
+	}
+
+	LikeMakePayload struct {
+		Make func(childComplexity int) int
+	}
+
+	LikeThingPayload struct {
+		Thing func(childComplexity int) int
+	}
+
 	Make struct {
 		CommentCount     func(childComplexity int) int
-		Comments         func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) int
+		Comments         func(childComplexity int, first *int32, after *string, last *int32, before *string, rootsOnly bool) int
 		CreatedAt        func(childComplexity int) int
 		Creator          func(childComplexity int) int
 		DefaultImage     func(childComplexity int) int
@@ -361,7 +373,7 @@ type ComplexityRoot struct {
 		IsTakenDown      func(childComplexity int) int
 		IsWatched        func(childComplexity int) int
 		LikeCount        func(childComplexity int) int
-		Likers           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Likers           func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Name             func(childComplexity int) int
 		PublishedAt      func(childComplexity int) int
 		RootCommentCount func(childComplexity int) int
@@ -400,7 +412,7 @@ type ComplexityRoot struct {
 		Area        func(childComplexity int) int
 		Components  func(childComplexity int) int
 		Decimated   func(childComplexity int) int
-		Duplicates  func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Duplicates  func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Fingerprint func(childComplexity int) int
 		Format      func(childComplexity int) int
 		Manifold    func(childComplexity int) int
@@ -444,7 +456,6 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
-		AddLike               func(childComplexity int, input model.AddLikeInput) int
 		AddToCollection       func(childComplexity int, input model.AddToCollectionInput) int
 		CreateApplication     func(childComplexity int, input models.NewApplication) int
 		CreateCollection      func(childComplexity int, input models.NewCollection) int
@@ -463,30 +474,37 @@ type ComplexityRoot struct {
 		DeletePendingUpload   func(childComplexity int, input model.DeletePendingUploadInput) int
 		DeleteThing           func(childComplexity int, input model.DeleteThingInput) int
 		FeatureThing          func(childComplexity int, input model.FeatureThingInput) int
-		FinalizeFile          func(childComplexity int, id int64) int
+		FinalizeFile          func(childComplexity int, input model.FinalizeFileInput) int
 		FinalizeFiles         func(childComplexity int, input model.FinalizeFilesInput) int
 		FollowUser            func(childComplexity int, input model.FollowUserInput) int
+		LikeCollection        func(childComplexity int, input model.LikeCollectionInput) int
+		LikeMake              func(childComplexity int, input model.LikeMakeInput) int
+		LikeThing             func(childComplexity int, input model.LikeThingInput) int
 		MarkNotificationsRead func(childComplexity int, input model.MarkNotificationsReadInput) int
 		MoveThings            func(childComplexity int, input models.MoveThings) int
 		PublishThing          func(childComplexity int, input model.PublishThingInput) int
 		RecordDownload        func(childComplexity int, input model.RecordDownloadInput) int
 		RemoveFromCollection  func(childComplexity int, input model.RemoveFromCollectionInput) int
-		RemoveLike            func(childComplexity int, input model.RemoveLikeInput) int
 		RemoveThings          func(childComplexity int, input model.RemoveThingsInput) int
 		ReportSpam            func(childComplexity int, input model.ReportSpamInput) int
 		RestoreComment        func(childComplexity int, input model.RestoreCommentInput) int
 		RestoreMake           func(childComplexity int, input model.RestoreMakeInput) int
 		RestoreThing          func(childComplexity int, input model.RestoreThingInput) int
-		RestoreUser           func(childComplexity int, input model.RestoreUserInput) int
 		RevokeToken           func(childComplexity int, input model.RevokeTokenInput) int
 		SetUserRole           func(childComplexity int, input model.SetUserRoleInput) int
 		StageUpload           func(childComplexity int, input model.StageUploadInput) int
 		StageUserImage        func(childComplexity int, input model.StageUserImageInput) int
 		SuspendUser           func(childComplexity int, input model.SuspendUserInput) int
 		TakeDownThing         func(childComplexity int, input model.TakeDownThingInput) int
-		ToggleLike            func(childComplexity int, input model.ToggleLikeInput) int
-		ToggleWatch           func(childComplexity int, input model.ToggleWatchInput) int
+		Toggle                func(childComplexity int, input model.ToggleInput) int
+		UnfeatureThing        func(childComplexity int, input model.UnfeatureThingInput) int
 		UnfollowUser          func(childComplexity int, input model.UnfollowUserInput) int
+		UnlikeCollection      func(childComplexity int, input model.UnlikeCollectionInput) int
+		UnlikeMake            func(childComplexity int, input model.UnlikeMakeInput) int
+		UnlikeThing           func(childComplexity int, input model.UnlikeThingInput) int
+		UnsuspendUser         func(childComplexity int, input model.UnsuspendUserInput) int
+		UnwatchCollection     func(childComplexity int, input model.UnwatchCollectionInput) int
+		UnwatchMake           func(childComplexity int, input model.UnwatchMakeInput) int
 		UnwatchThing          func(childComplexity int, input model.UnwatchThingInput) int
 		UpdateCollection      func(childComplexity int, input models.CollectionChange) int
 		UpdateComment         func(childComplexity int, input model.UpdateCommentInput) int
@@ -496,6 +514,8 @@ type ComplexityRoot struct {
 		UpdateProfile         func(childComplexity int, input models.ProfileChange) int
 		UpdateThing           func(childComplexity int, input models.ThingChange) int
 		UploadFile            func(childComplexity int, input model.UploadFileInput) int
+		WatchCollection       func(childComplexity int, input model.WatchCollectionInput) int
+		WatchMake             func(childComplexity int, input model.WatchMakeInput) int
 		WatchThing            func(childComplexity int, input model.WatchThingInput) int
 	}
 
@@ -565,28 +585,28 @@ type ComplexityRoot struct {
 		Categories      func(childComplexity int) int
 		Category        func(childComplexity int, slug string) int
 		Collection      func(childComplexity int, id int64) int
-		Collections     func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Collections     func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Comment         func(childComplexity int, id int64) int
-		Comments        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Comments        func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		DeprecatedCalls func(childComplexity int, first int32) int
 		Featured        func(childComplexity int, page int32, perPage int32, after *string) int
 		File            func(childComplexity int, id int64) int
 		Make            func(childComplexity int, id int64) int
-		Makes           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Makes           func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Me              func(childComplexity int) int
-		ModerationLog   func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		ModerationLog   func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Newest          func(childComplexity int, page int32, perPage int32, after *string) int
 		Notification    func(childComplexity int, id int64) int
 		Popular         func(childComplexity int, page int32, perPage int32, after *string) int
 		RandomThings    func(childComplexity int, first int32) int
 		RenderMarkdown  func(childComplexity int, text string) int
-		Search          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, query string, typeArg models.SearchType, filter *models.Filter, sort models.Sort) int
+		Search          func(childComplexity int, first *int32, after *string, last *int32, before *string, query string, typeArg models.SearchType, filter *models.Filter, sort models.Sort) int
 		Suggestions     func(childComplexity int, query string, first int32) int
 		Tag             func(childComplexity int, name string) int
-		Tags            func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, prefix string) int
+		Tags            func(childComplexity int, first *int32, after *string, last *int32, before *string, prefix string) int
 		Thing           func(childComplexity int, id int64) int
-		Things          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, filter *models.Filter, sort models.Sort) int
-		Tokens          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Things          func(childComplexity int, first *int32, after *string, last *int32, before *string, filter *models.Filter, sort models.Sort) int
+		Tokens          func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		User            func(childComplexity int, username string) int
 	}
 
@@ -598,10 +618,6 @@ type ComplexityRoot struct {
 
 	RemoveFromCollectionPayload struct {
 		Collection func(childComplexity int) int
-	}
-
-	RemoveLikePayload struct {
-		Target func(childComplexity int) int
 	}
 
 	RemoveThingsPayload struct {
@@ -622,10 +638,6 @@ type ComplexityRoot struct {
 
 	RestoreThingPayload struct {
 		Thing func(childComplexity int) int
-	}
-
-	RestoreUserPayload struct {
-		User func(childComplexity int) int
 	}
 
 	RevokeTokenPayload struct {
@@ -694,15 +706,15 @@ type ComplexityRoot struct {
 	}
 
 	Suspension struct {
-		At     func(childComplexity int) int
-		Reason func(childComplexity int) int
+		CreatedAt func(childComplexity int) int
+		Reason    func(childComplexity int) int
 	}
 
 	Tag struct {
 		Name       func(childComplexity int) int
 		Slug       func(childComplexity int) int
 		ThingCount func(childComplexity int) int
-		Things     func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Things     func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 	}
 
 	TagConnection struct {
@@ -727,17 +739,17 @@ type ComplexityRoot struct {
 	}
 
 	Takedown struct {
-		At     func(childComplexity int) int
-		Reason func(childComplexity int) int
+		CreatedAt func(childComplexity int) int
+		Reason    func(childComplexity int) int
 	}
 
 	Thing struct {
-		Ancestors        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Ancestors        func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Category         func(childComplexity int) int
 		CollectCount     func(childComplexity int) int
 		Collections      func(childComplexity int) int
 		CommentCount     func(childComplexity int) int
-		Comments         func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) int
+		Comments         func(childComplexity int, first *int32, after *string, last *int32, before *string, rootsOnly bool) int
 		CreatedAt        func(childComplexity int) int
 		Creator          func(childComplexity int) int
 		DefaultImage     func(childComplexity int) int
@@ -746,7 +758,7 @@ type ComplexityRoot struct {
 		DetailsParts     func(childComplexity int) int
 		DownloadCount    func(childComplexity int) int
 		FeaturedAt       func(childComplexity int) int
-		FileCount        func(childComplexity int) int
+		FileCount        func(childComplexity int, kinds []models.FileKind) int
 		Files            func(childComplexity int, first int32, kinds []models.FileKind, ids []int64) int
 		ID               func(childComplexity int) int
 		Image            func(childComplexity int) int
@@ -763,15 +775,15 @@ type ComplexityRoot struct {
 		IsWatched        func(childComplexity int) int
 		License          func(childComplexity int) int
 		LikeCount        func(childComplexity int) int
-		Likers           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Likers           func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		MakeCount        func(childComplexity int) int
-		Makes            func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Makes            func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		ModifiedAt       func(childComplexity int) int
 		Name             func(childComplexity int) int
 		Popularity       func(childComplexity int) int
 		PublishedAt      func(childComplexity int) int
 		RemixCount       func(childComplexity int) int
-		Remixes          func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Remixes          func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		RootCommentCount func(childComplexity int) int
 		State            func(childComplexity int) int
 		Tags             func(childComplexity int) int
@@ -790,16 +802,40 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
-	ToggleLikePayload struct {
-		IsLiked func(childComplexity int) int
+	TogglePayload struct {
+		IsOn func(childComplexity int) int
 	}
 
-	ToggleWatchPayload struct {
-		IsWatched func(childComplexity int) int
+	UnfeatureThingPayload struct {
+		Thing func(childComplexity int) int
 	}
 
 	UnfollowUserPayload struct {
 		User func(childComplexity int) int
+	}
+
+	UnlikeCollectionPayload struct {
+		Collection func(childComplexity int) int
+	}
+
+	UnlikeMakePayload struct {
+		Make func(childComplexity int) int
+	}
+
+	UnlikeThingPayload struct {
+		Thing func(childComplexity int) int
+	}
+
+	UnsuspendUserPayload struct {
+		User func(childComplexity int) int
+	}
+
+	UnwatchCollectionPayload struct {
+		Collection func(childComplexity int) int
+	}
+
+	UnwatchMakePayload struct {
+		Make func(childComplexity int) int
 	}
 
 	UnwatchThingPayload struct {
@@ -853,42 +889,41 @@ type ComplexityRoot struct {
 		BioHTML                 func(childComplexity int) int
 		CollectedThingIds       func(childComplexity int) int
 		CollectionCount         func(childComplexity int) int
-		Collections             func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Collections             func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		CoverURL                func(childComplexity int, size model.ThumbnailSize) int
 		CreatedAt               func(childComplexity int) int
 		DefaultLicense          func(childComplexity int) int
-		DownloadedThings        func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
-		Downloads               func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		DownloadedThings        func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		Downloads               func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Email                   func(childComplexity int) int
 		FirstName               func(childComplexity int) int
 		FollowerCount           func(childComplexity int) int
-		Followers               func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
-		Following               func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Followers               func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		Following               func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		FollowingCount          func(childComplexity int) int
 		ID                      func(childComplexity int) int
-		IsAdmin                 func(childComplexity int) int
 		IsFollowed              func(childComplexity int) int
-		IsModerator             func(childComplexity int) int
+		IsViewer                func(childComplexity int) int
 		LastActiveAt            func(childComplexity int) int
 		LastName                func(childComplexity int) int
 		LikeCount               func(childComplexity int) int
 		LikedThingIds           func(childComplexity int) int
-		LikedThings             func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		LikedThings             func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Location                func(childComplexity int) int
 		MakeCount               func(childComplexity int) int
-		Makes                   func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
-		Notifications           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32, unreadOnly bool, since *time.Time) int
+		Makes                   func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		Notifications           func(childComplexity int, first *int32, after *string, last *int32, before *string, unreadOnly bool, since *time.Time) int
 		RecommendedTags         func(childComplexity int) int
-		RecommendedThings       func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		RecommendedThings       func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Role                    func(childComplexity int) int
 		Stats                   func(childComplexity int, from time.Time, to time.Time, byThing bool) int
 		Suspension              func(childComplexity int) int
 		ThingCount              func(childComplexity int) int
-		Things                  func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		Things                  func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		UnreadNotificationCount func(childComplexity int) int
 		Usage                   func(childComplexity int) int
 		Username                func(childComplexity int) int
-		WatchedThings           func(childComplexity int, first *int32, after *string, last *int32, before *string, page *int32) int
+		WatchedThings           func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 	}
 
 	UserConnection struct {
@@ -901,6 +936,14 @@ type ComplexityRoot struct {
 	UserEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	WatchCollectionPayload struct {
+		Collection func(childComplexity int) int
+	}
+
+	WatchMakePayload struct {
+		Make func(childComplexity int) int
 	}
 
 	WatchThingPayload struct {
@@ -1009,13 +1052,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AccessTokenEdge.Node(childComplexity), true
 
-	case "AddLikePayload.target":
-		if e.ComplexityRoot.AddLikePayload.Target == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AddLikePayload.Target(childComplexity), true
-
 	case "AddToCollectionPayload.collection":
 		if e.ComplexityRoot.AddToCollectionPayload.Collection == nil {
 			break
@@ -1106,7 +1142,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Category.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.Category.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 
 	case "CategoryFacet.category":
 		if e.ComplexityRoot.CategoryFacet.Category == nil {
@@ -1169,7 +1205,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Collection.IsWatched(childComplexity), true
-	case "Collection.modifiedAt":
+	case "Collection.updatedAt":
 		if e.ComplexityRoot.Collection.ModifiedAt == nil {
 			break
 		}
@@ -1197,7 +1233,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Collection.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.Collection.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 
 	case "CollectionConnection.edges":
 		if e.ComplexityRoot.CollectionConnection.Edges == nil {
@@ -1237,12 +1273,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CollectionEdge.Node(childComplexity), true
 
-	case "Comment.author":
-		if e.ComplexityRoot.Comment.Author == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Comment.Author(childComplexity), true
 	case "Comment.body":
 		if e.ComplexityRoot.Comment.Body == nil {
 			break
@@ -1261,6 +1291,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Comment.CreatedAt(childComplexity), true
+	case "Comment.creator":
+		if e.ComplexityRoot.Comment.Creator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Comment.Creator(childComplexity), true
 	case "Comment.files":
 		if e.ComplexityRoot.Comment.Files == nil {
 			break
@@ -1284,7 +1320,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Comment.IsDeleted(childComplexity), true
-	case "Comment.modifiedAt":
+	case "Comment.updatedAt":
 		if e.ComplexityRoot.Comment.ModifiedAt == nil {
 			break
 		}
@@ -1312,7 +1348,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Comment.Replies(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.Comment.Replies(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Comment.replyCount":
 		if e.ComplexityRoot.Comment.ReplyCount == nil {
 			break
@@ -1556,7 +1592,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeprecatedCall.Username(childComplexity), true
 
-	case "Download.at":
+	case "Download.createdAt":
 		if e.ComplexityRoot.Download.CreatedAt == nil {
 			break
 		}
@@ -1632,6 +1668,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.File.CreatedAt(childComplexity), true
+	case "File.creator":
+		if e.ComplexityRoot.File.Creator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.File.Creator(childComplexity), true
 	case "File.directUrl":
 		if e.ComplexityRoot.File.DirectURL == nil {
 			break
@@ -1656,12 +1698,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.File.FinalizedAt(childComplexity), true
-	case "File.formattedSize":
-		if e.ComplexityRoot.File.FormattedSize == nil {
-			break
-		}
-
-		return e.ComplexityRoot.File.FormattedSize(childComplexity), true
 	case "File.glbUrl":
 		if e.ComplexityRoot.File.GlbURL == nil {
 			break
@@ -1704,12 +1740,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.File.Name(childComplexity), true
-	case "File.owner":
-		if e.ComplexityRoot.File.Owner == nil {
-			break
-		}
-
-		return e.ComplexityRoot.File.Owner(childComplexity), true
 	case "File.processing":
 		if e.ComplexityRoot.File.Processing == nil {
 			break
@@ -1808,6 +1838,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FileEdge.Node(childComplexity), true
 
+	case "FinalizeFilePayload.file":
+		if e.ComplexityRoot.FinalizeFilePayload.File == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FinalizeFilePayload.File(childComplexity), true
+
 	case "FinalizeFilesPayload.files":
 		if e.ComplexityRoot.FinalizeFilesPayload.Files == nil {
 			break
@@ -1899,6 +1936,27 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.LicenseFacet.License(childComplexity), true
 
+	case "LikeCollectionPayload.collection":
+		if e.ComplexityRoot.LikeCollectionPayload.Collection == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LikeCollectionPayload.Collection(childComplexity), true
+
+	case "LikeMakePayload.make":
+		if e.ComplexityRoot.LikeMakePayload.Make == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LikeMakePayload.Make(childComplexity), true
+
+	case "LikeThingPayload.thing":
+		if e.ComplexityRoot.LikeThingPayload.Thing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LikeThingPayload.Thing(childComplexity), true
+
 	case "Make.commentCount":
 		if e.ComplexityRoot.Make.CommentCount == nil {
 			break
@@ -1915,7 +1973,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Make.Comments(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["rootsOnly"].(bool)), true
+		return e.ComplexityRoot.Make.Comments(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["rootsOnly"].(bool)), true
 	case "Make.createdAt":
 		if e.ComplexityRoot.Make.CreatedAt == nil {
 			break
@@ -2014,7 +2072,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Make.Likers(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.Make.Likers(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Make.name":
 		if e.ComplexityRoot.Make.Name == nil {
 			break
@@ -2173,7 +2231,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mesh.Duplicates(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.Mesh.Duplicates(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Mesh.fingerprint":
 		if e.ComplexityRoot.Mesh.Fingerprint == nil {
 			break
@@ -2247,7 +2305,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ModerationEntry.Actor(childComplexity), true
-	case "ModerationEntry.at":
+	case "ModerationEntry.createdAt":
 		if e.ComplexityRoot.ModerationEntry.CreatedAt == nil {
 			break
 		}
@@ -2347,17 +2405,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.MoveThingsPayload.ThingIds(childComplexity), true
 
-	case "Mutation.addLike":
-		if e.ComplexityRoot.Mutation.AddLike == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_addLike_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.AddLike(childComplexity, args["input"].(model.AddLikeInput)), true
 	case "Mutation.addToCollection":
 		if e.ComplexityRoot.Mutation.AddToCollection == nil {
 			break
@@ -2566,7 +2613,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.FinalizeFile(childComplexity, args["id"].(int64)), true
+		return e.ComplexityRoot.Mutation.FinalizeFile(childComplexity, args["input"].(model.FinalizeFileInput)), true
 	case "Mutation.finalizeFiles":
 		if e.ComplexityRoot.Mutation.FinalizeFiles == nil {
 			break
@@ -2589,6 +2636,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.FollowUser(childComplexity, args["input"].(model.FollowUserInput)), true
+	case "Mutation.likeCollection":
+		if e.ComplexityRoot.Mutation.LikeCollection == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_likeCollection_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.LikeCollection(childComplexity, args["input"].(model.LikeCollectionInput)), true
+	case "Mutation.likeMake":
+		if e.ComplexityRoot.Mutation.LikeMake == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_likeMake_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.LikeMake(childComplexity, args["input"].(model.LikeMakeInput)), true
+	case "Mutation.likeThing":
+		if e.ComplexityRoot.Mutation.LikeThing == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_likeThing_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.LikeThing(childComplexity, args["input"].(model.LikeThingInput)), true
 	case "Mutation.markNotificationsRead":
 		if e.ComplexityRoot.Mutation.MarkNotificationsRead == nil {
 			break
@@ -2644,17 +2724,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RemoveFromCollection(childComplexity, args["input"].(model.RemoveFromCollectionInput)), true
-	case "Mutation.removeLike":
-		if e.ComplexityRoot.Mutation.RemoveLike == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_removeLike_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.RemoveLike(childComplexity, args["input"].(model.RemoveLikeInput)), true
 	case "Mutation.removeThings":
 		if e.ComplexityRoot.Mutation.RemoveThings == nil {
 			break
@@ -2710,17 +2779,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RestoreThing(childComplexity, args["input"].(model.RestoreThingInput)), true
-	case "Mutation.restoreUser":
-		if e.ComplexityRoot.Mutation.RestoreUser == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_restoreUser_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.RestoreUser(childComplexity, args["input"].(model.RestoreUserInput)), true
 	case "Mutation.revokeToken":
 		if e.ComplexityRoot.Mutation.RevokeToken == nil {
 			break
@@ -2787,28 +2845,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.TakeDownThing(childComplexity, args["input"].(model.TakeDownThingInput)), true
-	case "Mutation.toggleLike":
-		if e.ComplexityRoot.Mutation.ToggleLike == nil {
+	case "Mutation.toggle":
+		if e.ComplexityRoot.Mutation.Toggle == nil {
 			break
 		}
 
-		args, err := ec.field_Mutation_toggleLike_args(ctx, rawArgs)
+		args, err := ec.field_Mutation_toggle_args(ctx, rawArgs)
 		if err != nil {
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.ToggleLike(childComplexity, args["input"].(model.ToggleLikeInput)), true
-	case "Mutation.toggleWatch":
-		if e.ComplexityRoot.Mutation.ToggleWatch == nil {
+		return e.ComplexityRoot.Mutation.Toggle(childComplexity, args["input"].(model.ToggleInput)), true
+	case "Mutation.unfeatureThing":
+		if e.ComplexityRoot.Mutation.UnfeatureThing == nil {
 			break
 		}
 
-		args, err := ec.field_Mutation_toggleWatch_args(ctx, rawArgs)
+		args, err := ec.field_Mutation_unfeatureThing_args(ctx, rawArgs)
 		if err != nil {
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.ToggleWatch(childComplexity, args["input"].(model.ToggleWatchInput)), true
+		return e.ComplexityRoot.Mutation.UnfeatureThing(childComplexity, args["input"].(model.UnfeatureThingInput)), true
 	case "Mutation.unfollowUser":
 		if e.ComplexityRoot.Mutation.UnfollowUser == nil {
 			break
@@ -2820,6 +2878,72 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UnfollowUser(childComplexity, args["input"].(model.UnfollowUserInput)), true
+	case "Mutation.unlikeCollection":
+		if e.ComplexityRoot.Mutation.UnlikeCollection == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_unlikeCollection_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UnlikeCollection(childComplexity, args["input"].(model.UnlikeCollectionInput)), true
+	case "Mutation.unlikeMake":
+		if e.ComplexityRoot.Mutation.UnlikeMake == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_unlikeMake_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UnlikeMake(childComplexity, args["input"].(model.UnlikeMakeInput)), true
+	case "Mutation.unlikeThing":
+		if e.ComplexityRoot.Mutation.UnlikeThing == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_unlikeThing_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UnlikeThing(childComplexity, args["input"].(model.UnlikeThingInput)), true
+	case "Mutation.unsuspendUser":
+		if e.ComplexityRoot.Mutation.UnsuspendUser == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_unsuspendUser_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UnsuspendUser(childComplexity, args["input"].(model.UnsuspendUserInput)), true
+	case "Mutation.unwatchCollection":
+		if e.ComplexityRoot.Mutation.UnwatchCollection == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_unwatchCollection_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UnwatchCollection(childComplexity, args["input"].(model.UnwatchCollectionInput)), true
+	case "Mutation.unwatchMake":
+		if e.ComplexityRoot.Mutation.UnwatchMake == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_unwatchMake_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UnwatchMake(childComplexity, args["input"].(model.UnwatchMakeInput)), true
 	case "Mutation.unwatchThing":
 		if e.ComplexityRoot.Mutation.UnwatchThing == nil {
 			break
@@ -2919,6 +3043,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UploadFile(childComplexity, args["input"].(model.UploadFileInput)), true
+	case "Mutation.watchCollection":
+		if e.ComplexityRoot.Mutation.WatchCollection == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_watchCollection_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.WatchCollection(childComplexity, args["input"].(model.WatchCollectionInput)), true
+	case "Mutation.watchMake":
+		if e.ComplexityRoot.Mutation.WatchMake == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_watchMake_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.WatchMake(childComplexity, args["input"].(model.WatchMakeInput)), true
 	case "Mutation.watchThing":
 		if e.ComplexityRoot.Mutation.WatchThing == nil {
 			break
@@ -3188,7 +3334,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Collections(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.Query.Collections(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Query.comment":
 		if e.ComplexityRoot.Query.Comment == nil {
 			break
@@ -3210,7 +3356,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Comments(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.Query.Comments(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Query.deprecatedCalls":
 		if e.ComplexityRoot.Query.DeprecatedCalls == nil {
 			break
@@ -3266,7 +3412,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Makes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.Query.Makes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Query.me":
 		if e.ComplexityRoot.Query.Me == nil {
 			break
@@ -3283,7 +3429,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.ModerationLog(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.Query.ModerationLog(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Query.newest":
 		if e.ComplexityRoot.Query.Newest == nil {
 			break
@@ -3349,7 +3495,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Search(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["query"].(string), args["type"].(models.SearchType), args["filter"].(*models.Filter), args["sort"].(models.Sort)), true
+		return e.ComplexityRoot.Query.Search(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["query"].(string), args["type"].(models.SearchType), args["filter"].(*models.Filter), args["sort"].(models.Sort)), true
 	case "Query.suggestions":
 		if e.ComplexityRoot.Query.Suggestions == nil {
 			break
@@ -3382,7 +3528,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Tags(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["prefix"].(string)), true
+		return e.ComplexityRoot.Query.Tags(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["prefix"].(string)), true
 	case "Query.thing":
 		if e.ComplexityRoot.Query.Thing == nil {
 			break
@@ -3404,7 +3550,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["filter"].(*models.Filter), args["sort"].(models.Sort)), true
+		return e.ComplexityRoot.Query.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(*models.Filter), args["sort"].(models.Sort)), true
 	case "Query.tokens":
 		if e.ComplexityRoot.Query.Tokens == nil {
 			break
@@ -3415,7 +3561,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Tokens(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.Query.Tokens(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Query.user":
 		if e.ComplexityRoot.Query.User == nil {
 			break
@@ -3454,13 +3600,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RemoveFromCollectionPayload.Collection(childComplexity), true
 
-	case "RemoveLikePayload.target":
-		if e.ComplexityRoot.RemoveLikePayload.Target == nil {
-			break
-		}
-
-		return e.ComplexityRoot.RemoveLikePayload.Target(childComplexity), true
-
 	case "RemoveThingsPayload.thingIds":
 		if e.ComplexityRoot.RemoveThingsPayload.ThingIds == nil {
 			break
@@ -3495,13 +3634,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RestoreThingPayload.Thing(childComplexity), true
-
-	case "RestoreUserPayload.user":
-		if e.ComplexityRoot.RestoreUserPayload.User == nil {
-			break
-		}
-
-		return e.ComplexityRoot.RestoreUserPayload.User(childComplexity), true
 
 	case "RevokeTokenPayload.token":
 		if e.ComplexityRoot.RevokeTokenPayload.Token == nil {
@@ -3716,12 +3848,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SuspendUserPayload.User(childComplexity), true
 
-	case "Suspension.at":
-		if e.ComplexityRoot.Suspension.At == nil {
+	case "Suspension.createdAt":
+		if e.ComplexityRoot.Suspension.CreatedAt == nil {
 			break
 		}
 
-		return e.ComplexityRoot.Suspension.At(childComplexity), true
+		return e.ComplexityRoot.Suspension.CreatedAt(childComplexity), true
 	case "Suspension.reason":
 		if e.ComplexityRoot.Suspension.Reason == nil {
 			break
@@ -3757,7 +3889,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Tag.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.Tag.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 
 	case "TagConnection.edges":
 		if e.ComplexityRoot.TagConnection.Edges == nil {
@@ -3817,12 +3949,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.TakeDownThingPayload.Thing(childComplexity), true
 
-	case "Takedown.at":
-		if e.ComplexityRoot.Takedown.At == nil {
+	case "Takedown.createdAt":
+		if e.ComplexityRoot.Takedown.CreatedAt == nil {
 			break
 		}
 
-		return e.ComplexityRoot.Takedown.At(childComplexity), true
+		return e.ComplexityRoot.Takedown.CreatedAt(childComplexity), true
 	case "Takedown.reason":
 		if e.ComplexityRoot.Takedown.Reason == nil {
 			break
@@ -3840,7 +3972,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Thing.Ancestors(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.Thing.Ancestors(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Thing.category":
 		if e.ComplexityRoot.Thing.Category == nil {
 			break
@@ -3875,7 +4007,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Thing.Comments(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["rootsOnly"].(bool)), true
+		return e.ComplexityRoot.Thing.Comments(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["rootsOnly"].(bool)), true
 	case "Thing.createdAt":
 		if e.ComplexityRoot.Thing.CreatedAt == nil {
 			break
@@ -3929,7 +4061,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			break
 		}
 
-		return e.ComplexityRoot.Thing.FileCount(childComplexity), true
+		args, err := ec.field_Thing_fileCount_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Thing.FileCount(childComplexity, args["kinds"].([]models.FileKind)), true
 	case "Thing.files":
 		if e.ComplexityRoot.Thing.Files == nil {
 			break
@@ -3976,7 +4113,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.InstructionsHTML(childComplexity), true
-	case "Thing.isAi":
+	case "Thing.isAiGenerated":
 		if e.ComplexityRoot.Thing.IsAI == nil {
 			break
 		}
@@ -4046,7 +4183,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Thing.Likers(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.Thing.Likers(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Thing.makeCount":
 		if e.ComplexityRoot.Thing.MakeCount == nil {
 			break
@@ -4063,8 +4200,8 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Thing.Makes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
-	case "Thing.modifiedAt":
+		return e.ComplexityRoot.Thing.Makes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+	case "Thing.updatedAt":
 		if e.ComplexityRoot.Thing.ModifiedAt == nil {
 			break
 		}
@@ -4104,7 +4241,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Thing.Remixes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.Thing.Remixes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Thing.rootCommentCount":
 		if e.ComplexityRoot.Thing.RootCommentCount == nil {
 			break
@@ -4168,19 +4305,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ThingEdge.Node(childComplexity), true
 
-	case "ToggleLikePayload.isLiked":
-		if e.ComplexityRoot.ToggleLikePayload.IsLiked == nil {
+	case "TogglePayload.isOn":
+		if e.ComplexityRoot.TogglePayload.IsOn == nil {
 			break
 		}
 
-		return e.ComplexityRoot.ToggleLikePayload.IsLiked(childComplexity), true
+		return e.ComplexityRoot.TogglePayload.IsOn(childComplexity), true
 
-	case "ToggleWatchPayload.isWatched":
-		if e.ComplexityRoot.ToggleWatchPayload.IsWatched == nil {
+	case "UnfeatureThingPayload.thing":
+		if e.ComplexityRoot.UnfeatureThingPayload.Thing == nil {
 			break
 		}
 
-		return e.ComplexityRoot.ToggleWatchPayload.IsWatched(childComplexity), true
+		return e.ComplexityRoot.UnfeatureThingPayload.Thing(childComplexity), true
 
 	case "UnfollowUserPayload.user":
 		if e.ComplexityRoot.UnfollowUserPayload.User == nil {
@@ -4188,6 +4325,48 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.UnfollowUserPayload.User(childComplexity), true
+
+	case "UnlikeCollectionPayload.collection":
+		if e.ComplexityRoot.UnlikeCollectionPayload.Collection == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnlikeCollectionPayload.Collection(childComplexity), true
+
+	case "UnlikeMakePayload.make":
+		if e.ComplexityRoot.UnlikeMakePayload.Make == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnlikeMakePayload.Make(childComplexity), true
+
+	case "UnlikeThingPayload.thing":
+		if e.ComplexityRoot.UnlikeThingPayload.Thing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnlikeThingPayload.Thing(childComplexity), true
+
+	case "UnsuspendUserPayload.user":
+		if e.ComplexityRoot.UnsuspendUserPayload.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnsuspendUserPayload.User(childComplexity), true
+
+	case "UnwatchCollectionPayload.collection":
+		if e.ComplexityRoot.UnwatchCollectionPayload.Collection == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnwatchCollectionPayload.Collection(childComplexity), true
+
+	case "UnwatchMakePayload.make":
+		if e.ComplexityRoot.UnwatchMakePayload.Make == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnwatchMakePayload.Make(childComplexity), true
 
 	case "UnwatchThingPayload.thing":
 		if e.ComplexityRoot.UnwatchThingPayload.Thing == nil {
@@ -4334,7 +4513,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.User.Collections(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.User.Collections(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "User.coverUrl":
 		if e.ComplexityRoot.User.CoverURL == nil {
 			break
@@ -4368,7 +4547,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.User.DownloadedThings(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.User.DownloadedThings(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "User.downloads":
 		if e.ComplexityRoot.User.Downloads == nil {
 			break
@@ -4379,7 +4558,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.User.Downloads(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.User.Downloads(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "User.email":
 		if e.ComplexityRoot.User.Email == nil {
 			break
@@ -4408,7 +4587,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.User.Followers(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.User.Followers(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "User.following":
 		if e.ComplexityRoot.User.Following == nil {
 			break
@@ -4419,7 +4598,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.User.Following(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.User.Following(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "User.followingCount":
 		if e.ComplexityRoot.User.FollowingCount == nil {
 			break
@@ -4432,24 +4611,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.ID(childComplexity), true
-	case "User.isAdmin":
-		if e.ComplexityRoot.User.IsAdmin == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.IsAdmin(childComplexity), true
 	case "User.isFollowed":
 		if e.ComplexityRoot.User.IsFollowed == nil {
 			break
 		}
 
 		return e.ComplexityRoot.User.IsFollowed(childComplexity), true
-	case "User.isModerator":
-		if e.ComplexityRoot.User.IsModerator == nil {
+	case "User.isViewer":
+		if e.ComplexityRoot.User.IsViewer == nil {
 			break
 		}
 
-		return e.ComplexityRoot.User.IsModerator(childComplexity), true
+		return e.ComplexityRoot.User.IsViewer(childComplexity), true
 	case "User.lastActiveAt":
 		if e.ComplexityRoot.User.LastActiveAt == nil {
 			break
@@ -4484,7 +4657,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.User.LikedThings(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.User.LikedThings(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "User.location":
 		if e.ComplexityRoot.User.Location == nil {
 			break
@@ -4507,7 +4680,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.User.Makes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.User.Makes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "User.notifications":
 		if e.ComplexityRoot.User.Notifications == nil {
 			break
@@ -4518,7 +4691,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.User.Notifications(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32), args["unreadOnly"].(bool), args["since"].(*time.Time)), true
+		return e.ComplexityRoot.User.Notifications(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["unreadOnly"].(bool), args["since"].(*time.Time)), true
 	case "User.recommendedTags":
 		if e.ComplexityRoot.User.RecommendedTags == nil {
 			break
@@ -4535,7 +4708,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.User.RecommendedThings(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.User.RecommendedThings(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "User.role":
 		if e.ComplexityRoot.User.Role == nil {
 			break
@@ -4575,7 +4748,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.User.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.User.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "User.unreadNotificationCount":
 		if e.ComplexityRoot.User.UnreadNotificationCount == nil {
 			break
@@ -4604,7 +4777,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.User.WatchedThings(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["page"].(*int32)), true
+		return e.ComplexityRoot.User.WatchedThings(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 
 	case "UserConnection.edges":
 		if e.ComplexityRoot.UserConnection.Edges == nil {
@@ -4644,6 +4817,20 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UserEdge.Node(childComplexity), true
 
+	case "WatchCollectionPayload.collection":
+		if e.ComplexityRoot.WatchCollectionPayload.Collection == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WatchCollectionPayload.Collection(childComplexity), true
+
+	case "WatchMakePayload.make":
+		if e.ComplexityRoot.WatchMakePayload.Make == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WatchMakePayload.Make(childComplexity), true
+
 	case "WatchThingPayload.thing":
 		if e.ComplexityRoot.WatchThingPayload.Thing == nil {
 			break
@@ -4659,7 +4846,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
-		ec.unmarshalInputAddLikeInput,
 		ec.unmarshalInputAddToCollectionInput,
 		ec.unmarshalInputCreateApplicationInput,
 		ec.unmarshalInputCreateCollectionInput,
@@ -4681,18 +4867,20 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputFinalizeFileInput,
 		ec.unmarshalInputFinalizeFilesInput,
 		ec.unmarshalInputFollowUserInput,
+		ec.unmarshalInputLikeCollectionInput,
+		ec.unmarshalInputLikeMakeInput,
+		ec.unmarshalInputLikeThingInput,
 		ec.unmarshalInputMarkNotificationsReadInput,
 		ec.unmarshalInputMoveThingsInput,
+		ec.unmarshalInputPendingUploadInput,
 		ec.unmarshalInputPublishThingInput,
 		ec.unmarshalInputRecordDownloadInput,
 		ec.unmarshalInputRemoveFromCollectionInput,
-		ec.unmarshalInputRemoveLikeInput,
 		ec.unmarshalInputRemoveThingsInput,
 		ec.unmarshalInputReportSpamInput,
 		ec.unmarshalInputRestoreCommentInput,
 		ec.unmarshalInputRestoreMakeInput,
 		ec.unmarshalInputRestoreThingInput,
-		ec.unmarshalInputRestoreUserInput,
 		ec.unmarshalInputRevokeTokenInput,
 		ec.unmarshalInputSearchFilter,
 		ec.unmarshalInputSetUserRoleInput,
@@ -4702,9 +4890,15 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputTakeDownThingInput,
 		ec.unmarshalInputTargetInput,
 		ec.unmarshalInputThingFilter,
-		ec.unmarshalInputToggleLikeInput,
-		ec.unmarshalInputToggleWatchInput,
+		ec.unmarshalInputToggleInput,
+		ec.unmarshalInputUnfeatureThingInput,
 		ec.unmarshalInputUnfollowUserInput,
+		ec.unmarshalInputUnlikeCollectionInput,
+		ec.unmarshalInputUnlikeMakeInput,
+		ec.unmarshalInputUnlikeThingInput,
+		ec.unmarshalInputUnsuspendUserInput,
+		ec.unmarshalInputUnwatchCollectionInput,
+		ec.unmarshalInputUnwatchMakeInput,
 		ec.unmarshalInputUnwatchThingInput,
 		ec.unmarshalInputUpdateCollectionInput,
 		ec.unmarshalInputUpdateCommentInput,
@@ -4714,6 +4908,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUpdateProfileInput,
 		ec.unmarshalInputUpdateThingInput,
 		ec.unmarshalInputUploadFileInput,
+		ec.unmarshalInputWatchCollectionInput,
+		ec.unmarshalInputWatchMakeInput,
 		ec.unmarshalInputWatchThingInput,
 	)
 	first := true
@@ -5055,11 +5251,6 @@ type Category {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): ThingConnection! @goField(forceResolver: true)
 }
 `, BuiltIn: false},
@@ -5079,11 +5270,6 @@ type Category {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): CollectionConnection @auth
 }
 
@@ -5098,7 +5284,10 @@ extend type Mutation {
     "The collection to create."
     input: CreateCollectionInput!
   ): CreateCollectionPayload @auth(scope: WRITE)
-  "Change a collection of the caller. Fields that are omitted or null stay as they are."
+  """
+  Change a collection of the caller. Fields that are omitted stay as they are. Null
+  clears a field that can be empty.
+  """
   updateCollection(
     "The collection and its new values."
     input: UpdateCollectionInput!
@@ -5160,11 +5349,6 @@ type Collection {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): ThingConnection! @goField(forceResolver: true)
   """
   The thing that the creator chose to stand for the collection. Null if there is none, and while
@@ -5176,7 +5360,7 @@ type Collection {
   "When it was created."
   createdAt: DateTime!
   "When the collection or its content last changed."
-  modifiedAt: DateTime!
+  updatedAt: DateTime! @goField(name: "ModifiedAt")
 }
 
 "A page of collections."
@@ -5218,11 +5402,11 @@ input UpdateCollectionInput {
   "The id of a collection of the caller."
   id: ID!
   "The name, 1 to 200 characters that are not all blank."
-  name: String
+  name: String @null(clears: false)
   "The description in Markdown, at most 65,535 characters."
-  description: String
+  description: String @null(clears: true)
   "The id of a thing in the collection that stands for it; 0: none."
-  featuredThingId: ID
+  featuredThingId: ID @null(clears: true)
 }
 
 "Payload of ` + "`" + `updateCollection` + "`" + `."
@@ -5321,11 +5505,6 @@ type RemoveThingsPayload {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): CommentConnection @auth
 }
 
@@ -5358,7 +5537,7 @@ type Comment {
   "The decimal id, the same integer as in the REST API."
   id: ID!
   "The user who wrote the comment and can attach files to it."
-  author: User! @goField(forceResolver: true, batch: true)
+  creator: User! @goField(forceResolver: true, batch: true)
   "The thing or make that was commented on."
   target: CommentTarget! @goField(forceResolver: true, batch: true)
   "The text in Markdown, at most 65,535 characters. Empty if the comment was deleted."
@@ -5386,11 +5565,6 @@ type Comment {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): CommentConnection! @goField(forceResolver: true)
   "The number of direct replies, including deleted ones."
   replyCount: Int64!
@@ -5399,14 +5573,14 @@ type Comment {
   "When it was written."
   createdAt: DateTime!
   "When it was last changed."
-  modifiedAt: DateTime!
+  updatedAt: DateTime! @goField(name: "ModifiedAt")
 }
 
 "The comment to create."
 input CreateCommentInput {
   "The thing or make to comment on. It may be omitted for a reply."
   target: TargetInput
-  "The id of the comment to reply to. Omit it, or pass 0, for a comment that is not a reply."
+  "The comment to reply to. Null for a comment that is not a reply."
   parentId: ID
   "The text in Markdown. It must not be blank."
   body: String!
@@ -5501,7 +5675,7 @@ type Download {
   "The downloaded file; null if it was deleted."
   file: File @goField(forceResolver: true, batch: true)
   "When the file was downloaded."
-  at: DateTime! @goField(name: "CreatedAt")
+  createdAt: DateTime!
 }
 
 "A page of downloads."
@@ -5598,8 +5772,6 @@ type File {
   state: FileState!
   "The size in bytes."
   size: Int64!
-  "The size in steps of 1024, rounded down: 11084 bytes are ` + "`" + `10 kb` + "`" + `."
-  formattedSize: String! @goField(forceResolver: true)
   """
   The media type as detected from the bytes. Text and unknown bytes with a model's file extension
   get the media type of that model.
@@ -5614,7 +5786,7 @@ type File {
   """
   rank: Int!
   "The user who uploaded the file."
-  owner: User! @goField(forceResolver: true, batch: true)
+  creator: User! @goField(forceResolver: true, batch: true)
   "The object that the file is attached to; null while it is pending."
   target: FileTarget @goField(forceResolver: true, batch: true)
   "When it was uploaded."
@@ -5762,12 +5934,12 @@ input UpdateImageInput {
   "If given, the image must be of this object; otherwise the result is NOT_FOUND."
   target: TargetInput
   "The position among the images, ascending. If omitted, it stays as it is."
-  rank: Int
+  rank: Int @null(clears: false)
   """
   True moves the image before all others, so that it becomes the default image. False changes
   nothing.
   """
-  isDefault: Boolean
+  isDefault: Boolean @null(clears: false)
 }
 
 "Payload of ` + "`" + `updateImage` + "`" + `."
@@ -5790,61 +5962,142 @@ type DeleteImagePayload {
   deletedId: ID!
 }
 `, BuiltIn: false},
-	{Name: "../like.graphqls", Input: `extend type Mutation {
-  "Like a thing, a make or a collection of another user. Liking it twice has no effect."
-  addLike(
-    "The object to like."
-    input: AddLikeInput!
-  ): AddLikePayload @auth(scope: WRITE)
-  "Remove the caller's like. It has no effect if there is none."
-  removeLike(
-    "The object to unlike."
-    input: RemoveLikeInput!
-  ): RemoveLikePayload @auth(scope: WRITE)
-  "Remove the caller's like if there is one, and like the object otherwise."
-  toggleLike(
-    "The object to like or to unlike."
-    input: ToggleLikeInput!
-  ): ToggleLikePayload @auth(scope: WRITE)
+	{Name: "../legacy.graphqls", Input: `extend type Mutation {
+  """
+  Add the caller's like or watch of an object if there is none, and remove it otherwise. It serves
+  routes of the REST API; the pairs such as ` + "`" + `likeThing` + "`" + ` and ` + "`" + `unlikeThing` + "`" + ` can be repeated safely.
+  """
+  toggle(
+    "What to reverse."
+    input: ToggleInput!
+  ): TogglePayload @auth(scope: WRITE)
 }
 
-"An object that can be liked."
-union LikeTarget = Thing | Make | Collection
-
-"The object to like."
-input AddLikeInput {
-  "A thing, a make or a collection of another user that the caller can see."
-  target: TargetInput!
+"What the caller can have reversed."
+enum Toggle {
+  "The like of the caller. It cannot be that of an object of their own."
+  LIKE
+  "The watch of the caller."
+  WATCH
 }
 
-"Payload of ` + "`" + `addLike` + "`" + `."
-type AddLikePayload {
-  "The liked object."
-  target: LikeTarget!
-}
-
-"The object to unlike."
-input RemoveLikeInput {
+"An object and what to reverse on it."
+input ToggleInput {
+  "The like or the watch."
+  what: Toggle!
   "A thing, a make or a collection that the caller can see."
   target: TargetInput!
 }
 
-"Payload of ` + "`" + `removeLike` + "`" + `."
-type RemoveLikePayload {
-  "The object that is no longer liked. Null if the caller cannot see it."
-  target: LikeTarget
+"Payload of ` + "`" + `toggle` + "`" + `."
+type TogglePayload {
+  "Whether the caller likes or watches it now."
+  isOn: Boolean!
+}
+`, BuiltIn: false},
+	{Name: "../like.graphqls", Input: `extend type Mutation {
+  "Like a thing of another user. Liking it twice has no effect."
+  likeThing(
+    "The thing to like."
+    input: LikeThingInput!
+  ): LikeThingPayload @auth(scope: WRITE)
+  "Remove the caller's like of a thing. It has no effect if there is none."
+  unlikeThing(
+    "The thing to unlike."
+    input: UnlikeThingInput!
+  ): UnlikeThingPayload @auth(scope: WRITE)
+  "Like a make of another user. Liking it twice has no effect."
+  likeMake(
+    "The make to like."
+    input: LikeMakeInput!
+  ): LikeMakePayload @auth(scope: WRITE)
+  "Remove the caller's like of a make. It has no effect if there is none."
+  unlikeMake(
+    "The make to unlike."
+    input: UnlikeMakeInput!
+  ): UnlikeMakePayload @auth(scope: WRITE)
+  "Like a collection of another user. Liking it twice has no effect."
+  likeCollection(
+    "The collection to like."
+    input: LikeCollectionInput!
+  ): LikeCollectionPayload @auth(scope: WRITE)
+  "Remove the caller's like of a collection. It has no effect if there is none."
+  unlikeCollection(
+    "The collection to unlike."
+    input: UnlikeCollectionInput!
+  ): UnlikeCollectionPayload @auth(scope: WRITE)
 }
 
-"The object to like or to unlike."
-input ToggleLikeInput {
-  "A thing, a make or a collection that the caller can see and does not own."
-  target: TargetInput!
+"The thing to like."
+input LikeThingInput {
+  "A thing of another user that the caller can see."
+  id: ID!
 }
 
-"Payload of ` + "`" + `toggleLike` + "`" + `."
-type ToggleLikePayload {
-  "Whether the caller likes it now."
-  isLiked: Boolean!
+"Payload of ` + "`" + `likeThing` + "`" + `."
+type LikeThingPayload {
+  "The liked thing."
+  thing: Thing!
+}
+
+"The thing to unlike."
+input UnlikeThingInput {
+  "A thing that the caller likes."
+  id: ID!
+}
+
+"Payload of ` + "`" + `unlikeThing` + "`" + `."
+type UnlikeThingPayload {
+  "The thing that is no longer liked. Null if the caller can no longer see it."
+  thing: Thing
+}
+
+"The make to like."
+input LikeMakeInput {
+  "A make of another user that the caller can see."
+  id: ID!
+}
+
+"Payload of ` + "`" + `likeMake` + "`" + `."
+type LikeMakePayload {
+  "The liked make."
+  make: Make!
+}
+
+"The make to unlike."
+input UnlikeMakeInput {
+  "A make that the caller likes."
+  id: ID!
+}
+
+"Payload of ` + "`" + `unlikeMake` + "`" + `."
+type UnlikeMakePayload {
+  "The make that is no longer liked. Null if the caller can no longer see it."
+  make: Make
+}
+
+"The collection to like."
+input LikeCollectionInput {
+  "A collection of another user that the caller can see."
+  id: ID!
+}
+
+"Payload of ` + "`" + `likeCollection` + "`" + `."
+type LikeCollectionPayload {
+  "The liked collection."
+  collection: Collection!
+}
+
+"The collection to unlike."
+input UnlikeCollectionInput {
+  "A collection that the caller likes."
+  id: ID!
+}
+
+"Payload of ` + "`" + `unlikeCollection` + "`" + `."
+type UnlikeCollectionPayload {
+  "The collection that is no longer liked. Null if the caller can no longer see it."
+  collection: Collection
 }
 `, BuiltIn: false},
 	{Name: "../listing.graphqls", Input: `extend type Query {
@@ -5930,11 +6183,6 @@ type DeprecatedCall {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): MakeConnection @auth
 }
 
@@ -5944,7 +6192,10 @@ extend type Mutation {
     "The make to create."
     input: CreateMakeInput!
   ): CreateMakePayload @auth(scope: WRITE)
-  "Change a make of the caller. Fields that are omitted or null stay as they are."
+  """
+  Change a make of the caller. Fields that are omitted stay as they are. Null
+  clears a field that can be empty.
+  """
   updateMake(
     "The make and its new values."
     input: UpdateMakeInput!
@@ -6004,11 +6255,6 @@ type Make {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
     "Exclude replies."
     rootsOnly: Boolean! = false
   ): CommentConnection! @goField(forceResolver: true)
@@ -6022,11 +6268,6 @@ type Make {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): UserConnection! @goField(forceResolver: true)
   "When it was created."
   createdAt: DateTime!
@@ -6082,9 +6323,9 @@ input UpdateMakeInput {
   "The id of a make of the caller."
   id: ID!
   "The name, 1 to 200 characters that are not all blank."
-  name: String
+  name: String @null(clears: true)
   "The description in Markdown."
-  description: String
+  description: String @null(clears: true)
 }
 
 "Payload of ` + "`" + `updateMake` + "`" + `."
@@ -6119,11 +6360,6 @@ type DeleteMakePayload {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): ModerationEntryConnection @auth(scope: ADMIN)
 }
 
@@ -6137,10 +6373,10 @@ extend type Mutation {
     input: SuspendUserInput!
   ): SuspendUserPayload @auth(scope: ADMIN)
   "End the suspension of a user. Requires a moderator or an administrator."
-  restoreUser(
+  unsuspendUser(
     "The user and the reason."
-    input: RestoreUserInput!
-  ): RestoreUserPayload @auth(scope: ADMIN)
+    input: UnsuspendUserInput!
+  ): UnsuspendUserPayload @auth(scope: ADMIN)
   "Change the role of another user. Requires an administrator."
   setUserRole(
     "The user, the role and the reason."
@@ -6179,7 +6415,7 @@ enum ModerationAction {
   "A user was suspended."
   SUSPEND_USER
   "The suspension of a user ended."
-  RESTORE_USER
+  UNSUSPEND_USER
   "The role of a user changed."
   SET_USER_ROLE
   "A thing was taken down."
@@ -6223,7 +6459,7 @@ type ModerationEntry {
   "The reason that the actor gave."
   reason: String!
   "When the action was taken."
-  at: DateTime! @goField(name: "CreatedAt")
+  createdAt: DateTime!
 }
 
 "A page of the moderation log."
@@ -6251,7 +6487,7 @@ type Suspension {
   "The reason that was given."
   reason: String!
   "When it began."
-  at: DateTime!
+  createdAt: DateTime!
 }
 
 "The takedown of a thing."
@@ -6259,7 +6495,7 @@ type Takedown {
   "The reason that was given."
   reason: String!
   "When it began."
-  at: DateTime!
+  createdAt: DateTime!
 }
 
 "The user to suspend."
@@ -6277,15 +6513,15 @@ type SuspendUserPayload {
 }
 
 "The user to unsuspend."
-input RestoreUserInput {
+input UnsuspendUserInput {
   "The username of another user."
   username: String!
   "The reason, at most 2,000 characters. It is recorded, and the user concerned can read it."
   reason: String!
 }
 
-"Payload of ` + "`" + `restoreUser` + "`" + `."
-type RestoreUserPayload {
+"Payload of ` + "`" + `unsuspendUser` + "`" + `."
+type UnsuspendUserPayload {
   "The user after the change."
   user: User!
 }
@@ -6369,11 +6605,6 @@ extend type User {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
     "Leave out notifications that are read."
     unreadOnly: Boolean! = false
     "Leave out earlier notifications."
@@ -6666,11 +6897,6 @@ type Mesh {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): FileConnection! @goField(forceResolver: true)
 }
 
@@ -6722,11 +6948,6 @@ extend type User {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): ThingConnection @auth @goField(forceResolver: true)
   """
   The tags of the things that the user likes or made, the most frequent first; at most 20. The
@@ -6784,6 +7005,14 @@ directive @auth(
   "The required scope."
   scope: Scope! = READ
 ) on FIELD_DEFINITION
+
+"""
+What null means for a field of the input of an update. A field that is omitted stays as it is.
+"""
+directive @null(
+  "Whether null clears the field. Otherwise null is an error."
+  clears: Boolean!
+) on INPUT_FIELD_DEFINITION
 
 """
 A permission of an access token. Scopes do not include each other: a token that reads and writes has
@@ -6867,11 +7096,6 @@ type PageInfo {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
     "The words to search for, at most 200 characters."
     query: String! = ""
     "The type of object to search for."
@@ -6958,9 +7182,9 @@ input SearchFilter {
   "Makes of this thing."
   thingId: ID
   "Published or created at this time or later."
-  postedAfter: DateTime
+  publishedAfter: DateTime
   "Published or created before this time."
-  postedBefore: DateTime
+  publishedBefore: DateTime
 }
 
 "A search result."
@@ -7082,11 +7306,6 @@ type HighlightPart {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
     "Return tags that begin with this text, in any spelling."
     prefix: String! = ""
   ): TagConnection @auth
@@ -7113,11 +7332,6 @@ type Tag {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): ThingConnection! @goField(forceResolver: true)
 }
 
@@ -7157,11 +7371,6 @@ type TagEdge {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
     "Conditions that results must meet."
     filter: ThingFilter
     "The order of the results."
@@ -7178,7 +7387,10 @@ extend type Mutation {
     "The thing to publish."
     input: PublishThingInput!
   ): PublishThingPayload @auth(scope: WRITE)
-  "Change a thing of the caller. Fields that are omitted or null stay as they are."
+  """
+  Change a thing of the caller. Fields that are omitted stay as they are. Null
+  clears a field that can be empty.
+  """
   updateThing(
     "The thing and its new values."
     input: UpdateThingInput!
@@ -7192,11 +7404,16 @@ extend type Mutation {
     "The thing to delete."
     input: DeleteThingInput!
   ): DeleteThingPayload @auth(scope: WRITE)
-  "Feature a published thing, or stop featuring it. Requires a moderator or an administrator."
+  "Feature a published thing. Requires a moderator or an administrator."
   featureThing(
-    "The thing, and whether to feature it."
+    "The thing to feature."
     input: FeatureThingInput!
   ): FeatureThingPayload @auth(scope: ADMIN)
+  "Stop featuring a thing. Requires a moderator or an administrator."
+  unfeatureThing(
+    "The thing to stop featuring."
+    input: UnfeatureThingInput!
+  ): UnfeatureThingPayload @auth(scope: ADMIN)
 }
 
 "A shareable design with its files. Makes and comments refer to it."
@@ -7228,7 +7445,7 @@ type Thing {
   "Whether the creator marked it as not safe for work."
   isNsfw: Boolean!
   "Whether the creator marked it as made with artificial intelligence."
-  isAi: Boolean!
+  isAiGenerated: Boolean! @goField(name: "IsAI")
   """
   Sections of details that legacy clients store, such as print settings: a JSON array of objects.
   The server does not interpret them.
@@ -7247,8 +7464,11 @@ type Thing {
   ): [File!]! @goField(forceResolver: true, batch: true)
   "The file of ` + "`" + `defaultImage` + "`" + `. Null if there is none."
   image: File @goField(forceResolver: true, batch: true)
-  "The number of finalized files, without images."
-  fileCount: Int! @goField(forceResolver: true, batch: true)
+  "The number of finalized files that ` + "`" + `files` + "`" + ` lists."
+  fileCount(
+    "Count files of these kinds only."
+    kinds: [FileKind!]
+  ): Int! @goField(forceResolver: true, batch: true)
   "The number of published makes."
   makeCount: Int64!
   "The number of comments, including replies and without deleted ones."
@@ -7283,11 +7503,6 @@ type Thing {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): ThingConnection! @goField(forceResolver: true)
   "The published remixes of it, newest first."
   remixes(
@@ -7299,11 +7514,6 @@ type Thing {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): ThingConnection! @goField(forceResolver: true)
   "The published makes of it, newest first."
   makes(
@@ -7315,11 +7525,6 @@ type Thing {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): MakeConnection! @goField(forceResolver: true)
   "The comments, newest first, including deleted ones."
   comments(
@@ -7331,11 +7536,6 @@ type Thing {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
     "Exclude replies."
     rootsOnly: Boolean! = false
   ): CommentConnection! @goField(forceResolver: true)
@@ -7349,18 +7549,13 @@ type Thing {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): UserConnection! @goField(forceResolver: true)
   "How the popularity score is made up. Requires a moderator or an administrator."
   popularity: Popularity @auth(scope: ADMIN) @goField(forceResolver: true, batch: true)
   "When the draft was created."
   createdAt: DateTime!
   "When the thing or its list of files last changed."
-  modifiedAt: DateTime!
+  updatedAt: DateTime! @goField(name: "ModifiedAt")
   "When it was first published; null for a draft."
   publishedAt: DateTime
 }
@@ -7442,9 +7637,9 @@ input ThingFilter {
   "Things that this user has made."
   madeById: ID
   "Published at this time or later."
-  postedAfter: DateTime
+  publishedAfter: DateTime
   "Published before this time."
-  postedBefore: DateTime
+  publishedBefore: DateTime
 }
 
 "The order of things. Ties are broken by id, newest first."
@@ -7516,7 +7711,7 @@ input CreateThingInput {
   "Whether to mark it as not safe for work."
   isNsfw: Boolean! = false
   "Whether to mark it as made with artificial intelligence."
-  isAi: Boolean! = false
+  isAiGenerated: Boolean! = false @goField(name: "IsAI")
   "Sections of details: a JSON array of objects, at most 65,535 characters."
   detailsParts: String! = "[]"
   """
@@ -7527,7 +7722,7 @@ input CreateThingInput {
   "The tags, at most 100 of at most 100 characters. Blank and repeated ones are dropped."
   tags: [String!]! = []
   "Pending uploads of the caller to finalize on the thing in the same transaction."
-  files: [FinalizeFileInput!]! = []
+  files: [PendingUploadInput!]! = []
 }
 
 "Payload of ` + "`" + `createThing` + "`" + `."
@@ -7553,29 +7748,29 @@ input UpdateThingInput {
   "The id of a thing of the caller."
   id: ID!
   "The name, 1 to 200 characters that are not all blank."
-  name: String
+  name: String @null(clears: false)
   "The license of the thing."
-  license: License
+  license: License @null(clears: false)
   "The name, slug or id of a category."
-  category: String
+  category: String @null(clears: false)
   "The description in Markdown. It must not be blank if the thing is published."
-  description: String
+  description: String @null(clears: true)
   "How to print and assemble the thing, in Markdown."
-  instructions: String
+  instructions: String @null(clears: true)
   "Whether to mark it as work in progress."
-  isWip: Boolean
+  isWip: Boolean @null(clears: false)
   "Whether it is a remix."
-  isRemix: Boolean
+  isRemix: Boolean @null(clears: false)
   "Whether to mark it as not safe for work."
-  isNsfw: Boolean
+  isNsfw: Boolean @null(clears: false)
   "Whether to mark it as made with artificial intelligence."
-  isAi: Boolean
+  isAiGenerated: Boolean @goField(name: "IsAI") @null(clears: false)
   "Sections of details: a JSON array of objects, at most 65,535 characters."
-  detailsParts: String
+  detailsParts: String @null(clears: true)
   "All tags of the thing; an empty list removes them."
-  tags: [String!]
+  tags: [String!] @null(clears: true)
   "The ids of all things that it is a remix of; an empty list removes them."
-  ancestorIds: [ID!]
+  ancestorIds: [ID!] @null(clears: true)
 }
 
 "Payload of ` + "`" + `updateThing` + "`" + `."
@@ -7596,16 +7791,26 @@ type DeleteThingPayload {
   deletedId: ID!
 }
 
-"A thing, and whether to feature it."
+"The thing to feature."
 input FeatureThingInput {
   "The id of a published thing."
   id: ID!
-  "Whether to feature it; false stops featuring it."
-  isFeatured: Boolean! = true
 }
 
 "Payload of ` + "`" + `featureThing` + "`" + `."
 type FeatureThingPayload {
+  "The thing after the change."
+  thing: Thing!
+}
+
+"The thing to stop featuring."
+input UnfeatureThingInput {
+  "The id of a published thing."
+  id: ID!
+}
+
+"Payload of ` + "`" + `unfeatureThing` + "`" + `."
+type UnfeatureThingPayload {
   "The thing after the change."
   thing: Thing!
 }
@@ -7624,11 +7829,6 @@ type FeatureThingPayload {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): AccessTokenConnection @auth
 }
 
@@ -7750,9 +7950,9 @@ type RevokeTokenPayload {
   ): FinalizeFilesPayload @auth(scope: WRITE)
   "Finalize a staged upload on the target that it was staged for."
   finalizeFile(
-    "The id of a staged upload. Any other upload fails with NOT_FOUND."
-    id: ID!
-  ): File @auth(scope: WRITE) @deprecated(reason: "Use finalizeFiles.")
+    "The staged upload."
+    input: FinalizeFileInput!
+  ): FinalizeFilePayload @auth(scope: WRITE) @deprecated(reason: "Use finalizeFiles.")
   "Delete a pending upload of the caller and its bytes."
   deletePendingUpload(
     "The upload to delete."
@@ -7819,13 +8019,25 @@ type FormField {
 "Pending uploads and their target."
 input FinalizeFilesInput {
   "1 to 1,000 distinct pending uploads of the caller."
-  files: [FinalizeFileInput!]!
+  files: [PendingUploadInput!]!
   "A thing, a make or a comment of the caller."
   target: TargetInput!
 }
 
-"A pending upload to finalize."
+"The staged upload to finalize."
 input FinalizeFileInput {
+  "The id of a staged upload. Any other upload fails with NOT_FOUND."
+  id: ID!
+}
+
+"Payload of ` + "`" + `finalizeFile` + "`" + `."
+type FinalizeFilePayload {
+  "The finalized file."
+  file: File!
+}
+
+"A pending upload to finalize."
+input PendingUploadInput {
   "The id of the upload."
   id: ID!
   "The position among the files of the target, ascending. The default is the index in this list."
@@ -7861,7 +8073,10 @@ type DeletePendingUploadPayload {
 }
 
 extend type Mutation {
-  "Change the caller's profile. Fields that are omitted or null stay as they are."
+  """
+  Change the caller's profile. Fields that are omitted stay as they are. Null
+  clears a field that can be empty.
+  """
   updateProfile(
     "The new values."
     input: UpdateProfileInput!
@@ -7889,8 +8104,8 @@ type User {
   "The family name; may be empty."
   lastName: String!
   """
-  The e-mail address of the caller; may be empty. Null for other users, and if the token lacks the
-  READ scope.
+  The e-mail address of the caller. Null if there is none, for other users, and if the token lacks
+  the READ scope.
   """
   email: String @goField(forceResolver: true)
   "The user's description of themselves in Markdown."
@@ -7901,10 +8116,8 @@ type User {
   location: String!
   "The license that clients preselect for new things."
   defaultLicense: License!
-  "Whether the user is an administrator."
-  isAdmin: Boolean!
-  "Whether the user is a moderator and not an administrator."
-  isModerator: Boolean!
+  "Whether the user is the caller."
+  isViewer: Boolean! @goField(forceResolver: true)
   "The role of the user."
   role: Role!
   """
@@ -7942,11 +8155,6 @@ type User {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): ThingConnection @auth @goField(forceResolver: true)
   "The makes of the user, newest first. Only the user sees their drafts."
   makes(
@@ -7958,11 +8166,6 @@ type User {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): MakeConnection @auth @goField(forceResolver: true)
   "The things that the user likes, most recent like first."
   likedThings(
@@ -7974,11 +8177,6 @@ type User {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): ThingConnection @auth @goField(forceResolver: true)
   "The collections of the user, newest first."
   collections(
@@ -7990,11 +8188,6 @@ type User {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): CollectionConnection @auth @goField(forceResolver: true)
   "The followers of the user, most recent first."
   followers(
@@ -8006,11 +8199,6 @@ type User {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): UserConnection @auth @goField(forceResolver: true)
   "The users that this user follows, most recent first."
   following(
@@ -8022,11 +8210,6 @@ type User {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): UserConnection @auth @goField(forceResolver: true)
   """
   The download history with one entry for each tracked download, newest first. It fails with
@@ -8041,11 +8224,6 @@ type User {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): DownloadConnection @auth @goField(forceResolver: true)
   """
   The things in the download history, each once, most recently downloaded first. It fails with
@@ -8060,11 +8238,6 @@ type User {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): ThingConnection @auth @goField(forceResolver: true)
 }
 
@@ -8115,17 +8288,17 @@ input UpdateProfileInput {
   "The caller's own username. It may be omitted."
   username: String
   "The given name, at most 200 characters."
-  firstName: String
+  firstName: String @null(clears: true)
   "The family name, at most 200 characters."
-  lastName: String
+  lastName: String @null(clears: true)
   "The e-mail address, at most 200 characters. It is not shown to others."
-  email: String
+  email: String @null(clears: true)
   "The description in Markdown, at most 65,535 characters."
-  bio: String
+  bio: String @null(clears: true)
   "The location, at most 200 characters."
-  location: String
+  location: String @null(clears: true)
   "The license that clients preselect for new things."
-  defaultLicense: License
+  defaultLicense: License @null(clears: false)
 }
 
 "Payload of ` + "`" + `updateProfile` + "`" + `."
@@ -8167,16 +8340,31 @@ type UnfollowUserPayload {
     "The thing to watch."
     input: WatchThingInput!
   ): WatchThingPayload @auth(scope: WRITE)
-  "Stop watching a thing. Where the caller did not watch it, nothing changes."
+  "Stop watching a thing. It has no effect if the caller does not watch it."
   unwatchThing(
     "The thing to stop watching."
     input: UnwatchThingInput!
   ): UnwatchThingPayload @auth(scope: WRITE)
-  "Stop watching a thing, a make or a collection if the caller watches it, and start otherwise."
-  toggleWatch(
-    "The object to watch or to stop watching."
-    input: ToggleWatchInput!
-  ): ToggleWatchPayload @auth(scope: WRITE)
+  "Watch a make: the caller is notified of comments on it. Watching again changes nothing."
+  watchMake(
+    "The make to watch."
+    input: WatchMakeInput!
+  ): WatchMakePayload @auth(scope: WRITE)
+  "Stop watching a make. It has no effect if the caller does not watch it."
+  unwatchMake(
+    "The make to stop watching."
+    input: UnwatchMakeInput!
+  ): UnwatchMakePayload @auth(scope: WRITE)
+  "Watch a collection. Watching again changes nothing."
+  watchCollection(
+    "The collection to watch."
+    input: WatchCollectionInput!
+  ): WatchCollectionPayload @auth(scope: WRITE)
+  "Stop watching a collection. It has no effect if the caller does not watch it."
+  unwatchCollection(
+    "The collection to stop watching."
+    input: UnwatchCollectionInput!
+  ): UnwatchCollectionPayload @auth(scope: WRITE)
 }
 
 extend type Thing {
@@ -8208,11 +8396,6 @@ extend type User {
     last: Int
     "Return entries before this cursor."
     before: String
-    """
-    Return a numbered page, counted from 1, of ` + "`" + `first` + "`" + ` entries. It cannot be combined with a cursor
-    and gets slower with its number.
-    """
-    page: Int
   ): ThingConnection @auth @goField(forceResolver: true)
 }
 
@@ -8224,32 +8407,68 @@ input WatchThingInput {
 
 "Payload of ` + "`" + `watchThing` + "`" + `."
 type WatchThingPayload {
-  "The thing."
+  "The watched thing."
   thing: Thing!
 }
 
 "The thing to stop watching."
 input UnwatchThingInput {
-  "A thing that the caller can see."
+  "A thing that the caller watches."
   id: ID!
 }
 
 "Payload of ` + "`" + `unwatchThing` + "`" + `."
 type UnwatchThingPayload {
-  "The thing."
-  thing: Thing!
+  "The thing that is no longer watched. Null if the caller can no longer see it."
+  thing: Thing
 }
 
-"The object to watch or to stop watching."
-input ToggleWatchInput {
-  "A thing, a make or a collection that the caller can see."
-  target: TargetInput!
+"The make to watch."
+input WatchMakeInput {
+  "A make that the caller can see."
+  id: ID!
 }
 
-"Payload of ` + "`" + `toggleWatch` + "`" + `."
-type ToggleWatchPayload {
-  "Whether the caller watches it now."
-  isWatched: Boolean!
+"Payload of ` + "`" + `watchMake` + "`" + `."
+type WatchMakePayload {
+  "The watched make."
+  make: Make!
+}
+
+"The make to stop watching."
+input UnwatchMakeInput {
+  "A make that the caller watches."
+  id: ID!
+}
+
+"Payload of ` + "`" + `unwatchMake` + "`" + `."
+type UnwatchMakePayload {
+  "The make that is no longer watched. Null if the caller can no longer see it."
+  make: Make
+}
+
+"The collection to watch."
+input WatchCollectionInput {
+  "A collection that the caller can see."
+  id: ID!
+}
+
+"Payload of ` + "`" + `watchCollection` + "`" + `."
+type WatchCollectionPayload {
+  "The watched collection."
+  collection: Collection!
+}
+
+"The collection to stop watching."
+input UnwatchCollectionInput {
+  "A collection that the caller watches."
+  id: ID!
+}
+
+"Payload of ` + "`" + `unwatchCollection` + "`" + `."
+type UnwatchCollectionPayload {
+  "The collection that is no longer watched. Null if the caller can no longer see it."
+  collection: Collection
 }
 `, BuiltIn: false},
 }
@@ -8303,14 +8522,6 @@ func (ec *executionContext) childFields_AccessTokenEdge(ctx context.Context, fie
 		return ec.fieldContext_AccessTokenEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AccessTokenEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_AddLikePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "target":
-		return ec.fieldContext_AddLikePayload_target(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AddLikePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_AddToCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8391,8 +8602,8 @@ func (ec *executionContext) childFields_Collection(ctx context.Context, field gr
 		return ec.fieldContext_Collection_isLiked(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Collection_createdAt(ctx, field)
-	case "modifiedAt":
-		return ec.fieldContext_Collection_modifiedAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Collection_updatedAt(ctx, field)
 	case "isWatched":
 		return ec.fieldContext_Collection_isWatched(ctx, field)
 	}
@@ -8427,8 +8638,8 @@ func (ec *executionContext) childFields_Comment(ctx context.Context, field graph
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Comment_id(ctx, field)
-	case "author":
-		return ec.fieldContext_Comment_author(ctx, field)
+	case "creator":
+		return ec.fieldContext_Comment_creator(ctx, field)
 	case "target":
 		return ec.fieldContext_Comment_target(ctx, field)
 	case "body":
@@ -8447,8 +8658,8 @@ func (ec *executionContext) childFields_Comment(ctx context.Context, field graph
 		return ec.fieldContext_Comment_isDeleted(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Comment_createdAt(ctx, field)
-	case "modifiedAt":
-		return ec.fieldContext_Comment_modifiedAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Comment_updatedAt(ctx, field)
 	case "needsModeration":
 		return ec.fieldContext_Comment_needsModeration(ctx, field)
 	}
@@ -8651,8 +8862,8 @@ func (ec *executionContext) childFields_Download(ctx context.Context, field grap
 		return ec.fieldContext_Download_thing(ctx, field)
 	case "file":
 		return ec.fieldContext_Download_file(ctx, field)
-	case "at":
-		return ec.fieldContext_Download_at(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Download_createdAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Download", field.Name)
 }
@@ -8701,8 +8912,6 @@ func (ec *executionContext) childFields_File(ctx context.Context, field graphql.
 		return ec.fieldContext_File_state(ctx, field)
 	case "size":
 		return ec.fieldContext_File_size(ctx, field)
-	case "formattedSize":
-		return ec.fieldContext_File_formattedSize(ctx, field)
 	case "contentType":
 		return ec.fieldContext_File_contentType(ctx, field)
 	case "sha256":
@@ -8711,8 +8920,8 @@ func (ec *executionContext) childFields_File(ctx context.Context, field graphql.
 		return ec.fieldContext_File_md5(ctx, field)
 	case "rank":
 		return ec.fieldContext_File_rank(ctx, field)
-	case "owner":
-		return ec.fieldContext_File_owner(ctx, field)
+	case "creator":
+		return ec.fieldContext_File_creator(ctx, field)
 	case "target":
 		return ec.fieldContext_File_target(ctx, field)
 	case "createdAt":
@@ -8765,6 +8974,14 @@ func (ec *executionContext) childFields_FileEdge(ctx context.Context, field grap
 		return ec.fieldContext_FileEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type FileEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_FinalizeFilePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "file":
+		return ec.fieldContext_FinalizeFilePayload_file(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FinalizeFilePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_FinalizeFilesPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8835,6 +9052,30 @@ func (ec *executionContext) childFields_LicenseFacet(ctx context.Context, field 
 		return ec.fieldContext_LicenseFacet_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type LicenseFacet", field.Name)
+}
+
+func (ec *executionContext) childFields_LikeCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "collection":
+		return ec.fieldContext_LikeCollectionPayload_collection(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LikeCollectionPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_LikeMakePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "make":
+		return ec.fieldContext_LikeMakePayload_make(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LikeMakePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_LikeThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "thing":
+		return ec.fieldContext_LikeThingPayload_thing(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LikeThingPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Make(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8993,8 +9234,8 @@ func (ec *executionContext) childFields_ModerationEntry(ctx context.Context, fie
 		return ec.fieldContext_ModerationEntry_role(ctx, field)
 	case "reason":
 		return ec.fieldContext_ModerationEntry_reason(ctx, field)
-	case "at":
-		return ec.fieldContext_ModerationEntry_at(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_ModerationEntry_createdAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ModerationEntry", field.Name)
 }
@@ -9175,14 +9416,6 @@ func (ec *executionContext) childFields_RemoveFromCollectionPayload(ctx context.
 	return nil, fmt.Errorf("no field named %q was found under type RemoveFromCollectionPayload", field.Name)
 }
 
-func (ec *executionContext) childFields_RemoveLikePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "target":
-		return ec.fieldContext_RemoveLikePayload_target(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RemoveLikePayload", field.Name)
-}
-
 func (ec *executionContext) childFields_RemoveThingsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "thingIds":
@@ -9221,14 +9454,6 @@ func (ec *executionContext) childFields_RestoreThingPayload(ctx context.Context,
 		return ec.fieldContext_RestoreThingPayload_thing(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RestoreThingPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RestoreUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_RestoreUserPayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RestoreUserPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_RevokeTokenPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9357,8 +9582,8 @@ func (ec *executionContext) childFields_Suspension(ctx context.Context, field gr
 	switch field.Name {
 	case "reason":
 		return ec.fieldContext_Suspension_reason(ctx, field)
-	case "at":
-		return ec.fieldContext_Suspension_at(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Suspension_createdAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Suspension", field.Name)
 }
@@ -9423,8 +9648,8 @@ func (ec *executionContext) childFields_Takedown(ctx context.Context, field grap
 	switch field.Name {
 	case "reason":
 		return ec.fieldContext_Takedown_reason(ctx, field)
-	case "at":
-		return ec.fieldContext_Takedown_at(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Takedown_createdAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Takedown", field.Name)
 }
@@ -9457,8 +9682,8 @@ func (ec *executionContext) childFields_Thing(ctx context.Context, field graphql
 		return ec.fieldContext_Thing_isWip(ctx, field)
 	case "isNsfw":
 		return ec.fieldContext_Thing_isNsfw(ctx, field)
-	case "isAi":
-		return ec.fieldContext_Thing_isAi(ctx, field)
+	case "isAiGenerated":
+		return ec.fieldContext_Thing_isAiGenerated(ctx, field)
 	case "detailsParts":
 		return ec.fieldContext_Thing_detailsParts(ctx, field)
 	case "tags":
@@ -9507,8 +9732,8 @@ func (ec *executionContext) childFields_Thing(ctx context.Context, field graphql
 		return ec.fieldContext_Thing_popularity(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Thing_createdAt(ctx, field)
-	case "modifiedAt":
-		return ec.fieldContext_Thing_modifiedAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Thing_updatedAt(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_Thing_publishedAt(ctx, field)
 	case "collections":
@@ -9547,20 +9772,20 @@ func (ec *executionContext) childFields_ThingEdge(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type ThingEdge", field.Name)
 }
 
-func (ec *executionContext) childFields_ToggleLikePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+func (ec *executionContext) childFields_TogglePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "isLiked":
-		return ec.fieldContext_ToggleLikePayload_isLiked(ctx, field)
+	case "isOn":
+		return ec.fieldContext_TogglePayload_isOn(ctx, field)
 	}
-	return nil, fmt.Errorf("no field named %q was found under type ToggleLikePayload", field.Name)
+	return nil, fmt.Errorf("no field named %q was found under type TogglePayload", field.Name)
 }
 
-func (ec *executionContext) childFields_ToggleWatchPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+func (ec *executionContext) childFields_UnfeatureThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "isWatched":
-		return ec.fieldContext_ToggleWatchPayload_isWatched(ctx, field)
+	case "thing":
+		return ec.fieldContext_UnfeatureThingPayload_thing(ctx, field)
 	}
-	return nil, fmt.Errorf("no field named %q was found under type ToggleWatchPayload", field.Name)
+	return nil, fmt.Errorf("no field named %q was found under type UnfeatureThingPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_UnfollowUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9569,6 +9794,54 @@ func (ec *executionContext) childFields_UnfollowUserPayload(ctx context.Context,
 		return ec.fieldContext_UnfollowUserPayload_user(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UnfollowUserPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UnlikeCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "collection":
+		return ec.fieldContext_UnlikeCollectionPayload_collection(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UnlikeCollectionPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UnlikeMakePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "make":
+		return ec.fieldContext_UnlikeMakePayload_make(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UnlikeMakePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UnlikeThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "thing":
+		return ec.fieldContext_UnlikeThingPayload_thing(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UnlikeThingPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UnsuspendUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_UnsuspendUserPayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UnsuspendUserPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UnwatchCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "collection":
+		return ec.fieldContext_UnwatchCollectionPayload_collection(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UnwatchCollectionPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UnwatchMakePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "make":
+		return ec.fieldContext_UnwatchMakePayload_make(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UnwatchMakePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_UnwatchThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9681,10 +9954,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_location(ctx, field)
 	case "defaultLicense":
 		return ec.fieldContext_User_defaultLicense(ctx, field)
-	case "isAdmin":
-		return ec.fieldContext_User_isAdmin(ctx, field)
-	case "isModerator":
-		return ec.fieldContext_User_isModerator(ctx, field)
+	case "isViewer":
+		return ec.fieldContext_User_isViewer(ctx, field)
 	case "role":
 		return ec.fieldContext_User_role(ctx, field)
 	case "suspension":
@@ -9771,6 +10042,22 @@ func (ec *executionContext) childFields_UserEdge(ctx context.Context, field grap
 		return ec.fieldContext_UserEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UserEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_WatchCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "collection":
+		return ec.fieldContext_WatchCollectionPayload_collection(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WatchCollectionPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_WatchMakePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "make":
+		return ec.fieldContext_WatchMakePayload_make(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WatchMakePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_WatchThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

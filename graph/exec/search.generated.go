@@ -812,7 +812,7 @@ func (ec *executionContext) unmarshalInputSearchFilter(ctx context.Context, obj 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"creator", "creatorId", "categoryId", "tag", "license", "isFeatured", "isWip", "isDerivative", "hasMakes", "likedById", "madeById", "collectedById", "thingId", "postedAfter", "postedBefore"}
+	fieldsInOrder := [...]string{"creator", "creatorId", "categoryId", "tag", "license", "isFeatured", "isWip", "isDerivative", "hasMakes", "likedById", "madeById", "collectedById", "thingId", "publishedAfter", "publishedBefore"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -910,20 +910,20 @@ func (ec *executionContext) unmarshalInputSearchFilter(ctx context.Context, obj 
 				return it, err
 			}
 			it.ThingID = data
-		case "postedAfter":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("postedAfter"))
+		case "publishedAfter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAfter"))
 			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.PostedAfter = data
-		case "postedBefore":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("postedBefore"))
+			it.PublishedAfter = data
+		case "publishedBefore":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedBefore"))
 			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.PostedBefore = data
+			it.PublishedBefore = data
 		}
 	}
 	return it, nil

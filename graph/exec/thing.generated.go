@@ -5,6 +5,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"sync/atomic"
@@ -31,16 +32,16 @@ type ThingResolver interface {
 	Tags(ctx context.Context, objs []*models.Thing) ([][]*models.Tag, error)
 	Files(ctx context.Context, objs []*models.Thing, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error)
 	Image(ctx context.Context, objs []*models.Thing) ([]*models.File, error)
-	FileCount(ctx context.Context, objs []*models.Thing) ([]int32, error)
+	FileCount(ctx context.Context, objs []*models.Thing, kinds []models.FileKind) ([]int32, error)
 
 	IsLiked(ctx context.Context, objs []*models.Thing) ([]bool, error)
 	IsCollected(ctx context.Context, objs []*models.Thing) ([]bool, error)
 
-	Ancestors(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error)
-	Remixes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*model.ThingConnection, error)
-	Makes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*model.MakeConnection, error)
-	Comments(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32, rootsOnly bool) (*model.CommentConnection, error)
-	Likers(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, page *int32) (*model.UserConnection, error)
+	Ancestors(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
+	Remixes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
+	Makes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.MakeConnection, error)
+	Comments(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, rootsOnly bool) (*model.CommentConnection, error)
+	Likers(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error)
 	Popularity(ctx context.Context, objs []*models.Thing) ([]*model.Popularity, error)
 
 	Collections(ctx context.Context, objs []*models.Thing) ([][]*models.Collection, error)
@@ -88,14 +89,6 @@ func (ec *executionContext) field_Thing_ancestors_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "page",
-		func(ctx context.Context, v any) (*int32, error) {
-			return ec.unmarshalOInt2ᚖint32(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["page"] = arg4
 	return args, nil
 }
 
@@ -134,22 +127,28 @@ func (ec *executionContext) field_Thing_comments_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "page",
-		func(ctx context.Context, v any) (*int32, error) {
-			return ec.unmarshalOInt2ᚖint32(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["page"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "rootsOnly",
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "rootsOnly",
 		func(ctx context.Context, v any) (bool, error) {
 			return ec.unmarshalNBoolean2bool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["rootsOnly"] = arg5
+	args["rootsOnly"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Thing_fileCount_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "kinds",
+		func(ctx context.Context, v any) ([]models.FileKind, error) {
+			return ec.unmarshalOFileKind2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKindᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["kinds"] = arg0
 	return args, nil
 }
 
@@ -240,14 +239,6 @@ func (ec *executionContext) field_Thing_likers_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "page",
-		func(ctx context.Context, v any) (*int32, error) {
-			return ec.unmarshalOInt2ᚖint32(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["page"] = arg4
 	return args, nil
 }
 
@@ -286,14 +277,6 @@ func (ec *executionContext) field_Thing_makes_args(ctx context.Context, rawArgs 
 		return nil, err
 	}
 	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "page",
-		func(ctx context.Context, v any) (*int32, error) {
-			return ec.unmarshalOInt2ᚖint32(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["page"] = arg4
 	return args, nil
 }
 
@@ -332,14 +315,6 @@ func (ec *executionContext) field_Thing_remixes_args(ctx context.Context, rawArg
 		return nil, err
 	}
 	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "page",
-		func(ctx context.Context, v any) (*int32, error) {
-			return ec.unmarshalOInt2ᚖint32(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["page"] = arg4
 	return args, nil
 }
 
@@ -1054,13 +1029,13 @@ func (ec *executionContext) fieldContext_Thing_isNsfw(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Thing_isAi(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+func (ec *executionContext) _Thing_isAiGenerated(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Thing_isAi(ctx, field)
+			return ec.fieldContext_Thing_isAiGenerated(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.IsAI, nil
@@ -1073,7 +1048,7 @@ func (ec *executionContext) _Thing_isAi(ctx context.Context, field graphql.Colle
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Thing_isAi(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Thing_isAiGenerated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
@@ -1296,14 +1271,35 @@ func (ec *executionContext) _Thing_fileCount(ctx context.Context, field graphql.
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Thing_fileCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Thing", field, true, true, errors.New("field of type Int does not have child fields"))
+func (ec *executionContext) fieldContext_Thing_fileCount(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Thing",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Thing_fileCount_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
 }
 func (ec *executionContext) resolveBatch_Thing_fileCount(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
 	resolver := ec.Resolvers.Thing()
+	fc := graphql.GetFieldContext(ctx)
 	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
 		result := batch.FieldResult(field, func() (any, error) {
-			return resolver.FileCount(ctx, batch.Parents)
+			return resolver.FileCount(ctx, batch.Parents, fc.Args["kinds"].([]models.FileKind))
 		})
 		return graphql.ResolveBatchGroupResult[int32](
 			ctx,
@@ -1314,7 +1310,7 @@ func (ec *executionContext) resolveBatch_Thing_fileCount(ctx context.Context, fi
 			batch.IndexMap,
 		)
 	}
-	results, err := resolver.FileCount(ctx, []*models.Thing{obj})
+	results, err := resolver.FileCount(ctx, []*models.Thing{obj}, fc.Args["kinds"].([]models.FileKind))
 	return graphql.ResolveBatchSingleResult[int32](
 		ctx,
 		results,
@@ -1655,7 +1651,7 @@ func (ec *executionContext) _Thing_ancestors(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Thing().Ancestors(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32))
+			return ec.Resolvers.Thing().Ancestors(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ThingConnection) graphql.Marshaler {
@@ -1699,7 +1695,7 @@ func (ec *executionContext) _Thing_remixes(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Thing().Remixes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32))
+			return ec.Resolvers.Thing().Remixes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ThingConnection) graphql.Marshaler {
@@ -1743,7 +1739,7 @@ func (ec *executionContext) _Thing_makes(ctx context.Context, field graphql.Coll
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Thing().Makes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32))
+			return ec.Resolvers.Thing().Makes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.MakeConnection) graphql.Marshaler {
@@ -1787,7 +1783,7 @@ func (ec *executionContext) _Thing_comments(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Thing().Comments(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32), fc.Args["rootsOnly"].(bool))
+			return ec.Resolvers.Thing().Comments(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["rootsOnly"].(bool))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CommentConnection) graphql.Marshaler {
@@ -1831,7 +1827,7 @@ func (ec *executionContext) _Thing_likers(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Thing().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["page"].(*int32))
+			return ec.Resolvers.Thing().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.UserConnection) graphql.Marshaler {
@@ -1961,13 +1957,13 @@ func (ec *executionContext) fieldContext_Thing_createdAt(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Thing_modifiedAt(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+func (ec *executionContext) _Thing_updatedAt(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Thing_modifiedAt(ctx, field)
+			return ec.fieldContext_Thing_updatedAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.ModifiedAt, nil
@@ -1980,7 +1976,7 @@ func (ec *executionContext) _Thing_modifiedAt(ctx context.Context, field graphql
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Thing_modifiedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Thing_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
@@ -2404,6 +2400,38 @@ func (ec *executionContext) fieldContext_ThingEdge_node(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _UnfeatureThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.UnfeatureThingPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnfeatureThingPayload_thing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Thing, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Thing) graphql.Marshaler {
+			return ec.marshalNThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UnfeatureThingPayload_thing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UnfeatureThingPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Thing(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _UpdateThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.UpdateThingPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2466,8 +2494,8 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 	if _, present := asMap["isNsfw"]; !present {
 		asMap["isNsfw"] = false
 	}
-	if _, present := asMap["isAi"]; !present {
-		asMap["isAi"] = false
+	if _, present := asMap["isAiGenerated"]; !present {
+		asMap["isAiGenerated"] = false
 	}
 	if _, present := asMap["detailsParts"]; !present {
 		asMap["detailsParts"] = "[]"
@@ -2482,7 +2510,7 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 		asMap["files"] = []any{}
 	}
 
-	fieldsInOrder := [...]string{"name", "license", "category", "description", "instructions", "isWip", "isRemix", "isNsfw", "isAi", "detailsParts", "ancestorIds", "tags", "files"}
+	fieldsInOrder := [...]string{"name", "license", "category", "description", "instructions", "isWip", "isRemix", "isNsfw", "isAiGenerated", "detailsParts", "ancestorIds", "tags", "files"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2545,8 +2573,8 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 				return it, err
 			}
 			it.IsNSFW = data
-		case "isAi":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isAi"))
+		case "isAiGenerated":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isAiGenerated"))
 			data, err := ec.unmarshalNBoolean2bool(ctx, v)
 			if err != nil {
 				return it, err
@@ -2575,7 +2603,7 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 			it.Tags = data
 		case "files":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("files"))
-			data, err := ec.unmarshalNFinalizeFileInput2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFileᚄ(ctx, v)
+			data, err := ec.unmarshalNPendingUploadInput2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFileᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -2626,11 +2654,7 @@ func (ec *executionContext) unmarshalInputFeatureThingInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	if _, present := asMap["isFeatured"]; !present {
-		asMap["isFeatured"] = true
-	}
-
-	fieldsInOrder := [...]string{"id", "isFeatured"}
+	fieldsInOrder := [...]string{"id"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2644,13 +2668,6 @@ func (ec *executionContext) unmarshalInputFeatureThingInput(ctx context.Context,
 				return it, err
 			}
 			it.ID = data
-		case "isFeatured":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isFeatured"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IsFeatured = data
 		}
 	}
 	return it, nil
@@ -2697,7 +2714,7 @@ func (ec *executionContext) unmarshalInputThingFilter(ctx context.Context, obj a
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"creator", "creatorId", "categoryId", "tag", "license", "isFeatured", "isWip", "isDerivative", "hasMakes", "likedById", "madeById", "postedAfter", "postedBefore"}
+	fieldsInOrder := [...]string{"creator", "creatorId", "categoryId", "tag", "license", "isFeatured", "isWip", "isDerivative", "hasMakes", "likedById", "madeById", "publishedAfter", "publishedBefore"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2781,20 +2798,50 @@ func (ec *executionContext) unmarshalInputThingFilter(ctx context.Context, obj a
 				return it, err
 			}
 			it.MadeByID = data
-		case "postedAfter":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("postedAfter"))
+		case "publishedAfter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAfter"))
 			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.PostedAfter = data
-		case "postedBefore":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("postedBefore"))
+			it.PublishedAfter = data
+		case "publishedBefore":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedBefore"))
 			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.PostedBefore = data
+			it.PublishedBefore = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUnfeatureThingInput(ctx context.Context, obj any) (model.UnfeatureThingInput, error) {
+	var it model.UnfeatureThingInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
 		}
 	}
 	return it, nil
@@ -2811,7 +2858,7 @@ func (ec *executionContext) unmarshalInputUpdateThingInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "license", "category", "description", "instructions", "isWip", "isRemix", "isNsfw", "isAi", "detailsParts", "tags", "ancestorIds"}
+	fieldsInOrder := [...]string{"id", "name", "license", "category", "description", "instructions", "isWip", "isRemix", "isNsfw", "isAiGenerated", "detailsParts", "tags", "ancestorIds"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2827,88 +2874,354 @@ func (ec *executionContext) unmarshalInputUpdateThingInput(ctx context.Context, 
 			it.ID = data
 		case "name":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
 			}
-			it.Name = data
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.Name = data
+			} else if tmp == nil {
+				it.Name = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "license":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("license"))
-			data, err := ec.unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) {
+				return ec.unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx, v)
 			}
-			it.License = data
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
+				if err != nil {
+					var zeroVal *models.License
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *models.License
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*models.License); ok {
+				it.License = data
+			} else if tmp == nil {
+				it.License = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *github.com/meshyard/meshyard/models.License`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "category":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("category"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
 			}
-			it.Category = data
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.Category = data
+			} else if tmp == nil {
+				it.Category = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "description":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, true)
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
 			}
-			it.Description = data
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.Description = data
+			} else if tmp == nil {
+				it.Description = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "instructions":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("instructions"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, true)
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
 			}
-			it.Instructions = data
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.Instructions = data
+			} else if tmp == nil {
+				it.Instructions = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "isWip":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isWip"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOBoolean2ᚖbool(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
+				if err != nil {
+					var zeroVal *bool
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *bool
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
 			}
-			it.IsWIP = data
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*bool); ok {
+				it.IsWIP = data
+			} else if tmp == nil {
+				it.IsWIP = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *bool`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "isRemix":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isRemix"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOBoolean2ᚖbool(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
+				if err != nil {
+					var zeroVal *bool
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *bool
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
 			}
-			it.IsRemix = data
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*bool); ok {
+				it.IsRemix = data
+			} else if tmp == nil {
+				it.IsRemix = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *bool`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "isNsfw":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isNsfw"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOBoolean2ᚖbool(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
+				if err != nil {
+					var zeroVal *bool
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *bool
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
 			}
-			it.IsNSFW = data
-		case "isAi":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isAi"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+
+			tmp, err := directive1(ctx)
 			if err != nil {
-				return it, err
+				return it, graphql.ErrorOnPath(ctx, err)
 			}
-			it.IsAI = data
+			if data, ok := tmp.(*bool); ok {
+				it.IsNSFW = data
+			} else if tmp == nil {
+				it.IsNSFW = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *bool`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+		case "isAiGenerated":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isAiGenerated"))
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOBoolean2ᚖbool(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
+				if err != nil {
+					var zeroVal *bool
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *bool
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*bool); ok {
+				it.IsAI = data
+			} else if tmp == nil {
+				it.IsAI = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *bool`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "detailsParts":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("detailsParts"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, true)
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
 			}
-			it.DetailsParts = data
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.DetailsParts = data
+			} else if tmp == nil {
+				it.DetailsParts = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "tags":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tags"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚕstringᚄ(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, true)
+				if err != nil {
+					var zeroVal []string
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal []string
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
 			}
-			it.Tags = data
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.([]string); ok {
+				it.Tags = data
+			} else if tmp == nil {
+				it.Tags = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be []string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "ancestorIds":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorIds"))
-			data, err := ec.unmarshalOID2ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOID2ᚕint64ᚄ(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, true)
+				if err != nil {
+					var zeroVal []int64
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal []int64
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
 			}
-			it.AncestorIDs = data
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.([]int64); ok {
+				it.AncestorIDs = data
+			} else if tmp == nil {
+				it.AncestorIDs = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be []int64`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		}
 	}
 	return it, nil
@@ -3175,7 +3488,7 @@ func (ec *executionContext) _PublishThingPayload(ctx context.Context, sel ast.Se
 	return out
 }
 
-var thingImplementors = []string{"Thing", "CommentTarget", "FileTarget", "LikeTarget", "NotificationTarget", "SearchHit"}
+var thingImplementors = []string{"Thing", "CommentTarget", "FileTarget", "NotificationTarget", "SearchHit"}
 
 func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, obj *models.Thing) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, thingImplementors)
@@ -3417,8 +3730,8 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "isAi":
-			out.Values[i] = ec._Thing_isAi(ctx, field, obj)
+		case "isAiGenerated":
+			out.Values[i] = ec._Thing_isAiGenerated(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -3938,8 +4251,8 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "modifiedAt":
-			out.Values[i] = ec._Thing_modifiedAt(ctx, field, obj)
+		case "updatedAt":
+			out.Values[i] = ec._Thing_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -4226,6 +4539,44 @@ func (ec *executionContext) _ThingEdge(ctx context.Context, sel ast.SelectionSet
 			}
 		case "node":
 			out.Values[i] = ec._ThingEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var unfeatureThingPayloadImplementors = []string{"UnfeatureThingPayload"}
+
+func (ec *executionContext) _UnfeatureThingPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UnfeatureThingPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, unfeatureThingPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UnfeatureThingPayload")
+		case "thing":
+			out.Values[i] = ec._UnfeatureThingPayload_thing(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -4537,6 +4888,11 @@ var (
 	}
 )
 
+func (ec *executionContext) unmarshalNUnfeatureThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnfeatureThingInput(ctx context.Context, v any) (model.UnfeatureThingInput, error) {
+	res, err := ec.unmarshalInputUnfeatureThingInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNUpdateThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThingChange(ctx context.Context, v any) (models.ThingChange, error) {
 	res, err := ec.unmarshalInputUpdateThingInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -4703,6 +5059,13 @@ func (ec *executionContext) unmarshalOThingFilter2ᚖgithubᚗcomᚋmeshyardᚋm
 	}
 	res, err := ec.unmarshalInputThingFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOUnfeatureThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnfeatureThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.UnfeatureThingPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UnfeatureThingPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOUpdateThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateThingPayload) graphql.Marshaler {

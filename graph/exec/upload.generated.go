@@ -55,6 +55,38 @@ func (ec *executionContext) fieldContext_DeletePendingUploadPayload_deletedId(_ 
 	return graphql.NewScalarFieldContext("DeletePendingUploadPayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _FinalizeFilePayload_file(ctx context.Context, field graphql.CollectedField, obj *model.FinalizeFilePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FinalizeFilePayload_file(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.File, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.File) graphql.Marshaler {
+			return ec.marshalNFile2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFile(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FinalizeFilePayload_file(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FinalizeFilePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_File(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _FinalizeFilesPayload_files(ctx context.Context, field graphql.CollectedField, obj *model.FinalizeFilesPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -378,7 +410,74 @@ func (ec *executionContext) unmarshalInputDeletePendingUploadInput(ctx context.C
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputFinalizeFileInput(ctx context.Context, obj any) (models.FinalizeFile, error) {
+func (ec *executionContext) unmarshalInputFinalizeFileInput(ctx context.Context, obj any) (model.FinalizeFileInput, error) {
+	var it model.FinalizeFileInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputFinalizeFilesInput(ctx context.Context, obj any) (model.FinalizeFilesInput, error) {
+	var it model.FinalizeFilesInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"files", "target"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "files":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("files"))
+			data, err := ec.unmarshalNPendingUploadInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFileᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Files = data
+		case "target":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
+			data, err := ec.unmarshalNTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Target = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPendingUploadInput(ctx context.Context, obj any) (models.FinalizeFile, error) {
 	var it models.FinalizeFile
 	if obj == nil {
 		return it, nil
@@ -410,43 +509,6 @@ func (ec *executionContext) unmarshalInputFinalizeFileInput(ctx context.Context,
 				return it, err
 			}
 			it.Rank = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputFinalizeFilesInput(ctx context.Context, obj any) (model.FinalizeFilesInput, error) {
-	var it model.FinalizeFilesInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"files", "target"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "files":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("files"))
-			data, err := ec.unmarshalNFinalizeFileInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFileᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Files = data
-		case "target":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
-			data, err := ec.unmarshalNTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Target = data
 		}
 	}
 	return it, nil
@@ -548,6 +610,44 @@ func (ec *executionContext) _DeletePendingUploadPayload(ctx context.Context, sel
 			out.Values[i] = graphql.MarshalString("DeletePendingUploadPayload")
 		case "deletedId":
 			out.Values[i] = ec._DeletePendingUploadPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var finalizeFilePayloadImplementors = []string{"FinalizeFilePayload"}
+
+func (ec *executionContext) _FinalizeFilePayload(ctx context.Context, sel ast.SelectionSet, obj *model.FinalizeFilePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, finalizeFilePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FinalizeFilePayload")
+		case "file":
+			out.Values[i] = ec._FinalizeFilePayload_file(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -900,42 +1000,9 @@ func (ec *executionContext) unmarshalNDeletePendingUploadInput2githubᚗcomᚋme
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNFinalizeFileInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFile(ctx context.Context, v any) (models.FinalizeFile, error) {
+func (ec *executionContext) unmarshalNFinalizeFileInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFinalizeFileInput(ctx context.Context, v any) (model.FinalizeFileInput, error) {
 	res, err := ec.unmarshalInputFinalizeFileInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNFinalizeFileInput2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFileᚄ(ctx context.Context, v any) ([]models.FinalizeFile, error) {
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]models.FinalizeFile, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNFinalizeFileInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFile(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) unmarshalNFinalizeFileInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFileᚄ(ctx context.Context, v any) ([]*models.FinalizeFile, error) {
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]*models.FinalizeFile, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNFinalizeFileInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFile(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) unmarshalNFinalizeFileInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFile(ctx context.Context, v any) (*models.FinalizeFile, error) {
-	res, err := ec.unmarshalInputFinalizeFileInput(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNFinalizeFilesInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFinalizeFilesInput(ctx context.Context, v any) (model.FinalizeFilesInput, error) {
@@ -969,6 +1036,44 @@ func (ec *executionContext) marshalNFormField2ᚖgithubᚗcomᚋmeshyardᚋmeshy
 	return ec._FormField(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNPendingUploadInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFile(ctx context.Context, v any) (models.FinalizeFile, error) {
+	res, err := ec.unmarshalInputPendingUploadInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPendingUploadInput2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFileᚄ(ctx context.Context, v any) ([]models.FinalizeFile, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]models.FinalizeFile, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPendingUploadInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFile(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNPendingUploadInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFileᚄ(ctx context.Context, v any) ([]*models.FinalizeFile, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*models.FinalizeFile, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPendingUploadInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFile(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNPendingUploadInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFile(ctx context.Context, v any) (*models.FinalizeFile, error) {
+	res, err := ec.unmarshalInputPendingUploadInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNStageUploadInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐStageUploadInput(ctx context.Context, v any) (model.StageUploadInput, error) {
 	res, err := ec.unmarshalInputStageUploadInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -994,6 +1099,13 @@ func (ec *executionContext) marshalODeletePendingUploadPayload2ᚖgithubᚗcom�
 		return graphql.Null
 	}
 	return ec._DeletePendingUploadPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOFinalizeFilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFinalizeFilePayload(ctx context.Context, sel ast.SelectionSet, v *model.FinalizeFilePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FinalizeFilePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOFinalizeFilesPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFinalizeFilesPayload(ctx context.Context, sel ast.SelectionSet, v *model.FinalizeFilesPayload) graphql.Marshaler {

@@ -4,7 +4,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"math"
 	"strconv"
 	"sync/atomic"
@@ -25,27 +24,68 @@ import (
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _ToggleWatchPayload_isWatched(ctx context.Context, field graphql.CollectedField, obj *model.ToggleWatchPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UnwatchCollectionPayload_collection(ctx context.Context, field graphql.CollectedField, obj *model.UnwatchCollectionPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ToggleWatchPayload_isWatched(ctx, field)
+			return ec.fieldContext_UnwatchCollectionPayload_collection(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.IsWatched, nil
+			return obj.Collection, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Collection) graphql.Marshaler {
+			return ec.marshalOCollection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
-func (ec *executionContext) fieldContext_ToggleWatchPayload_isWatched(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ToggleWatchPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+func (ec *executionContext) fieldContext_UnwatchCollectionPayload_collection(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UnwatchCollectionPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Collection(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UnwatchMakePayload_make(ctx context.Context, field graphql.CollectedField, obj *model.UnwatchMakePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnwatchMakePayload_make(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Make, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Make) graphql.Marshaler {
+			return ec.marshalOMake2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐMake(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_UnwatchMakePayload_make(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UnwatchMakePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Make(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _UnwatchThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.UnwatchThingPayload) (ret graphql.Marshaler) {
@@ -61,10 +101,10 @@ func (ec *executionContext) _UnwatchThingPayload_thing(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *models.Thing) graphql.Marshaler {
-			return ec.marshalNThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx, selections, v)
+			return ec.marshalOThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_UnwatchThingPayload_thing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -75,6 +115,70 @@ func (ec *executionContext) fieldContext_UnwatchThingPayload_thing(_ context.Con
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Thing(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _WatchCollectionPayload_collection(ctx context.Context, field graphql.CollectedField, obj *model.WatchCollectionPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WatchCollectionPayload_collection(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Collection, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Collection) graphql.Marshaler {
+			return ec.marshalNCollection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WatchCollectionPayload_collection(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "WatchCollectionPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Collection(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _WatchMakePayload_make(ctx context.Context, field graphql.CollectedField, obj *model.WatchMakePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WatchMakePayload_make(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Make, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Make) graphql.Marshaler {
+			return ec.marshalNMake2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐMake(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WatchMakePayload_make(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "WatchMakePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Make(ctx, field)
 		},
 	}
 	return fc, nil
@@ -116,8 +220,8 @@ func (ec *executionContext) fieldContext_WatchThingPayload_thing(_ context.Conte
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputToggleWatchInput(ctx context.Context, obj any) (model.ToggleWatchInput, error) {
-	var it model.ToggleWatchInput
+func (ec *executionContext) unmarshalInputUnwatchCollectionInput(ctx context.Context, obj any) (model.UnwatchCollectionInput, error) {
+	var it model.UnwatchCollectionInput
 	if obj == nil {
 		return it, nil
 	}
@@ -127,20 +231,50 @@ func (ec *executionContext) unmarshalInputToggleWatchInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"target"}
+	fieldsInOrder := [...]string{"id"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
-		case "target":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
-			data, err := ec.unmarshalNTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx, v)
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Target = data
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUnwatchMakeInput(ctx context.Context, obj any) (model.UnwatchMakeInput, error) {
+	var it model.UnwatchMakeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
 		}
 	}
 	return it, nil
@@ -148,6 +282,66 @@ func (ec *executionContext) unmarshalInputToggleWatchInput(ctx context.Context, 
 
 func (ec *executionContext) unmarshalInputUnwatchThingInput(ctx context.Context, obj any) (model.UnwatchThingInput, error) {
 	var it model.UnwatchThingInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputWatchCollectionInput(ctx context.Context, obj any) (model.WatchCollectionInput, error) {
+	var it model.WatchCollectionInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputWatchMakeInput(ctx context.Context, obj any) (model.WatchMakeInput, error) {
+	var it model.WatchMakeInput
 	if obj == nil {
 		return it, nil
 	}
@@ -214,10 +408,10 @@ func (ec *executionContext) unmarshalInputWatchThingInput(ctx context.Context, o
 
 // region    **************************** object.gotpl ****************************
 
-var toggleWatchPayloadImplementors = []string{"ToggleWatchPayload"}
+var unwatchCollectionPayloadImplementors = []string{"UnwatchCollectionPayload"}
 
-func (ec *executionContext) _ToggleWatchPayload(ctx context.Context, sel ast.SelectionSet, obj *model.ToggleWatchPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, toggleWatchPayloadImplementors)
+func (ec *executionContext) _UnwatchCollectionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UnwatchCollectionPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, unwatchCollectionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferredFieldSet := graphql.NewFieldSet(nil)
@@ -225,10 +419,48 @@ func (ec *executionContext) _ToggleWatchPayload(ctx context.Context, sel ast.Sel
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("ToggleWatchPayload")
-		case "isWatched":
-			out.Values[i] = ec._ToggleWatchPayload_isWatched(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			out.Values[i] = graphql.MarshalString("UnwatchCollectionPayload")
+		case "collection":
+			out.Values[i] = ec._UnwatchCollectionPayload_collection(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var unwatchMakePayloadImplementors = []string{"UnwatchMakePayload"}
+
+func (ec *executionContext) _UnwatchMakePayload(ctx context.Context, sel ast.SelectionSet, obj *model.UnwatchMakePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, unwatchMakePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UnwatchMakePayload")
+		case "make":
+			out.Values[i] = ec._UnwatchMakePayload_make(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -266,6 +498,82 @@ func (ec *executionContext) _UnwatchThingPayload(ctx context.Context, sel ast.Se
 			out.Values[i] = graphql.MarshalString("UnwatchThingPayload")
 		case "thing":
 			out.Values[i] = ec._UnwatchThingPayload_thing(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var watchCollectionPayloadImplementors = []string{"WatchCollectionPayload"}
+
+func (ec *executionContext) _WatchCollectionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.WatchCollectionPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, watchCollectionPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("WatchCollectionPayload")
+		case "collection":
+			out.Values[i] = ec._WatchCollectionPayload_collection(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var watchMakePayloadImplementors = []string{"WatchMakePayload"}
+
+func (ec *executionContext) _WatchMakePayload(ctx context.Context, sel ast.SelectionSet, obj *model.WatchMakePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, watchMakePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("WatchMakePayload")
+		case "make":
+			out.Values[i] = ec._WatchMakePayload_make(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -332,8 +640,13 @@ func (ec *executionContext) _WatchThingPayload(ctx context.Context, sel ast.Sele
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) unmarshalNToggleWatchInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐToggleWatchInput(ctx context.Context, v any) (model.ToggleWatchInput, error) {
-	res, err := ec.unmarshalInputToggleWatchInput(ctx, v)
+func (ec *executionContext) unmarshalNUnwatchCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnwatchCollectionInput(ctx context.Context, v any) (model.UnwatchCollectionInput, error) {
+	res, err := ec.unmarshalInputUnwatchCollectionInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUnwatchMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnwatchMakeInput(ctx context.Context, v any) (model.UnwatchMakeInput, error) {
+	res, err := ec.unmarshalInputUnwatchMakeInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -342,16 +655,33 @@ func (ec *executionContext) unmarshalNUnwatchThingInput2githubᚗcomᚋmeshyard�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNWatchCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐWatchCollectionInput(ctx context.Context, v any) (model.WatchCollectionInput, error) {
+	res, err := ec.unmarshalInputWatchCollectionInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNWatchMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐWatchMakeInput(ctx context.Context, v any) (model.WatchMakeInput, error) {
+	res, err := ec.unmarshalInputWatchMakeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNWatchThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐWatchThingInput(ctx context.Context, v any) (model.WatchThingInput, error) {
 	res, err := ec.unmarshalInputWatchThingInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOToggleWatchPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐToggleWatchPayload(ctx context.Context, sel ast.SelectionSet, v *model.ToggleWatchPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOUnwatchCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnwatchCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.UnwatchCollectionPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
-	return ec._ToggleWatchPayload(ctx, sel, v)
+	return ec._UnwatchCollectionPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUnwatchMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnwatchMakePayload(ctx context.Context, sel ast.SelectionSet, v *model.UnwatchMakePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UnwatchMakePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOUnwatchThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnwatchThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.UnwatchThingPayload) graphql.Marshaler {
@@ -359,6 +689,20 @@ func (ec *executionContext) marshalOUnwatchThingPayload2ᚖgithubᚗcomᚋmeshya
 		return graphql.Null
 	}
 	return ec._UnwatchThingPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOWatchCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐWatchCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.WatchCollectionPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._WatchCollectionPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOWatchMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐWatchMakePayload(ctx context.Context, sel ast.SelectionSet, v *model.WatchMakePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._WatchMakePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOWatchThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐWatchThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.WatchThingPayload) graphql.Marshaler {

@@ -14,18 +14,6 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// The object to like.
-type AddLikeInput struct {
-	// A thing, a make or a collection of another user that the caller can see.
-	Target *models.Target `json:"target"`
-}
-
-// Payload of `addLike`.
-type AddLikePayload struct {
-	// The liked object.
-	Target LikeTarget `json:"target"`
-}
-
 // A thing and the collection to add it to.
 type AddToCollectionInput struct {
 	// The id of a collection of the caller.
@@ -208,18 +196,28 @@ type DeleteThingPayload struct {
 	DeletedID int64 `json:"deletedId"`
 }
 
-// A thing, and whether to feature it.
+// The thing to feature.
 type FeatureThingInput struct {
 	// The id of a published thing.
 	ID int64 `json:"id"`
-	// Whether to feature it; false stops featuring it.
-	IsFeatured bool `json:"isFeatured"`
 }
 
 // Payload of `featureThing`.
 type FeatureThingPayload struct {
 	// The thing after the change.
 	Thing *models.Thing `json:"thing"`
+}
+
+// The staged upload to finalize.
+type FinalizeFileInput struct {
+	// The id of a staged upload. Any other upload fails with NOT_FOUND.
+	ID int64 `json:"id"`
+}
+
+// Payload of `finalizeFile`.
+type FinalizeFilePayload struct {
+	// The finalized file.
+	File *models.File `json:"file"`
 }
 
 // Pending uploads and their target.
@@ -272,6 +270,42 @@ type HighlightPart struct {
 	Text string `json:"text"`
 	// Whether the piece is a match.
 	IsMatch bool `json:"isMatch"`
+}
+
+// The collection to like.
+type LikeCollectionInput struct {
+	// A collection of another user that the caller can see.
+	ID int64 `json:"id"`
+}
+
+// Payload of `likeCollection`.
+type LikeCollectionPayload struct {
+	// The liked collection.
+	Collection *models.Collection `json:"collection"`
+}
+
+// The make to like.
+type LikeMakeInput struct {
+	// A make of another user that the caller can see.
+	ID int64 `json:"id"`
+}
+
+// Payload of `likeMake`.
+type LikeMakePayload struct {
+	// The liked make.
+	Make *models.Make `json:"make"`
+}
+
+// The thing to like.
+type LikeThingInput struct {
+	// A thing of another user that the caller can see.
+	ID int64 `json:"id"`
+}
+
+// Payload of `likeThing`.
+type LikeThingPayload struct {
+	// The liked thing.
+	Thing *models.Thing `json:"thing"`
 }
 
 // The notifications to mark as read.
@@ -385,18 +419,6 @@ type RemoveFromCollectionPayload struct {
 	Collection *models.Collection `json:"collection"`
 }
 
-// The object to unlike.
-type RemoveLikeInput struct {
-	// A thing, a make or a collection that the caller can see.
-	Target *models.Target `json:"target"`
-}
-
-// Payload of `removeLike`.
-type RemoveLikePayload struct {
-	// The object that is no longer liked. Null if the caller cannot see it.
-	Target LikeTarget `json:"target,omitempty"`
-}
-
 // The things to remove from a collection.
 type RemoveThingsInput struct {
 	// 1 to 100 things, none of them twice.
@@ -459,20 +481,6 @@ type RestoreThingInput struct {
 type RestoreThingPayload struct {
 	// The thing after the change.
 	Thing *models.Thing `json:"thing"`
-}
-
-// The user to unsuspend.
-type RestoreUserInput struct {
-	// The username of another user.
-	Username string `json:"username"`
-	// The reason, at most 2,000 characters. It is recorded, and the user concerned can read it.
-	Reason string `json:"reason"`
-}
-
-// Payload of `restoreUser`.
-type RestoreUserPayload struct {
-	// The user after the change.
-	User *models.User `json:"user"`
 }
 
 // The token to revoke.
@@ -564,7 +572,7 @@ type Suspension struct {
 	// The reason that was given.
 	Reason string `json:"reason"`
 	// When it began.
-	At time.Time `json:"at"`
+	CreatedAt time.Time `json:"createdAt"`
 }
 
 // The thing to take down.
@@ -586,31 +594,33 @@ type Takedown struct {
 	// The reason that was given.
 	Reason string `json:"reason"`
 	// When it began.
-	At time.Time `json:"at"`
+	CreatedAt time.Time `json:"createdAt"`
 }
 
-// The object to like or to unlike.
-type ToggleLikeInput struct {
-	// A thing, a make or a collection that the caller can see and does not own.
-	Target *models.Target `json:"target"`
-}
-
-// Payload of `toggleLike`.
-type ToggleLikePayload struct {
-	// Whether the caller likes it now.
-	IsLiked bool `json:"isLiked"`
-}
-
-// The object to watch or to stop watching.
-type ToggleWatchInput struct {
+// An object and what to reverse on it.
+type ToggleInput struct {
+	// The like or the watch.
+	What Toggle `json:"what"`
 	// A thing, a make or a collection that the caller can see.
 	Target *models.Target `json:"target"`
 }
 
-// Payload of `toggleWatch`.
-type ToggleWatchPayload struct {
-	// Whether the caller watches it now.
-	IsWatched bool `json:"isWatched"`
+// Payload of `toggle`.
+type TogglePayload struct {
+	// Whether the caller likes or watches it now.
+	IsOn bool `json:"isOn"`
+}
+
+// The thing to stop featuring.
+type UnfeatureThingInput struct {
+	// The id of a published thing.
+	ID int64 `json:"id"`
+}
+
+// Payload of `unfeatureThing`.
+type UnfeatureThingPayload struct {
+	// The thing after the change.
+	Thing *models.Thing `json:"thing"`
 }
 
 // The user to unfollow.
@@ -625,16 +635,90 @@ type UnfollowUserPayload struct {
 	User *models.User `json:"user"`
 }
 
+// The collection to unlike.
+type UnlikeCollectionInput struct {
+	// A collection that the caller likes.
+	ID int64 `json:"id"`
+}
+
+// Payload of `unlikeCollection`.
+type UnlikeCollectionPayload struct {
+	// The collection that is no longer liked. Null if the caller can no longer see it.
+	Collection *models.Collection `json:"collection,omitempty"`
+}
+
+// The make to unlike.
+type UnlikeMakeInput struct {
+	// A make that the caller likes.
+	ID int64 `json:"id"`
+}
+
+// Payload of `unlikeMake`.
+type UnlikeMakePayload struct {
+	// The make that is no longer liked. Null if the caller can no longer see it.
+	Make *models.Make `json:"make,omitempty"`
+}
+
+// The thing to unlike.
+type UnlikeThingInput struct {
+	// A thing that the caller likes.
+	ID int64 `json:"id"`
+}
+
+// Payload of `unlikeThing`.
+type UnlikeThingPayload struct {
+	// The thing that is no longer liked. Null if the caller can no longer see it.
+	Thing *models.Thing `json:"thing,omitempty"`
+}
+
+// The user to unsuspend.
+type UnsuspendUserInput struct {
+	// The username of another user.
+	Username string `json:"username"`
+	// The reason, at most 2,000 characters. It is recorded, and the user concerned can read it.
+	Reason string `json:"reason"`
+}
+
+// Payload of `unsuspendUser`.
+type UnsuspendUserPayload struct {
+	// The user after the change.
+	User *models.User `json:"user"`
+}
+
+// The collection to stop watching.
+type UnwatchCollectionInput struct {
+	// A collection that the caller watches.
+	ID int64 `json:"id"`
+}
+
+// Payload of `unwatchCollection`.
+type UnwatchCollectionPayload struct {
+	// The collection that is no longer watched. Null if the caller can no longer see it.
+	Collection *models.Collection `json:"collection,omitempty"`
+}
+
+// The make to stop watching.
+type UnwatchMakeInput struct {
+	// A make that the caller watches.
+	ID int64 `json:"id"`
+}
+
+// Payload of `unwatchMake`.
+type UnwatchMakePayload struct {
+	// The make that is no longer watched. Null if the caller can no longer see it.
+	Make *models.Make `json:"make,omitempty"`
+}
+
 // The thing to stop watching.
 type UnwatchThingInput struct {
-	// A thing that the caller can see.
+	// A thing that the caller watches.
 	ID int64 `json:"id"`
 }
 
 // Payload of `unwatchThing`.
 type UnwatchThingPayload struct {
-	// The thing.
-	Thing *models.Thing `json:"thing"`
+	// The thing that is no longer watched. Null if the caller can no longer see it.
+	Thing *models.Thing `json:"thing,omitempty"`
 }
 
 // Payload of `updateCollection`.
@@ -712,6 +796,30 @@ type UploadFilePayload struct {
 	File *models.File `json:"file"`
 }
 
+// The collection to watch.
+type WatchCollectionInput struct {
+	// A collection that the caller can see.
+	ID int64 `json:"id"`
+}
+
+// Payload of `watchCollection`.
+type WatchCollectionPayload struct {
+	// The watched collection.
+	Collection *models.Collection `json:"collection"`
+}
+
+// The make to watch.
+type WatchMakeInput struct {
+	// A make that the caller can see.
+	ID int64 `json:"id"`
+}
+
+// Payload of `watchMake`.
+type WatchMakePayload struct {
+	// The watched make.
+	Make *models.Make `json:"make"`
+}
+
 // The thing to watch.
 type WatchThingInput struct {
 	// A thing that the caller can see.
@@ -720,7 +828,7 @@ type WatchThingInput struct {
 
 // Payload of `watchThing`.
 type WatchThingPayload struct {
-	// The thing.
+	// The watched thing.
 	Thing *models.Thing `json:"thing"`
 }
 
@@ -947,6 +1055,64 @@ func (e *ThumbnailSize) UnmarshalJSON(b []byte) error {
 }
 
 func (e ThumbnailSize) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What the caller can have reversed.
+type Toggle string
+
+const (
+	// The like of the caller. It cannot be that of an object of their own.
+	ToggleLike Toggle = "LIKE"
+	// The watch of the caller.
+	ToggleWatch Toggle = "WATCH"
+)
+
+var AllToggle = []Toggle{
+	ToggleLike,
+	ToggleWatch,
+}
+
+func (e Toggle) IsValid() bool {
+	switch e {
+	case ToggleLike, ToggleWatch:
+		return true
+	}
+	return false
+}
+
+func (e Toggle) String() string {
+	return string(e)
+}
+
+func (e *Toggle) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = Toggle(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid Toggle", str)
+	}
+	return nil
+}
+
+func (e Toggle) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *Toggle) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e Toggle) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

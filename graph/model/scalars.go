@@ -59,9 +59,6 @@ type FileTarget any
 // CommentTarget is a *models.Thing or a *models.Make.
 type CommentTarget any
 
-// LikeTarget is a *models.Thing, a *models.Make or a *models.Collection.
-type LikeTarget any
-
 // NotificationTarget is a *models.Thing, a *models.Make, a *models.Comment, a *models.Collection, a
 // *models.User or a *models.File.
 type NotificationTarget any

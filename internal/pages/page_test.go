@@ -40,7 +40,7 @@ func TestHostileBaseURL(t *testing.T) {
 			continue // HTML has no such character
 		}
 		page := html.UnescapeString(serve(t, o, "GET", "/", nil).Body.String())
-		_, command, _ := strings.Cut(page, "isAdmin } }\"}' \\\n")
+		_, command, _ := strings.Cut(page, "role } }\"}' \\\n")
 		command, _, _ = strings.Cut(command, "\n")
 		out, err := exec.Command("sh", "-c", "printf %s "+command).Output()
 		if err != nil || string(out) != hostile+"/graphql" {

@@ -32,7 +32,7 @@ type Options struct {
 
 // Asked is the GraphQL document with which the front page shows how to call the server. A hardened
 // server runs it too.
-const Asked = "{ me { username isAdmin } }"
+const Asked = "{ me { username role } }"
 
 //go:embed pages/*.html
 var pageFiles embed.FS

@@ -70,8 +70,8 @@ func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *object)
 		return
 	}
 	modified := time.Time{}
-	if thing.ModifiedAt != nil {
-		modified = thing.ModifiedAt.UTC()
+	if thing.UpdatedAt != nil {
+		modified = thing.UpdatedAt.UTC()
 	}
 	fmt.Fprintln(tag, modified)
 	archive := zipstream.New(files, modified)

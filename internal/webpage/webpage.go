@@ -19,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/filesize"
 )
 
 // Documents contains the GraphQL operations that [Options.Run] runs, by name.
@@ -101,7 +103,7 @@ func (o Options) Serves(r *http.Request) bool {
 	return ok
 }
 
-var pages = template.Must(template.New("pages").Funcs(template.FuncMap{"safe": func(html string) template.HTML {
+var pages = template.Must(template.New("pages").Funcs(template.FuncMap{"size": filesize.Format, "safe": func(html string) template.HTML {
 	return template.HTML(html) // sanitized by the schema
 }}).Parse(pagesHTML))
 
@@ -119,7 +121,7 @@ func Handler(o Options) http.Handler {
 			page = min(max(n, 1), 1_000_000)
 		}
 		if t.paged {
-			t.variables["page"] = page
+			t.variables["after"] = fmt.Sprint("page:", page) // see PageCursor in package graph
 		}
 		data, err := o.Run(r.Context(), t.operation, t.variables)
 		if err != nil {
@@ -148,7 +150,7 @@ type object struct {
 	ID, Name, State, License, Slug, Username, FirstName, LastName, Location string
 	DescriptionHTML, InstructionsHTML, BioHTML                              string
 	LikeCount, MakeCount, DownloadCount                                     int64
-	PublishedAt, ModifiedAt                                                 *time.Time
+	PublishedAt, UpdatedAt                                                  *time.Time
 	Creator                                                                 struct{ Username string }
 	Thing                                                                   *struct{ ID, Name string }
 	Image                                                                   *picture
@@ -174,8 +176,8 @@ func (p *picture) Source() string {
 }
 
 type file struct {
-	ID, Name, Kind, FormattedSize, PublicURL, SHA256 string
-	Size                                             int64
+	ID, Name, Kind, PublicURL, SHA256 string
+	Size                              int64
 }
 
 type things struct {

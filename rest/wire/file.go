@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 
+	"github.com/meshyard/meshyard/internal/filesize"
 	"github.com/meshyard/meshyard/internal/thumbnail"
 	"github.com/meshyard/meshyard/internal/urls"
 )
@@ -37,6 +38,7 @@ func (f *FileSchema) Complete(a urls.Builder) {
 	f.URL = a.Base + "/files/" + f.ID.String()
 	f.DownloadURL = f.URL + "/download"
 	f.MetaData = []any{}
+	f.FormattedSize = filesize.Format(f.Size)
 	switch {
 	case f.Rendering != nil:
 		f.Thumbnail = urls.Sized(f.Rendering.URL, thumbnailSize)

@@ -25,6 +25,7 @@ type UserSummary struct {
 	IsVerified       bool   `json:"is_verified"`
 
 	// Input only: cleared by Complete.
+	Role         string `json:"role,omitempty"`
 	Avatar       string `json:"avatar,omitempty"`
 	CoverPicture string `json:"cover_picture,omitempty"`
 }
@@ -34,7 +35,8 @@ func (u *UserSummary) Complete(a urls.Builder) {
 	u.URL = a.Base + "/users/" + u.Name
 	u.PublicURL = a.Base + "/" + u.Name
 	u.Thumbnail, u.Cover = orPicture(a, u.Avatar), orPicture(a, u.CoverPicture)
-	u.Avatar, u.CoverPicture = "", ""
+	u.IsAdmin, u.IsModerator = u.Role == "ADMINISTRATOR", u.Role == "MODERATOR"
+	u.Role, u.Avatar, u.CoverPicture = "", "", ""
 }
 
 // orPicture returns the URL of an image of a user, or of the placeholder if there is none.
@@ -90,6 +92,8 @@ type UserSchema struct {
 	IsFollowing      bool     `json:"is_following"`
 
 	// Input only: cleared by Complete.
+	Role         string `json:"role,omitempty"`
+	IsViewer     bool   `json:"is_viewer,omitempty"`
 	Avatar       string `json:"avatar,omitempty"`
 	CoverPicture string `json:"cover_picture,omitempty"`
 	Active       *Time  `json:"active,omitempty"`
@@ -100,7 +104,8 @@ func (u *UserSchema) Complete(a urls.Builder) {
 	u.URL = a.Base + "/users/" + u.Name
 	u.PublicURL = a.Base + "/" + u.Name
 	u.Thumbnail, u.CoverImage = orPicture(a, u.Avatar), orPicture(a, u.CoverPicture)
-	u.Avatar, u.CoverPicture = "", ""
+	u.IsAdmin, u.IsModerator = u.Role == "ADMINISTRATOR", u.Role == "MODERATOR"
+	u.Role, u.Avatar, u.CoverPicture = "", "", ""
 	u.ThingsURL, u.CopiesURL, u.LikesURL = u.URL+"/things", u.URL+"/copies", u.URL+"/likes"
 	if u.LastActive = u.Registered; u.Active != nil {
 		u.LastActive, u.Active = *u.Active, nil
@@ -108,9 +113,13 @@ func (u *UserSchema) Complete(a urls.Builder) {
 	u.Level = normalUser
 	u.HasFavorite, u.FavoriteCount = u.LikeCount > 0, u.LikeCount
 	u.Printers, u.Programs, u.Types, u.Groups = []any{}, []any{}, []any{}, []any{}
-	if u.Email == nil { // the record of another user
+	switch {
+	case !u.IsViewer:
 		u.DefaultLicense = nil
+	case u.Email == nil:
+		u.Email = new("")
 	}
+	u.IsViewer = false
 }
 
 // normalUser is the level of a user without privileges.

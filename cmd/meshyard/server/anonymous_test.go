@@ -30,8 +30,8 @@ func TestAnonymousRead(t *testing.T) {
 			{anonymous, fmt.Sprintf(`{ thing(id: %d) { name } }`, draft), "FORBIDDEN"},
 			{anonymous, `{ me { username } }`, "UNAUTHENTICATED"},
 			{anonymous, `{ tokens { nodes { id } } }`, "UNAUTHENTICATED"},
-			{anonymous, `{ user(username: "ada") { downloads { nodes { createdAt: at } } } }`, "FORBIDDEN"},
-			{anonymous, fmt.Sprintf(`mutation { addLike(input: {target: {type: THING, id: %d}}) { target { __typename } } }`, published), "UNAUTHENTICATED"},
+			{anonymous, `{ user(username: "ada") { downloads { nodes { createdAt } } } }`, "FORBIDDEN"},
+			{anonymous, fmt.Sprintf(`mutation { likeThing(input: {id: %d}) { thing { id } } }`, published), "UNAUTHENTICATED"},
 			{anonymous, `{ moderationLog { nodes { reason } } }`, "UNAUTHENTICATED"},
 			{invalid, `{ things { nodes { name } } }`, "UNAUTHENTICATED"},
 		} {

@@ -281,7 +281,7 @@ func TestDownloadOfWhatOutlivedItsThing(t *testing.T) {
 			} else {
 				h.bytes(t, []string{r.Header.Get("Location")}, 200)
 			}
-			r := h.cyd.GraphQL(`mutation ($id: ID!) { recordDownload(input: {fileId: $id}) { url expiresAt download { at } } }`, object{"id": file})
+			r := h.cyd.GraphQL(`mutation ($id: ID!) { recordDownload(input: {fileId: $id}) { url expiresAt download { createdAt } } }`, object{"id": file})
 			if data := string(r.Data); r.Code() != "" || !strings.Contains(data, `"download":null`) {
 				t.Errorf("recordDownload of file %d: %s %+v, want an address and no download", file, data, r.Errors)
 			}
@@ -501,8 +501,8 @@ func TestDeleteBesideAll(t *testing.T) {
 			acts := []func(){
 				graph(who, delete), graph(who, delete),
 				finalize(ada, "thing", servertest.ID(thing), uploads[0]), finalize(bob, "copy", made, uploads[1]), finalize(bob, "comment", comment, uploads[2]), finalize(cyd, "comment", onMake, uploads[3]),
-				graph(bob, `mutation ($t: TargetInput!) { addLike(input: {target: $t}) { target { ... on Thing { likeCount } } } }`),
-				graph(cyd, `mutation ($m: ID!) { addLike(input: {target: {type: MAKE, id: $m}}) { target { ... on Make { likeCount thing { name } } } } }`),
+				graph(bob, `mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { likeCount } } }`),
+				graph(cyd, `mutation ($m: ID!) { likeMake(input: {id: $m}) { make { id } } } } }`),
 				graph(cyd, `mutation ($t: TargetInput!) { createComment(input: {target: $t, body: "So it is."}) { comment { target { __typename } replyCount } } }`),
 				graph(cyd, `mutation ($p: ID!) { createComment(input: {parentId: $p, body: "So it is."}) { comment { parent { body } target { ... on Thing { name } } } } }`),
 				graph(bob, `mutation ($q: ID!) { createComment(input: {parentId: $q, body: "So it is."}) { comment { target { ... on Make { name } } } } }`),
@@ -557,7 +557,7 @@ func TestLookBesideDelete(t *testing.T) {
 					ada.Finalize("thing", thing, file)
 					ada.Publish(thing)
 					vars := object{"id": thing, "t": object{"type": "THING", "id": thing}}
-					bob.GraphQL(`mutation ($id: ID!, $t: TargetInput!) { addLike(input: {target: $t}) { target { __typename } } createComment(input: {target: $t, body: "Nice."}) { comment { id } } createMake(input: {thingId: $id}) { make { id } } }`, vars)
+					bob.GraphQL(`mutation ($id: ID!, $t: TargetInput!) { likeThing(input: {id: $id}) { thing { id } } createComment(input: {target: $t, body: "Nice."}) { comment { id } } createMake(input: {thingId: $id}) { make { id } } }`, vars)
 					bob.Get(fmt.Sprintf("/files/%d/download", file))
 					ada.Do("DELETE", fmt.Sprintf("/things/%d", thing), nil).Want(t, 200)
 					continue
@@ -565,7 +565,7 @@ func TestLookBesideDelete(t *testing.T) {
 				looks[i]++
 				if i%2 == 0 {
 					for _, document := range []string{
-						`{ comments { nodes { body author { username } target { ... on Thing { name } ... on Make { name thing { name } } } } } }`,
+						`{ comments { nodes { body creator { username } target { ... on Thing { name } ... on Make { name thing { name } } } } } }`,
 						`{ things { nodes { name creator { username } files { name target { __typename } } comments(first: 20) { nodes { body } } makes { nodes { name } } likers { nodes { username } } } } }`,
 						`{ me { downloads { nodes { thing { name } file { name } } } downloadedThings { nodes { name } } likedThings { nodes { name } } } search { nodes { ... on Thing { name } } } }`,
 					} {

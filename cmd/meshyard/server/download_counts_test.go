@@ -130,8 +130,10 @@ func newCrowd(t *testing.T, s *servertest.Server) *crowd {
 	}
 	tags := []string{"Wall Mount", "wall_mount", "WALL  MOUNT", "Gear", "gear", "Box", "École", "école"}
 	c.deeds = []deed{
-		{"like", `mutation ($t: TargetInput!) { addLike(input: {target: $t}) { target { __typename } } }`, of("t", func(r *rand.Rand) any { return either(r) }), nil, nil},
-		{"unlike", `mutation ($t: TargetInput!) { removeLike(input: {target: $t}) { target { __typename } } }`, of("t", func(r *rand.Rand) any { return either(r) }), nil, nil},
+		{"like", `mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, of("id", func(r *rand.Rand) any { return c.things.one(r) }), nil, nil},
+		{"unlike", `mutation ($id: ID!) { unlikeThing(input: {id: $id}) { thing { id } } }`, of("id", func(r *rand.Rand) any { return c.things.one(r) }), nil, nil},
+		{"like make", `mutation ($id: ID!) { likeMake(input: {id: $id}) { make { id } } }`, of("id", func(r *rand.Rand) any { return c.makes.one(r) }), nil, nil},
+		{"unlike make", `mutation ($id: ID!) { unlikeMake(input: {id: $id}) { make { id } } }`, of("id", func(r *rand.Rand) any { return c.makes.one(r) }), nil, nil},
 		{"comment", `mutation ($t: TargetInput!) { createComment(input: {target: $t, body: "Nice."}) { comment { newId: id } } }`, of("t", func(r *rand.Rand) any { return either(r) }), &c.comments, nil},
 		{"reply", `mutation ($id: ID!) { createComment(input: {parentId: $id, body: "So it is."}) { comment { newId: id } } }`, of("id", func(r *rand.Rand) any { return c.comments.one(r) }), &c.comments, nil},
 		{"delete comment", `mutation ($id: ID!) { deleteComment(input: {id: $id}) { comment { id } } }`, of("id", func(r *rand.Rand) any { return c.comments.one(r) }), nil, &c.comments},
@@ -379,8 +381,8 @@ func TestRepeatedCountsOnce(t *testing.T) {
 				input string
 				want  string
 			}{
-				{`addLike(input: {target: {type: THING, id: $thing}}) { target { __typename } } followUser(input: {username: "ada"}) { user { id } } addToCollection(input: {collectionId: $collection, thingId: $thing}) { collection { id } }`, "1 1 1 1 1 1 true true true"},
-				{`removeLike(input: {target: {type: THING, id: $thing}}) { target { __typename } } unfollowUser(input: {username: "ada"}) { user { id } } removeFromCollection(input: {collectionId: $collection, thingId: $thing}) { collection { id } }`, "0 0 0 0 0 0 false false false"},
+				{`likeThing(input: {id: $thing}) { thing { id } } followUser(input: {username: "ada"}) { user { id } } addToCollection(input: {collectionId: $collection, thingId: $thing}) { collection { id } }`, "1 1 1 1 1 1 true true true"},
+				{`unlikeThing(input: {id: $thing}) { thing { id } } unfollowUser(input: {username: "ada"}) { user { id } } removeFromCollection(input: {collectionId: $collection, thingId: $thing}) { collection { id } }`, "0 0 0 0 0 0 false false false"},
 			} {
 				together(4, func(int) int {
 					w.bob.Query(`mutation ($thing: ID!, $collection: ID!) { `+step.input+` }`, vars, new(any))

@@ -82,7 +82,7 @@ func TestHistoryByCursor(t *testing.T) {
 			var page struct {
 				Me struct {
 					Downloads struct {
-						Nodes    []struct{ At string }
+						Nodes    []struct{ CreatedAt string }
 						PageInfo struct {
 							HasNextPage bool
 							EndCursor   string
@@ -90,13 +90,13 @@ func TestHistoryByCursor(t *testing.T) {
 					}
 				}
 			}
-			w.bob.Query(`query ($after: String) { me { downloads(first: 2, after: $after) { nodes { at } pageInfo { hasNextPage endCursor } } } }`, map[string]any{"after": after}, &page)
+			w.bob.Query(`query ($after: String) { me { downloads(first: 2, after: $after) { nodes { createdAt } pageInfo { hasNextPage endCursor } } } }`, map[string]any{"after": after}, &page)
 			d := page.Me.Downloads
 			for _, n := range d.Nodes {
-				if n.At > last {
-					t.Errorf("%s comes after %s", n.At, last)
+				if n.CreatedAt > last {
+					t.Errorf("%s comes after %s", n.CreatedAt, last)
 				}
-				last = n.At
+				last = n.CreatedAt
 			}
 			seen, after, more = seen+len(d.Nodes), d.PageInfo.EndCursor, d.PageInfo.HasNextPage
 			w.bob.Get(path).Want(t, 302)

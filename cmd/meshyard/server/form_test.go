@@ -152,7 +152,7 @@ func TestFormOfASuspendedUser(t *testing.T) {
 			t.Errorf("a suspended user gets %s", r.Bytes)
 		}
 		nothingLeft(t, s, 1)
-		staff.Query(`mutation { restoreUser(input: {username: "ada", reason: "A mistake."}) { user { id } } }`, nil, new(any))
+		staff.Query(`mutation { unsuspendUser(input: {username: "ada", reason: "A mistake."}) { user { id } } }`, nil, new(any))
 		f.post(ada, stl).Want(t, 200)
 	})
 }

@@ -39,9 +39,9 @@ type part struct {
 
 func (l walked) ask(c *servertest.Client, args object) *servertest.Result {
 	_, name, _ := strings.Cut(l.field, ".")
-	list := "list: " + name + "(first: $first, after: $after, last: $last, before: $before, page: $page, " + l.args + ") { edges { cursor node { " + l.key +
+	list := "list: " + name + "(first: $first, after: $after, last: $last, before: $before, " + l.args + ") { edges { cursor node { " + l.key +
 		" } } nodes { " + l.key + " } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount }"
-	return c.GraphQL("query ($first: Int, $after: String, $last: Int, $before: String, $page: Int) { "+strings.Replace(l.open, "LIST", list, 1)+" }", args)
+	return c.GraphQL("query ($first: Int, $after: String, $last: Int, $before: String) { "+strings.Replace(l.open, "LIST", list, 1)+" }", args)
 }
 
 // part asks for a part of the list that must be there.
@@ -121,7 +121,7 @@ func (l walked) walk(t *testing.T, c *servertest.Client, want []string) {
 		from, to := i*step, min(i*step+step, len(want))
 		p := l.part(t, c, object{"first": step, "after": after})
 		check("forward", i, p, from, to)
-		check("by page", i, l.part(t, c, object{"first": step, "page": i + 1}), from, to)
+		check("by page", i, l.part(t, c, object{"first": step, "after": graph.PageCursor(i + 1)}), from, to)
 		if p.PageInfo.EndCursor == nil {
 			return
 		}
@@ -134,7 +134,7 @@ func (l walked) walk(t *testing.T, c *servertest.Client, want []string) {
 		}
 		before = *p.PageInfo.StartCursor
 	}
-	for way, args := range map[string]object{"after the last": {"after": after, "first": step}, "before the first": {"before": before, "last": step}, "on a page beyond": {"page": 1000, "first": step}} {
+	for way, args := range map[string]object{"after the last": {"after": after, "first": step}, "before the first": {"before": before, "last": step}, "on a page beyond": {"after": graph.PageCursor(1000), "first": step}} {
 		if p := l.part(t, c, args); len(p.keys(t, way)) > 0 || way != "before the first" && p.PageInfo.HasNextPage || way == "before the first" && p.PageInfo.HasPreviousPage {
 			t.Errorf("%v %s: %+v, want nothing", l, way, p)
 		}
@@ -151,7 +151,7 @@ func (l walked) refuses(t *testing.T, c *servertest.Client, alien string) {
 	}{
 		{object{"first": 0}, "first"}, {object{"first": -1}, "first"}, {object{"first": 101}, "first"},
 		{object{"last": 0}, "last"}, {object{"last": 101}, "last"}, {object{"first": 1, "last": 1}, "last"},
-		{object{"page": 0}, "page"}, {object{"page": 1, "after": own}, "page"}, {object{"page": 1, "before": own}, "page"}, {object{"page": 1, "last": 1}, "page"},
+		{object{"after": "page:0"}, "after"}, {object{"after": "page:1", "before": own}, "after"}, {object{"after": "page:1", "last": 1}, "after"},
 		{object{"after": "garbage"}, "after"}, {object{"before": "garbage"}, "before"}, {object{"after": ""}, "after"}, {object{"after": own[:4]}, "after"}, {object{"after": own + "!"}, "after"},
 		{object{"after": alien}, "after"}, {object{"before": alien, "last": 2}, "before"},
 	} {
@@ -218,7 +218,7 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 		s.Token("bob", "read")
 	}
 
-	const comment, like = `mutation ($t: TargetInput!) { createComment(input: {target: $t, body: "Nice thing."}) { comment { newId: id } } }`, `mutation ($t: TargetInput!) { addLike(input: {target: $t}) { target { __typename } } }`
+	const comment, like = `mutation ($t: TargetInput!) { createComment(input: {target: $t, body: "Nice thing."}) { comment { newId: id } } }`, `mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`
 	on := func(kind, id string) object { return object{"t": object{"type": kind, "id": id}} }
 	for i := range 4 {
 		g.make = id(users[0], `mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { newId: id } } }`, object{"id": g.thing})
@@ -229,7 +229,7 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 	id(g.ada, `mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { newId: id } } }`, object{"id": draft})
 	id(g.ada, comment, on("THING", draft))
 	for i, thing := range things {
-		users[0].Query(like, on("THING", thing), new(any))
+		users[0].Query(like, object{"id": thing}, new(any))
 		users[0].Query(`mutation ($id: ID!) { watchThing(input: {id: $id}) { thing { id } } }`, object{"id": thing}, new(any))
 		users[0].Query(`mutation ($id: ID!) { recordDownload(input: {fileId: $id}) { url } }`, object{"id": files[i]}, new(any))
 		g.comment = id(users[0], comment, on("THING", g.thing))
@@ -241,9 +241,9 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 	for i, u := range users {
 		u.Query(`mutation { followUser(input: {username: "ada"}) { user { id } } }`, nil, new(any))
 		if i > 0 {
-			u.Query(like, on("THING", g.thing), new(any))
-			u.Query(like, on("MAKE", g.make), new(any))
-			u.Query(like, on("THING", things[i]), new(any))
+			u.Query(like, object{"id": g.thing}, new(any))
+			u.Query(`mutation ($id: ID!) { likeMake(input: {id: $id}) { make { id } } }`, object{"id": g.make}, new(any))
+			u.Query(like, object{"id": things[i]}, new(any))
 		}
 		reply := id(u, `mutation ($id: ID!) { createComment(input: {parentId: $id, body: "So it is."}) { comment { newId: id } } }`, object{"id": g.comment})
 		if i == 2 {
@@ -468,7 +468,7 @@ func TestEveryListIsWalked(t *testing.T) {
 					}
 				}
 			}
-			for i, argument := range []string{"first", "after", "last", "before", "page"} {
+			for i, argument := range []string{"first", "after", "last", "before"} {
 				if len(field.Arguments) <= i || field.Arguments[i].Name != argument {
 					t.Errorf("%s does not take %s at place %d, as all lists do", name, argument, i)
 				}
@@ -549,8 +549,8 @@ func TestWalkWhilePublishing(t *testing.T) {
 	})
 }
 
-const nested = `{ things(first: 30) { nodes { name creator { username } tags { name thingCount } image { name publicUrl } files { name size downloadCount owner { username } } fileCount
-	makes(first: 3) { nodes { name creator { username } image { name } } } comments(first: 3) { nodes { body author { username } files { name } replies(first: 2) { nodes { id } } } }
+const nested = `{ things(first: 30) { nodes { name creator { username } tags { name thingCount } image { name publicUrl } files { name size downloadCount creator { username } } fileCount
+	makes(first: 3) { nodes { name creator { username } image { name } } } comments(first: 3) { nodes { body creator { username } files { name } replies(first: 2) { nodes { id } } } }
 	likers(first: 2) { totalCount nodes { id } } ancestors { nodes { id } } remixes { nodes { id creator { username } } } category { name parent { name } } isLiked isCollected } } }`
 
 // costs are the requests whose statements are counted: those that begin with / are of REST, with
@@ -561,14 +561,14 @@ var costs = []struct{ name, request string }{
 	{"things of the tags of things", `{ things(first: 30) { nodes { tags { name things(first: 3) { totalCount nodes { id } } } } } }`},
 	{"what users of things do", `{ things(first: 30) { nodes { creator { isFollowed things(first: 3) { totalCount nodes { id image { name } } } likedThings(first: 3) { nodes { id } } makes(first: 3) { nodes { id } }
 		collections(first: 3) { nodes { name things(first: 2) { nodes { id } } } } followers(first: 3) { nodes { username } } following(first: 3) { totalCount } } } } }`},
-	{"makes", `{ makes(first: 30) { nodes { isLiked thing { name creator { username } } creator { username } files { name } likers(first: 2) { nodes { username } } comments(first: 2) { nodes { author { username } parent { id } replies(first: 2) { totalCount } } } } } }`},
-	{"comments", `{ comments(first: 30) { nodes { author { username } files { name } parent { body author { username } } replies(first: 2) { nodes { author { username } } } target { ... on Thing { name creator { username } } ... on Make { name thing { name } } } } } }`},
+	{"makes", `{ makes(first: 30) { nodes { isLiked thing { name creator { username } } creator { username } files { name } likers(first: 2) { nodes { username } } comments(first: 2) { nodes { creator { username } parent { id } replies(first: 2) { totalCount } } } } } }`},
+	{"comments", `{ comments(first: 30) { nodes { creator { username } files { name } parent { body creator { username } } replies(first: 2) { nodes { creator { username } } } target { ... on Thing { name creator { username } } ... on Make { name thing { name } } } } } }`},
 	{"collections", `{ collections(first: 30) { nodes { name creator { username } things(first: 2) { totalCount nodes { name creator { username } } } } } }`},
 	{"search of things", `{ search(query: "thing", first: 30) { totalCount nodes { ... on Thing { name creator { username } tags { name } image { name } } } } }`},
 	{"search of makes", `{ search(type: MAKES, first: 30) { nodes { ... on Make { name thing { name } creator { username } } } } }`},
 	{"search of users", `{ search(type: USERS, first: 30) { nodes { ... on User { username isFollowed things(first: 2) { nodes { id } } } } } }`},
 	{"search of collections", `{ search(type: COLLECTIONS, first: 30) { nodes { ... on Collection { name creator { username } things(first: 2) { nodes { name } } } } } }`},
-	{"downloads", `{ me { downloads(first: 30) { nodes { at thing { name creator { username } } file { name target { ... on Thing { name } } } } } downloadedThings(first: 30) { nodes { name tags { name } } } } }`},
+	{"downloads", `{ me { downloads(first: 30) { nodes { createdAt thing { name creator { username } } file { name target { ... on Thing { name } } } } } downloadedThings(first: 30) { nodes { name tags { name } } } } }`},
 	{"popularity", `{ things(first: 30) { nodes { popularity { score days { day users } } } } }`},
 	{"REST newest", "/newest"},
 	{"REST popular", "/popular"},
@@ -641,7 +641,7 @@ func (m *listFixture) grow(t *testing.T, n int) {
 		i := len(m.users)
 		c := m.s.User(fmt.Sprint("user", i))
 		stl, picture, note := c.Upload("a.stl", fmt.Append(nil, "solid ", i)), c.Upload("a.png", png), c.Upload("b.txt", fmt.Append(nil, "Note ", i))
-		thing := do(c, `mutation ($n: String!, $s: String!, $f: [FinalizeFileInput!], $t: [String!], $a: [ID!]) { createThing(input: {name: $n, license: CC, category: $s, description: "Thing.", files: $f, tags: $t, ancestorIds: $a}) { thing { newId: id } } }`,
+		thing := do(c, `mutation ($n: String!, $s: String!, $f: [PendingUploadInput!], $t: [String!], $a: [ID!]) { createThing(input: {name: $n, license: CC, category: $s, description: "Thing.", files: $f, tags: $t, ancestorIds: $a}) { thing { newId: id } } }`,
 			object{"n": fmt.Sprint("Thing ", i), "s": m.categories[i%len(m.categories)], "f": []object{{"id": servertest.ID(stl)}, {"id": servertest.ID(picture)}}, "t": []string{"Gear", fmt.Sprint("Tag ", i)}, "a": m.things[max(0, i-3):]})
 		do(c, `mutation ($id: ID!) { publishThing(input: {id: $id}) { thing { id } } }`, object{"id": thing})
 		m.users, m.things = append(m.users, c), append(m.things, thing)
@@ -655,8 +655,8 @@ func (m *listFixture) grow(t *testing.T, n int) {
 			collection := do(c, `mutation { createCollection(input: {name: "Things"}) { collection { newId: id } } }`, nil)
 			do(c, `mutation ($c: ID!, $id: ID!) { addToCollection(input: {collectionId: $c, thingId: $id}) { collection { id } } }`, object{"c": collection, "id": on})
 			if on != thing {
-				do(c, `mutation ($t: TargetInput!) { addLike(input: {target: $t}) { target { __typename } } }`, target)
-				do(m.users[0], `mutation ($c: ID!) { addLike(input: {target: {type: MAKE, id: $c}}) { target { __typename } } }`, object{"c": made})
+				do(c, `mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, target)
+				do(m.users[0], `mutation ($c: ID!) { likeMake(input: {id: $c}) { make { id } } }`, object{"c": made})
 			}
 			if note != 0 {
 				c.Finalize("comment", atoi(t, root), note).Want(t, 200)

@@ -138,10 +138,10 @@ func TestMigrationOfTheFirstSchema(t *testing.T) {
 					"{a:{name:Bracket,state:PUBLISHED,creator:{username:Ada},license:CC_SA,category:{slug:tools},description:Holds *it*.,instructions:Print.,isWip:false,createdAt:2026-03-01T09:30:00.25Z,publishedAt:2026-03-02T09:30:00.25Z,files:[{id:1,name:bracket.stl,rank:10}],image:null,isFeatured:false,isDerivative:false},"+
 						"b:{name:Gear,state:PUBLISHED,creator:{username:bob},license:PD0,category:{slug:art},description:Turns.,instructions:,isWip:true,createdAt:2026-03-02T09:30:00.25Z,publishedAt:2026-03-03T09:30:00.25Z,files:[{id:2,name:gear.stl,rank:10}],image:null,isFeatured:false,isDerivative:false},"+
 						"c:{name:Draft,state:DRAFT,creator:{username:Ada},license:CC,category:{slug:tools},description:,instructions:,isWip:false,createdAt:2026-03-04T09:30:00.25Z,publishedAt:null,files:[{id:3,name:draft.stl,rank:10}],image:null,isFeatured:false,isDerivative:false}}")
-				check(t, bob, `{ make(id: 1) { name description state thing { id } creator { username } image { id } createdAt publishedAt } comment(id: 1) { body author { username } target { ... on Thing { id } } files { id } createdAt modifiedAt isDeleted parent { id } } of: comment(id: 2) { body target { ... on Make { id } } } me { isAdmin email defaultLicense } }`,
+				check(t, bob, `{ make(id: 1) { name description state thing { id } creator { username } image { id } createdAt publishedAt } comment(id: 1) { body creator { username } target { ... on Thing { id } } files { id } createdAt updatedAt isDeleted parent { id } } of: comment(id: 2) { body target { ... on Make { id } } } me { role email defaultLicense } }`,
 					"{make:{name:My bracket,description:Went well.,state:PUBLISHED,thing:{id:1},creator:{username:bob},image:{id:4},createdAt:2026-03-05T09:30:00.25Z,publishedAt:2026-03-05T09:30:00.25Z},"+
-						"comment:{body:Nice *one*.,author:{username:bob},target:{id:1},files:[{id:5}],createdAt:2026-03-06T09:30:00.25Z,modifiedAt:2026-03-06T09:30:00.25Z,isDeleted:false,parent:null},of:{body:Well done.,target:{id:1}},me:{isAdmin:false,email:,defaultLicense:CC}}")
-				check(t, cyd, `{ file(id: 6) { name state } make(id: 2) { name state } user(username: "ADA") { username isAdmin } }`, "{file:{name:waits.stl,state:PENDING},make:{name:Draft of a bracket,state:DRAFT},user:{username:Ada,isAdmin:true}}")
+						"comment:{body:Nice *one*.,creator:{username:bob},target:{id:1},files:[{id:5}],createdAt:2026-03-06T09:30:00.25Z,updatedAt:2026-03-06T09:30:00.25Z,isDeleted:false,parent:null},of:{body:Well done.,target:{id:1}},me:{role:MEMBER,email:null,defaultLicense:CC}}")
+				check(t, cyd, `{ file(id: 6) { name state } make(id: 2) { name state } user(username: "ADA") { username role } }`, "{file:{name:waits.stl,state:PENDING},make:{name:Draft of a bracket,state:DRAFT},user:{username:Ada,role:ADMINISTRATOR}}")
 				soundCatalogue(t, s)
 				soundRows(t, s)
 			})
@@ -172,9 +172,9 @@ func TestMigrationOfTheFirstSchema(t *testing.T) {
 				}
 			})
 			step("histories", func(t *testing.T) {
-				const history = `{ me { downloads { totalCount nodes { at thing { id } file { id } } } downloadedThings { nodes { id } } } }`
-				check(t, bob, history, "{me:{downloads:{totalCount:2,nodes:[{at:2026-03-09T09:30:00.25Z,thing:{id:1},file:{id:5}},{at:2026-03-04T09:30:00.25Z,thing:{id:1},file:{id:1}}]},downloadedThings:{nodes:[{id:1}]}}}")
-				check(t, cyd, history, "{me:{downloads:{totalCount:4,nodes:[{at:2026-03-08T09:30:00.25Z,thing:{id:2},file:{id:2}},{at:2026-03-07T09:30:00.25Z,thing:{id:1},file:{id:1}},{at:2026-03-06T09:30:00.25Z,thing:{id:1},file:{id:4}},{at:2026-03-05T09:30:00.25Z,thing:{id:1},file:{id:1}}]},downloadedThings:{nodes:[{id:2},{id:1}]}}}")
+				const history = `{ me { downloads { totalCount nodes { createdAt thing { id } file { id } } } downloadedThings { nodes { id } } } }`
+				check(t, bob, history, "{me:{downloads:{totalCount:2,nodes:[{createdAt:2026-03-09T09:30:00.25Z,thing:{id:1},file:{id:5}},{createdAt:2026-03-04T09:30:00.25Z,thing:{id:1},file:{id:1}}]},downloadedThings:{nodes:[{id:1}]}}}")
+				check(t, cyd, history, "{me:{downloads:{totalCount:4,nodes:[{createdAt:2026-03-08T09:30:00.25Z,thing:{id:2},file:{id:2}},{createdAt:2026-03-07T09:30:00.25Z,thing:{id:1},file:{id:1}},{createdAt:2026-03-06T09:30:00.25Z,thing:{id:1},file:{id:4}},{createdAt:2026-03-05T09:30:00.25Z,thing:{id:1},file:{id:1}}]},downloadedThings:{nodes:[{id:2},{id:1}]}}}")
 			})
 			step("ids", func(t *testing.T) {
 				if id := s.Client(s.User("dan").Token); id == nil {

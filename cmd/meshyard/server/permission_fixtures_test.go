@@ -108,7 +108,11 @@ func (p *fixtureBuilder) make(user, name, state string, thing int64) (id, file i
 func (p *fixtureBuilder) comment(user, body string, on models.Target, parent int64) (id, file int64) {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
-	id = must(p.s.Store.CreateComment(ctx, caller, models.NewComment{Target: &on, ParentID: &parent, Body: body}))(p.t).ID
+	n := models.NewComment{Target: &on, Body: body}
+	if parent != 0 {
+		n.ParentID = &parent
+	}
+	id = must(p.s.Store.CreateComment(ctx, caller, n))(p.t).ID
 	file = p.upload(user, body+".stl", p.stl)
 	must(p.s.Store.Finalize(ctx, caller, []models.FinalizeFile{{ID: file}}, models.Target{Type: models.OnComment, ID: id}))(p.t)
 	return id, file
@@ -174,7 +178,7 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 		up := must(p.s.Store.StageUpload(ctx, caller, "staged.stl", models.Target{Type: models.OnThing, ID: thing}))(p.t)
 		// The upload precedes the suspension.
 		if u := must(p.s.Store.User(ctx, caller, user))(p.t); u.SuspendedAt != nil {
-			must(p.s.Store.RestoreUser(ctx, p.as("zoe"), user, "a pause"))(p.t)
+			must(p.s.Store.UnsuspendUser(ctx, p.as("zoe"), user, "a pause"))(p.t)
 			defer func() { must(p.s.Store.SuspendUser(ctx, p.as("zoe"), user, "the reason"))(p.t) }()
 		}
 		if err := p.s.Store.StoreStaged(ctx, up.FileID, 0, up.Limit, bytes.NewReader(p.stl)); err != nil {

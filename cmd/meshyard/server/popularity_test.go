@@ -65,7 +65,7 @@ func (w *town) do(t *testing.T, e event) {
 		c.Get(fmt.Sprintf("/files/%d/download", w.files[e.thing])).Want(t, 302)
 	case "like":
 		table = "likes"
-		c.Query(`mutation ($id: ID!) { addLike(input: {target: {type: THING, id: $id}}) { target { __typename } } }`, object{"id": id}, new(any))
+		c.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, object{"id": id}, new(any))
 	case "collect": // each time into another collection
 		table = "collection_things"
 		var made struct {
@@ -97,7 +97,7 @@ func (w *town) do(t *testing.T, e event) {
 func (w *town) touch(t *testing.T, who string) {
 	t.Helper()
 	for _, thing := range w.things {
-		w.users[who].Query(`mutation ($id: ID!) { addLike(input: {target: {type: THING, id: $id}}) { target { __typename } } removeLike(input: {target: {type: THING, id: $id}}) { target { __typename } } }`,
+		w.users[who].Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } unlikeThing(input: {id: $id}) { thing { id } } }`,
 			object{"id": servertest.ID(thing)}, new(any))
 	}
 	w.s.Fold()
@@ -293,7 +293,7 @@ func TestPopularityFollowsEvents(t *testing.T) {
 		order("liked", made, collect, like, download, none)
 
 		bob := w.users["bob"]
-		bob.Query(`mutation ($id: ID!) { removeLike(input: {target: {type: THING, id: $id}}) { target { __typename } } }`, object{"id": servertest.ID(like)}, new(any))
+		bob.Query(`mutation ($id: ID!) { unlikeThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(like)}, new(any))
 		order("no more liked", made, collect, download, none, like)
 		bob.Query(`mutation { deleteMake(input: {id: 1}) { deletedId } }`, nil, new(any))
 		order("no more made", collect, download, none, made, like)
@@ -302,7 +302,7 @@ func TestPopularityFollowsEvents(t *testing.T) {
 		w.do(t, event{"bob", "download", collect, 0})
 		w.do(t, event{"bob", "make", download, 0})
 		order("taken out, and made again", download, collect, none, made, like)
-		w.users["cyd"].Query(`mutation ($id: ID!) { removeLike(input: {target: {type: THING, id: $id}}) { target { __typename } } }`, object{"id": servertest.ID(collect)}, new(any))
+		w.users["cyd"].Query(`mutation ($id: ID!) { unlikeThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(collect)}, new(any))
 		w.users["cyd"].Query(`mutation ($c: ID!) { deleteCollection(input: {id: $c}) { deletedId } }`, object{"c": w.collections["cyd"+servertest.ID(download)]}, new(any))
 		order("with a collection gone", download, collect, none, made, like)
 		w.do(t, event{"bob", "collect", none, 0})

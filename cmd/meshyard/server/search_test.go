@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -71,8 +72,8 @@ func TestSearchIsWalkedWhole(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.Catalogue()
 		c := s.User("ada")
-		const document = `query ($q: String!, $sort: SearchSort!, $first: Int, $after: String, $last: Int, $before: String, $page: Int) {
-			search(query: $q, sort: $sort, first: $first, after: $after, last: $last, before: $before, page: $page) {
+		const document = `query ($q: String!, $sort: SearchSort!, $first: Int, $after: String, $last: Int, $before: String) {
+			search(query: $q, sort: $sort, first: $first, after: $after, last: $last, before: $before) {
 				totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nodes { ... on Thing { id } } } }`
 		type page struct {
 			Search struct {
@@ -114,7 +115,7 @@ func TestSearchIsWalkedWhole(t *testing.T) {
 					if n > 0 && !p.Search.PageInfo.HasNextPage {
 						return nil
 					}
-					return map[string]any{"first": 100, "page": n + 1}
+					return map[string]any{"first": 100, "after": graph.PageCursor(n + 1)}
 				})
 				backward := []string{}
 				before := map[string]any{"last": 100}
@@ -329,7 +330,7 @@ func TestSearchTakesAnything(t *testing.T) {
 					query.WriteByte(' ')
 				}
 			}
-			f := models.Filter{PostedAfter: times[r.IntN(len(times))], PostedBefore: times[r.IntN(len(times))]}
+			f := models.Filter{PublishedAfter: times[r.IntN(len(times))], PublishedBefore: times[r.IntN(len(times))]}
 			if r.IntN(4) == 0 {
 				f.Tag, f.CategoryID, f.License = odd[r.IntN(len(odd))], r.Int64(), models.License(odd[r.IntN(len(odd))])
 			}

@@ -15,7 +15,11 @@ func TestFeaturing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, staff := s.User("ada"), s.Staff()
 		feature := func(c *servertest.Client, id int64, featured bool) string {
-			return c.GraphQL(`mutation ($id: ID!, $featured: Boolean!) { featureThing(input: {id: $id, isFeatured: $featured}) { thing { id } } }`, object{"id": servertest.ID(id), "featured": featured}).Code()
+			document := `mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`
+			if !featured {
+				document = `mutation ($id: ID!) { unfeatureThing(input: {id: $id}) { thing { id } } }`
+			}
+			return c.GraphQL(document, object{"id": servertest.ID(id)}).Code()
 		}
 		listed := func() string {
 			var things []struct{ ID int64 }

@@ -14,8 +14,8 @@ func TestStatementCounts(t *testing.T) {
 		costOf := func(document string) int64 {
 			return cost(t, s, w.ada, document, "", "")
 		}
-		const list = `{ me { downloads(first: 50) { totalCount nodes { thing { name creator { username thingCount } category { name } tags { name } files { name owner { username } } fileCount }
-			file { name owner { username } target { ... on Thing { id } } } } edges { node { file { owner { username makeCount } } } } } downloadedThings { nodes { id files { id } } } } }`
+		const list = `{ me { downloads(first: 50) { totalCount nodes { thing { name creator { username thingCount } category { name } tags { name } files { name creator { username } } fileCount }
+			file { name creator { username } target { ... on Thing { id } } } } edges { node { file { creator { username makeCount } } } } } downloadedThings { nodes { id files { id } } } } }`
 		grow := func(n int) {
 			for i := range n {
 				thing, file := w.ada.Thing(fmt.Sprint("T", i)), w.ada.Upload("a.stl", fmt.Append(nil, "solid", i))

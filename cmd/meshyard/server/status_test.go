@@ -137,7 +137,7 @@ func graphCall(document string) func(*servertest.Client, any) *servertest.Result
 const (
 	fileQuery      = `query ($id: ID!) { file(id: $id) { id } }`
 	downloadChange = `mutation ($id: ID!) { recordDownload(input: {fileId: $id}) { url } }`
-	finalizeChange = `mutation ($id: ID!) { finalizeFile(id: $id) { id } }`
+	finalizeChange = `mutation ($id: ID!) { finalizeFile(input: {id: $id}) { file { id } } }`
 )
 
 // TestFileStatuses produces every status that interface.md documents for the file operations, by
@@ -274,7 +274,7 @@ func soundCatalogue(t *testing.T, s *servertest.Server) {
 	}
 }
 
-const finalizeFiles = `mutation ($files: [FinalizeFileInput!]!, $type: TargetType!, $id: ID!) {
+const finalizeFiles = `mutation ($files: [PendingUploadInput!]!, $type: TargetType!, $id: ID!) {
 	finalizeFiles(input: {files: $files, target: {type: $type, id: $id}}) { files { id state } }
 }`
 
