@@ -20,8 +20,8 @@ func (r *commentResolver) Creator(ctx context.Context, objs []*models.Comment) (
 }
 
 // Target is the batch resolver for the target field.
-func (r *commentResolver) Target(ctx context.Context, objs []*models.Comment) ([]model.CommentTarget, error) {
-	return targets[model.CommentTarget](ctx, objs, commentTarget)
+func (r *commentResolver) Target(ctx context.Context, objs []*models.Comment) ([]model.Commentable, error) {
+	return targets[model.Commentable](ctx, objs, commentTarget)
 }
 
 // BodyHTML is the batch resolver for the bodyHtml field.

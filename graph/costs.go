@@ -22,6 +22,7 @@ var listLengths = map[string]listLength{
 	"Category.children":     {fixed: 10},
 	"Popularity.days":       {fixed: maxFirst},
 	"Thing.files":           {argument: "first"},
+	"Attachable.files":      {argument: "first"},
 	"Make.files":            {argument: "first"},
 	"Comment.files":         {argument: "first"},
 	"Thing.images":          {argument: "first"},
@@ -54,6 +55,7 @@ var ownCosts = map[string]int{
 	"Comment.bodyHtml":       60,
 	"User.bioHtml":           60,
 	// Objects are read with their long texts.
+	"Query.node":       30,
 	"Query.thing":      30,
 	"Query.make":       30,
 	"Query.comment":    30,
@@ -101,6 +103,10 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 	switch field {
 	case "Query.search", "Query.suggestions":
 		cost.Own += searchCost(arguments)
+	case "Query.nodes":
+		ids, _ := arguments["nodeIds"].([]any)
+		n := max(len(ids), 1)
+		return graphqlhttp.Cost{Own: ownCosts["Query.node"] * n, Entries: n}
 	case "Query.renderMarkdown":
 		text, _ := arguments["text"].(string)
 		cost.Own += connectionCost + len(text)/markdownPerCost

@@ -20,8 +20,8 @@ func (r *fileResolver) Creator(ctx context.Context, objs []*models.File) ([]*mod
 }
 
 // Target is the batch resolver for the target field.
-func (r *fileResolver) Target(ctx context.Context, objs []*models.File) ([]model.FileTarget, error) {
-	return targets[model.FileTarget](ctx, objs, fileTarget)
+func (r *fileResolver) Target(ctx context.Context, objs []*models.File) ([]model.Attachable, error) {
+	return targets[model.Attachable](ctx, objs, fileTarget)
 }
 
 // PublicURL is the resolver for the publicUrl field.

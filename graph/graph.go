@@ -50,8 +50,13 @@ var publicSchema = sync.OnceValue(func() *ast.Schema {
 		panic(err) // the generated code holds a valid schema
 	}
 	document.Directives = slices.DeleteFunc(document.Directives, func(d *ast.DirectiveDefinition) bool { return d.Name == generatorDirective })
+	document.Definitions = slices.DeleteFunc(document.Definitions, func(d *ast.Definition) bool { return d.Name == nodeIDScalar })
 	for _, definition := range document.Definitions {
 		for _, field := range definition.Fields {
+			asID(field.Type)
+			for _, argument := range field.Arguments {
+				asID(argument.Type)
+			}
 			field.Directives = slices.DeleteFunc(field.Directives, isGenerator)
 		}
 	}
@@ -61,6 +66,19 @@ var publicSchema = sync.OnceValue(func() *ast.Schema {
 	}
 	return schema
 })
+
+// nodeIDScalar is the scalar that the generator binds to strings. Clients see ID, which the
+// generator binds to integers.
+const nodeIDScalar = "NodeID"
+
+// asID replaces nodeIDScalar in a type.
+func asID(t *ast.Type) {
+	if t.Elem != nil {
+		asID(t.Elem)
+	} else if t.NamedType == nodeIDScalar {
+		t.NamedType = "ID"
+	}
+}
 
 // Schema returns the parsed schema, which must not be modified.
 func (g *Graph) Schema() *ast.Schema { return g.schema.Schema() }

@@ -156,15 +156,19 @@ func checkVisible(ctx context.Context, target any) error {
 		return t.Allows(caller(ctx))
 	case *models.File:
 		return t.Allows(caller(ctx))
+	case *models.User:
+		if t.DeletedAt != nil {
+			return &models.Error{Code: models.NotFound, Message: "the user was deleted"}
+		}
 	case *models.Comment:
-		_, err := targets[model.CommentTarget](ctx, []*models.Comment{t}, commentTarget)
+		_, err := targets[model.Commentable](ctx, []*models.Comment{t}, commentTarget)
 		return err
 	}
 	return nil
 }
 
 // fileTarget returns what a file is attached to. The images of users are attached to no object of
-// the union FileTarget.
+// the interface Attachable.
 func fileTarget(f *models.File) (models.Target, bool) {
 	t, ok := f.Target()
 	return t, ok && t.Type != models.OnAvatar && t.Type != models.OnCover

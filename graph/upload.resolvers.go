@@ -48,7 +48,7 @@ func (r *mutationResolver) FinalizeFiles(ctx context.Context, input model.Finali
 		return nil, err
 	}
 	batch.Add(batch.FromContext(ctx), done)
-	target, err := targets[model.FileTarget](ctx, done[:1], (*models.File).Target)
+	target, err := targets[model.Attachable](ctx, done[:1], (*models.File).Target)
 	if err != nil {
 		return nil, err
 	}

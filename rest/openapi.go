@@ -107,7 +107,7 @@ func (d *describer) operation(r route, op *operation) object {
 			}
 			continue
 		}
-		if v.Variable == "per_page" && op.variables["after"] != nil { // the number of the page becomes a cursor
+		if v.Variable == "per_page" && op.variables["after"] != nil { // a page becomes a cursor
 			parameters = append(parameters, parameter("page", in, pageBounds("page", nil)))
 		}
 		parameters = append(parameters, parameter(v.Variable, in, pageBounds(v.Variable, value)))

@@ -204,12 +204,19 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Category": {Name: "Category", Implements: []string{"Category"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Category": {Name: "Category", Implements: []string{"Category", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Category)
 					v := obj.ID
 					return model.AppendID(b, v), true
+				},
+			},
+			"nodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Category)
+					v := obj.NodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"name": {
@@ -274,12 +281,19 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Collection": {Name: "Collection", Implements: []string{"Collection", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Collection": {Name: "Collection", Implements: []string{"Collection", "Node", "Likeable", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
 					v := obj.ID
 					return model.AppendID(b, v), true
+				},
+			},
+			"nodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Collection)
+					v := obj.NodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"name": {
@@ -425,12 +439,19 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Collection],
 			},
 		}},
-		"Comment": {Name: "Comment", Implements: []string{"Comment", "FileTarget", "NotificationTarget"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Comment": {Name: "Comment", Implements: []string{"Comment", "Node", "Attachable", "NotificationTarget"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Comment)
 					v := obj.ID
 					return model.AppendID(b, v), true
+				},
+			},
+			"nodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Comment)
+					v := obj.NodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"creator": {
@@ -909,12 +930,19 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Thing],
 			},
 		}},
-		"File": {Name: "File", Implements: []string{"File", "NotificationTarget"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"File": {Name: "File", Implements: []string{"File", "Node", "NotificationTarget"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.ID
 					return model.AppendID(b, v), true
+				},
+			},
+			"nodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.File)
+					v := obj.NodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"name": {
@@ -1300,12 +1328,19 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Thing],
 			},
 		}},
-		"Make": {Name: "Make", Implements: []string{"Make", "CommentTarget", "FileTarget", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Make": {Name: "Make", Implements: []string{"Make", "Node", "Attachable", "Commentable", "Likeable", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					v := obj.ID
 					return model.AppendID(b, v), true
+				},
+			},
+			"nodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Make)
+					v := obj.NodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"thing": {
@@ -2965,12 +3000,19 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.UnwatchCollectionPayload],
 			},
 		}},
-		"Notification": {Name: "Notification", Implements: []string{"Notification"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Notification": {Name: "Notification", Implements: []string{"Notification", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Notification)
 					v := obj.ID
 					return model.AppendID(b, v), true
+				},
+			},
+			"nodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Notification)
+					v := obj.NodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"kind": {
@@ -3553,6 +3595,42 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.ModerationEntryConnection],
+			},
+			"node": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().Node(ctx, fc.Args["nodeId"].(string)))
+				},
+				Args: (*executionContext).field_Query_node_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+			},
+			"nodes": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().Nodes(ctx, fc.Args["nodeIds"].([]string)))
+				},
+				Args: (*executionContext).field_Query_nodes_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Each:  breadthfirst.EachInterface[model.Node],
+				Nil:   breadthfirst.NilSlice[model.Node],
 			},
 			"notification": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -4247,12 +4325,19 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Thing": {Name: "Thing", Implements: []string{"Thing", "CommentTarget", "FileTarget", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Thing": {Name: "Thing", Implements: []string{"Thing", "NotificationTarget", "SearchHit", "Node", "Attachable", "Commentable", "Likeable"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.ID
 					return model.AppendID(b, v), true
+				},
+			},
+			"nodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Thing)
+					v := obj.NodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"name": {
@@ -4890,12 +4975,19 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"User": {Name: "User", Implements: []string{"User", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"User": {Name: "User", Implements: []string{"User", "NotificationTarget", "SearchHit", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.ID
 					return model.AppendID(b, v), true
+				},
+			},
+			"nodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.User)
+					v := obj.NodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"username": {
@@ -5820,26 +5912,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		}},
 	},
 	Abstract: map[string]func(any) (string, any){
-		"CommentTarget": func(value any) (string, any) {
-			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
-			case *models.Thing:
-				if object == nil {
-					return "Thing", nil
-				}
-				return "Thing", object
-			case models.Make:
-				return "Make", &object
-			case *models.Make:
-				if object == nil {
-					return "Make", nil
-				}
-				return "Make", object
-			}
-			panic(fmt.Sprintf("unexpected type %T of CommentTarget", value))
-		},
-		"FileTarget": func(value any) (string, any) {
+		"Attachable": func(value any) (string, any) {
 			switch object := value.(type) {
 			case models.Thing:
 				return "Thing", &object
@@ -5863,17 +5936,10 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				}
 				return "Comment", object
 			}
-			panic(fmt.Sprintf("unexpected type %T of FileTarget", value))
+			panic(fmt.Sprintf("unexpected type %T of Attachable", value))
 		},
-		"NotificationTarget": func(value any) (string, any) {
+		"Commentable": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.User:
-				return "User", &object
-			case *models.User:
-				if object == nil {
-					return "User", nil
-				}
-				return "User", object
 			case models.Thing:
 				return "Thing", &object
 			case *models.Thing:
@@ -5888,6 +5954,79 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Make", nil
 				}
 				return "Make", object
+			}
+			panic(fmt.Sprintf("unexpected type %T of Commentable", value))
+		},
+		"Likeable": func(value any) (string, any) {
+			switch object := value.(type) {
+			case models.Thing:
+				return "Thing", &object
+			case *models.Thing:
+				if object == nil {
+					return "Thing", nil
+				}
+				return "Thing", object
+			case models.Make:
+				return "Make", &object
+			case *models.Make:
+				if object == nil {
+					return "Make", nil
+				}
+				return "Make", object
+			case models.Collection:
+				return "Collection", &object
+			case *models.Collection:
+				if object == nil {
+					return "Collection", nil
+				}
+				return "Collection", object
+			}
+			panic(fmt.Sprintf("unexpected type %T of Likeable", value))
+		},
+		"Node": func(value any) (string, any) {
+			switch object := value.(type) {
+			case models.Thing:
+				return "Thing", &object
+			case *models.Thing:
+				if object == nil {
+					return "Thing", nil
+				}
+				return "Thing", object
+			case models.Make:
+				return "Make", &object
+			case *models.Make:
+				if object == nil {
+					return "Make", nil
+				}
+				return "Make", object
+			case models.Comment:
+				return "Comment", &object
+			case *models.Comment:
+				if object == nil {
+					return "Comment", nil
+				}
+				return "Comment", object
+			case models.Collection:
+				return "Collection", &object
+			case *models.Collection:
+				if object == nil {
+					return "Collection", nil
+				}
+				return "Collection", object
+			case models.User:
+				return "User", &object
+			case *models.User:
+				if object == nil {
+					return "User", nil
+				}
+				return "User", object
+			case models.Notification:
+				return "Notification", &object
+			case *models.Notification:
+				if object == nil {
+					return "Notification", nil
+				}
+				return "Notification", object
 			case models.File:
 				return "File", &object
 			case *models.File:
@@ -5895,6 +6034,32 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "File", nil
 				}
 				return "File", object
+			case models.Category:
+				return "Category", &object
+			case *models.Category:
+				if object == nil {
+					return "Category", nil
+				}
+				return "Category", object
+			}
+			panic(fmt.Sprintf("unexpected type %T of Node", value))
+		},
+		"NotificationTarget": func(value any) (string, any) {
+			switch object := value.(type) {
+			case models.Thing:
+				return "Thing", &object
+			case *models.Thing:
+				if object == nil {
+					return "Thing", nil
+				}
+				return "Thing", object
+			case models.Make:
+				return "Make", &object
+			case *models.Make:
+				if object == nil {
+					return "Make", nil
+				}
+				return "Make", object
 			case models.Comment:
 				return "Comment", &object
 			case *models.Comment:
@@ -5909,11 +6074,6 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Collection", nil
 				}
 				return "Collection", object
-			}
-			panic(fmt.Sprintf("unexpected type %T of NotificationTarget", value))
-		},
-		"SearchHit": func(value any) (string, any) {
-			switch object := value.(type) {
 			case models.User:
 				return "User", &object
 			case *models.User:
@@ -5921,6 +6081,18 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "User", nil
 				}
 				return "User", object
+			case models.File:
+				return "File", &object
+			case *models.File:
+				if object == nil {
+					return "File", nil
+				}
+				return "File", object
+			}
+			panic(fmt.Sprintf("unexpected type %T of NotificationTarget", value))
+		},
+		"SearchHit": func(value any) (string, any) {
+			switch object := value.(type) {
 			case models.Thing:
 				return "Thing", &object
 			case *models.Thing:
@@ -5942,6 +6114,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Collection", nil
 				}
 				return "Collection", object
+			case models.User:
+				return "User", &object
+			case *models.User:
+				if object == nil {
+					return "User", nil
+				}
+				return "User", object
 			}
 			panic(fmt.Sprintf("unexpected type %T of SearchHit", value))
 		},

@@ -5,7 +5,6 @@ package exec
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"sync/atomic"
@@ -21,7 +20,7 @@ import (
 
 type CommentResolver interface {
 	Creator(ctx context.Context, objs []*models.Comment) ([]*models.User, error)
-	Target(ctx context.Context, objs []*models.Comment) ([]model.CommentTarget, error)
+	Target(ctx context.Context, objs []*models.Comment) ([]model.Commentable, error)
 
 	BodyHTML(ctx context.Context, objs []*models.Comment) ([]string, error)
 	Files(ctx context.Context, objs []*models.Comment, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error)
@@ -130,6 +129,29 @@ func (ec *executionContext) fieldContext_Comment_id(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("Comment", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _Comment_nodeId(ctx context.Context, field graphql.CollectedField, obj *models.Comment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Comment_nodeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NodeID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNNodeID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Comment_nodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Comment", field, true, false, errors.New("field of type NodeID does not have child fields"))
+}
+
 func (ec *executionContext) _Comment_creator(ctx context.Context, field graphql.CollectedField, obj *models.Comment) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -197,15 +219,24 @@ func (ec *executionContext) _Comment_target(ctx context.Context, field graphql.C
 			return ec.resolveBatch_Comment_target(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.CommentTarget) graphql.Marshaler {
-			return ec.marshalNCommentTarget2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCommentTarget(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v model.Commentable) graphql.Marshaler {
+			return ec.marshalNCommentable2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCommentable(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_Comment_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Comment", field, true, true, errors.New("field of type CommentTarget does not have child fields"))
+	fc = &graphql.FieldContext{
+		Object:     "Comment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
 }
 func (ec *executionContext) resolveBatch_Comment_target(ctx context.Context, field graphql.CollectedField, obj *models.Comment) (any, error) {
 	resolver := ec.Resolvers.Comment()
@@ -213,7 +244,7 @@ func (ec *executionContext) resolveBatch_Comment_target(ctx context.Context, fie
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Target(ctx, batch.Parents)
 		})
-		return graphql.ResolveBatchGroupResult[model.CommentTarget](
+		return graphql.ResolveBatchGroupResult[model.Commentable](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -223,7 +254,7 @@ func (ec *executionContext) resolveBatch_Comment_target(ctx context.Context, fie
 		)
 	}
 	results, err := resolver.Target(ctx, []*models.Comment{obj})
-	return graphql.ResolveBatchSingleResult[model.CommentTarget](
+	return graphql.ResolveBatchSingleResult[model.Commentable](
 		ctx,
 		results,
 		err,
@@ -970,38 +1001,11 @@ func (ec *executionContext) unmarshalInputUpdateCommentInput(ctx context.Context
 
 // region    ************************** interface.gotpl ***************************
 
-func (ec *executionContext) _CommentTarget(ctx context.Context, sel ast.SelectionSet, obj model.CommentTarget) graphql.Marshaler {
-	switch obj := (obj).(type) {
-	case nil:
-		return graphql.Null
-	case models.Thing:
-		return ec._Thing(ctx, sel, &obj)
-	case *models.Thing:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Thing(ctx, sel, obj)
-	case models.Make:
-		return ec._Make(ctx, sel, &obj)
-	case *models.Make:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Make(ctx, sel, obj)
-	default:
-		if typedObj, ok := obj.(graphql.Marshaler); ok {
-			return typedObj
-		} else {
-			panic(fmt.Errorf("unexpected type %T; non-generated variants of CommentTarget must implement graphql.Marshaler", obj))
-		}
-	}
-}
-
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
 
-var commentImplementors = []string{"Comment", "FileTarget", "NotificationTarget"}
+var commentImplementors = []string{"Comment", "Node", "Attachable", "NotificationTarget"}
 
 func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, obj *models.Comment) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, commentImplementors)
@@ -1015,6 +1019,11 @@ func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, 
 			out.Values[i] = graphql.MarshalString("Comment")
 		case "id":
 			out.Values[i] = ec._Comment_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodeId":
+			out.Values[i] = ec._Comment_nodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -1638,16 +1647,6 @@ func (ec *executionContext) marshalNCommentEdge2ᚖgithubᚗcomᚋmeshyardᚋmes
 		return graphql.Null
 	}
 	return ec._CommentEdge(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNCommentTarget2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCommentTarget(ctx context.Context, sel ast.SelectionSet, v model.CommentTarget) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CommentTarget(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNCreateCommentInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewComment(ctx context.Context, v any) (models.NewComment, error) {

@@ -5,7 +5,6 @@ package exec
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"sync/atomic"
@@ -21,7 +20,7 @@ import (
 
 type FileResolver interface {
 	Creator(ctx context.Context, objs []*models.File) ([]*models.User, error)
-	Target(ctx context.Context, objs []*models.File) ([]model.FileTarget, error)
+	Target(ctx context.Context, objs []*models.File) ([]model.Attachable, error)
 
 	PublicURL(ctx context.Context, obj *models.File) (string, error)
 	DirectURL(ctx context.Context, obj *models.File) (*string, error)
@@ -99,6 +98,29 @@ func (ec *executionContext) _File_id(ctx context.Context, field graphql.Collecte
 }
 func (ec *executionContext) fieldContext_File_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("File", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _File_nodeId(ctx context.Context, field graphql.CollectedField, obj *models.File) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_File_nodeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NodeID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNNodeID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_File_nodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type NodeID does not have child fields"))
 }
 
 func (ec *executionContext) _File_name(ctx context.Context, field graphql.CollectedField, obj *models.File) (ret graphql.Marshaler) {
@@ -352,15 +374,24 @@ func (ec *executionContext) _File_target(ctx context.Context, field graphql.Coll
 			return ec.resolveBatch_File_target(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.FileTarget) graphql.Marshaler {
-			return ec.marshalOFileTarget2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFileTarget(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v model.Attachable) graphql.Marshaler {
+			return ec.marshalOAttachable2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAttachable(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
 func (ec *executionContext) fieldContext_File_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("File", field, true, true, errors.New("field of type FileTarget does not have child fields"))
+	fc = &graphql.FieldContext{
+		Object:     "File",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
 }
 func (ec *executionContext) resolveBatch_File_target(ctx context.Context, field graphql.CollectedField, obj *models.File) (any, error) {
 	resolver := ec.Resolvers.File()
@@ -368,7 +399,7 @@ func (ec *executionContext) resolveBatch_File_target(ctx context.Context, field 
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Target(ctx, batch.Parents)
 		})
-		return graphql.ResolveBatchGroupResult[model.FileTarget](
+		return graphql.ResolveBatchGroupResult[model.Attachable](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -378,7 +409,7 @@ func (ec *executionContext) resolveBatch_File_target(ctx context.Context, field 
 		)
 	}
 	results, err := resolver.Target(ctx, []*models.File{obj})
-	return graphql.ResolveBatchSingleResult[model.FileTarget](
+	return graphql.ResolveBatchSingleResult[model.Attachable](
 		ctx,
 		results,
 		err,
@@ -1013,40 +1044,6 @@ func (ec *executionContext) unmarshalInputUpdateFileInput(ctx context.Context, o
 
 // region    ************************** interface.gotpl ***************************
 
-func (ec *executionContext) _FileTarget(ctx context.Context, sel ast.SelectionSet, obj model.FileTarget) graphql.Marshaler {
-	switch obj := (obj).(type) {
-	case nil:
-		return graphql.Null
-	case models.Thing:
-		return ec._Thing(ctx, sel, &obj)
-	case *models.Thing:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Thing(ctx, sel, obj)
-	case models.Make:
-		return ec._Make(ctx, sel, &obj)
-	case *models.Make:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Make(ctx, sel, obj)
-	case models.Comment:
-		return ec._Comment(ctx, sel, &obj)
-	case *models.Comment:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Comment(ctx, sel, obj)
-	default:
-		if typedObj, ok := obj.(graphql.Marshaler); ok {
-			return typedObj
-		} else {
-			panic(fmt.Errorf("unexpected type %T; non-generated variants of FileTarget must implement graphql.Marshaler", obj))
-		}
-	}
-}
-
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
@@ -1089,7 +1086,7 @@ func (ec *executionContext) _DeleteFilePayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
-var fileImplementors = []string{"File", "NotificationTarget"}
+var fileImplementors = []string{"File", "Node", "NotificationTarget"}
 
 func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj *models.File) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, fileImplementors)
@@ -1103,6 +1100,11 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 			out.Values[i] = graphql.MarshalString("File")
 		case "id":
 			out.Values[i] = ec._File_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodeId":
+			out.Values[i] = ec._File_nodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -1699,16 +1701,6 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNFileTarget2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFileTarget(ctx context.Context, sel ast.SelectionSet, v model.FileTarget) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._FileTarget(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx context.Context, v any) (*models.Target, error) {
 	res, err := ec.unmarshalInputTargetInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
@@ -1832,13 +1824,6 @@ var (
 		models.Attachment: "ATTACHMENT",
 	}
 )
-
-func (ec *executionContext) marshalOFileTarget2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFileTarget(ctx context.Context, sel ast.SelectionSet, v model.FileTarget) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._FileTarget(ctx, sel, v)
-}
 
 func (ec *executionContext) unmarshalOTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx context.Context, v any) (*models.Target, error) {
 	if v == nil {

@@ -292,6 +292,29 @@ func (ec *executionContext) fieldContext_Make_id(_ context.Context, field graphq
 	return graphql.NewScalarFieldContext("Make", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _Make_nodeId(ctx context.Context, field graphql.CollectedField, obj *models.Make) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Make_nodeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NodeID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNNodeID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Make_nodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Make", field, true, false, errors.New("field of type NodeID does not have child fields"))
+}
+
 func (ec *executionContext) _Make_thing(ctx context.Context, field graphql.CollectedField, obj *models.Make) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1554,7 +1577,7 @@ func (ec *executionContext) _DeleteMakePayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
-var makeImplementors = []string{"Make", "CommentTarget", "FileTarget", "NotificationTarget", "SearchHit"}
+var makeImplementors = []string{"Make", "Node", "Attachable", "Commentable", "Likeable", "NotificationTarget", "SearchHit"}
 
 func (ec *executionContext) _Make(ctx context.Context, sel ast.SelectionSet, obj *models.Make) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, makeImplementors)
@@ -1568,6 +1591,11 @@ func (ec *executionContext) _Make(ctx context.Context, sel ast.SelectionSet, obj
 			out.Values[i] = graphql.MarshalString("Make")
 		case "id":
 			out.Values[i] = ec._Make_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodeId":
+			out.Values[i] = ec._Make_nodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

@@ -97,6 +97,7 @@ type ComplexityRoot struct {
 		Children   func(childComplexity int) int
 		ID         func(childComplexity int) int
 		Name       func(childComplexity int) int
+		NodeID     func(childComplexity int) int
 		Parent     func(childComplexity int) int
 		Slug       func(childComplexity int) int
 		ThingCount func(childComplexity int) int
@@ -119,6 +120,7 @@ type ComplexityRoot struct {
 		IsWatched     func(childComplexity int) int
 		ModifiedAt    func(childComplexity int) int
 		Name          func(childComplexity int) int
+		NodeID        func(childComplexity int) int
 		ThingCount    func(childComplexity int) int
 		Things        func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 	}
@@ -145,6 +147,7 @@ type ComplexityRoot struct {
 		IsDeleted       func(childComplexity int) int
 		ModifiedAt      func(childComplexity int) int
 		NeedsModeration func(childComplexity int) int
+		NodeID          func(childComplexity int) int
 		Parent          func(childComplexity int) int
 		Replies         func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		ReplyCount      func(childComplexity int) int
@@ -283,6 +286,7 @@ type ComplexityRoot struct {
 		MD5           func(childComplexity int) int
 		Mesh          func(childComplexity int) int
 		Name          func(childComplexity int) int
+		NodeID        func(childComplexity int) int
 		Processing    func(childComplexity int) int
 		PublicURL     func(childComplexity int) int
 		Rank          func(childComplexity int) int
@@ -375,6 +379,7 @@ type ComplexityRoot struct {
 		LikeCount        func(childComplexity int) int
 		Likers           func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Name             func(childComplexity int) int
+		NodeID           func(childComplexity int) int
 		PublishedAt      func(childComplexity int) int
 		RootCommentCount func(childComplexity int) int
 		State            func(childComplexity int) int
@@ -526,6 +531,7 @@ type ComplexityRoot struct {
 		IsRead    func(childComplexity int) int
 		Kind      func(childComplexity int) int
 		Message   func(childComplexity int) int
+		NodeID    func(childComplexity int) int
 		ReadAt    func(childComplexity int) int
 		Target    func(childComplexity int) int
 	}
@@ -596,6 +602,8 @@ type ComplexityRoot struct {
 		Me              func(childComplexity int) int
 		ModerationLog   func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Newest          func(childComplexity int, page int32, perPage int32, after *string) int
+		Node            func(childComplexity int, nodeID string) int
+		Nodes           func(childComplexity int, nodeIds []string) int
 		Notification    func(childComplexity int, id int64) int
 		Popular         func(childComplexity int, page int32, perPage int32, after *string) int
 		RandomThings    func(childComplexity int, first int32) int
@@ -780,6 +788,7 @@ type ComplexityRoot struct {
 		Makes            func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		ModifiedAt       func(childComplexity int) int
 		Name             func(childComplexity int) int
+		NodeID           func(childComplexity int) int
 		Popularity       func(childComplexity int) int
 		PublishedAt      func(childComplexity int) int
 		RemixCount       func(childComplexity int) int
@@ -912,6 +921,7 @@ type ComplexityRoot struct {
 		Location                func(childComplexity int) int
 		MakeCount               func(childComplexity int) int
 		Makes                   func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		NodeID                  func(childComplexity int) int
 		Notifications           func(childComplexity int, first *int32, after *string, last *int32, before *string, unreadOnly bool, since *time.Time) int
 		RecommendedTags         func(childComplexity int) int
 		RecommendedThings       func(childComplexity int, first *int32, after *string, last *int32, before *string) int
@@ -1114,6 +1124,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Category.Name(childComplexity), true
+	case "Category.nodeId":
+		if e.ComplexityRoot.Category.NodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Category.NodeID(childComplexity), true
 	case "Category.parent":
 		if e.ComplexityRoot.Category.Parent == nil {
 			break
@@ -1217,6 +1233,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Collection.Name(childComplexity), true
+	case "Collection.nodeId":
+		if e.ComplexityRoot.Collection.NodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.NodeID(childComplexity), true
 	case "Collection.thingCount":
 		if e.ComplexityRoot.Collection.ThingCount == nil {
 			break
@@ -1332,6 +1354,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Comment.NeedsModeration(childComplexity), true
+	case "Comment.nodeId":
+		if e.ComplexityRoot.Comment.NodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Comment.NodeID(childComplexity), true
 	case "Comment.parent":
 		if e.ComplexityRoot.Comment.Parent == nil {
 			break
@@ -1740,6 +1768,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.File.Name(childComplexity), true
+	case "File.nodeId":
+		if e.ComplexityRoot.File.NodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.File.NodeID(childComplexity), true
 	case "File.processing":
 		if e.ComplexityRoot.File.Processing == nil {
 			break
@@ -2079,6 +2113,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Make.Name(childComplexity), true
+	case "Make.nodeId":
+		if e.ComplexityRoot.Make.NodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Make.NodeID(childComplexity), true
 	case "Make.publishedAt":
 		if e.ComplexityRoot.Make.PublishedAt == nil {
 			break
@@ -3113,6 +3153,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Notification.Message(childComplexity), true
+	case "Notification.nodeId":
+		if e.ComplexityRoot.Notification.NodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.NodeID(childComplexity), true
 	case "Notification.readAt":
 		if e.ComplexityRoot.Notification.ReadAt == nil {
 			break
@@ -3441,6 +3487,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Newest(childComplexity, args["page"].(int32), args["perPage"].(int32), args["after"].(*string)), true
+	case "Query.node":
+		if e.ComplexityRoot.Query.Node == nil {
+			break
+		}
+
+		args, err := ec.field_Query_node_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Node(childComplexity, args["nodeId"].(string)), true
+	case "Query.nodes":
+		if e.ComplexityRoot.Query.Nodes == nil {
+			break
+		}
+
+		args, err := ec.field_Query_nodes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Nodes(childComplexity, args["nodeIds"].([]string)), true
 	case "Query.notification":
 		if e.ComplexityRoot.Query.Notification == nil {
 			break
@@ -4213,6 +4281,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.Name(childComplexity), true
+	case "Thing.nodeId":
+		if e.ComplexityRoot.Thing.NodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.NodeID(childComplexity), true
 	case "Thing.popularity":
 		if e.ComplexityRoot.Thing.Popularity == nil {
 			break
@@ -4681,6 +4755,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.Makes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+	case "User.nodeId":
+		if e.ComplexityRoot.User.NodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.NodeID(childComplexity), true
 	case "User.notifications":
 		if e.ComplexityRoot.User.Notifications == nil {
 			break
@@ -5228,9 +5308,11 @@ type DeleteApplicationPayload {
 }
 
 "A category of the catalogue. Categories form a tree."
-type Category {
+type Category implements Node {
   "The decimal id, the same integer as in the REST API."
   id: ID!
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
   "The display name: ` + "`" + `3D Printing` + "`" + `, ` + "`" + `Toys & Games` + "`" + `."
   name: String!
   "The slug, as it appears in URLs: ` + "`" + `3d-printing` + "`" + `, ` + "`" + `toys-and-games` + "`" + `."
@@ -5326,9 +5408,11 @@ extend type Mutation {
 }
 
 "A list of things that a user put together."
-type Collection {
+type Collection implements Node & Likeable {
   "The decimal id, the same integer as in the REST API."
   id: ID!
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
   "The name, at most 200 characters."
   name: String!
   "The description in Markdown."
@@ -5529,17 +5613,16 @@ extend type Mutation {
   ): DeleteCommentPayload @auth(scope: WRITE)
 }
 
-"An object that can be commented on."
-union CommentTarget = Thing | Make
-
 "A comment on a thing or a make."
-type Comment {
+type Comment implements Node & Attachable {
   "The decimal id, the same integer as in the REST API."
   id: ID!
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
   "The user who wrote the comment and can attach files to it."
   creator: User! @goField(forceResolver: true, batch: true)
   "The thing or make that was commented on."
-  target: CommentTarget! @goField(forceResolver: true, batch: true)
+  target: Commentable! @goField(forceResolver: true, batch: true)
   "The text in Markdown, at most 65,535 characters. Empty if the comment was deleted."
   body: String!
   "The text as sanitized HTML."
@@ -5749,9 +5832,6 @@ enum TargetType {
   COLLECTION
 }
 
-"An object that files can be attached to."
-union FileTarget = Thing | Make | Comment
-
 "A reference to a thing, a make, a comment or a collection."
 input TargetInput {
   "The type of the object."
@@ -5761,9 +5841,11 @@ input TargetInput {
 }
 
 "An uploaded file. Its id stays the same when it is finalized."
-type File {
+type File implements Node {
   "The decimal id, the same integer as in the REST API."
   id: ID!
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
   "The file name, without folders and control characters, at most 255 bytes."
   name: String!
   "The role of the file."
@@ -5788,7 +5870,7 @@ type File {
   "The user who uploaded the file."
   creator: User! @goField(forceResolver: true, batch: true)
   "The object that the file is attached to; null while it is pending."
-  target: FileTarget @goField(forceResolver: true, batch: true)
+  target: Attachable @goField(forceResolver: true, batch: true)
   "When it was uploaded."
   createdAt: DateTime!
   "When it was finalized; null while it is pending."
@@ -6112,7 +6194,7 @@ type UnlikeCollectionPayload {
     page.
     """
     after: String
-  ): [Thing!] @auth @deprecated(reason: "Use search(filter: {isFeatured: true}).")
+  ): [Thing!] @auth @deprecated(reason: "Use things(sort: FEATURED).")
   "The published things, newest first."
   newest(
     "The page number, counted from 1."
@@ -6124,7 +6206,7 @@ type UnlikeCollectionPayload {
     page.
     """
     after: String
-  ): [Thing!] @auth @deprecated(reason: "Use search(sort: NEWEST).")
+  ): [Thing!] @auth @deprecated(reason: "Use things(sort: NEWEST).")
   "The published things by popularity."
   popular(
     "The page number, counted from 1."
@@ -6136,7 +6218,7 @@ type UnlikeCollectionPayload {
     page.
     """
     after: String
-  ): [Thing!] @auth @deprecated(reason: "Use search(sort: POPULAR).")
+  ): [Thing!] @auth @deprecated(reason: "Use things(sort: POPULAR).")
   """
   The clients that still use deprecated operations, most recent call first. Requires a moderator or
   an administrator.
@@ -6211,9 +6293,11 @@ extend type Mutation {
 }
 
 "A report that a user printed or built a thing."
-type Make {
+type Make implements Node & Attachable & Commentable & Likeable {
   "The decimal id, the same integer as in the REST API, where makes are called copies."
   id: ID!
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
   "The thing that was made; null if it was deleted or taken down."
   thing: Thing @goField(forceResolver: true, batch: true)
   "The user who created the make and can change it."
@@ -6570,6 +6654,93 @@ type RestoreThingPayload {
   thing: Thing!
 }
 `, BuiltIn: false},
+	{Name: "../node.graphqls", Input: `"The id of an object among all objects of the server. It is opaque."
+scalar NodeID
+
+extend type Query {
+  "An object by its ` + "`" + `nodeId` + "`" + `."
+  node(
+    "The ` + "`" + `nodeId` + "`" + ` of any object."
+    nodeId: NodeID!
+  ): Node @auth
+  """
+  Objects by their ` + "`" + `nodeId` + "`" + `, in the order of the ids. An entry is null if the object does not exist
+  or the caller cannot see it.
+  """
+  nodes(
+    "The ids, at most 100."
+    nodeIds: [NodeID!]!
+  ): [Node] @auth
+}
+
+"An object with an id of its own. ` + "`" + `id` + "`" + ` is unique among the objects of one type."
+interface Node {
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
+}
+
+"An object that files can be attached to."
+interface Attachable {
+  "The decimal id, unique among the objects of one type."
+  id: ID!
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
+  "The user who created it."
+  creator: User!
+  "When it was created."
+  createdAt: DateTime!
+  "The attached files by rank, at most 1,000."
+  files(
+    "The maximum number of files, 1 to 1,000. ` + "`" + `fileCount` + "`" + ` is the total."
+    first: Int! = 100
+    "Return files of these kinds only."
+    kinds: [FileKind!]
+    "Return files with these ids only."
+    ids: [ID!]
+  ): [File!]!
+}
+
+"An object that can be commented on."
+interface Commentable {
+  "The decimal id, unique among the objects of one type."
+  id: ID!
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
+  "The name."
+  name: String!
+  "The user who created it."
+  creator: User!
+  "The number of comments."
+  commentCount: Int64!
+  "The comments."
+  comments(
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    first: Int
+    "Return entries after this cursor."
+    after: String
+    "The number of entries from the end, 1 to 100."
+    last: Int
+    "Return entries before this cursor."
+    before: String
+    "Exclude replies."
+    rootsOnly: Boolean! = false
+  ): CommentConnection!
+}
+
+"An object that can be liked."
+interface Likeable {
+  "The decimal id, unique among the objects of one type."
+  id: ID!
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
+  "The name."
+  name: String!
+  "The user who created it."
+  creator: User!
+  "Whether the caller likes it."
+  isLiked: Boolean!
+}
+`, BuiltIn: false},
 	{Name: "../notification.graphqls", Input: `extend type Query {
   "A notification of the caller. Another user's fails with NOT_FOUND."
   notification(
@@ -6643,9 +6814,11 @@ enum NotificationKind {
 union NotificationTarget = Thing | Make | Comment | Collection | User | File
 
 "An event that is reported to the user it concerns."
-type Notification {
+type Notification implements Node {
   "The decimal id, the same integer as in the REST API."
   id: ID!
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
   "What it reports."
   kind: NotificationKind!
   "Who caused it; null for the server and for moderators."
@@ -7417,9 +7590,11 @@ extend type Mutation {
 }
 
 "A shareable design with its files. Makes and comments refer to it."
-type Thing {
+type Thing implements Node & Attachable & Commentable & Likeable {
   "The decimal id, the same integer as in the REST API."
   id: ID!
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
   "The name, at most 200 characters."
   name: String!
   "Whether the thing is a draft or published."
@@ -8049,7 +8224,7 @@ type FinalizeFilesPayload {
   "The files in the order of the input."
   files: [File!]!
   "The object that they are attached to."
-  target: FileTarget!
+  target: Attachable!
 }
 
 "The pending upload to delete."
@@ -8094,9 +8269,11 @@ extend type Mutation {
 }
 
 "A user account."
-type User {
+type User implements Node {
   "The decimal id, the same integer as in the REST API."
   id: ID!
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
   "The username: 1 to 64 letters, digits, ` + "`" + `_` + "`" + `, ` + "`" + `.` + "`" + ` or ` + "`" + `-` + "`" + `. It is unique regardless of case."
   username: String!
   "The given name; may be empty."
@@ -8554,6 +8731,8 @@ func (ec *executionContext) childFields_Category(ctx context.Context, field grap
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Category_id(ctx, field)
+	case "nodeId":
+		return ec.fieldContext_Category_nodeId(ctx, field)
 	case "name":
 		return ec.fieldContext_Category_name(ctx, field)
 	case "slug":
@@ -8584,6 +8763,8 @@ func (ec *executionContext) childFields_Collection(ctx context.Context, field gr
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Collection_id(ctx, field)
+	case "nodeId":
+		return ec.fieldContext_Collection_nodeId(ctx, field)
 	case "name":
 		return ec.fieldContext_Collection_name(ctx, field)
 	case "description":
@@ -8638,6 +8819,8 @@ func (ec *executionContext) childFields_Comment(ctx context.Context, field graph
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Comment_id(ctx, field)
+	case "nodeId":
+		return ec.fieldContext_Comment_nodeId(ctx, field)
 	case "creator":
 		return ec.fieldContext_Comment_creator(ctx, field)
 	case "target":
@@ -8904,6 +9087,8 @@ func (ec *executionContext) childFields_File(ctx context.Context, field graphql.
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_File_id(ctx, field)
+	case "nodeId":
+		return ec.fieldContext_File_nodeId(ctx, field)
 	case "name":
 		return ec.fieldContext_File_name(ctx, field)
 	case "kind":
@@ -9082,6 +9267,8 @@ func (ec *executionContext) childFields_Make(ctx context.Context, field graphql.
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Make_id(ctx, field)
+	case "nodeId":
+		return ec.fieldContext_Make_nodeId(ctx, field)
 	case "thing":
 		return ec.fieldContext_Make_thing(ctx, field)
 	case "creator":
@@ -9278,6 +9465,8 @@ func (ec *executionContext) childFields_Notification(ctx context.Context, field 
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Notification_id(ctx, field)
+	case "nodeId":
+		return ec.fieldContext_Notification_nodeId(ctx, field)
 	case "kind":
 		return ec.fieldContext_Notification_kind(ctx, field)
 	case "actor":
@@ -9658,6 +9847,8 @@ func (ec *executionContext) childFields_Thing(ctx context.Context, field graphql
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Thing_id(ctx, field)
+	case "nodeId":
+		return ec.fieldContext_Thing_nodeId(ctx, field)
 	case "name":
 		return ec.fieldContext_Thing_name(ctx, field)
 	case "state":
@@ -9938,6 +10129,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_User_id(ctx, field)
+	case "nodeId":
+		return ec.fieldContext_User_nodeId(ctx, field)
 	case "username":
 		return ec.fieldContext_User_username(ctx, field)
 	case "firstName":

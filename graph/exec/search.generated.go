@@ -937,13 +937,6 @@ func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
-	case models.User:
-		return ec._User(ctx, sel, &obj)
-	case *models.User:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._User(ctx, sel, obj)
 	case models.Thing:
 		return ec._Thing(ctx, sel, &obj)
 	case *models.Thing:
@@ -965,6 +958,13 @@ func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet
 			return graphql.Null
 		}
 		return ec._Collection(ctx, sel, obj)
+	case models.User:
+		return ec._User(ctx, sel, &obj)
+	case *models.User:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._User(ctx, sel, obj)
 	default:
 		if typedObj, ok := obj.(graphql.Marshaler); ok {
 			return typedObj
@@ -1787,22 +1787,16 @@ func (ec *executionContext) marshalNSearchHit2githubᚗcomᚋmeshyardᚋmeshyard
 
 func (ec *executionContext) marshalNSearchHit2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐSearchHitᚄ(ctx context.Context, sel ast.SelectionSet, v []model.SearchHit) graphql.Marshaler {
 	{
-		var batchItemsUser []*models.User
-		batchIdxMapUser := map[int]int{}
 		var batchItemsThing []*models.Thing
 		batchIdxMapThing := map[int]int{}
 		var batchItemsMake []*models.Make
 		batchIdxMapMake := map[int]int{}
 		var batchItemsCollection []*models.Collection
 		batchIdxMapCollection := map[int]int{}
+		var batchItemsUser []*models.User
+		batchIdxMapUser := map[int]int{}
 		for i, item := range v {
 			switch concrete := item.(type) {
-			case models.User:
-				batchIdxMapUser[i] = len(batchItemsUser)
-				batchItemsUser = append(batchItemsUser, &concrete)
-			case *models.User:
-				batchIdxMapUser[i] = len(batchItemsUser)
-				batchItemsUser = append(batchItemsUser, concrete)
 			case models.Thing:
 				batchIdxMapThing[i] = len(batchItemsThing)
 				batchItemsThing = append(batchItemsThing, &concrete)
@@ -1821,10 +1815,13 @@ func (ec *executionContext) marshalNSearchHit2ᚕgithubᚗcomᚋmeshyardᚋmeshy
 			case *models.Collection:
 				batchIdxMapCollection[i] = len(batchItemsCollection)
 				batchItemsCollection = append(batchItemsCollection, concrete)
+			case models.User:
+				batchIdxMapUser[i] = len(batchItemsUser)
+				batchItemsUser = append(batchItemsUser, &concrete)
+			case *models.User:
+				batchIdxMapUser[i] = len(batchItemsUser)
+				batchItemsUser = append(batchItemsUser, concrete)
 			}
-		}
-		if len(batchItemsUser) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "User", batchItemsUser, batchIdxMapUser)
 		}
 		if len(batchItemsThing) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "Thing", batchItemsThing, batchIdxMapThing)
@@ -1834,6 +1831,9 @@ func (ec *executionContext) marshalNSearchHit2ᚕgithubᚗcomᚋmeshyardᚋmeshy
 		}
 		if len(batchItemsCollection) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "Collection", batchItemsCollection, batchIdxMapCollection)
+		}
+		if len(batchItemsUser) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "User", batchItemsUser, batchIdxMapUser)
 		}
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {

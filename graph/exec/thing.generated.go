@@ -634,6 +634,29 @@ func (ec *executionContext) fieldContext_Thing_id(_ context.Context, field graph
 	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _Thing_nodeId(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_nodeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NodeID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNNodeID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_nodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thing", field, true, false, errors.New("field of type NodeID does not have child fields"))
+}
+
 func (ec *executionContext) _Thing_name(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3488,7 +3511,7 @@ func (ec *executionContext) _PublishThingPayload(ctx context.Context, sel ast.Se
 	return out
 }
 
-var thingImplementors = []string{"Thing", "CommentTarget", "FileTarget", "NotificationTarget", "SearchHit"}
+var thingImplementors = []string{"Thing", "NotificationTarget", "SearchHit", "Node", "Attachable", "Commentable", "Likeable"}
 
 func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, obj *models.Thing) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, thingImplementors)
@@ -3502,6 +3525,11 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 			out.Values[i] = graphql.MarshalString("Thing")
 		case "id":
 			out.Values[i] = ec._Thing_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodeId":
+			out.Values[i] = ec._Thing_nodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

@@ -131,15 +131,24 @@ func (ec *executionContext) _FinalizeFilesPayload_target(ctx context.Context, fi
 			return obj.Target, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.FileTarget) graphql.Marshaler {
-			return ec.marshalNFileTarget2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFileTarget(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v model.Attachable) graphql.Marshaler {
+			return ec.marshalNAttachable2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAttachable(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_FinalizeFilesPayload_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("FinalizeFilesPayload", field, false, false, errors.New("field of type FileTarget does not have child fields"))
+	fc = &graphql.FieldContext{
+		Object:     "FinalizeFilesPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _FormField_name(ctx context.Context, field graphql.CollectedField, obj *model.FormField) (ret graphql.Marshaler) {

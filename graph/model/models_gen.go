@@ -233,7 +233,7 @@ type FinalizeFilesPayload struct {
 	// The files in the order of the input.
 	Files []*models.File `json:"files"`
 	// The object that they are attached to.
-	Target FileTarget `json:"target"`
+	Target Attachable `json:"target"`
 }
 
 // The user to follow.

@@ -53,11 +53,17 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 	return t, nil
 }
 
-// FileTarget is a *models.Thing, a *models.Make or a *models.Comment.
-type FileTarget any
+// Node is an object with a NodeID.
+type Node any
 
-// CommentTarget is a *models.Thing or a *models.Make.
-type CommentTarget any
+// Attachable is a *models.Thing, a *models.Make or a *models.Comment.
+type Attachable any
+
+// Commentable is a *models.Thing or a *models.Make.
+type Commentable any
+
+// Likeable is a *models.Thing, a *models.Make or a *models.Collection.
+type Likeable any
 
 // NotificationTarget is a *models.Thing, a *models.Make, a *models.Comment, a *models.Collection, a
 // *models.User or a *models.File.

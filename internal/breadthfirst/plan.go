@@ -3,6 +3,7 @@ package breadthfirst
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"weak"
 
@@ -91,16 +92,28 @@ func conditional(set ast.SelectionSet, seen map[string]bool) bool {
 	return false
 }
 
+// merge merges fields with the same alias, which are left if a field is selected on two types that
+// do not implement each other, such as two interfaces.
+func merge(collected []graphql.CollectedField) []graphql.CollectedField {
+	first := make(map[string]int, len(collected))
+	merged := collected[:0:0]
+	for _, c := range collected {
+		i, ok := first[c.Alias]
+		if !ok {
+			first[c.Alias] = len(merged)
+			merged = append(merged, c)
+			continue
+		}
+		merged[i].Selections = slices.Concat(merged[i].Selections, c.Selections)
+	}
+	return merged
+}
+
 // selection plans the selection on objects of one type.
 func (x *Executable[E]) selection(oc *graphql.OperationContext, of *Type[E], set ast.SelectionSet) *plan[E] {
-	collected := graphql.CollectFields(oc, set, of.Implements)
+	collected := merge(graphql.CollectFields(oc, set, of.Implements))
 	s := &plan[E]{of: of, fields: make([]plannedField[E], 0, len(collected))}
-	written := make(map[string]bool, len(collected))
 	for _, c := range collected {
-		if written[c.Alias] {
-			continue // selected on the object type and on a union: the first one counts
-		}
-		written[c.Alias] = true
 		f := plannedField[E]{collected: c, key: append(AppendString(nil, c.Alias), ':')}
 		if c.Name != "__typename" {
 			x.planField(oc, of, &f)

@@ -1,6 +1,7 @@
 package graphqltest
 
 import (
+	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -65,6 +66,11 @@ func places(username string, n int) map[string][]place {
 	}
 }
 
+// nodeID returns the nodeId of the thing of the worst row.
+func nodeID(n int) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "Thing:%d", Base+n))
+}
+
 // arguments returns the arguments that make a field expensive, in variants.
 func arguments(field *ast.FieldDefinition, n int) []string {
 	var base []string
@@ -95,6 +101,10 @@ func arguments(field *ast.FieldDefinition, n int) []string {
 			base = append(base, fmt.Sprintf("text:%q", strings.Repeat("*a* [b](c) ", 1000)))
 		case a.Name == "id":
 			base = append(base, fmt.Sprintf(`id:"%d"`, Base+n))
+		case a.Name == "nodeId":
+			base = append(base, fmt.Sprintf("nodeId:%q", nodeID(n)))
+		case a.Name == "nodeIds":
+			base = append(base, fmt.Sprintf("nodeIds:[%s]", strings.Repeat(fmt.Sprintf("%q ", nodeID(n)), 100)))
 		case a.Name == "slug":
 			base = append(base, `slug:"art"`)
 		case a.Name == "name":

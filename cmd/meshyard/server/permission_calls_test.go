@@ -25,7 +25,7 @@ func (m *matrix) filled(text string, sc fixture, caller int) string {
 			return must(m.s.Store.CreateCollection(context.Background(), m.as(user), models.NewCollection{Name: "collection"}))(m.t).ID
 		},
 	}
-	return placeholder.ReplaceAllStringFunc(text, func(name string) string {
+	text = placeholder.ReplaceAllStringFunc(text, func(name string) string {
 		value, ok := sc[name[1:]]
 		if make := own[name[1:]]; make != nil && !ok {
 			value = "0"
@@ -38,7 +38,14 @@ func (m *matrix) filled(text string, sc fixture, caller int) string {
 		}
 		return mustJSON(value)
 	})
+	return nodeOf.ReplaceAllStringFunc(text, func(node string) string {
+		found := nodeOf.FindStringSubmatch(node)
+		return mustJSON(models.NodeRef{Type: found[1], ID: atoi(m.t, found[2])}.NodeID())
+	})
 }
+
+// nodeOf is what becomes a nodeId.
+var nodeOf = regexp.MustCompile(`node\((\w+), "(\d+)"\)`)
 
 var placeholder = regexp.MustCompile(`\$(thing|file|image|copy|comment|collection|userid|user|tag|slug|term|token|app|id|mine|upload|mycollection)\b`)
 

@@ -244,5 +244,5 @@ func TestPermissionsAreWhole(t *testing.T) {
 // hideable are the types whose objects can be hidden.
 var hideable = []string{
 	"Thing", "Make", "Comment", "File", "Download", "AccessToken", "Application", "ModerationEntry", "Takedown", "Suspension", "Popularity", "Mesh", "Image", "Processing",
-	"FileTarget", "CommentTarget", "LikeTarget", "SearchHit",
+	"Attachable", "Commentable", "Likeable", "SearchHit",
 }

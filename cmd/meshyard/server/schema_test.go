@@ -7,6 +7,59 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
+// TestNodes checks that every object is found again by its nodeId, that hidden objects are not, and
+// that fields of interfaces need no fragments.
+func TestNodes(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		thing, hidden := ada.Thing("Bracket"), ada.Thing("Draft")
+		ada.Finalize("thing", thing, ada.Upload("a.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")))
+		ada.Publish(thing)
+		bob.Query(`mutation { createComment(input: {target: {type: THING, id: 1}, body: "Nice."}) { comment { id } } createMake(input: {thingId: 1, name: "Mine"}) { make { id } }
+			createCollection(input: {name: "Best"}) { collection { id } } likeThing(input: {id: 1}) { thing { id } } }`, nil, new(any))
+		var objects map[string]struct{ NodeID, Typename string }
+		ada.Query(`query ($hidden: ID!) { hidden: thing(id: $hidden) { nodeId typename: __typename } }`, object{"hidden": servertest.ID(hidden)}, &objects)
+		draft := objects["hidden"].NodeID
+		clear(objects)
+		bob.Query(`{ thing(id: 1) { nodeId typename: __typename } make(id: 1) { nodeId typename: __typename } comment(id: 1) { nodeId typename: __typename }
+			collection(id: 1) { nodeId typename: __typename } user(username: "ada") { nodeId typename: __typename } file(id: 1) { nodeId typename: __typename }
+			category(slug: "art") { nodeId typename: __typename } }`, nil, &objects)
+		ids := []string{}
+		for name, o := range objects {
+			var found struct {
+				Node struct{ NodeID, Typename string }
+			}
+			bob.Query(`query ($id: ID!) { node(nodeId: $id) { nodeId typename: __typename } }`, object{"id": o.NodeID}, &found)
+			if found.Node != o || o.NodeID == "" {
+				t.Errorf("%s: got %+v, want %+v", name, found.Node, o)
+			}
+			ids = append(ids, o.NodeID)
+		}
+		var found struct{ Nodes []*struct{ NodeID string } }
+		bob.Query(`query ($ids: [ID!]!) { nodes(nodeIds: $ids) { nodeId } }`, object{"ids": append(ids, draft, "nonsense")}, &found)
+		for i, id := range ids {
+			if found.Nodes[i] == nil || found.Nodes[i].NodeID != id {
+				t.Errorf("node %d: got %+v, want %s", i, found.Nodes[i], id)
+			}
+		}
+		if len(found.Nodes) != len(ids)+2 || found.Nodes[len(ids)] != nil || found.Nodes[len(ids)+1] != nil {
+			t.Errorf("nodes that are hidden or do not exist: got %+v, want nulls", found.Nodes)
+		}
+		for _, id := range []string{draft, "nonsense", "", "VGhpbmc6OTk5"} {
+			if code := bob.GraphQL(`query ($id: ID!) { node(nodeId: $id) { nodeId } }`, object{"id": id}).Code(); code != "NOT_FOUND" {
+				t.Errorf("node %q: got %q, want NOT_FOUND", id, code)
+			}
+		}
+		r := bob.GraphQL(`{ comment(id: 1) { target { name creator { username } comments(first: 1) { nodes { body } } } } file(id: 1) { target { creator { username } files { name } } }
+			node(nodeId: "VGhpbmc6MQ") { ... on Likeable { name isLiked creator { id } } ... on Commentable { commentCount creator { username } } } }`, nil)
+		want := `{"comment":{"target":{"name":"Bracket","creator":{"username":"ada"},"comments":{"nodes":[{"body":"Nice."}]}}},"file":{"target":{"creator":{"username":"ada"},"files":[{"name":"a.stl"}]}},` +
+			`"node":{"name":"Bracket","isLiked":true,"creator":{"id":"1","username":"ada"},"commentCount":1}}`
+		if got := string(r.Data); got != want {
+			t.Errorf("by interfaces: got %s %v, want %s", got, r.Errors, want)
+		}
+	})
+}
+
 // TestSchemaConventions checks conventions of the schema that hold for all nouns: what null means
 // in updates, what a filter of something unknown finds, and that pairs of mutations undo each
 // other.

@@ -1,0 +1,76 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/models"
+)
+
+// nodes returns the objects of some ids, nil for those that do not exist or are hidden from the
+// caller. Objects of a type are read together, except those whose visibility depends on other
+// objects.
+func (r *Resolver) nodes(ctx context.Context, ids []string) ([]model.Node, error) {
+	l, refs := loadersOf(ctx), make([]*models.NodeRef, len(ids))
+	for i, id := range ids {
+		refs[i] = new(models.ParseNodeID(id))
+	}
+	load := map[string]func([]*models.NodeRef) ([]any, error){
+		"Thing":      loadNodes(ctx, "Thing", l.things),
+		"Collection": loadNodes(ctx, "Collection", l.collections),
+		"User":       loadNodes(ctx, "User", l.users),
+		"File":       loadNodes(ctx, "File", l.files),
+		"Category": func(refs []*models.NodeRef) ([]any, error) {
+			tree, err := l.categories()
+			if err != nil {
+				return nil, err
+			}
+			return []any{nilOrValue(tree.ByID(refs[0].ID))}, nil
+		},
+		"Make":         one(ctx, r.Store.Make), // which checks its thing too
+		"Comment":      one(ctx, r.Store.Comment),
+		"Notification": one(ctx, r.Store.Notification),
+	}
+	batch.Add(batch.FromContext(ctx), refs)
+	found := make([]model.Node, len(refs))
+	for i, ref := range refs {
+		if load[ref.Type] == nil {
+			continue
+		}
+		object, err := load[ref.Type](refs[i : i+1])
+		if err == nil && object[0] != nil {
+			err = checkVisible(ctx, object[0])
+		}
+		switch models.CodeOf(err) {
+		case models.NotFound, models.Forbidden:
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found[i] = object[0]
+	}
+	return found, nil
+}
+
+// one returns a function that reads a single object.
+func one[V any](ctx context.Context, read func(context.Context, auth.Caller, int64) (*V, error)) func([]*models.NodeRef) ([]any, error) {
+	return func(refs []*models.NodeRef) ([]any, error) {
+		object, err := read(ctx, caller(ctx), refs[0].ID)
+		return []any{nilOrValue(object)}, err
+	}
+}
+
+// loadNodes returns a function that loads the objects of a type.
+func loadNodes[V any](ctx context.Context, typeName string, loader *batch.Loader[*V]) func([]*models.NodeRef) ([]any, error) {
+	return func(refs []*models.NodeRef) ([]any, error) {
+		return batch.LoadAs(ctx, refs, loader, func(ref *models.NodeRef) int64 {
+			if ref.Type != typeName {
+				return 0
+			}
+			return ref.ID
+		}, nilOrValue)
+	}
+}
