@@ -91,7 +91,7 @@ func (b *backingUp) run(ctx context.Context) (*backup.Manifest, error) {
 			if o.Partial {
 				continue
 			}
-			if err := b.copying.copy(ctx, o.Key, o.Key); err != nil && !isFault(err) {
+			if err := b.copying.listed(ctx, o); err != nil && !isFault(err) {
 				return nil, err
 			}
 		}
@@ -217,6 +217,9 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 		if err != nil {
 			return err
 		}
+		if o.Partial { // of a later backup that was killed
+			continue
+		}
 		if err := copied.copy(ctx, o.Key, o.Key); err != nil {
 			return err
 		}
@@ -274,15 +277,28 @@ type copying struct {
 	objects  int
 	bytes    int64
 	shown    time.Time
+	there    map[string]bool // keys that the destination is known to have
 }
 
 func newCopying(from, to *bucket.Bucket, verb string) *copying {
-	return &copying{from: from, to: to, verb: verb, shown: time.Now()}
+	return &copying{from: from, to: to, verb: verb, shown: time.Now(), there: map[string]bool{}}
+}
+
+// listed copies an object of a listing. The source is not asked about an object that is there.
+func (c *copying) listed(ctx context.Context, o bucket.Object) error {
+	if there, err := c.to.Stat(ctx, o.Key); err == nil && there.Size == o.Size {
+		c.there[o.Key] = true
+		return nil
+	}
+	return c.copy(ctx, o.Key, o.Key)
 }
 
 // copy copies an object under another key. It checks contents against their SHA-256, and shows
 // progress every ten seconds.
 func (c *copying) copy(ctx context.Context, toKey, fromKey string) error {
+	if c.there[toKey] {
+		return nil
+	}
 	sum, _ := strings.CutPrefix(fromKey, bucket.ContentPrefix)
 	if sum == fromKey {
 		sum = ""
@@ -291,6 +307,7 @@ func (c *copying) copy(ctx context.Context, toKey, fromKey string) error {
 	if err != nil {
 		return err
 	}
+	c.there[toKey] = true
 	if n > 0 {
 		c.objects++
 		c.bytes += n

@@ -5,16 +5,21 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
 // TestBackup backs up a catalogue twice while clients upload, replace, finalize, download and
 // delete files. What is restored must satisfy fsck and hold everything that was confirmed before
-// the backup began.
+// the backup began. On PostgreSQL it is restored to S3, and backed up again from there.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	built := buildBinary(t)
@@ -55,6 +60,9 @@ func TestBackup(t *testing.T) {
 			k.faults("during the backups")
 
 			restored := newCatalogue(t, built, empty)
+			if engine == "postgres" {
+				restored.useS3()
+			}
 			if out := restored.run("restore", dir); !strings.HasSuffix(out, "database and bucket agree\n") {
 				t.Errorf("restore printed %q", out)
 			}
@@ -70,8 +78,25 @@ func TestBackup(t *testing.T) {
 				t.Errorf("after the restore: %s", strings.Join(problems, "\n"))
 			}
 			restored.stop(server)
+			again := filepath.Join(t.TempDir(), "again")
+			restored.run("backup", again)
+			if out := restored.run("backup", again); !strings.Contains(out, "of which 0 objects (0 bytes) were new") {
+				t.Errorf("the second backup of a server at rest printed %q", out)
+			}
 		})
 	}
+}
+
+// useS3 sets a bucket in a fake S3 server.
+func (c *catalogue) useS3() {
+	backend := s3mem.New()
+	if err := backend.CreateBucket("models"); err != nil {
+		c.t.Fatal(err)
+	}
+	fake := httptest.NewServer(gofakes3.New(backend).Server())
+	c.t.Cleanup(fake.Close)
+	c.settings = append(c.settings, "--bucket-url", "s3://models?region=us-east-1&use_path_style=true&endpoint="+url.QueryEscape(fake.URL))
+	c.env = append(c.env, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test")
 }
 
 // uploadAndDelete deletes each upload as soon as it is confirmed.

@@ -41,6 +41,7 @@ type catalogue struct {
 	data     string
 	database string   // a postgres:// URL; empty for SQLite in the data folder
 	settings []string // additional flags
+	env      []string // additional environment variables
 	log      string   // a file with the standard error of all servers
 }
 
@@ -72,6 +73,7 @@ func (c *catalogue) command(args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(c.binary, args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MESHYARD_") })
+	cmd.Env = append(cmd.Env, c.env...)
 	cmd.SysProcAttr = dieWithParent
 	return cmd
 }

@@ -23,17 +23,20 @@ var ErrDamaged = errors.New("the object has other content than its SHA-256 says"
 //
 // Only one process may copy to a destination at a time, and nothing else may write to it.
 func Copy(ctx context.Context, to *Bucket, toKey string, from *Bucket, fromKey, sum string) (n int64, err error) {
-	r, o, err := from.Reader(ctx, fromKey)
+	there, err := to.Stat(ctx, toKey)
+	if err == nil {
+		// Not by a reader: S3 would begin to send the object.
+		if o, err := from.Stat(ctx, fromKey); err != nil || o.Size == there.Size {
+			return 0, err
+		}
+	} else if !errors.Is(err, ErrNotExist) {
+		return 0, err
+	}
+	r, _, err := from.Reader(ctx, fromKey)
 	if err != nil {
 		return 0, err
 	}
 	defer r.Close()
-	switch there, err := to.Stat(ctx, toKey); {
-	case err == nil && there.Size == o.Size:
-		return 0, nil
-	case err != nil && !errors.Is(err, ErrNotExist):
-		return 0, err
-	}
 	n, err = to.copyFrom(ctx, toKey, r, sum)
 	if err != nil {
 		return n, fmt.Errorf("copy %s to %s: %w", fromKey, toKey, err)
