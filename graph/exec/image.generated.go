@@ -649,16 +649,6 @@ func (ec *executionContext) unmarshalNDeleteImageInput2githubᚗcomᚋmeshyard�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNDeleteImagePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteImagePayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteImagePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeleteImagePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNMediaImage2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐMediaImageᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.MediaImage) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -690,14 +680,11 @@ func (ec *executionContext) unmarshalNUpdateImageInput2githubᚗcomᚋmeshyard�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUpdateImagePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateImagePayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateImagePayload) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteImagePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteImagePayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteImagePayload) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
-	return ec._UpdateImagePayload(ctx, sel, v)
+	return ec._DeleteImagePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOMediaImage2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐMediaImage(ctx context.Context, sel ast.SelectionSet, v *model.MediaImage) graphql.Marshaler {
@@ -705,6 +692,13 @@ func (ec *executionContext) marshalOMediaImage2ᚖgithubᚗcomᚋmeshyardᚋmesh
 		return graphql.Null
 	}
 	return ec._MediaImage(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateImagePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateImagePayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateImagePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateImagePayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

@@ -5928,7 +5928,7 @@ type DeleteFilePayload {
   updateImage(
     "The image and its new place."
     input: UpdateImageInput!
-  ): UpdateImagePayload! @auth(scope: WRITE)
+  ): UpdateImagePayload @auth(scope: WRITE)
   """
   Remove an image from its thing or make. An image file is deleted. Of a rendering only the image is
   removed: the model stays, and deriving it again does not bring the rendering back. Moderators and
@@ -5937,7 +5937,7 @@ type DeleteFilePayload {
   deleteImage(
     "The image to remove."
     input: DeleteImageInput!
-  ): DeleteImagePayload! @auth(scope: WRITE)
+  ): DeleteImagePayload @auth(scope: WRITE)
 }
 
 """

@@ -329,7 +329,7 @@ func TestDeletedPartIsGone(t *testing.T) {
 		}
 		h.bob.Query(`query ($id: ID!) { thing(id: $id) { downloadCount fileCount files { name } } me { downloads { nodes { thing { name } file { name } } } } }`, object{"id": h.thing}, &after)
 		history := after.Me.Downloads.Nodes
-		if after.Thing.DownloadCount != 10 || after.Thing.FileCount != 0 || fmt.Sprint(after.Thing.Files) != "[{zeppelin.png}]" || len(history) != 6 || history[5].File != nil || history[5].Thing.Name != "Zeppelin" {
+		if after.Thing.DownloadCount != 10 || after.Thing.FileCount != 1 || fmt.Sprint(after.Thing.Files) != "[{zeppelin.png}]" || len(history) != 6 || history[5].File != nil || history[5].Thing.Name != "Zeppelin" {
 			t.Errorf("with a file deleted: %+v, want 10 downloads, the picture, and a history of 6 whose first has no file", after)
 		}
 		h.collected(t, 1)

@@ -110,3 +110,22 @@ func TestSchemaConventions(t *testing.T) {
 		}
 	})
 }
+
+// TestFailuresKeepSiblings checks that a field that fails does not remove other fields of the
+// answer.
+func TestFailuresKeepSiblings(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		ada.Thing("Bracket")
+		for document, want := range map[string]string{
+			`{ user(username: "ada") { username downloads { totalCount } watchedThings { totalCount } notifications { totalCount } } me { username } }`:                                                 `{"user":{"username":"ada","downloads":null,"watchedThings":null,"notifications":null},"me":{"username":"bob"}}`,
+			`{ thing(id: 1) { name } file(id: 9) { id } make(id: 9) { id } node(nodeId: "x") { nodeId } moderationLog { totalCount } applications { name } me { username } }`:                           `{"thing":null,"file":null,"make":null,"node":null,"moderationLog":null,"applications":null,"me":{"username":"bob"}}`,
+			`mutation { a: createCollection(input: {name: "A"}) { collection { name } } b: deleteThing(input: {id: 1}) { deletedId } c: createCollection(input: {name: "C"}) { collection { name } } }`: `{"a":{"collection":{"name":"A"}},"b":null,"c":null}`,
+			`mutation { a: followUser(input: {username: "ada"}) { user { username } } b: updateImage(input: {id: 9, rank: 1}) { image { id } } }`:                                                       `{"a":{"user":{"username":"ada"}},"b":null}`,
+		} {
+			if r := bob.GraphQL(document, nil); string(r.Data) != want || len(r.Errors) == 0 {
+				t.Errorf("%s: got %s %v, want %s and errors", document, r.Data, r.Errors, want)
+			}
+		}
+	})
+}
