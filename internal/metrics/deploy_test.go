@@ -21,6 +21,7 @@ func TestDeployedMetricsExist(t *testing.T) {
 	m.Request("GET /", 200, 1, time.Second)
 	m.Operation([]string{"Query.me"}, nil)
 	m.Statement("SELECT", time.Millisecond, os.ErrClosed)
+	m.BucketCall("read", time.Millisecond, os.ErrClosed)
 	m.Pool("test", new(sql.DB))
 	m.Queue("previews", func(context.Context) (Queue, error) { return Queue{}, nil })
 	families, err := m.registry.Gather()
