@@ -79,12 +79,12 @@ func (s *Store) RandomThings(ctx context.Context, n int) ([]*Thing, error) {
 	}
 	// One subquery that runs for each start: PostgreSQL takes longer to plan 100 subqueries than to
 	// run them.
-	starts := make([][]any, n)
+	starts := make([]bun.TupleValues, n)
 	for i := range starts {
-		starts[i] = []any{bounds.Least + rand.Int64N(bounds.Most-bounds.Least+1)}
+		starts[i] = bun.Tuple([]int64{bounds.Least + rand.Int64N(bounds.Most-bounds.Least+1)})
 	}
 	first := s.db.read.NewSelect().TableExpr("things").Column("id").Where("state = ? AND id >= v.column1", Published).OrderExpr("id").Limit(1)
-	picks := s.db.read.NewSelect().TableExpr("(VALUES ?) AS v", bun.In(starts)).ColumnExpr("(?) AS id", first)
+	picks := s.db.read.NewSelect().TableExpr("(VALUES ?) AS v", bun.List(starts)).ColumnExpr("(?) AS id", first)
 	var ids []int64
 	if err := s.db.read.NewSelect().TableExpr("(?) AS p", picks).Column("p.id").Where("p.id IS NOT NULL").Scan(ctx, &ids); err != nil {
 		return nil, err
