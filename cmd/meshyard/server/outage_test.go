@@ -99,10 +99,10 @@ func TestSQLiteLocked(t *testing.T) {
 
 // TestBucketOutage checks that both APIs respond to uploads with 503 while S3 is unreachable.
 func TestBucketOutage(t *testing.T) {
-	t.Setenv("AWS_ACCESS_KEY_ID", "test")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
+	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
 			backend := s3mem.New()
 			if err := backend.CreateBucket("meshyard"); err != nil {
 				t.Fatal(err)

@@ -64,7 +64,7 @@ const previewFields = `id kind thumbnail(size: FULL) { url width height } threej
 // settled waits until the processing of a file has ended.
 func settled(t *testing.T, c *servertest.Client, id int64) previewed {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		var r struct{ File previewed }
 		c.Query(`query ($id: ID!) { file(id: $id) { `+previewFields+` } }`, map[string]any{"id": servertest.ID(id)}, &r)
 		if state := r.File.Processing.State; state != "WAITING" && state != "RUNNING" || time.Now().After(end) {
@@ -266,6 +266,7 @@ func TestPreviewsAreTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("rendering takes long under the race detector")
 	}
+	t.Parallel()
 	var all []map[string]string
 	for i, engine := range []string{"sqlite", "postgres"} {
 		s := servertest.Start(t, engine, func(s *config.Settings) { s.PreviewWorkers = 1 + i })

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"testing"
 
 	"github.com/johannesboyne/gofakes3"
@@ -13,11 +14,15 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
+// The credentials of all fake S3 servers. Parallel tests cannot set them for themselves.
+func init() {
+	os.Setenv("AWS_ACCESS_KEY_ID", "test")
+	os.Setenv("AWS_SECRET_ACCESS_KEY", "test")
+}
+
 // TestMainJobOnS3 repeats the main job with an S3 bucket: downloads redirect to a URL of the
 // bucket.
 func TestMainJobOnS3(t *testing.T) {
-	t.Setenv("AWS_ACCESS_KEY_ID", "test")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			backend := s3mem.New()

@@ -192,7 +192,9 @@ func (s *Server) Fold() {
 	s.t.Helper()
 	_, err := s.Store.FoldDownloads(context.Background())
 	_, err2 := s.Store.FoldCounts(context.Background())
-	if err := errors.Join(err, err2); err != nil {
+	// When users were last active, which is stored at most hourly, changes now and not later.
+	err3 := s.Store.SaveActivity(context.Background())
+	if err := errors.Join(err, err2, err3); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -4,7 +4,7 @@ import { Box3, DoubleSide, Group, ObjectLoader, Vector3 } from 'three';
 // fetchBytes calls back with how many bytes have come, as a length that is told beforehand may be that of compressed ones.
 async function fetchBytes(address, arrived) {
   const response = await fetch(address);
-  if (!response.ok) throw new Error(`the server answers ${response.status}`);
+  if (!response.ok) throw new Error(`the server responds with ${response.status}`);
   const chunks = [];
   let bytes = 0;
   for (const reader = response.body.getReader(); ;) {
