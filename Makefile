@@ -38,10 +38,10 @@ check: ## Format, vet, prose, golangci-lint, generated code fresh
 	test "$$before" = "$$after" || { echo "graph/ is not what the schema generates: run make generate"; exit 1; }
 
 # Left out is what has nothing to race: the program, whose tests run it from outside, and meshes, each of which one goroutine works on. What is
-# computed in one goroutine is not watched for the same reason: SQLite's C, meshes, scaling of pictures.
+# computed in one goroutine is not watched for the same reason: SQLite's C, meshes, scaling of images, hashing of passwords.
 race: ## Run the tests, the long ones in short, under the race detector
-	$(with-postgres) go test -race -short -vet=off -timeout 20m \
-	$(foreach package,modernc.org/sqlite/lib $(module)/internal/mesh/... golang.org/x/image/...,-gcflags=$(package)=-race=false) \
+	$(with-postgres) go test -race -short -vet=off -parallel 4 -timeout 20m \
+	$(foreach package,modernc.org/sqlite/lib $(module)/internal/mesh/... golang.org/x/image/... golang.org/x/crypto/argon2,-gcflags=$(package)=-race=false) \
 	$(filter-out $(module)/cmd/meshyard $(module)/internal/mesh/%,$(shell go list ./...))
 
 generate: ## Make the Go code of the GraphQL schema anew

@@ -86,6 +86,7 @@ func TestCostsFollowTheWork(t *testing.T) {
 // TestNoCombinationIsCheap checks the same of random operations. `bench -only amplification-sqlite
 // -search 1h` tries more of them.
 func TestNoCombinationIsCheap(t *testing.T) {
+	servertest.Sequential(t)
 	const operations = 60
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		m := newMeter(t, s)

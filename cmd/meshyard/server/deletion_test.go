@@ -211,6 +211,7 @@ func (h *deletionFixture) remains(t *testing.T) {
 // TestDeletedThingIsGone checks that a deleted thing and its own objects disappear from every path,
 // list, count and history, with their content. Makes of other users stay.
 func TestDeletedThingIsGone(t *testing.T) {
+	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		h := newDeletionFixture(t, s)
 		if found := h.seen(t); len(found) < 45 {

@@ -65,6 +65,7 @@ func (p publisher) deploy(about oldObject, folder map[string]string) (thing oldO
 
 // TestJourneysOfOldPrograms performs whole tasks as existing programs do.
 func TestJourneysOfOldPrograms(t *testing.T) {
+	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		member := s.User("ada")
 		ada, bob := &oldClient{base: s.URL, token: member.Token}, &oldClient{base: s.URL, token: s.User("bob").Token}

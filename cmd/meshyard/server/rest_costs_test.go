@@ -70,6 +70,7 @@ func TestRESTIsChargedLikeGraphQL(t *testing.T) {
 
 // An answer by REST is as long as one by GraphQL at most.
 func TestRESTAnswersAreBounded(t *testing.T) {
+	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		m := newMeter(t, s)
 		r := m.staff.Get("/things/1000000200/comments?per_page=100")

@@ -150,6 +150,7 @@ func lost(at string, before, now any) (faults []string) {
 // TestUpgrade checks that the database of an earlier release keeps its content, ids and tokens: the
 // old tokens get the old answers, files have their bytes, and ids are not used again.
 func TestUpgrade(t *testing.T) {
+	servertest.Sequential(t)
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
