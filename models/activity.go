@@ -120,11 +120,14 @@ func (s *Store) saveActivity(ctx context.Context, users map[int64]time.Time) err
 		return nil
 	}
 	last := slices.MaxFunc(slices.Collect(maps.Values(users)), time.Time.Compare)
-	// In one order, or two nodes could wait for each other.
+	// In one order, so that two nodes do not wait for each other. Transactions that count or refer to
+	// users may lock them in another order, hence the repetition.
 	active := s.db.forUpdate(s.db.write.NewSelect().Model((*User)(nil)).Column("u.id").
 		Where("u.id IN (?)", bun.List(slices.Sorted(maps.Keys(users)))).Where("u.last_active_at IS NULL OR u.last_active_at < ?", last.Add(-activeEvery)).Order("u.id"))
-	_, err := s.db.write.NewUpdate().Model((*User)(nil)).Set("last_active_at = ?", last).Where("id IN (?)", active).Exec(ctx)
-	return err
+	return unlessDeadlocked(func() error {
+		_, err := s.db.write.NewUpdate().Model((*User)(nil)).Set("last_active_at = ?", last).Where("id IN (?)", active).Exec(ctx)
+		return err
+	})
 }
 
 // saveUses keeps when tokens were used, all of them with the time of the last.
@@ -140,8 +143,10 @@ func (s *Store) saveUses(ctx context.Context, tokens map[int64]time.Time) error 
 	}
 	// In one order, or two nodes could wait for each other.
 	used := s.db.forUpdate(s.db.write.NewSelect().Model((*Token)(nil)).Column("tk.id").Where("tk.id IN (?)", bun.List(slices.Sorted(maps.Keys(tokens)))).Order("tk.id"))
-	_, err := s.db.write.NewUpdate().Model((*Token)(nil)).Set("last_used_at = ?", last).Where("id IN (?)", used).Exec(ctx)
-	return err
+	return unlessDeadlocked(func() error {
+		_, err := s.db.write.NewUpdate().Model((*Token)(nil)).Set("last_used_at = ?", last).Where("id IN (?)", used).Exec(ctx)
+		return err
+	})
 }
 
 func (s *Store) saveCalls(ctx context.Context, calls map[callKey]*DeprecatedCall) error {
