@@ -51,16 +51,16 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 		if err != nil {
 			return err
 		}
-		fmt.Printf("the backup holds the state of %s: %s (%s), of which %s (%s) were new\n", m.CreatedAt.Format(time.RFC3339),
+		fmt.Printf("the backup contains the state of %s: %s (%s), of which %s (%s) were new\n", m.CreatedAt.Format(time.RFC3339),
 			count(m.Objects, "object"), count(m.Bytes, "byte"), count(b.copying.objects, "object"), count(b.copying.bytes, "byte"))
 		if c.NoDatabase {
-			fmt.Println("it does not hold the database")
+			fmt.Println("it does not contain the database")
 		}
 		for _, fault := range m.Faults {
 			fmt.Println(fault)
 		}
 		if len(m.Faults) > 0 {
-			return fmt.Errorf("the bucket lacks %s that the database names; the backup holds everything else", count(len(m.Faults), "object"))
+			return fmt.Errorf("%s of the database are missing from the bucket or damaged; the backup contains everything else", count(len(m.Faults), "object"))
 		}
 		return nil
 	})
@@ -109,8 +109,8 @@ func isFault(err error) bool {
 	return errors.Is(err, bucket.ErrNotExist) || errors.Is(err, bucket.ErrDamaged)
 }
 
-// snapshot takes a snapshot of the database, copies the objects that it names, and commits the
-// backup.
+// snapshot takes a snapshot of the database, copies the objects that it refers to, and
+// commits the backup.
 func (b *backingUp) snapshot(ctx context.Context) (*backup.Manifest, error) {
 	engine, extension := "sqlite", ".sqlite"
 	if isPostgres(b.settings) {
@@ -253,14 +253,14 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 // check returns an error if the backup cannot be restored to the settings.
 func (c *restoreCmd) check(ctx context.Context, s config.Settings, m *backup.Manifest) error {
 	if (m.Engine == "postgres") != isPostgres(s) {
-		return fmt.Errorf("the backup is of a %s database, and --database-url is of another kind", m.Engine)
+		return fmt.Errorf("the backup is of a %s database, and --database-url is another engine", m.Engine)
 	}
 	empty, err := server.IsEmpty(ctx, s)
 	switch {
 	case err != nil:
 		return err
 	case m.Database == nil && empty:
-		return errors.New("the backup does not hold the database: restore it first by other means")
+		return errors.New("the backup does not contain the database: restore it first by other means")
 	case m.Database != nil && !empty:
 		return errors.New("there is a database already: restore needs an empty one, so that it overwrites nothing; check --data, --database-url and --bucket-url")
 	}

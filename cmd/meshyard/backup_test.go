@@ -53,7 +53,7 @@ func TestBackup(t *testing.T) {
 			second := k.run("backup", dir)
 			l.killed.Store(true)
 			clients.Wait()
-			if !strings.Contains(second, "the backup holds the state of ") || strings.Contains(second, " of which 0 objects") {
+			if !strings.Contains(second, "the backup contains the state of ") || strings.Contains(second, " of which 0 objects") {
 				t.Errorf("the second backup printed %q, want that some objects were new", second)
 			}
 			k.stop(s)
@@ -187,7 +187,7 @@ func TestBackupWithoutPrograms(t *testing.T) {
 	if out, err := without("backup", dir); exitStatus(err) != 1 || !strings.Contains(out, "pg_dump is not in the PATH") || !strings.Contains(out, "--no-database") {
 		t.Errorf("backup without pg_dump: %v, %q", err, out)
 	}
-	if out, err := without("backup", dir, "--no-database"); err != nil || !strings.Contains(out, "it does not hold the database") {
+	if out, err := without("backup", dir, "--no-database"); err != nil || !strings.Contains(out, "it does not contain the database") {
 		t.Errorf("backup --no-database: %v, %q", err, out)
 	}
 	if out, err := without("restore", dir); exitStatus(err) != 1 || !strings.Contains(out, "restore it first by other means") {

@@ -25,7 +25,7 @@ import (
 type importOptions struct {
 	Owner    string         `required:"" help:"Username of the owner of the things." placeholder:"NAME"`
 	Draft    bool           `help:"Leave the things drafts. Default: they are published."`
-	License  models.License `help:"License of things without a known one, such as cc-sa. Default: ${default}." default:"cc" placeholder:"CODE"`
+	License  models.License `help:"License of things without a known one. The default allows the least. Default: ${default}." default:"cc-nc-nd" placeholder:"CODE"`
 	Category string         `help:"Category of things without one: its name, slug or id. Default: ${default}." default:"Other" placeholder:"CATEGORY"`
 }
 

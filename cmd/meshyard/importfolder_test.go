@@ -28,6 +28,7 @@ func TestImportFolder(t *testing.T) {
 		"Half_a_donut/LICENSE":      "Creative Commons - Attribution - Share Alike",
 		"others/gear/thing.json":    `{"name": "Gear", "description": "Round.", "category": "Tools", "tags": ["gear"], "license": "pd0"}`,
 		"others/gear/files/big.stl": strings.Repeat("x", 2<<20),
+		"plain/part.stl":            "solid part",
 		"others/bad/thing.json":     `{"name": "Bad", "category": "No such category"}`,
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -52,7 +53,7 @@ func TestImportFolder(t *testing.T) {
 			c.run("user", "create", "ada")
 			c.run("user", "create", "bob")
 			out, stderr, err := c.try("import", "folder", dir, "--owner", "ada")
-			if exitStatus(err) != 1 || !strings.Contains(out, "imported 2 things with 2 files") || !strings.Contains(stderr, "1 of 3 things were not imported") {
+			if exitStatus(err) != 1 || !strings.Contains(out, "imported 3 things with 3 files") || !strings.Contains(stderr, "1 of 4 things were not imported") {
 				t.Errorf("import folder: %v, %q, %q", err, out, stderr)
 			}
 			for _, want := range []string{"No such category", "others/gear/files/big.stl: was skipped", "is a draft, because it has no model", "thing 1, Half a donut, with 2 files"} {
@@ -61,11 +62,11 @@ func TestImportFolder(t *testing.T) {
 				}
 			}
 			out, _, _ = c.try("import", "folder", dir, "--owner", "ada")
-			if !strings.Contains(out, "imported 0 things with 0 files") || !strings.Contains(out, "2 were there already") {
+			if !strings.Contains(out, "imported 0 things with 0 files") || !strings.Contains(out, "3 were there already") {
 				t.Errorf("import folder again: %q", out)
 			}
 			out, _, _ = c.try("import", "zip", archive, "--owner", "bob", "--draft")
-			if !strings.Contains(out, "imported 2 things with 2 files") {
+			if !strings.Contains(out, "imported 3 things with 3 files") {
 				t.Errorf("import zip: %q", out)
 			}
 			for wrong, says := range map[string]string{
@@ -78,7 +79,7 @@ func TestImportFolder(t *testing.T) {
 
 			s := c.serve()
 			u := &user{name: "ada", token: strings.TrimSpace(c.run("token", "create", "ada"))}
-			const query = `{"query": "{ thing(id: 1) { name state license description files { name } } gear: thing(id: 2) { state license tags { name } category { name } } bobs: thing(id: 3) { id } }"}`
+			const query = `{"query": "{ thing(id: 1) { name state license description files { name } } gear: thing(id: 2) { state license tags { name } category { name } } plain: thing(id: 3) { license } bobs: thing(id: 4) { id } }"}`
 			a, err := newClient(s.url).send(u, http.MethodPost, "/graphql", "application/json", strings.NewReader(query))
 			if err != nil {
 				t.Fatal(err)
@@ -90,7 +91,7 @@ func TestImportFolder(t *testing.T) {
 				t.Fatal(err)
 			}
 			const want = `{"thing":{"name":"Half a donut","state":"PUBLISHED","license":"CC_SA","description":"# A donut\n\nHalf of it.","files":[{"name":"LICENSE"},{"name":"donut.stl"}]},` +
-				`"gear":{"state":"DRAFT","license":"PD0","tags":[{"name":"gear"}],"category":{"name":"Tools"}},"bobs":null}`
+				`"gear":{"state":"DRAFT","license":"PD0","tags":[{"name":"gear"}],"category":{"name":"Tools"}},"plain":{"license":"CC_NC_ND"},"bobs":null}`
 			if string(got.Data) != want {
 				t.Errorf("got %s, want %s", a.body, want)
 			}

@@ -2,7 +2,7 @@
 //
 //	backup.json                     the manifest, replaced last
 //	database-20270131T120000Z.dump  what pg_dump wrote, or a SQLite database (.sqlite)
-//	objects/                        the objects that the database names, like a bucket folder
+//	objects/                        the objects that the database refers to, like a bucket folder
 //
 // Objects are named by their content, so a second backup into a folder copies only what is new. The
 // folder holds one complete backup at any time: a process that is killed leaves the previous one.
