@@ -19,7 +19,7 @@ import (
 const (
 	attackers  = 16  // callers that send the most expensive operations
 	attacks    = 8   // how many different operations those are
-	maxSlowing = 3.0 // how many times longer others may wait beside them, in the median
+	maxSlowing = 3.0 // how many times longer others may wait during the attack, in the median
 )
 
 // compareCallers measures requests of honest callers beside callers that send the most expensive
@@ -41,7 +41,7 @@ func (v *victim) compareCallers(ctx context.Context, o options, all []amplified)
 	}
 	var documents [][]byte
 	v.token = tokens[0]
-	for _, a := range v.dearest(ctx, all) {
+	for _, a := range v.mostExpensive(ctx, all) {
 		body, err := json.Marshal(map[string]any{"query": a.document})
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ func (v *victim) compareCallers(ctx context.Context, o options, all []amplified)
 		attacked := 0
 		for i := range o.pairs {
 			for _, side := range inTurns(i, 0, 1) {
-				got, n, err := beside(ctx, o, readers, side*attackers, c.attack)
+				got, n, err := askDuringAttack(ctx, o, readers, side*attackers, c.attack)
 				if err != nil {
 					readers.close()
 					return err
@@ -89,26 +89,26 @@ func (v *victim) compareCallers(ctx context.Context, o options, all []amplified)
 			}
 		}
 		readers.close()
-		t := newTable("%d callers by %s on %s, beside %d callers of the most expensive operations, relative to none", o.conns, c.name, v.engine, attackers)
+		t := newTable("%d callers by %s on %s, during an attack by %d callers with the most expensive operations, relative to none", o.conns, c.name, v.engine, attackers)
 		t.row("median alone, ms", "%.1f", medians[0])
-		t.atMost("median beside them", "%.2f", medians[1].over(medians[0]), maxSlowing)
-		t.row("operations of theirs that were answered", "%.0f", series{float64(attacked)})
+		t.atMost("median during the attack", "%.2f", medians[1].over(medians[0]), maxSlowing)
+		t.row("operations of the attackers that were executed", "%.0f", series{float64(attacked)})
 		t.print()
 	}
 	return nil
 }
 
-// beside lets the readers ask while so many callers attack, and returns how many attacks were
-// answered.
-func beside(ctx context.Context, o options, readers *asker, callers int, attack func(i, n int) (*http.Request, error)) (got turn, answered int, err error) {
+// askDuringAttack lets the readers ask while a number of callers attack, and returns how many
+// attacks were executed.
+func askDuringAttack(ctx context.Context, o options, readers *asker, callers int, attack func(i, n int) (*http.Request, error)) (got turn, answered int, err error) {
 	attacking, stop := context.WithCancel(ctx)
 	defer stop()
 	counts := make([]int, callers)
 	var group errgroup.Group
 	for i := range callers {
 		group.Go(func() error {
-			for attacking.Err() == nil {
-				request, err := attack(i, counts[i])
+			for n := 0; attacking.Err() == nil; n++ {
+				request, err := attack(i, n)
 				if err != nil {
 					return err
 				}
@@ -118,7 +118,9 @@ func beside(ctx context.Context, o options, readers *asker, callers int, attack 
 				}
 				_, _ = io.Copy(io.Discard, answer.Body)
 				_ = answer.Body.Close()
-				counts[i]++
+				if answer.StatusCode == http.StatusOK {
+					counts[i]++
+				}
 			}
 			return nil
 		})
@@ -130,15 +132,16 @@ func beside(ctx context.Context, o options, readers *asker, callers int, attack 
 	}
 	got, err = readers.ask(ctx, o.round)
 	stop()
+	err = cmp.Or(err, group.Wait())
 	for _, n := range counts {
 		answered += n
 	}
-	return got, answered, cmp.Or(err, group.Wait())
+	return got, answered, err
 }
 
-// dearest returns the operations that take most processor time of all, for a caller who is no
+// mostExpensive returns the operations that take most processor time of all, for a caller who is no
 // administrator.
-func (v *victim) dearest(ctx context.Context, all []amplified) (found []amplified) {
+func (v *victim) mostExpensive(ctx context.Context, all []amplified) (found []amplified) {
 	slices.SortFunc(all, func(a, b amplified) int { return cmp.Compare(b.cpu, a.cpu) })
 	for _, a := range all[:min(len(all), 5*attacks)] {
 		if again, accepted, err := v.measure(ctx, a.document); err == nil && accepted {
