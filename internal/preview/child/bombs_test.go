@@ -15,9 +15,7 @@ import (
 // TestBombs makes previews of files that are built to cost much. Each ends, within the limits of
 // memory and of processor time, in a preview or in an error of the file.
 func TestBombs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes minutes under the race detector, and the children race with nobody")
-	}
+	skipUnderRace(t)
 	bombs := meshtest.Bombs()
 	if len(bombs) < 40 {
 		t.Errorf("there are %d bombs, want 40", len(bombs))

@@ -81,9 +81,19 @@ func TestSameAsInProcess(t *testing.T) {
 	}
 }
 
+// skipUnderRace skips a test whose child works near its limits of memory and time. The race
+// detector, which runs with -short, takes several times as much of both.
+func skipUnderRace(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("the child needs several times its memory under the race detector")
+	}
+}
+
 // TestEnds checks that a child that exceeds a limit, is killed, crashes or gets a broken file ends
 // in an error that says so, of the kind that decides whether it is tried again.
 func TestEnds(t *testing.T) {
+	skipUnderRace(t)
 	var bad *mesh.Error
 	var interrupted *Interrupted
 	for _, c := range []struct {

@@ -42,6 +42,7 @@ func children(t *testing.T, pid int) []string {
 
 // TestDiesWithItsParent kills a process in the middle of a preview, and checks that its child ends.
 func TestDiesWithItsParent(t *testing.T) {
+	skipUnderRace(t)
 	path := file(t, meshtest.SphereSTL(1_500_000)).Name()
 	parent := exec.Command("/proc/self/exe")
 	parent.Env = append(os.Environ(), parentOf+"="+path)
