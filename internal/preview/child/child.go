@@ -114,7 +114,7 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 		return preview.Result{}, usage, err
 	case errors.Is(err, errProtocol):
 		return preview.Result{}, usage, &CrashError{State: err.Error(), Trace: trace.String()}
-	case usage.Elapsed >= r.Deadline:
+	case errors.Is(running.Err(), context.DeadlineExceeded):
 		return preview.Result{}, usage, &Interrupted{Message: fmt.Sprintf("The preview took longer than %s.", inWords(r.Deadline)), Starved: usage.CPU < r.CPU/2}
 	}
 	return preview.Result{}, usage, r.died(state, trace.String())
