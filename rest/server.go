@@ -19,7 +19,6 @@ import (
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/coalesce"
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/httpbody"
 	"github.com/meshyard/meshyard/internal/signing"
@@ -52,7 +51,6 @@ type server struct {
 	executor *executor.Executor
 	schema   *ast.Schema
 	costs    *graphqlhttp.CostCalculator
-	lookups  coalesce.Group[*recorded]
 }
 
 // Handler answers the documented paths. It fails when a route and the stored documents do not fit
@@ -150,15 +148,8 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 			s.respond(rt, op, w, r)
 			return
 		}
-		answer, err := s.lookups.Do(r.Context(), lookupKey(r), func(ctx context.Context) *recorded {
-			answer := &recorded{header: make(http.Header), status: http.StatusOK}
-			s.respond(rt, op, answer, r.WithContext(ctx))
-			return answer
-		})
-		if err != nil {
-			WriteFailure(w, r, err)
-			return
-		}
+		answer := &recorded{header: make(http.Header), status: http.StatusOK}
+		s.respond(rt, op, answer, r)
 		answer.send(w, r)
 	})
 }

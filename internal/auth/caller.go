@@ -89,19 +89,6 @@ func (c Caller) Staff() bool {
 // Administers reports whether the caller acts as an administrator.
 func (c Caller) Administers() bool { return c.Role == Administrator && c.Staff() }
 
-// Key identifies the permissions of the caller: callers with the same key may do and see the same.
-func (c Caller) Key() string {
-	switch {
-	case c.SessionID != 0:
-		return "session " + strconv.FormatInt(c.SessionID, 10)
-	case c.TokenID != 0:
-		return "token " + strconv.FormatInt(c.TokenID, 10)
-	case c.UserID != 0:
-		return "user " + strconv.FormatInt(c.UserID, 10)
-	}
-	return ""
-}
-
 // Account names the account that the caller's requests count for: the user, whichever of their
 // tokens they use, or the application where the token is an application's own. It is empty for
 // nobody.

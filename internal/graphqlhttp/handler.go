@@ -11,7 +11,6 @@ package graphqlhttp
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -26,7 +25,6 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/clientip"
-	"github.com/meshyard/meshyard/internal/coalesce"
 	"github.com/meshyard/meshyard/internal/telemetry"
 )
 
@@ -76,7 +74,6 @@ type handler struct {
 	subscriptions *openLimit
 	documents     *documents
 	costs         *CostCalculator
-	queries       coalesce.Group[result]
 }
 
 // New returns a handler. It fails if a registered document is invalid or exceeds the limits.
@@ -161,22 +158,18 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer release()
 		ctx, end := h.untilShutdown(ctx)
 		defer end()
-		h.serveEvents(ctx, w, params, op)
+		h.serveEvents(ctx, w, op)
 		return
 	case events:
-		h.serveEvents(ctx, w, params, op)
+		h.serveEvents(ctx, w, op)
 		return
 	case subscription:
 		h.writeError(ctx, rw, http.StatusNotAcceptable, apierror.Invalid("",
 			"subscriptions need server-sent events (Accept: text/event-stream) or a WebSocket"))
 		return
 	}
-	done, err := h.execute(ctx, params, op, isMultipart(r))
+	done := h.execute(ctx, op, isMultipart(r))
 	h.observe(op, done.codes)
-	if err != nil {
-		h.writeErrors(ctx, rw, op, gqlerror.List{gqlerror.Wrap(err)})
-		return
-	}
 	body := done.body
 	if wanted, _ := params.Extensions["cost"].(bool); wanted && !body.empty() {
 		report := map[string]any{"requested": cost, "limit": MaxCost}
@@ -234,16 +227,16 @@ func (h *handler) prepare(ctx context.Context, params *graphql.RawParams) (*grap
 	return h.Executor.CreateOperationContext(context.WithValue(ctx, contextDocument{}, document), params)
 }
 
-// execute runs an operation. The body of the result is empty if the client is gone. Identical
-// queries that one caller sends at the same time share one run.
-func (h *handler) execute(ctx context.Context, params *graphql.RawParams, op *graphql.OperationContext, upload bool) (result, error) {
+// execute runs an operation within the time limit of its kind. The body of the result is empty if
+// the client is gone.
+func (h *handler) execute(ctx context.Context, op *graphql.OperationContext, upload bool) result {
 	switch {
 	case op.Operation.Operation == ast.Query:
-		return h.queries.Do(ctx, queryKey(ctx, params), func(ctx context.Context) result { return h.run(ctx, op, maxQueryTime) })
+		return h.run(ctx, op, maxQueryTime)
 	case upload:
-		return h.run(ctx, op, 0), nil
+		return h.run(ctx, op, 0)
 	default:
-		return h.run(ctx, op, maxMutationTime), nil
+		return h.run(ctx, op, maxMutationTime)
 	}
 }
 
@@ -344,12 +337,4 @@ func WithTimeout(ctx context.Context, op *graphql.OperationContext) (context.Con
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, maxQueryTime, errTimeout)
-}
-
-// queryKey identifies a query and its caller. Anonymous callers share runs only within a network,
-// because a run waits for the turns of the one that it counts for.
-func queryKey(ctx context.Context, params *graphql.RawParams) string {
-	variables, _ := json.Marshal(params.Variables) // decoded from JSON
-	caller, _ := auth.From(ctx)
-	return caller.Key() + " " + auth.Account(ctx) + " " + params.OperationName + " " + string(variables) + " " + params.Query
 }

@@ -41,7 +41,7 @@ func wantsEvents(r *http.Request, operation ast.Operation) bool {
 }
 
 // serveEvents runs an operation and sends each of its results as an event.
-func (h *handler) serveEvents(ctx context.Context, w http.ResponseWriter, params *graphql.RawParams, op *graphql.OperationContext) {
+func (h *handler) serveEvents(ctx context.Context, w http.ResponseWriter, op *graphql.OperationContext) {
 	header := w.Header()
 	header.Set("Content-Type", eventStreamType)
 	header.Set("X-Accel-Buffering", "no")
@@ -58,7 +58,7 @@ func (h *handler) serveEvents(ctx context.Context, w http.ResponseWriter, params
 		for response := next(ctx); response != nil; response = next(ctx) {
 			s.next(encode(response))
 		}
-	} else if done, err := h.execute(ctx, params, op, false); err == nil && !done.body.empty() {
+	} else if done := h.execute(ctx, op, false); !done.body.empty() {
 		s.next(done.body)
 	}
 	if ctx.Err() == nil { // otherwise the client may reconnect and receive more

@@ -6,21 +6,9 @@ import (
 	"maps"
 	"net/http"
 	"strings"
-
-	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// Lookups of the same by the same caller at the same time share one run: what many ask for at once,
-// such as the first page of the newest, is what is dear to make.
-
-// lookupKey returns a key of everything that the answer to a request depends on, such as the
-// caller.
-func lookupKey(r *http.Request) string {
-	caller, _ := auth.From(r.Context())
-	return caller.Key() + " " + auth.Account(r.Context()) + " " + r.Method + " " + r.URL.EscapedPath() + "?" + r.URL.RawQuery
-}
-
-// recorded is an answer that is kept until it is sent, perhaps to several.
+// recorded is an answer that is kept until it is complete, because its headers depend on its body.
 type recorded struct {
 	header http.Header
 	status int
