@@ -9,6 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -146,7 +147,7 @@ func (e loaderExtension) InterceptOperation(ctx context.Context, next graphql.Op
 	case ast.Subscription:
 		return next(e.with(ctx))
 	case ast.Mutation:
-		ctx, end := models.WithSlots(e.with(ctx))
+		ctx, end := database.WithSlots(e.with(ctx))
 		response := next(ctx)
 		return func(ctx context.Context) *graphql.Response {
 			defer end()
@@ -160,7 +161,7 @@ func (e loaderExtension) InterceptOperation(ctx context.Context, next graphql.Op
 		}
 		ran = true
 		for run := 1; ; run++ {
-			opCtx, end := models.WithSlots(e.with(ctx))
+			opCtx, end := database.WithSlots(e.with(ctx))
 			response := next(opCtx)(opCtx)
 			end()
 			if run == maxRuns || !loadersOf(opCtx).stale.Load() {

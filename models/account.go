@@ -31,7 +31,7 @@ func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username 
 
 // deleteUser deletes the account of a user. It opens a transaction, in which it calls record.
 func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Context, bun.Tx) error) error {
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u, err := s.lockAccount(ctx, tx, id)
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func unfollowAll(ctx context.Context, tx bun.Tx, userID int64) error {
 // its own, as the calls for it do, so that the job continues where it ended. The garbage collector
 // removes the bytes that no file has any more.
 func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
-	deleted, err := s.db.write.NewSelect().Model((*User)(nil)).Where("u.id = ? AND u.deleted_at IS NOT NULL", userID).Exists(ctx)
+	deleted, err := s.db.Write.NewSelect().Model((*User)(nil)).Where("u.id = ? AND u.deleted_at IS NOT NULL", userID).Exists(ctx)
 	if err != nil || !deleted {
 		return err
 	}
@@ -120,7 +120,7 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 	for _, p := range purges {
 		for last := int64(0); ; {
 			var ids []int64
-			err := s.db.write.NewSelect().Table(p.table).Column("id").Where(p.where, userID).Where("id > ?", last).
+			err := s.db.Write.NewSelect().Table(p.table).Column("id").Where(p.where, userID).Where("id > ?", last).
 				OrderExpr("id").Limit(100).Scan(ctx, &ids)
 			if err != nil {
 				return err
@@ -137,13 +137,13 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 		}
 	}
 	// Downloads stay, because things count them: they lead to a user without a name.
-	_, err = s.db.write.NewRaw("UPDATE comments SET spam_body = '' WHERE owner_id = ?", userID).Exec(ctx)
+	_, err = s.db.Write.NewRaw("UPDATE comments SET spam_body = '' WHERE owner_id = ?", userID).Exec(ctx)
 	return err
 }
 
 // purgeLike takes back a like by its id.
 func (s *Store) purgeLike(ctx context.Context, id int64) error {
-	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		l := new(like)
 		if err := tx.NewSelect().Model(l).Where("l.id = ?", id).Scan(ctx); err != nil {
 			return notFoundIfNoRows(err, "like", id)
@@ -156,8 +156,8 @@ func (s *Store) purgeLike(ctx context.Context, id int64) error {
 // purgeFile deletes the row of a file, and the bytes of a pending upload.
 func (s *Store) purgeFile(ctx context.Context, id int64) error {
 	f := new(File)
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := s.db.forUpdate(tx.NewSelect().Model(f).Where("f.id = ?", id)).Scan(ctx); err != nil {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.db.ForUpdate(tx.NewSelect().Model(f).Where("f.id = ?", id)).Scan(ctx); err != nil {
 			return notFoundIfNoRows(err, "file", id)
 		}
 		_, err := tx.NewDelete().Model(f).WherePK().Exec(ctx)

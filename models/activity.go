@@ -13,6 +13,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // DeprecatedCall returns how often one token, or program, called something that is deprecated.
@@ -122,10 +123,10 @@ func (s *Store) saveActivity(ctx context.Context, users map[int64]time.Time) err
 	last := slices.MaxFunc(slices.Collect(maps.Values(users)), time.Time.Compare)
 	// In one order, so that two nodes do not wait for each other. Transactions that count or refer to
 	// users may lock them in another order, hence the repetition.
-	active := s.db.forUpdate(s.db.write.NewSelect().Model((*User)(nil)).Column("u.id").
+	active := s.db.ForUpdate(s.db.Write.NewSelect().Model((*User)(nil)).Column("u.id").
 		Where("u.id IN (?)", bun.List(slices.Sorted(maps.Keys(users)))).Where("u.last_active_at IS NULL OR u.last_active_at < ?", last.Add(-activeEvery)).Order("u.id"))
-	return unlessDeadlocked(func() error {
-		_, err := s.db.write.NewUpdate().Model((*User)(nil)).Set("last_active_at = ?", last).Where("id IN (?)", active).Exec(ctx)
+	return database.UnlessDeadlocked(func() error {
+		_, err := s.db.Write.NewUpdate().Model((*User)(nil)).Set("last_active_at = ?", last).Where("id IN (?)", active).Exec(ctx)
 		return err
 	})
 }
@@ -142,9 +143,9 @@ func (s *Store) saveUses(ctx context.Context, tokens map[int64]time.Time) error 
 		}
 	}
 	// In one order, or two nodes could wait for each other.
-	used := s.db.forUpdate(s.db.write.NewSelect().Model((*Token)(nil)).Column("tk.id").Where("tk.id IN (?)", bun.List(slices.Sorted(maps.Keys(tokens)))).Order("tk.id"))
-	return unlessDeadlocked(func() error {
-		_, err := s.db.write.NewUpdate().Model((*Token)(nil)).Set("last_used_at = ?", last).Where("id IN (?)", used).Exec(ctx)
+	used := s.db.ForUpdate(s.db.Write.NewSelect().Model((*Token)(nil)).Column("tk.id").Where("tk.id IN (?)", bun.List(slices.Sorted(maps.Keys(tokens)))).Order("tk.id"))
+	return database.UnlessDeadlocked(func() error {
+		_, err := s.db.Write.NewUpdate().Model((*Token)(nil)).Set("last_used_at = ?", last).Where("id IN (?)", used).Exec(ctx)
 		return err
 	})
 }
@@ -153,7 +154,7 @@ func (s *Store) saveCalls(ctx context.Context, calls map[callKey]*DeprecatedCall
 	if len(calls) == 0 {
 		return nil
 	}
-	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.NewDelete().Model((*DeprecatedCall)(nil)).Where("last_at < ?", now().Add(-callsKept)).Exec(ctx); err != nil {
 			return err
 		}
@@ -219,7 +220,7 @@ func (s *Store) DeprecatedCalls(ctx context.Context, caller auth.Caller, limit i
 	if err := s.SaveActivity(ctx); err != nil {
 		return nil, err
 	}
-	err = s.db.read.NewSelect().Model(&calls).ColumnExpr("?TableColumns").ColumnExpr("coalesce(u.username, '') AS username, coalesce(tk.name, '') AS token_name").
+	err = s.db.Read.NewSelect().Model(&calls).ColumnExpr("?TableColumns").ColumnExpr("coalesce(u.username, '') AS username, coalesce(tk.name, '') AS token_name").
 		Join("LEFT JOIN tokens AS tk ON tk.id = dc.token_id").Join("LEFT JOIN users AS u ON u.id = tk.user_id").
 		Order("dc.last_at DESC", "dc.operation").Limit(int64(limit)).Scan(ctx)
 	return calls, err

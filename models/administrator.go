@@ -7,6 +7,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // administratorLock is the key of the advisory lock under which PostgreSQL creates the first
@@ -20,9 +21,9 @@ const administratorLock = 0x61646d69
 // own transaction.
 func (a Admin) FirstAdministrator(ctx context.Context) (name, token string, err error) {
 	s := a.store
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		name, token = "", ""
-		if s.db.Engine == Postgres {
+		if s.db.Engine == database.Postgres {
 			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", administratorLock); err != nil {
 				return err
 			}

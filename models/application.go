@@ -94,7 +94,7 @@ func (admin Admin) RegisterApplication(ctx context.Context, n NewApplication) (s
 		secret = auth.NewSecret()
 		a.SecretSHA256 = auth.HashSecret(secret)
 	}
-	_, err = s.db.write.NewInsert().Model(a).Exec(ctx)
+	_, err = s.db.Write.NewInsert().Model(a).Exec(ctx)
 	return secret, a, err
 }
 
@@ -109,13 +109,13 @@ func (s *Store) Applications(ctx context.Context, caller auth.Caller) ([]*Applic
 // AllApplications returns all applications by name, for the operator, without a caller.
 func (a Admin) AllApplications(ctx context.Context) (all []*Application, err error) {
 	s := a.store
-	err = s.db.read.NewSelect().Model(&all).Order("ap.name", "ap.id").Scan(ctx)
+	err = s.db.Read.NewSelect().Model(&all).Order("ap.name", "ap.id").Scan(ctx)
 	return all, err
 }
 
 // ApplicationsByID returns the applications of those ids.
 func (s *Store) ApplicationsByID(ctx context.Context, ids []int64) (map[int64]*Application, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Application) *bun.SelectQuery { return s.db.read.NewSelect().Model(rows) }, "ap.id", func(a *Application) int64 { return a.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*Application) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "ap.id", func(a *Application) int64 { return a.ID })
 }
 
 // DeleteApplication forgets an application with all tokens that it was given, for an administrator.
@@ -130,7 +130,7 @@ func (s *Store) DeleteApplication(ctx context.Context, caller auth.Caller, clien
 // caller.
 func (a Admin) ForgetApplication(ctx context.Context, clientID string) error {
 	s := a.store
-	done, err := s.db.write.NewDelete().Model((*Application)(nil)).Where("client_id = ?", cleanText(clientID, maxName)).Exec(ctx)
+	done, err := s.db.Write.NewDelete().Model((*Application)(nil)).Where("client_id = ?", cleanText(clientID, maxName)).Exec(ctx)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (s *Store) Application(ctx context.Context, clientID string) (*oauth.Applic
 
 func (s *Store) application(ctx context.Context, clientID string) (*Application, error) {
 	a := new(Application)
-	err := s.db.read.NewSelect().Model(a).Where("ap.client_id = ?", cleanText(clientID, maxName)).Scan(ctx)
+	err := s.db.Read.NewSelect().Model(a).Where("ap.client_id = ?", cleanText(clientID, maxName)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fail(NotFound, "there is no application with this client_id")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // Filter says which things, makes, users or collections are wanted; what is zero does not matter.
@@ -73,29 +74,21 @@ const (
 // MaxFound is how many entries of a search are counted.
 const MaxFound = 10_000
 
-// Bounded is the list as far as searches reach.
-func (l List) Bounded() List {
-	if l.total == nil {
-		l.bound = MaxFound
-	}
-	return l
-}
-
 // Things lists the published things that pass a filter.
 func (s *Store) Things(f Filter, sort Sort) (List, error) {
 	if err := f.check(); err != nil {
 		return List{}, err
 	}
-	by := order{key: "t.published_at", time: true, id: "t.id"}
+	by := database.Order{Key: "t.published_at", Time: true, ID: "t.id"}
 	switch sort {
 	case ByPopular, ByRelevance, ByText:
-		by = order{key: "t.popularity", id: "t.id"}
+		by = database.Order{Key: "t.popularity", ID: "t.id"}
 	case ByMakes:
-		by = order{key: "t.make_count", id: "t.id"}
+		by = database.Order{Key: "t.make_count", ID: "t.id"}
 	case ByFeatured:
-		by.key = "t.featured_at"
+		by.Key = "t.featured_at"
 	}
-	l := List{db: s.db, by: by, rows: func(int64) *bun.SelectQuery {
+	l := List{DB: s.db.DB, By: by, Rows: func(int64) *bun.SelectQuery {
 		q := s.things(f)
 		if sort == ByFeatured {
 			q = q.Where("t.featured_at IS NOT NULL")
@@ -103,14 +96,14 @@ func (s *Store) Things(f Filter, sort Sort) (List, error) {
 		return q
 	}}
 	if f == (Filter{}) && sort != ByFeatured {
-		l.total = s.CountPublished
+		l.Total = s.CountPublished
 	}
 	return l, nil
 }
 
 // ThingsOfUsers lists the things of users, the latest first; drafts for the user alone.
 func (s *Store) ThingsOfUsers(caller auth.Caller) List {
-	return List{db: s.db, by: order{id: "t.id"}, rows: func(userID int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{ID: "t.id"}, Rows: func(userID int64) *bun.SelectQuery {
 		return s.things(Filter{CreatorID: userID, mayShowDrafts: userID == caller.UserID})
 	}}
 }
@@ -118,30 +111,30 @@ func (s *Store) ThingsOfUsers(caller auth.Caller) List {
 // ThingsInCategories lists the published things on categories and on those below them, the latest
 // first.
 func (s *Store) ThingsInCategories() List {
-	return List{db: s.db, by: order{key: "t.published_at", time: true, id: "t.id"}, rows: func(id int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: func(id int64) *bun.SelectQuery {
 		return s.things(Filter{CategoryID: id})
 	}}
 }
 
 // ThingsWithTags lists the published things under tags, the latest first.
 func (s *Store) ThingsWithTags() List {
-	return List{db: s.db, by: order{id: "tt.thing_id"}, rows: func(id int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN things AS t ON t.id = tt.thing_id AND t.state = 'published'").Where("tt.tag_id = ?", id)
+	return List{DB: s.db.DB, By: database.Order{ID: "tt.thing_id"}, Rows: func(id int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN things AS t ON t.id = tt.thing_id AND t.state = 'published'").Where("tt.tag_id = ?", id)
 	}}
 }
 
 // Remixes lists the published things that were made from others, the latest first.
 func (s *Store) Remixes() List {
-	return List{db: s.db, by: order{id: "ta.thing_id"}, rows: func(id int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("thing_ancestors AS ta").Join("JOIN things AS t ON t.id = ta.thing_id AND t.state = 'published'").Where("ta.ancestor_id = ?", id)
+	return List{DB: s.db.DB, By: database.Order{ID: "ta.thing_id"}, Rows: func(id int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("thing_ancestors AS ta").Join("JOIN things AS t ON t.id = ta.thing_id AND t.state = 'published'").Where("ta.ancestor_id = ?", id)
 	}}
 }
 
 // Ancestors lists the things that others were made from, as far as they show themselves to the
 // caller, in the order in which they were named.
 func (s *Store) Ancestors(caller auth.Caller) List {
-	return List{db: s.db, by: order{key: "ta.position", id: "ta.ancestor_id", ascending: true}, rows: func(id int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("thing_ancestors AS ta").Join("JOIN things AS t ON t.id = ta.ancestor_id AND (t.state = 'published' OR t.owner_id = ?)", caller.UserID).Where("ta.thing_id = ?", id)
+	return List{DB: s.db.DB, By: database.Order{Key: "ta.position", ID: "ta.ancestor_id", Ascending: true}, Rows: func(id int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("thing_ancestors AS ta").Join("JOIN things AS t ON t.id = ta.ancestor_id AND (t.state = 'published' OR t.owner_id = ?)", caller.UserID).Where("ta.thing_id = ?", id)
 	}}
 }
 
@@ -150,11 +143,11 @@ func (s *Store) FindMakes(f Filter, sort Sort) (List, error) {
 	if err := f.check(); err != nil {
 		return List{}, err
 	}
-	by := order{id: "m.id"}
+	by := database.Order{ID: "m.id"}
 	if sort == ByPopular || sort == ByRelevance || sort == ByText {
-		by.key = "m.like_count"
+		by.Key = "m.like_count"
 	}
-	return List{db: s.db, by: by, rows: func(int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: by, Rows: func(int64) *bun.SelectQuery {
 		q := s.makes()
 		q = f.creator(q, "m.owner_id")
 		if f.ThingID != 0 {
@@ -169,17 +162,17 @@ func (s *Store) FindUsers(f Filter, sort Sort) (List, error) {
 	if err := f.check(); err != nil {
 		return List{}, err
 	}
-	by := order{id: "u.id", key: "u.thing_count"}
+	by := database.Order{ID: "u.id", Key: "u.thing_count"}
 	switch sort {
 	case ByFollowers:
-		by.key = "u.follower_count"
+		by.Key = "u.follower_count"
 	case ByMakes:
-		by.key = "u.make_count"
+		by.Key = "u.make_count"
 	case ByNewest:
-		by.key = ""
+		by.Key = ""
 	}
-	return List{db: s.db, by: by, rows: func(int64) *bun.SelectQuery {
-		return f.posted(s.db.read.NewSelect().TableExpr("users AS u").Where("u.deleted_at IS NULL"), "u.created_at")
+	return List{DB: s.db.DB, By: by, Rows: func(int64) *bun.SelectQuery {
+		return f.posted(s.db.Read.NewSelect().TableExpr("users AS u").Where("u.deleted_at IS NULL"), "u.created_at")
 	}}, nil
 }
 
@@ -188,12 +181,12 @@ func (s *Store) FindCollections(f Filter, sort Sort) (List, error) {
 	if err := f.check(); err != nil {
 		return List{}, err
 	}
-	by := order{id: "co.id"}
+	by := database.Order{ID: "co.id"}
 	if sort == ByPopular || sort == ByRelevance || sort == ByText {
-		by.key = "co.thing_count"
+		by.Key = "co.thing_count"
 	}
-	return List{db: s.db, by: by, rows: func(int64) *bun.SelectQuery {
-		return f.posted(f.creator(s.db.read.NewSelect().TableExpr("collections AS co"), "co.owner_id"), "co.created_at")
+	return List{DB: s.db.DB, By: by, Rows: func(int64) *bun.SelectQuery {
+		return f.posted(f.creator(s.db.Read.NewSelect().TableExpr("collections AS co"), "co.owner_id"), "co.created_at")
 	}}, nil
 }
 
@@ -226,7 +219,7 @@ func (f Filter) posted(q *bun.SelectQuery, column string) *bun.SelectQuery {
 
 // things selects the things that pass a filter.
 func (s *Store) things(f Filter) *bun.SelectQuery {
-	q := s.db.read.NewSelect().TableExpr("things AS t")
+	q := s.db.Read.NewSelect().TableExpr("things AS t")
 	if !f.mayShowDrafts {
 		q = q.Where("t.state = 'published'")
 	}

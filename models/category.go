@@ -57,7 +57,7 @@ type CategoryTree struct {
 // Categories returns all categories as a tree. There are no more than some hundreds.
 func (s *Store) Categories(ctx context.Context) (*CategoryTree, error) {
 	var all []*Category
-	if err := pendingCounts(s.db.read.NewSelect().Model(&all).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id").Scan(ctx); err != nil {
+	if err := pendingCounts(s.db.Read.NewSelect().Model(&all).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id").Scan(ctx); err != nil {
 		return nil, err
 	}
 	tree := &CategoryTree{All: all, byID: make(map[int64]*Category, len(all))}
@@ -97,6 +97,6 @@ func below(id int64) schema.QueryAppender {
 
 // CountPublished counts all published things. Each stands on one category, so the categories know.
 func (s *Store) CountPublished(ctx context.Context) (n int64, err error) {
-	err = s.db.read.NewRaw("SELECT CAST(coalesce(sum(thing_count), 0) + coalesce((SELECT sum(delta) FROM count_changes WHERE of_table = 'categories'), 0) AS bigint) FROM categories").Scan(ctx, &n)
+	err = s.db.Read.NewRaw("SELECT CAST(coalesce(sum(thing_count), 0) + coalesce((SELECT sum(delta) FROM count_changes WHERE of_table = 'categories'), 0) AS bigint) FROM categories").Scan(ctx, &n)
 	return n, err
 }

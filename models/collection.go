@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // Collection is things that a user put together.
@@ -60,7 +61,7 @@ func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewC
 	}
 	at := now()
 	c := &Collection{OwnerID: caller.UserID, Name: n.Name, Description: n.Description, CreatedAt: at, ModifiedAt: at}
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.NewInsert().Model(c).Exec(ctx); err != nil {
 			return err
 		}
@@ -112,7 +113,7 @@ func (s *Store) UpdateCollection(ctx context.Context, caller auth.Caller, change
 
 // changeCollection locks a collection of the caller and keeps what change makes of it.
 func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx, *Collection) error) (*Collection, error) {
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c, err := s.lockOwnCollection(ctx, tx, caller, id)
 		if err != nil {
 			return err
@@ -136,7 +137,7 @@ func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int
 
 func (s *Store) lockOwnCollection(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Collection, error) {
 	c := new(Collection)
-	err := s.db.forUpdate(tx.NewSelect().Model(c).Where("co.id = ?", id)).Scan(ctx)
+	err := s.db.ForUpdate(tx.NewSelect().Model(c).Where("co.id = ?", id)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, notFound("collection", id)
 	}
@@ -191,7 +192,7 @@ func uncollect(ctx context.Context, tx bun.Tx, thingID int64) error {
 
 // DeleteCollection removes a collection of the caller; the things stay.
 func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int64) error {
-	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := s.lockOwnCollection(ctx, tx, caller, id); err != nil {
 			return err
 		}
@@ -228,7 +229,7 @@ func (s *Store) Collection(ctx context.Context, id int64) (*Collection, error) {
 // CollectionsByID returns the collections of those ids.
 func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Collection, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Collection) *bun.SelectQuery {
-		q := s.db.read.NewSelect().Model(rows).ColumnExpr("?TableColumns").
+		q := s.db.Read.NewSelect().Model(rows).ColumnExpr("?TableColumns").
 			ColumnExpr("EXISTS (SELECT 1 FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
 				"WHERE ct.collection_id = co.id AND ct.thing_id = co.featured_thing_id) AS has_featured")
 		return pendingCounts(q, "collections", "co")
@@ -238,8 +239,8 @@ func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Co
 // CollectedBy returns which of some things a user has in a collection.
 func (s *Store) CollectedBy(ctx context.Context, userID int64, thingIDs []int64) (map[int64]bool, error) {
 	var collected []int64
-	err := s.db.forIDs(ctx, "collected by", thingIDs, &collected, func(among, user schema.QueryAppender) *bun.SelectQuery {
-		return s.db.read.NewSelect().Model((*collectionThing)(nil)).Column("ct.thing_id").
+	err := s.db.ForIDs(ctx, "collected by", thingIDs, &collected, func(among, user schema.QueryAppender) *bun.SelectQuery {
+		return s.db.Read.NewSelect().Model((*collectionThing)(nil)).Column("ct.thing_id").
 			Join("JOIN collections AS co ON co.id = ct.collection_id").Where("ct.thing_id ? AND co.owner_id = ?", among, user)
 	}, userID)
 	return setOf(collected), err
@@ -247,16 +248,16 @@ func (s *Store) CollectedBy(ctx context.Context, userID int64, thingIDs []int64)
 
 // CollectionsOf lists the collections of users, the latest first.
 func (s *Store) CollectionsOf() List {
-	return List{db: s.db, by: order{id: "co.id"}, rows: func(userID int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("collections AS co").Where("co.owner_id = ?", userID)
+	return List{DB: s.db.DB, By: database.Order{ID: "co.id"}, Rows: func(userID int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("collections AS co").Where("co.owner_id = ?", userID)
 	}}
 }
 
 // CollectedThings lists the published things in collections, the latest put in first. Drafts show
 // themselves to nobody there.
 func (s *Store) CollectedThings() List {
-	return List{db: s.db, by: order{id: "ct.id", node: "ct.thing_id"}, rows: func(id int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("collection_things AS ct").Join("JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published'").
+	return List{DB: s.db.DB, By: database.Order{ID: "ct.id", Node: "ct.thing_id"}, Rows: func(id int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("collection_things AS ct").Join("JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published'").
 			Where("ct.collection_id = ?", id)
 	}}
 }

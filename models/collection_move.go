@@ -30,7 +30,7 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 	}
 	// in one order, so that two calls do not wait for each other
 	ids := slices.Sorted(slices.Values(m.ThingIDs))
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		for _, id := range ids {
 			if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, id}); err != nil {
 				return err
@@ -77,7 +77,7 @@ func (s *Store) RemoveThings(ctx context.Context, caller auth.Caller, thingIDs [
 	if err := checkThingIDs(thingIDs); err != nil {
 		return err
 	}
-	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if collectionID == nil {
 			return takeOut(ctx, tx, thingIDs, "collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", caller.UserID)
 		}
@@ -133,7 +133,7 @@ const maxIDs = 10_000
 // CollectedThingIDs returns the ids of the published things in a user's collections, none twice, at
 // most 10,000.
 func (s *Store) CollectedThingIDs(ctx context.Context, userID int64) (ids []int64, err error) {
-	err = s.db.read.NewSelect().TableExpr("collection_things AS ct").ColumnExpr("DISTINCT ct.thing_id").
+	err = s.db.Read.NewSelect().TableExpr("collection_things AS ct").ColumnExpr("DISTINCT ct.thing_id").
 		Join("JOIN collections AS co ON co.id = ct.collection_id AND co.owner_id = ?", userID).
 		Join("JOIN things AS t ON t.id = ct.thing_id AND t.state = ?", Published).
 		OrderExpr("ct.thing_id").Limit(maxIDs).Scan(ctx, &ids)
@@ -143,7 +143,7 @@ func (s *Store) CollectedThingIDs(ctx context.Context, userID int64) (ids []int6
 // LikedThingIDs returns the ids of the published things that a user likes, the latest liked first,
 // at most 10,000.
 func (s *Store) LikedThingIDs(ctx context.Context, userID int64) (ids []int64, err error) {
-	err = s.db.read.NewSelect().TableExpr("likes AS l").Column("l.target_id").
+	err = s.db.Read.NewSelect().TableExpr("likes AS l").Column("l.target_id").
 		Join("JOIN things AS t ON t.id = l.target_id AND t.state = ?", Published).
 		Where("l.user_id = ? AND l.target_type = ?", userID, OnThing).OrderExpr("l.id DESC").Limit(maxIDs).Scan(ctx, &ids)
 	return ids, err
@@ -153,8 +153,8 @@ func (s *Store) LikedThingIDs(ctx context.Context, userID int64) (ids []int64, e
 // latest first.
 func (s *Store) CollectionsHolding(ctx context.Context, userID int64, thingIDs []int64) (map[int64][]*Collection, error) {
 	var rows []*collectionThing
-	err := s.db.forIDs(ctx, "collections holding", thingIDs, &rows, func(among, user schema.QueryAppender) *bun.SelectQuery {
-		return s.db.read.NewSelect().Model(&rows).Column("ct.thing_id", "ct.collection_id").
+	err := s.db.ForIDs(ctx, "collections holding", thingIDs, &rows, func(among, user schema.QueryAppender) *bun.SelectQuery {
+		return s.db.Read.NewSelect().Model(&rows).Column("ct.thing_id", "ct.collection_id").
 			Join("JOIN collections AS co ON co.id = ct.collection_id").
 			Where("ct.thing_id ? AND co.owner_id = ?", among, user).OrderExpr("ct.id DESC").Limit(maxIDs)
 	}, userID)

@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // Comment is what a user says about a thing or a make, or in reply to another comment. A deleted
@@ -63,7 +64,7 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 	}
 	at := now()
 	c := &Comment{OwnerID: caller.UserID, Body: n.Body, CreatedAt: at, ModifiedAt: at}
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		target := n.Target
 		if n.ParentID != nil {
 			parent := new(Comment)
@@ -153,7 +154,7 @@ func (c *Comment) count(ctx context.Context, tx bun.Tx, by int64) error {
 
 func (s *Store) lockComment(ctx context.Context, tx bun.Tx, id int64) (*Comment, error) {
 	c := new(Comment)
-	err := s.db.forUpdate(tx.NewSelect().Model(c).Where("cm.id = ?", id)).Scan(ctx)
+	err := s.db.ForUpdate(tx.NewSelect().Model(c).Where("cm.id = ?", id)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, notFound("comment", id)
 	}
@@ -172,7 +173,7 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 	if err := s.renderTo(ctx, &html, CommentBody, &body); err != nil {
 		return nil, err
 	}
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c, err := s.lockComment(ctx, tx, id)
 		switch {
 		case err != nil:
@@ -199,7 +200,7 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64)
 	if _, err := s.Comment(ctx, caller, id); err != nil {
 		return nil, err
 	}
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c, err := s.lockComment(ctx, tx, id)
 		switch {
 		case err != nil:
@@ -241,7 +242,7 @@ func (s *Store) hideComment(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 func (s *Store) deleteComments(ctx context.Context, tx bun.Tx, target Target) error {
 	// Concurrent finalizations to one of them end first, and later ones find it deleted.
 	var locked []int64
-	err := s.db.forUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.target_type = ? AND cm.target_id = ?", target.Type, target.ID).Order("cm.id")).Scan(ctx, &locked)
+	err := s.db.ForUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.target_type = ? AND cm.target_id = ?", target.Type, target.ID).Order("cm.id")).Scan(ctx, &locked)
 	if err != nil {
 		return err
 	}
@@ -274,14 +275,14 @@ func (s *Store) Comment(ctx context.Context, caller auth.Caller, id int64) (*Com
 // CommentsByID returns the comments of those ids, for a caller who may see what refers to them.
 func (s *Store) CommentsByID(ctx context.Context, ids []int64) (map[int64]*Comment, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Comment) *bun.SelectQuery {
-		return pendingCounts(s.db.read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "comments", "cm")
+		return pendingCounts(s.db.Read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "comments", "cm")
 	}, "cm.id", func(c *Comment) int64 { return c.ID })
 }
 
 // Comments lists the comments on what everyone may see, the latest first.
 func (s *Store) Comments() List {
-	return List{db: s.db, by: order{id: "cm.id"}, rows: func(int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("comments AS cm").Where("cm.deleted_at IS NULL").
+	return List{DB: s.db.DB, By: database.Order{ID: "cm.id"}, Rows: func(int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("comments AS cm").Where("cm.deleted_at IS NULL").
 			Where("cm.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = cm.thing_id AND t.state = 'published')").
 			Where("cm.target_type <> 'make' OR EXISTS (SELECT 1 FROM makes AS m WHERE m.id = cm.target_id AND m.state = 'published')")
 	}}
@@ -290,8 +291,8 @@ func (s *Store) Comments() List {
 // CommentsOn lists the comments on things, or makes, the latest first; deleted ones keep their
 // places. With rootsOnly it leaves out replies.
 func (s *Store) CommentsOn(on TargetType, rootsOnly bool) List {
-	return List{db: s.db, by: order{id: "cm.id"}, rows: func(id int64) *bun.SelectQuery {
-		q := s.db.read.NewSelect().TableExpr("comments AS cm").Where("cm.target_type = ? AND cm.target_id = ?", on, id)
+	return List{DB: s.db.DB, By: database.Order{ID: "cm.id"}, Rows: func(id int64) *bun.SelectQuery {
+		q := s.db.Read.NewSelect().TableExpr("comments AS cm").Where("cm.target_type = ? AND cm.target_id = ?", on, id)
 		if rootsOnly {
 			q = q.Where("cm.parent_id IS NULL")
 		}
@@ -301,7 +302,7 @@ func (s *Store) CommentsOn(on TargetType, rootsOnly bool) List {
 
 // Replies lists the direct replies to comments, as they were written.
 func (s *Store) Replies() List {
-	return List{db: s.db, by: order{id: "cm.id", ascending: true}, rows: func(id int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("comments AS cm").Where("cm.parent_id = ?", id)
+	return List{DB: s.db.DB, By: database.Order{ID: "cm.id", Ascending: true}, Rows: func(id int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("comments AS cm").Where("cm.parent_id = ?", id)
 	}}
 }

@@ -5,13 +5,15 @@ import (
 	"fmt"
 
 	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // Diagnose returns maintenance problems of the database, each with its remedy: missing or old
 // statistics, space of deleted rows, and unfinished work. It returns none if there are no problems.
 func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 	var imports []importRow
-	if err := s.db.read.NewSelect().Model(&imports).Scan(ctx); err != nil {
+	if err := s.db.Read.NewSelect().Model(&imports).Scan(ctx); err != nil {
 		return nil, err
 	}
 	for _, im := range imports {
@@ -21,7 +23,7 @@ func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 		}
 		findings = append(findings, finding)
 	}
-	waiting, err := s.db.read.NewSelect().Model((*countChange)(nil)).Count(ctx)
+	waiting, err := s.db.Read.NewSelect().Model((*countChange)(nil)).Count(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +31,7 @@ func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 		findings = append(findings, fmt.Sprintf("%d changes of counts are not folded: a running server folds them every few seconds", waiting))
 	}
 	var more []string
-	if s.db.Engine == Postgres {
+	if s.db.Engine == database.Postgres {
 		more, err = s.diagnosePostgres(ctx)
 	} else {
 		more, err = s.diagnoseSQLite(ctx)
@@ -46,7 +48,7 @@ func (s *Store) diagnosePostgres(ctx context.Context) (findings []string, err er
 		Live, Dead, Modified int64
 		Analyzed, AutoVacuum bool
 	}
-	err = s.db.read.NewRaw(`SELECT relname AS name, n_live_tup AS live, n_dead_tup AS dead, n_mod_since_analyze AS modified,
+	err = s.db.Read.NewRaw(`SELECT relname AS name, n_live_tup AS live, n_dead_tup AS dead, n_mod_since_analyze AS modified,
 		coalesce(last_analyze, last_autoanalyze) IS NOT NULL AS analyzed, current_setting('autovacuum')::boolean AS auto_vacuum
 		FROM pg_stat_user_tables WHERE schemaname = current_schema() ORDER BY relname`).Scan(ctx, &tables)
 	for _, t := range tables {
@@ -66,23 +68,23 @@ func (s *Store) diagnosePostgres(ctx context.Context) (findings []string, err er
 
 func (s *Store) diagnoseSQLite(ctx context.Context) (findings []string, err error) {
 	var pages, free int64
-	if err := s.db.read.NewRaw("SELECT page_count, freelist_count FROM pragma_page_count(), pragma_freelist_count()").Scan(ctx, &pages, &free); err != nil {
+	if err := s.db.Read.NewRaw("SELECT page_count, freelist_count FROM pragma_page_count(), pragma_freelist_count()").Scan(ctx, &pages, &free); err != nil {
 		return nil, err
 	}
 	if free > 10_000 && free > pages/4 {
 		findings = append(findings, fmt.Sprintf("%d of %d pages are empty: VACUUM frees their space", free, pages))
 	}
-	known, err := s.db.read.NewSelect().Table("sqlite_master").Where("name = 'sqlite_stat1'").Exists(ctx)
+	known, err := s.db.Read.NewSelect().Table("sqlite_master").Where("name = 'sqlite_stat1'").Exists(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, table := range []string{"things", "files", "thing_tags", "downloads"} {
 		var rows, then int64
-		if err := s.db.read.NewRaw("SELECT count(*) FROM ?", bun.Ident(table)).Scan(ctx, &rows); err != nil {
+		if err := s.db.Read.NewRaw("SELECT count(*) FROM ?", bun.Ident(table)).Scan(ctx, &rows); err != nil {
 			return nil, err
 		}
 		if known {
-			if err := s.db.read.NewRaw("SELECT coalesce(max(CAST(stat AS integer)), 0) FROM sqlite_stat1 WHERE tbl = ?", table).Scan(ctx, &then); err != nil {
+			if err := s.db.Read.NewRaw("SELECT coalesce(max(CAST(stat AS integer)), 0) FROM sqlite_stat1 WHERE tbl = ?", table).Scan(ctx, &then); err != nil {
 				return nil, err
 			}
 		}

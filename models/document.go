@@ -7,6 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
@@ -90,7 +91,7 @@ func (db *DB) index(ctx context.Context, tx bun.IDB, ix *index, ids ...int64) er
 		return err
 	}
 	id := bun.Safe("id")
-	if db.Engine == SQLite {
+	if db.Engine == database.SQLite {
 		id = "rowid"
 	}
 	if _, err := tx.NewRaw("DELETE FROM ? WHERE ? IN (?)", bun.Safe(ix.documents), id, bun.List(ids)).Exec(ctx); err != nil || len(documents) == 0 {
@@ -113,14 +114,14 @@ func (db *DB) insertDocuments(tx bun.IDB, ix *index, documents []document, vocab
 		for _, field := range fields {
 			*vocabulary = append(*vocabulary, field...)
 		}
-		if db.Engine == Postgres {
+		if db.Engine == database.Postgres {
 			rows[i] = row("(?, CAST(? AS tsvector))", d.ID, vector(fields))
 			continue
 		}
 		rows[i] = row("(?, ?, ?, ?, ?)", d.ID, strings.Join(fields[0], " "), strings.Join(fields[1], " "), strings.Join(fields[2], " "), strings.Join(fields[3], " "))
 	}
 	columns := bun.Safe("id, words")
-	if db.Engine == SQLite {
+	if db.Engine == database.SQLite {
 		columns = "rowid, name, tags, creator, body"
 	}
 	return tx.NewRaw("INSERT INTO ? (?) VALUES ?", bun.Safe(ix.documents), columns, bun.List(rows))

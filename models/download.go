@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // Download is an entry of a user's download history.
@@ -45,7 +46,7 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 	if f.ThingID == 0 || caller.UserID == 0 {
 		return nil, f, nil
 	}
-	if err := s.downloads.record(ctx, d); isForeignKey(err) {
+	if err := s.downloads.record(ctx, d); database.IsForeignKey(err) {
 		return nil, nil, notFound("file", fileID) // deleted since it was read
 	} else if err != nil {
 		return nil, nil, err
@@ -66,14 +67,14 @@ func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
 	if err := ownHistory(caller, userID); err != nil {
 		return List{}, err
 	}
-	return List{db: s.db, by: order{id: "d.id"}, rows: func(int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("downloads AS d").Where("d.user_id = ?", userID).Where(stillShown, userID)
+	return List{DB: s.db.DB, By: database.Order{ID: "d.id"}, Rows: func(int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("downloads AS d").Where("d.user_id = ?", userID).Where(stillShown, userID)
 	}}, nil
 }
 
 // DownloadsByID returns history entries by ID.
 func (s *Store) DownloadsByID(ctx context.Context, ids []int64) (map[int64]*Download, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Download) *bun.SelectQuery { return s.db.read.NewSelect().Model(rows) }, "d.id", func(d *Download) int64 { return d.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*Download) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "d.id", func(d *Download) int64 { return d.ID })
 }
 
 // DownloadedThings lists the things in a user's history, each once, the latest download first.
@@ -81,9 +82,9 @@ func (s *Store) DownloadedThings(caller auth.Caller, userID int64) (List, error)
 	if err := ownHistory(caller, userID); err != nil {
 		return List{}, err
 	}
-	return List{db: s.db, by: order{id: "h.last", node: "h.thing_id"}, rows: func(int64) *bun.SelectQuery {
-		last := s.db.read.NewSelect().TableExpr("downloads AS d").ColumnExpr("max(d.id) AS last, d.thing_id").Where("d.user_id = ?", userID).Where(stillShown, userID).Group("d.thing_id")
-		return s.db.read.NewSelect().TableExpr("(?) AS h", last)
+	return List{DB: s.db.DB, By: database.Order{ID: "h.last", Node: "h.thing_id"}, Rows: func(int64) *bun.SelectQuery {
+		last := s.db.Read.NewSelect().TableExpr("downloads AS d").ColumnExpr("max(d.id) AS last, d.thing_id").Where("d.user_id = ?", userID).Where(stillShown, userID).Group("d.thing_id")
+		return s.db.Read.NewSelect().TableExpr("(?) AS h", last)
 	}}, nil
 }
 
@@ -109,7 +110,7 @@ func (s *Store) FoldDownloads(ctx context.Context) (folded int, err error) {
 
 func (s *Store) foldSomeDownloads(ctx context.Context) (int, error) {
 	var rows []Download
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		some := tx.NewSelect().Model((*Download)(nil)).Column("d.id").Where("NOT d.folded").Order("d.id").Limit(foldBatch)
 		// "NOT folded" is repeated, because PostgreSQL evaluates it again after it has waited for
 		// another node that folds.

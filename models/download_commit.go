@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // maxRecorded is the maximum number of downloads that one statement records.
@@ -80,7 +81,7 @@ func (l *downloadLog) commitGroup(ctx context.Context, group []*recording) {
 		}
 	}
 	err := l.try(ctx, present)
-	if len(present) > 1 && isForeignKey(err) {
+	if len(present) > 1 && database.IsForeignKey(err) {
 		// The statement was rolled back: record each download separately.
 		for _, r := range present {
 			r.err = l.try(ctx, []*recording{r})
@@ -104,7 +105,7 @@ func (l *downloadLog) try(ctx context.Context, group []*recording) (err error) {
 			err = fmt.Errorf("panic while %d downloads were recorded: %v", len(group), cause)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(ctx, maxTx)
+	ctx, cancel := context.WithTimeout(ctx, database.MaxTx)
 	defer cancel()
 	rows := make([]*Download, len(group))
 	for i, r := range group {
@@ -116,8 +117,8 @@ func (l *downloadLog) try(ctx context.Context, group []*recording) (err error) {
 // insertDownloads appends downloads to the log in one statement. It locks the users, files and
 // things that they refer to, so it may overlap with the deletion of a thing.
 func (s *Store) insertDownloads(ctx context.Context, rows []*Download) error {
-	return unlessDeadlocked(func() error {
-		_, err := s.db.write.NewInsert().Model(&rows).Exec(ctx)
+	return database.UnlessDeadlocked(func() error {
+		_, err := s.db.Write.NewInsert().Model(&rows).Exec(ctx)
 		return err
 	})
 }

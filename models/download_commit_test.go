@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // TestDownloadsShareCommits checks that downloads that arrive during a commit share the next
@@ -55,7 +57,7 @@ func TestDownloadsShareCommits(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				switch {
-				case id == 7 && !errors.Is(err, context.Canceled), id == deleted && !isForeignKey(err), id != 7 && id != deleted && (err != nil || kept[id] != 1):
+				case id == 7 && !errors.Is(err, context.Canceled), id == deleted && !database.IsForeignKey(err), id != 7 && id != deleted && (err != nil || kept[id] != 1):
 					t.Errorf("download %d: %v, kept %d times", id, err, kept[id])
 				}
 			})

@@ -52,7 +52,7 @@ func (f *SearchResult) Facets(ctx context.Context, first int) (*Facets, error) {
 
 func (f *SearchResult) countFacets(ctx context.Context) (*Facets, error) {
 	facets := new(Facets)
-	db := f.db.read
+	db := f.DB.Read
 	common := func(name, value string, of *bun.SelectQuery) *bun.SelectQuery {
 		counted := of.ColumnExpr("? AS facet, CAST(? AS text) AS value, count(*) AS n", name, bun.Safe(value)).GroupExpr("?", bun.Safe(value)).
 			OrderExpr("n DESC, value").Limit(maxFacets)
@@ -63,7 +63,7 @@ func (f *SearchResult) countFacets(ctx context.Context) (*Facets, error) {
 		Facet, Value string
 		N            int64
 	}
-	err := db.NewSelect().With("found", f.rows(0).ColumnExpr("t.id, t.category_id, t.license, t.owner_id").Limit(MaxFound)).
+	err := db.NewSelect().With("found", f.Rows(0).ColumnExpr("t.id, t.category_id, t.license, t.owner_id").Limit(MaxFound)).
 		TableExpr("(?) AS facets", common("category", "f.category_id", found()).
 			UnionAll(common("license", "f.license", found())).
 			UnionAll(common("creator", "f.owner_id", found())).

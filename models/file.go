@@ -147,7 +147,7 @@ func selectFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
 
 // FilesByID returns files by ID, for a caller who may see the objects that refer to them.
 func (s *Store) FilesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*File) *bun.SelectQuery { return selectFiles(s.db.read, rows) }, "f.id", func(f *File) int64 { return f.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*File) *bun.SelectQuery { return selectFiles(s.db.Read, rows) }, "f.id", func(f *File) int64 { return f.ID })
 }
 
 // FilesOn returns the finalized files of targets of one type, by rank and ID, for a caller who may
@@ -155,8 +155,8 @@ func (s *Store) FilesByID(ctx context.Context, ids []int64) (map[int64]*File, er
 func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[int64][]*File, error) {
 	files := make(map[int64][]*File, len(ids))
 	var rows []*File
-	err := s.db.forIDs(ctx, "files on "+string(on), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		return selectFiles(s.db.read, &rows).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", on, among, Finalized).
+	err := s.db.ForIDs(ctx, "files on "+string(on), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+		return selectFiles(s.db.Read, &rows).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", on, among, Finalized).
 			Order("f.target_id", "f.rank", "f.id")
 	})
 	for _, f := range rows {
@@ -169,11 +169,11 @@ func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[in
 func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (map[int64]*File, error) {
 	images := make(map[int64]*File, len(ids))
 	var rows []*File
-	err := s.db.forIDs(ctx, "images of "+string(on), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		places := s.db.read.NewSelect().TableExpr("files").ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY "+imageOrder+") AS place").
+	err := s.db.ForIDs(ctx, "images of "+string(on), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+		places := s.db.Read.NewSelect().TableExpr("files").ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY "+imageOrder+") AS place").
 			Join("LEFT JOIN previews AS p ON p.id = files.preview_id").
 			Where("target_type = ? AND target_id ? AND files.state = ? AND (kind = ? OR rendering_id <> 0 AND p.picture <> '' AND p.state = ?)", on, among, Finalized, Image, PreviewDone)
-		return selectFiles(s.db.read, &rows).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places)
+		return selectFiles(s.db.Read, &rows).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places)
 	})
 	for _, f := range rows {
 		images[f.TargetID] = f
@@ -218,7 +218,7 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 	if _, err := s.File(ctx, caller, id); err != nil {
 		return err
 	}
-	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		seen := new(File)
 		if err := tx.NewSelect().Model(seen).Where("f.id = ?", id).Scan(ctx); err != nil {
 			return notFoundIfNoRows(err, "file", id)

@@ -39,7 +39,7 @@ func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []Finali
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		return s.finalize(ctx, tx, caller, files, target)
 	})
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []Finali
 // file that is finalized already is given as it is.
 func (s *Store) FinalizeOne(ctx context.Context, caller auth.Caller, id int64) (*File, error) {
 	var rows []*File
-	if err := s.db.write.NewSelect().Model(&rows).Where("f.id = ? AND f.owner_id = ?", id, caller.UserID).Scan(ctx); err != nil {
+	if err := s.db.Write.NewSelect().Model(&rows).Where("f.id = ? AND f.owner_id = ?", id, caller.UserID).Scan(ctx); err != nil {
 		return nil, err
 	}
 	switch {
@@ -112,7 +112,7 @@ func (s *Store) promote(ctx context.Context, caller auth.Caller, files []Finaliz
 		return nil, err
 	}
 	var rows []*File
-	err = s.db.write.NewSelect().Model(&rows).Where("f.id IN (?) AND f.owner_id = ? AND f.state = ?", bun.List(ids), caller.UserID, Pending).Scan(ctx)
+	err = s.db.Write.NewSelect().Model(&rows).Where("f.id IN (?) AND f.owner_id = ? AND f.state = ?", bun.List(ids), caller.UserID, Pending).Scan(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 		return err
 	}
 	var rows []*File
-	if err := s.db.forUpdate(tx.NewSelect().Model(&rows).Where("f.id IN (?)", bun.List(ids)).Order("f.id")).Scan(ctx); err != nil {
+	if err := s.db.ForUpdate(tx.NewSelect().Model(&rows).Where("f.id IN (?)", bun.List(ids)).Order("f.id")).Scan(ctx); err != nil {
 		return err
 	}
 	byID := make(map[int64]*File, len(rows))

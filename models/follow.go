@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 type follow struct {
@@ -44,7 +45,7 @@ func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username s
 	if u.ID == caller.UserID {
 		return nil, badInput("username", "username: you cannot follow yourself")
 	}
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		done, err := change(ctx, tx, u.ID)
 		if err != nil {
 			return err
@@ -73,22 +74,22 @@ func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username s
 // FollowedBy returns which of some users a user follows.
 func (s *Store) FollowedBy(ctx context.Context, userID int64, ids []int64) (map[int64]bool, error) {
 	var followed []int64
-	err := s.db.forIDs(ctx, "followed by", ids, &followed, func(among, user schema.QueryAppender) *bun.SelectQuery {
-		return s.db.read.NewSelect().Model((*follow)(nil)).Column("fw.followed_id").Where("fw.followed_id ? AND fw.follower_id = ?", among, user)
+	err := s.db.ForIDs(ctx, "followed by", ids, &followed, func(among, user schema.QueryAppender) *bun.SelectQuery {
+		return s.db.Read.NewSelect().Model((*follow)(nil)).Column("fw.followed_id").Where("fw.followed_id ? AND fw.follower_id = ?", among, user)
 	}, userID)
 	return setOf(followed), err
 }
 
 // Followers lists the followers of users, the latest first.
 func (s *Store) Followers() List {
-	return List{db: s.db, by: order{id: "fw.id", node: "fw.follower_id"}, rows: func(userID int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("follows AS fw").Where("fw.followed_id = ?", userID)
+	return List{DB: s.db.DB, By: database.Order{ID: "fw.id", Node: "fw.follower_id"}, Rows: func(userID int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("follows AS fw").Where("fw.followed_id = ?", userID)
 	}}
 }
 
 // Following lists the users that users follow, the latest first.
 func (s *Store) Following() List {
-	return List{db: s.db, by: order{id: "fw.id", node: "fw.followed_id"}, rows: func(userID int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("follows AS fw").Where("fw.follower_id = ?", userID)
+	return List{DB: s.db.DB, By: database.Order{ID: "fw.id", Node: "fw.followed_id"}, Rows: func(userID int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("follows AS fw").Where("fw.follower_id = ?", userID)
 	}}
 }

@@ -64,7 +64,7 @@ func (s *Store) Check(ctx context.Context, grace time.Duration, rehash bool, rep
 func (s *Store) checkFiles(ctx context.Context, rehash bool, report func(string)) error {
 	for last := int64(0); ; {
 		var rows []*File
-		err := s.db.write.NewSelect().Model(&rows).Column("f.id", "f.state", "f.size", "f.sha256", "f.object_key").
+		err := s.db.Write.NewSelect().Model(&rows).Column("f.id", "f.state", "f.size", "f.sha256", "f.object_key").
 			Where("f.id > ? AND f.state <> ? AND f.sha256 <> ''", last, Staged).Order("f.id").Limit(objectsAtOnce).Scan(ctx)
 		if err != nil || len(rows) == 0 {
 			return err
@@ -87,7 +87,7 @@ func (s *Store) checkFiles(ctx context.Context, rehash bool, report func(string)
 				continue
 			}
 			// The file may have been finalized or deleted since its row was read.
-			if still, err := s.db.write.NewSelect().Model((*File)(nil)).Where("f.id = ? AND f.state = ? AND f.object_key = ?", f.ID, f.State, f.ObjectKey).Exists(ctx); err != nil {
+			if still, err := s.db.Write.NewSelect().Model((*File)(nil)).Where("f.id = ? AND f.state = ? AND f.object_key = ?", f.ID, f.State, f.ObjectKey).Exists(ctx); err != nil {
 				return err
 			} else if still {
 				report(fmt.Sprintf("file %d: object %s %s", f.ID, key, fault))

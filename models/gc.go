@@ -131,7 +131,7 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 
 func (s *Store) expireAll(ctx context.Context, sweep *Sweep, dryRun bool) error {
 	var ids []int64
-	err := s.db.write.NewSelect().Model((*File)(nil)).Column("f.id").Where("f.state <> ? AND f.expires_at <= ?", Finalized, now()).Scan(ctx, &ids)
+	err := s.db.Write.NewSelect().Model((*File)(nil)).Column("f.id").Where("f.state <> ? AND f.expires_at <= ?", Finalized, now()).Scan(ctx, &ids)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (s *Store) named(ctx context.Context, objects []bucket.Object, name func(bu
 		}
 	}
 	var rows []*File
-	err := s.db.write.NewSelect().Model(&rows).Column("f.id", "f.size", "f.sha256", "f.object_key").Where(where, bun.List(names)).Scan(ctx)
+	err := s.db.Write.NewSelect().Model(&rows).Column("f.id", "f.size", "f.sha256", "f.object_key").Where(where, bun.List(names)).Scan(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func (s *Store) collectContent(ctx context.Context, o bucket.Object) (gone bool,
 		return true, s.bucket.Remove(ctx, o.Key)
 	}
 	sha256 := strings.TrimPrefix(o.Key, bucket.ContentPrefix)
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := lockContent(ctx, tx, sha256, o.Size); err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func (s *Store) Authorize(ctx context.Context, g oauth.Grant) (code string, err 
 		SHA256: auth.HashSecret(code), ApplicationID: g.Application.ID, UserID: g.UserID, Redirect: g.Redirect, Scopes: g.Scopes.String(), Challenge: g.Challenge,
 		CreatedAt: at, ExpiresAt: at.Add(oauth.CodeLifetime),
 	}
-	_, err = s.db.write.NewInsert().Model(row).Exec(ctx)
+	_, err = s.db.Write.NewInsert().Model(row).Exec(ctx)
 	return code, err
 }
 
@@ -57,7 +57,7 @@ func (s *Store) IssueOwn(ctx context.Context, a *oauth.Application) (*oauth.Toke
 }
 
 func (s *Store) issueNow(ctx context.Context, row *Token) (token *oauth.Token, err error) {
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		token, err = s.issue(ctx, tx, row)
 		return err
 	})
@@ -100,10 +100,10 @@ func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token,
 func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect, verifier string) (token *oauth.Token, err error) {
 	refused := fail(BadInput, "the code is unknown, expired or used, or it is not for this client_id, redirect_uri and code_verifier")
 	leaked := false
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		token, leaked = nil, false
 		row := new(grant)
-		err := s.db.forUpdate(tx.NewSelect().Model(row).Where("gr.sha256 = ?", auth.HashSecret(code))).Scan(ctx)
+		err := s.db.ForUpdate(tx.NewSelect().Model(row).Where("gr.sha256 = ?", auth.HashSecret(code))).Scan(ctx)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return refused
@@ -152,7 +152,7 @@ func (s *Store) TokenInfo(ctx context.Context, token string) (clientID string, u
 
 // forgetSignIns removes expired sessions and codes.
 func (s *Store) forgetSignIns(ctx context.Context) error {
-	_, err := s.db.write.NewDelete().Model((*session)(nil)).Where("expires_at <= ?", now()).Exec(ctx)
-	_, err2 := s.db.write.NewDelete().Model((*grant)(nil)).Where("created_at <= ?", now().Add(-grantsKept)).Exec(ctx)
+	_, err := s.db.Write.NewDelete().Model((*session)(nil)).Where("expires_at <= ?", now()).Exec(ctx)
+	_, err2 := s.db.Write.NewDelete().Model((*grant)(nil)).Where("created_at <= ?", now().Add(-grantsKept)).Exec(ctx)
 	return errors.Join(err, err2)
 }

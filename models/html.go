@@ -126,8 +126,8 @@ func (all renderedHTML) update(q *bun.UpdateQuery) *bun.UpdateQuery {
 // as plain text.
 func (s *Store) HTML(ctx context.Context, of MarkdownText, ids []int64) (map[int64]string, error) {
 	var rows []htmlRow
-	err := s.db.forIDs(ctx, "HTML of "+of.table+"."+of.column, ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("? AS r", bun.Ident(of.table)).ColumnExpr("r.id, r.html_version < ? AS stale", markdown.Version).
+	err := s.db.ForIDs(ctx, "HTML of "+of.table+"."+of.column, ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("? AS r", bun.Ident(of.table)).ColumnExpr("r.id, r.html_version < ? AS stale", markdown.Version).
 			ColumnExpr("CASE WHEN r.html_version < ? THEN r.? ELSE r.? END AS text", markdown.Version, bun.Ident(of.column), of.html()).Where("r.id ?", among)
 	})
 	if err != nil {
@@ -185,7 +185,7 @@ func (s *Store) renderTable(ctx context.Context, table string, texts []MarkdownT
 		if len(texts) > 1 {
 			second = bun.Safe(texts[1].column)
 		}
-		err := s.db.read.NewSelect().Table(table).ColumnExpr("id, ? AS first, ? AS second", bun.Ident(texts[0].column), second).
+		err := s.db.Read.NewSelect().Table(table).ColumnExpr("id, ? AS first, ? AS second", bun.Ident(texts[0].column), second).
 			Where("html_version < ? AND id > ?", markdown.Version, last).Order("html_version", "id").Limit(staleBatch).Scan(ctx, &rows)
 		if err != nil || len(rows) == 0 {
 			return updated, err
@@ -199,7 +199,7 @@ func (s *Store) renderTable(ctx context.Context, table string, texts []MarkdownT
 				}
 			}
 		}
-		err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			for i, row := range rows {
 				q := tx.NewUpdate().Table(table).Set("html_version = ?", markdown.Version).Where("id = ? AND html_version < ?", row.ID, markdown.Version)
 				for j, text := range []string{row.First, row.Second}[:len(texts)] {

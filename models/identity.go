@@ -11,6 +11,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // identity ties a user to an identity of an OpenID provider.
@@ -36,13 +37,13 @@ func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, e
 		err := db.NewSelect().Model((*identity)(nil)).Column("idn.user_id").Where("idn.issuer = ? AND idn.subject = ?", id.Issuer, id.Subject).Scan(ctx, &userID)
 		return err
 	}
-	if err := known(s.db.read); err == nil {
+	if err := known(s.db.Read); err == nil {
 		return userID, s.applyRoles(ctx, userID, id)
 	} else if !errors.Is(err, sql.ErrNoRows) {
 		return 0, err
 	}
 	for range 5 { // another request may take the name, or make the user, at the same time
-		err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			if err := known(tx); !errors.Is(err, sql.ErrNoRows) {
 				return err
 			}
@@ -65,7 +66,7 @@ func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, e
 			}
 			return recordRole(ctx, tx, u)
 		})
-		if !isUnique(err) {
+		if !database.IsUnique(err) {
 			break
 		}
 	}
@@ -96,9 +97,9 @@ func (s *Store) applyRoles(ctx context.Context, userID int64, id auth.Identity) 
 		return nil
 	}
 	changed := false
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u := new(User)
-		if err := s.db.forUpdate(tx.NewSelect().Model(u).Column("u.id", "u.is_admin", "u.is_moderator").Where("u.id = ?", userID)).Scan(ctx); err != nil {
+		if err := s.db.ForUpdate(tx.NewSelect().Model(u).Column("u.id", "u.is_admin", "u.is_moderator").Where("u.id = ?", userID)).Scan(ctx); err != nil {
 			return notFoundIfNoRows(err, "user", userID)
 		}
 		before := *u
@@ -159,7 +160,7 @@ func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify fun
 		return auth.Caller{}, err
 	}
 	var of privileges
-	err = selectPrivileges(s.db.read.NewSelect().TableExpr("users AS u")).Where("u.id = ?", userID).Scan(ctx, &of.isAdmin, &of.isModerator, &of.suspended)
+	err = selectPrivileges(s.db.Read.NewSelect().TableExpr("users AS u")).Where("u.id = ?", userID).Scan(ctx, &of.isAdmin, &of.isModerator, &of.suspended)
 	if err != nil {
 		return auth.Caller{}, err
 	}

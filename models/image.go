@@ -12,6 +12,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // An image is either an image file, whose ID is that of the file, or the rendering of a model,
@@ -143,8 +144,8 @@ func (s *Store) changeImage(ctx context.Context, caller auth.Caller, id int64, o
 
 // imageFile returns the ID of the file of an image.
 func (s *Store) imageFile(ctx context.Context, id int64) (fileID int64, err error) {
-	image := s.db.read.NewSelect().Table("files").Column("id").Where("id = ? AND kind = ? AND state = ?", id, Image, Finalized)
-	rendering := s.db.read.NewSelect().Table("files").Column("id").Where("rendering_id = ? AND rendering_id <> 0 AND state = ?", id, Finalized)
+	image := s.db.Read.NewSelect().Table("files").Column("id").Where("id = ? AND kind = ? AND state = ?", id, Image, Finalized)
+	rendering := s.db.Read.NewSelect().Table("files").Column("id").Where("rendering_id = ? AND rendering_id <> 0 AND state = ?", id, Finalized)
 	err = image.UnionAll(rendering).Scan(ctx, &fileID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, notFound("image", id)
@@ -167,7 +168,7 @@ func (db *DB) newFileIDs(ctx context.Context, tx bun.Tx, n int) (ids []int64, er
 	if n == 0 {
 		return nil, nil
 	}
-	if db.Engine == Postgres {
+	if db.Engine == database.Postgres {
 		err = tx.NewRaw("SELECT nextval(pg_get_serial_sequence('files', 'id')) FROM generate_series(1, ?)", n).Scan(ctx, &ids)
 		return ids, err
 	}

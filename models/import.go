@@ -123,7 +123,7 @@ type loader struct {
 // inTx runs fn in a transaction on a connection of its own, which COPY needs. Between transactions
 // others can use the connection, because SQLite has only one for writing.
 func (l *loader) inTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) (err error) {
-	if l.conn, err = l.db.write.Conn(ctx); err != nil {
+	if l.conn, err = l.db.Write.Conn(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.conn.Close()) }()
@@ -142,11 +142,11 @@ type importRow struct {
 
 // begin stores a new import, or reads the progress of an interrupted one.
 func (l *loader) begin(ctx context.Context) error {
-	if err := l.findCategories(ctx, l.db.read); err != nil {
+	if err := l.findCategories(ctx, l.db.Read); err != nil {
 		return err
 	}
 	row := &importRow{Source: l.Source}
-	err := l.db.write.NewSelect().Model(row).WherePK().Scan(ctx)
+	err := l.db.Write.NewSelect().Model(row).WherePK().Scan(ctx)
 	if err == nil {
 		l.done, l.started = row.Done, row.StartedAt
 		return nil
@@ -188,7 +188,7 @@ func categoryOf(th dataset.Thing) string { return strings.ToLower(cmp.Or(th.Subc
 // ImportCheck returns a function that returns an error for what an import would skip or change
 // of a thing.
 func (s *Store) ImportCheck(ctx context.Context) (func(dataset.Thing) error, error) {
-	categories, err := categoriesByName(ctx, s.db.read)
+	categories, err := categoriesByName(ctx, s.db.Read)
 	return func(th dataset.Thing) error {
 		errs := []error{text("name", th.Name, maxName), text("description", th.Description, MaxText)}
 		if strings.TrimSpace(th.Name) == "" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/dataset"
 )
 
@@ -254,7 +255,7 @@ func (l *loader) index(ctx context.Context, tx bun.Tx, ix *index, documents []in
 				}
 			}
 		}
-		if l.db.Engine == Postgres {
+		if l.db.Engine == database.Postgres {
 			rows.add(ix.documents, "id, words", d.id, vector(fields))
 		} else {
 			rows.add(ix.documents, "rowid, name, tags, creator, body", d.id, strings.Join(fields[0], " "), strings.Join(fields[1], " "), strings.Join(fields[2], " "), strings.Join(fields[3], " "))

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // importedTables are the tables that an import fills.
@@ -14,7 +16,7 @@ var importedTables = bun.List([]string{"users", "things", "thing_tags", "files",
 // rows yet, and returns the statements that create them again: creating them once over all rows
 // costs a fraction of updating them row by row. Constraints for unique IDs and names stay.
 func (l *loader) strip(ctx context.Context, tx bun.Tx) ([]string, error) {
-	if l.db.Engine != Postgres || l.Total < 10*importBatch {
+	if l.db.Engine != database.Postgres || l.Total < 10*importBatch {
 		return nil, nil
 	}
 	there, err := tx.NewSelect().Table("things").Count(ctx)
@@ -50,7 +52,7 @@ func (l *loader) finish(ctx context.Context) error {
 		if err := tx.NewSelect().Model(row).WherePK().Scan(ctx); err != nil {
 			return err
 		}
-		if l.db.Engine == Postgres {
+		if l.db.Engine == database.Postgres {
 			for _, statement := range append([]string{"SET LOCAL maintenance_work_mem = '256MB'"}, strings.FieldsFunc(row.Later, func(r rune) bool { return r == '\n' })...) {
 				if _, err := tx.ExecContext(ctx, statement); err != nil {
 					return err
@@ -69,11 +71,11 @@ func (l *loader) finish(ctx context.Context) error {
 	// The planner needs current statistics and, on PostgreSQL, the visibility map for index-only
 	// scans.
 	tidy := []string{"ANALYZE"}
-	if l.db.Engine == Postgres {
+	if l.db.Engine == database.Postgres {
 		tidy = []string{"VACUUM (ANALYZE) things", "VACUUM (ANALYZE) files", "VACUUM (ANALYZE) thing_tags", "VACUUM (ANALYZE) thing_documents", "VACUUM (ANALYZE) vocabulary", "VACUUM (ANALYZE) users", "VACUUM (ANALYZE) tags"}
 	}
 	for _, statement := range tidy {
-		if _, err := l.db.write.ExecContext(ctx, statement); err != nil {
+		if _, err := l.db.Write.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}
@@ -82,7 +84,7 @@ func (l *loader) finish(ctx context.Context) error {
 
 // settle advances the ID sequences past the imported IDs, and updates counts.
 func (l *loader) settle(ctx context.Context, tx bun.Tx) error {
-	if l.db.Engine == Postgres {
+	if l.db.Engine == database.Postgres {
 		for _, table := range []string{"things", "files"} {
 			_, err := tx.ExecContext(ctx, "SELECT setval(pg_get_serial_sequence('"+table+"', 'id'), greatest((SELECT max(id) FROM "+table+"), pg_sequence_last_value(pg_get_serial_sequence('"+table+"', 'id')::regclass)))")
 			if err != nil {

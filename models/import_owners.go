@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/dataset"
 )
 
@@ -70,7 +71,7 @@ func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[
 // newIDs returns IDs that no row of a table has or had.
 func (l *loader) newIDs(ctx context.Context, tx bun.Tx, table string, n int) (ids []int64, err error) {
 	next := "SELECT nextval(pg_get_serial_sequence(?0, 'id')) FROM generate_series(1, ?1)"
-	if l.db.Engine == SQLite {
+	if l.db.Engine == database.SQLite {
 		next = "WITH RECURSIVE n (id) AS (SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?0), 0) + 1 UNION ALL SELECT id + 1 FROM n) SELECT id FROM n LIMIT ?1"
 	}
 	err = tx.NewRaw(next, table, n).Scan(ctx, &ids)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // rows collects rows of several tables, which are written together: by COPY on PostgreSQL, by
@@ -39,8 +41,8 @@ func (r *rows) add(table, columns string, values ...any) {
 		r.tables[table] = t
 		r.order = append(r.order, table)
 	}
-	if r.db.Engine == SQLite {
-		t.values = append(t.values, bun.Safe("("+r.db.write.NewRaw("?", bun.List(values)).String()+")"))
+	if r.db.Engine == database.SQLite {
+		t.values = append(t.values, bun.Safe("("+r.db.Write.NewRaw("?", bun.List(values)).String()+")"))
 		return
 	}
 	for i, v := range values {
@@ -67,7 +69,7 @@ var copyEscapes = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `
 func (r *rows) write(ctx context.Context, tx bun.Tx) error {
 	for _, name := range r.order {
 		t := r.tables[name]
-		if r.db.Engine == SQLite {
+		if r.db.Engine == database.SQLite {
 			for some := range slices.Chunk(t.values, 500) {
 				if _, err := tx.NewRaw("INSERT INTO ? (?) VALUES ?", bun.Safe(name), bun.Safe(t.columns), bun.List(some)).Exec(ctx); err != nil {
 					return fmt.Errorf("%s: %w", name, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 type like struct {
@@ -23,7 +24,7 @@ type like struct {
 // Like records that the caller likes a thing, a make or a collection of another user. Liking it
 // again changes nothing.
 func (s *Store) Like(ctx context.Context, caller auth.Caller, target Target) error {
-	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		owner, err := s.holdLikeable(ctx, tx, caller, target)
 		if err != nil {
 			return err
@@ -36,7 +37,7 @@ func (s *Store) Like(ctx context.Context, caller auth.Caller, target Target) err
 // ToggleLike takes the caller's like back where there is one and adds one where there is none. It
 // returns whether the caller likes the target now.
 func (s *Store) ToggleLike(ctx context.Context, caller auth.Caller, target Target) (liked bool, err error) {
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		owner, err := s.holdLikeable(ctx, tx, caller, target)
 		if err != nil {
 			return err
@@ -87,7 +88,7 @@ func removeLike(ctx context.Context, tx bun.Tx, userID int64, target Target) (re
 // Unlike takes it back, also of a target that is hidden from the caller by now. Where there was no
 // like nothing changes.
 func (s *Store) Unlike(ctx context.Context, caller auth.Caller, target Target) error {
-	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		_, hidden := s.holdLikeable(ctx, tx, caller, target)
 		if hidden != nil && CodeOf(hidden) != Forbidden {
 			return hidden
@@ -123,8 +124,8 @@ func deleteLikes(ctx context.Context, tx bun.Tx, target Target) error {
 // LikedBy returns which of some things, or makes, a user likes.
 func (s *Store) LikedBy(ctx context.Context, userID int64, on TargetType, ids []int64) (map[int64]bool, error) {
 	var liked []int64
-	err := s.db.forIDs(ctx, "liked by, "+string(on), ids, &liked, func(among, user schema.QueryAppender) *bun.SelectQuery {
-		return s.db.read.NewSelect().Model((*like)(nil)).Column("l.target_id").Where("l.target_id ? AND l.user_id = ? AND l.target_type = ?", among, user, on)
+	err := s.db.ForIDs(ctx, "liked by, "+string(on), ids, &liked, func(among, user schema.QueryAppender) *bun.SelectQuery {
+		return s.db.Read.NewSelect().Model((*like)(nil)).Column("l.target_id").Where("l.target_id ? AND l.user_id = ? AND l.target_type = ?", among, user, on)
 	}, userID)
 	return setOf(liked), err
 }
@@ -140,15 +141,15 @@ func setOf(ids []int64) map[int64]bool {
 
 // Likers lists who likes things, or makes, the latest first.
 func (s *Store) Likers(on TargetType) List {
-	return List{db: s.db, by: order{key: "l.created_at", time: true, id: "l.id", node: "l.user_id"}, rows: func(id int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("likes AS l").Where("l.target_type = ? AND l.target_id = ?", on, id)
+	return List{DB: s.db.DB, By: database.Order{Key: "l.created_at", Time: true, ID: "l.id", Node: "l.user_id"}, Rows: func(id int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("likes AS l").Where("l.target_type = ? AND l.target_id = ?", on, id)
 	}}
 }
 
 // LikedThings lists the published things that users like, the latest liked first.
 func (s *Store) LikedThings() List {
-	return List{db: s.db, by: order{id: "l.id", node: "l.target_id"}, rows: func(userID int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("likes AS l").Join("JOIN things AS t ON t.id = l.target_id AND t.state = 'published'").
+	return List{DB: s.db.DB, By: database.Order{ID: "l.id", Node: "l.target_id"}, Rows: func(userID int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("likes AS l").Join("JOIN things AS t ON t.id = l.target_id AND t.state = 'published'").
 			Where("l.user_id = ? AND l.target_type = ?", userID, OnThing)
 	}}
 }

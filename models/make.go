@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // Make is a user's print of a thing.
@@ -63,7 +64,7 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 		return nil, nil, err
 	}
 	var picture *StagedUpload
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if n.PictureName != nil {
 			if err := s.claim(ctx, tx, caller.UserID, claim{pending: 1}); err != nil {
 				return err
@@ -122,7 +123,7 @@ func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 // them out.
 func (s *Store) countMakesOf(ctx context.Context, tx bun.Tx, thingID, by int64) error {
 	var makes []Make
-	err := s.db.forUpdate(tx.NewSelect().Model(&makes).Column("m.id", "m.owner_id", "m.state").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx)
+	err := s.db.ForUpdate(tx.NewSelect().Model(&makes).Column("m.id", "m.owner_id", "m.state").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx)
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (m *Make) countPublished(ctx context.Context, tx bun.Tx, by int64) error {
 
 func (s *Store) lockMake(ctx context.Context, tx bun.Tx, id int64) (*Make, error) {
 	m := new(Make)
-	err := s.db.forUpdate(tx.NewSelect().Model(m).Where("m.id = ?", id)).Scan(ctx)
+	err := s.db.ForUpdate(tx.NewSelect().Model(m).Where("m.id = ?", id)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, notFound("make", id)
 	}
@@ -177,7 +178,7 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 	if err := s.renderTo(ctx, &html, MakeDescription, c.Description); err != nil {
 		return nil, err
 	}
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		m, err := s.lockMake(ctx, tx, c.ID)
 		if err != nil {
 			return err
@@ -205,7 +206,7 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 // files, likes and comments. The bytes go with the next collection of garbage, where nothing else
 // names them.
 func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64) error {
-	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		m, err := s.lockMake(ctx, tx, id)
 		if err != nil {
 			return err
@@ -266,33 +267,33 @@ func (m *Make) Allows(caller auth.Caller) error {
 // MakesByID returns the makes of those ids, for a caller who may see what refers to them.
 func (s *Store) MakesByID(ctx context.Context, ids []int64) (map[int64]*Make, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Make) *bun.SelectQuery {
-		return pendingCounts(s.db.read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "makes", "m")
+		return pendingCounts(s.db.Read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "makes", "m")
 	}, "m.id", func(m *Make) int64 { return m.ID })
 }
 
 // makes selects the makes that everyone may see.
 func (s *Store) makes() *bun.SelectQuery {
-	return s.db.read.NewSelect().TableExpr("makes AS m").Where("m.state = 'published'").
+	return s.db.Read.NewSelect().TableExpr("makes AS m").Where("m.state = 'published'").
 		Where("m.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = m.thing_id AND t.state = 'published')")
 }
 
 // Makes lists the published makes, the latest first.
 func (s *Store) Makes() List {
-	return List{db: s.db, by: order{id: "m.id"}, rows: func(int64) *bun.SelectQuery { return s.makes() }}
+	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: func(int64) *bun.SelectQuery { return s.makes() }}
 }
 
 // MakesOfThings lists the published makes of things that the caller may see, the latest first.
 func (s *Store) MakesOfThings() List {
-	return List{db: s.db, by: order{id: "m.id"}, rows: func(thingID int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("makes AS m").Where("m.state = 'published' AND m.thing_id = ?", thingID)
+	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: func(thingID int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("makes AS m").Where("m.state = 'published' AND m.thing_id = ?", thingID)
 	}}
 }
 
 // MakesOfUsers lists the makes of users, the latest first; drafts for the user alone.
 func (s *Store) MakesOfUsers(caller auth.Caller) List {
-	return List{db: s.db, by: order{id: "m.id"}, rows: func(userID int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: func(userID int64) *bun.SelectQuery {
 		if userID == caller.UserID {
-			return s.db.read.NewSelect().TableExpr("makes AS m").Where("m.owner_id = ?", userID)
+			return s.db.Read.NewSelect().TableExpr("makes AS m").Where("m.owner_id = ?", userID)
 		}
 		return s.makes().Where("m.owner_id = ?", userID)
 	}}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 //go:embed migrations
@@ -27,16 +29,16 @@ func (db *DB) Pending(ctx context.Context) (names []string, err error) {
 		return nil, err
 	}
 	recorded := "SELECT to_regclass('schema_migrations') IS NOT NULL"
-	if db.Engine == SQLite {
+	if db.Engine == database.SQLite {
 		recorded = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations')"
 	}
 	var any bool
-	if err := db.read.NewRaw(recorded).Scan(ctx, &any); err != nil {
+	if err := db.Read.NewRaw(recorded).Scan(ctx, &any); err != nil {
 		return nil, fmt.Errorf("pending migrations: %w", err)
 	}
 	var last int
 	if any {
-		if err := db.read.NewSelect().Table("schema_migrations").ColumnExpr("coalesce(max(number), 0)").Scan(ctx, &last); err != nil {
+		if err := db.Read.NewSelect().Table("schema_migrations").ColumnExpr("coalesce(max(number), 0)").Scan(ctx, &last); err != nil {
 			return nil, fmt.Errorf("pending migrations: %w", err)
 		}
 	}
@@ -77,9 +79,9 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 		"0002_catalogue": slugTags, // the engines differ in what the lower case of a letter is
 		"0003_search":    func(ctx context.Context, tx bun.Tx) error { return db.indexAll(ctx, tx) },
 	}
-	err = db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		applied = nil
-		if db.Engine == Postgres {
+		if db.Engine == database.Postgres {
 			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", migrationLock); err != nil {
 				return err
 			}

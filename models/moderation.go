@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // Action is a decision of a moderator.
@@ -69,12 +70,12 @@ func (s *Store) ModerationLog(caller auth.Caller) (List, error) {
 	if !caller.Staff() {
 		return List{}, fail(Forbidden, "requires a moderator or an administrator")
 	}
-	return List{db: s.db, by: order{id: "ml.id"}, rows: func(int64) *bun.SelectQuery { return s.db.read.NewSelect().TableExpr("moderation_log AS ml") }}, nil
+	return List{DB: s.db.DB, By: database.Order{ID: "ml.id"}, Rows: func(int64) *bun.SelectQuery { return s.db.Read.NewSelect().TableExpr("moderation_log AS ml") }}, nil
 }
 
 // ModerationEntriesByID returns the decisions of those ids, for moderators and administrators.
 func (s *Store) ModerationEntriesByID(ctx context.Context, ids []int64) (map[int64]*ModerationEntry, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*ModerationEntry) *bun.SelectQuery { return s.db.read.NewSelect().Model(rows) }, "ml.id", func(e *ModerationEntry) int64 { return e.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*ModerationEntry) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "ml.id", func(e *ModerationEntry) int64 { return e.ID })
 }
 
 // checkDecision checks that the caller is of moderators and administrators and says why.
@@ -98,9 +99,9 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u := new(User)
-		if err := s.db.forUpdate(tx.NewSelect().Model(u).Where("u.id = ?", found.ID)).Scan(ctx); err != nil {
+		if err := s.db.ForUpdate(tx.NewSelect().Model(u).Where("u.id = ?", found.ID)).Scan(ctx); err != nil {
 			return notFoundIfNoRows(err, "user", found.ID)
 		}
 		switch {

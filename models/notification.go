@@ -7,6 +7,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // NotificationKind is what a notification reports.
@@ -112,8 +113,8 @@ func (s *Store) Notifications(caller auth.Caller, userID int64, filter Notificat
 	if userID != caller.UserID {
 		return List{}, fail(Forbidden, "notifications are shown to their user alone")
 	}
-	return List{db: s.db, by: order{id: "n.id"}, rows: func(userID int64) *bun.SelectQuery {
-		q := s.db.read.NewSelect().TableExpr("notifications AS n").Where("n.user_id = ?", userID)
+	return List{DB: s.db.DB, By: database.Order{ID: "n.id"}, Rows: func(userID int64) *bun.SelectQuery {
+		q := s.db.Read.NewSelect().TableExpr("notifications AS n").Where("n.user_id = ?", userID)
 		if filter.UnreadOnly {
 			q = q.Where("n.read_at IS NULL")
 		}
@@ -127,7 +128,7 @@ func (s *Store) Notifications(caller auth.Caller, userID int64, filter Notificat
 // NotificationsByID returns the notifications of those ids, for a caller who may see what refers to
 // them.
 func (s *Store) NotificationsByID(ctx context.Context, ids []int64) (map[int64]*Notification, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Notification) *bun.SelectQuery { return s.db.read.NewSelect().Model(rows) },
+	return byID(ctx, s.db, ids, func(rows *[]*Notification) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) },
 		"n.id", func(n *Notification) int64 { return n.ID })
 }
 
@@ -145,7 +146,7 @@ func (s *Store) Notification(ctx context.Context, caller auth.Caller, id int64) 
 
 // UnreadNotifications counts the unread notifications of the caller.
 func (s *Store) UnreadNotifications(ctx context.Context, caller auth.Caller) (int64, error) {
-	return s.db.write.NewSelect().Model((*Notification)(nil)).Where("n.user_id = ? AND n.read_at IS NULL", caller.UserID).Count(ctx)
+	return s.db.Write.NewSelect().Model((*Notification)(nil)).Where("n.user_id = ? AND n.read_at IS NULL", caller.UserID).Count(ctx)
 }
 
 // MarkNotificationsRead marks notifications of the caller as read, all of them where ids is nil.
@@ -154,7 +155,7 @@ func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, i
 	if len(ids) > maxNotifications {
 		return tooMany("ids", len(ids), maxNotifications)
 	}
-	q := s.db.write.NewUpdate().Model((*Notification)(nil)).Set("read_at = ?", now()).Where("user_id = ? AND read_at IS NULL", caller.UserID)
+	q := s.db.Write.NewUpdate().Model((*Notification)(nil)).Set("read_at = ?", now()).Where("user_id = ? AND read_at IS NULL", caller.UserID)
 	if ids != nil {
 		q = q.Where("id IN (?)", bun.List(ids))
 	}
@@ -164,7 +165,7 @@ func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, i
 
 // DeleteNotification removes a notification of the caller. Another user's is NotFound.
 func (s *Store) DeleteNotification(ctx context.Context, caller auth.Caller, id int64) error {
-	done, err := s.db.write.NewDelete().Model((*Notification)(nil)).Where("id = ? AND user_id = ?", id, caller.UserID).Exec(ctx)
+	done, err := s.db.Write.NewDelete().Model((*Notification)(nil)).Where("id = ? AND user_id = ?", id, caller.UserID).Exec(ctx)
 	if err != nil {
 		return err
 	}
@@ -177,10 +178,10 @@ func (s *Store) DeleteNotification(ctx context.Context, caller auth.Caller, id i
 // expireNotifications removes notifications past their time, and the oldest of users who have too
 // many.
 func (s *Store) expireNotifications(ctx context.Context) error {
-	if _, err := s.db.write.NewDelete().Model((*Notification)(nil)).Where("created_at < ?", now().Add(-notificationTTL)).Exec(ctx); err != nil {
+	if _, err := s.db.Write.NewDelete().Model((*Notification)(nil)).Where("created_at < ?", now().Add(-notificationTTL)).Exec(ctx); err != nil {
 		return err
 	}
-	_, err := s.db.write.NewRaw("DELETE FROM notifications WHERE id IN (SELECT id FROM "+
+	_, err := s.db.Write.NewRaw("DELETE FROM notifications WHERE id IN (SELECT id FROM "+
 		"(SELECT id, row_number() OVER (PARTITION BY user_id ORDER BY id DESC) AS place FROM notifications "+
 		"WHERE user_id IN (SELECT user_id FROM notifications GROUP BY user_id HAVING count(*) > ?0)) AS n WHERE place > ?0)", maxNotifications).Exec(ctx)
 	return err

@@ -36,7 +36,7 @@ func (a Admin) SetPassword(ctx context.Context, username, text string) error {
 	if err != nil {
 		return err
 	}
-	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		row := &password{UserID: u.ID, Hash: hash, ChangedAt: now()}
 		_, err := tx.NewInsert().Model(row).On("CONFLICT (user_id) DO UPDATE").Set("hash = EXCLUDED.hash").Set("changed_at = EXCLUDED.changed_at").Exec(ctx)
 		return errors.Join(err, endSessions(ctx, tx, u.ID))
@@ -54,7 +54,7 @@ func (s *Store) CheckPassword(ctx context.Context, username, text string) (userI
 	if len(text) > auth.MaxPassword {
 		text = ""
 	}
-	err = s.db.read.NewSelect().Model(row).Join("JOIN users AS u ON u.id = pw.user_id").Where("lower(u.username) = lower(?)", username).Scan(ctx)
+	err = s.db.Read.NewSelect().Model(row).Join("JOIN users AS u ON u.id = pw.user_id").Where("lower(u.username) = lower(?)", username).Scan(ctx)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, err
 	}

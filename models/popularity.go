@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // The popularity of a thing is the sum of the points of users' actions on it. Points are halved
@@ -68,7 +70,7 @@ func (d PopularityDay) Points() float64 {
 
 // Popularity returns the actions that make up the popularity of things, the latest day first.
 func (s *Store) Popularity(ctx context.Context, thingIDs []int64) (map[int64][]PopularityDay, error) {
-	return s.db.popularity(ctx, s.db.read, thingIDs)
+	return s.db.popularity(ctx, s.db.Read, thingIDs)
 }
 
 // popularity returns the days that count for things, the latest first.
@@ -108,7 +110,7 @@ func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map
 		return nil, nil
 	}
 	day := func(column string) bun.Safe {
-		if db.Engine == Postgres {
+		if db.Engine == database.Postgres {
 			return bun.Safe("to_char(" + column + ", 'YYYY-MM-DD')")
 		}
 		return bun.Safe("substr(" + column + ", 1, 10)")

@@ -68,19 +68,19 @@ func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err e
 	at, full := now(), s.making.full(s.options.PreviewWorkers)
 	lost := at.Add(-previewLost)
 	// A read comes first, because on SQLite it does not wait for the writer.
-	ready, err := s.db.read.NewSelect().Table("previews").Where(claimable, at, lost).Where("owner_id NOT IN (?)", bun.List(full)).Exists(ctx)
+	ready, err := s.db.Read.NewSelect().Table("previews").Where(claimable, at, lost).Where("owner_id NOT IN (?)", bun.List(full)).Exists(ctx)
 	if err != nil || !ready {
 		return nil, nil, err
 	}
-	oldest := s.db.write.NewSelect().Table("previews").ColumnExpr("owner_id, min(id) AS id").
+	oldest := s.db.Write.NewSelect().Table("previews").ColumnExpr("owner_id, min(id) AS id").
 		Where(claimable, at, lost).Where("owner_id NOT IN (?)", bun.List(full)).GroupExpr("owner_id")
-	took := s.db.write.NewSelect().TableExpr("previews AS r").ColumnExpr("coalesce(sum(r.took_ms), 0)").
+	took := s.db.Write.NewSelect().TableExpr("previews AS r").ColumnExpr("coalesce(sum(r.took_ms), 0)").
 		Where("r.owner_id = o.owner_id AND r.begun_at > ?", at.Add(-previewShare))
-	next := s.db.write.NewSelect().TableExpr("(?) AS o", oldest).ColumnExpr("o.id").OrderExpr("(?), o.id", took).Limit(1)
+	next := s.db.Write.NewSelect().TableExpr("(?) AS o", oldest).ColumnExpr("o.id").OrderExpr("(?), o.id", took).Limit(1)
 	var rows []*Preview
 	// The conditions are repeated: if two nodes choose the same preview, PostgreSQL evaluates them
 	// again for the second one.
-	err = s.db.write.NewUpdate().Model(&rows).Set("state = ?", PreviewRunning).Set("attempts = attempts + 1").Set("stage = ''").Set("progress = 0").
+	err = s.db.Write.NewUpdate().Model(&rows).Set("state = ?", PreviewRunning).Set("attempts = attempts + 1").Set("stage = ''").Set("progress = 0").
 		Set("error = ''").Set("version = ?", preview.Version).Set("beat_at = ?", at).Set("begun_at = ?", at).Set("took_ms = 0").
 		Where("id = (?)", next).Where(claimable, at, lost).
 		Returning("id, sha256, subject, version, state, owner_id, attempts, begun_at, beat_at").Scan(ctx)
@@ -109,7 +109,7 @@ func (s *Store) beat(ctx context.Context, p *Preview) (at func(stage string, pro
 			case <-tick.C:
 			}
 			mu.Lock()
-			q := s.db.write.NewUpdate().Model(p).Set("stage = ?", stage).Set("progress = ?", progress)
+			q := s.db.Write.NewUpdate().Model(p).Set("stage = ?", stage).Set("progress = ?", progress)
 			mu.Unlock()
 			at := now()
 			// An error is ignored: the next heartbeat follows.
@@ -163,7 +163,7 @@ func (s *Store) releasePreview(ctx context.Context, p *Preview) error {
 }
 
 func (s *Store) endPreview(ctx context.Context, p *Preview, set func(q *bun.UpdateQuery, at time.Time)) error {
-	return s.db.inTx(context.WithoutCancel(ctx), func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(context.WithoutCancel(ctx), func(ctx context.Context, tx bun.Tx) error {
 		at := now()
 		q := tx.NewUpdate().Model(p).Set("stage = ''").Set("progress = 0").Set("took_ms = ?", p.took(at))
 		set(q, at)

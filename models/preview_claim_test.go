@@ -44,7 +44,7 @@ func TestHonestFilesPassBombs(t *testing.T) {
 		ctx := t.Context()
 		exec := func(query string, args ...any) {
 			t.Helper()
-			if _, err := s.db.write.NewRaw(query, args...).Exec(ctx); err != nil {
+			if _, err := s.db.Write.NewRaw(query, args...).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}

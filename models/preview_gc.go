@@ -22,13 +22,13 @@ func (s *Store) collectPreviews(ctx context.Context, cutoff time.Time, dryRun bo
 	}
 	for last := int64(0); !dryRun; {
 		var rows []*Preview
-		err := unused(s.db.write.NewSelect().Model(&rows).Column("p.id", "p.sha256")).Where("p.id > ?", last).Order("p.id").Limit(objectsAtOnce).Scan(ctx)
+		err := unused(s.db.Write.NewSelect().Model(&rows).Column("p.id", "p.sha256")).Where("p.id > ?", last).Order("p.id").Limit(objectsAtOnce).Scan(ctx)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
 		for _, p := range rows {
 			last = p.ID
-			err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 				if err := holdContent(ctx, tx, p.SHA256); err != nil {
 					return err
 				}
@@ -61,7 +61,7 @@ func (s *Store) namedDerived(ctx context.Context, objects []bucket.Object) (map[
 		}
 	}
 	var rows []*Preview
-	if err := s.db.write.NewSelect().Model(&rows).Column("p.id", "p.sha256", "p.subject", "p.version").Where("p.sha256 IN (?)", bun.List(contents)).Scan(ctx); err != nil {
+	if err := s.db.Write.NewSelect().Model(&rows).Column("p.id", "p.sha256", "p.subject", "p.version").Where("p.sha256 IN (?)", bun.List(contents)).Scan(ctx); err != nil {
 		return nil, err
 	}
 	prefixes := make(map[string][]string, len(rows))
@@ -79,7 +79,7 @@ func (s *Store) namedDerived(ctx context.Context, objects []bucket.Object) (map[
 
 // checkPreviews reports the missing parts of finished previews.
 func (s *Store) checkPreviews(ctx context.Context, report func(string)) error {
-	return eachPreview(ctx, s.db.write, func(q *bun.SelectQuery) { q.Where("p.state = ?", PreviewDone) }, func(p *Preview) error {
+	return eachPreview(ctx, s.db.Write, func(q *bun.SelectQuery) { q.Where("p.state = ?", PreviewDone) }, func(p *Preview) error {
 		key, err := s.missingPart(ctx, p)
 		if key != "" && err == nil {
 			report(fmt.Sprintf("preview %d: object %s is missing (meshyard derive --again missing makes it)", p.ID, key))

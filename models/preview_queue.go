@@ -17,15 +17,15 @@ type PreviewQueue struct {
 func (s *Store) PreviewQueue(ctx context.Context) (PreviewQueue, error) {
 	var q PreviewQueue
 	var first sql.NullTime
-	err := s.db.read.NewSelect().Model((*Preview)(nil)).ColumnExpr("count(*)").Where("p.state = ?", PreviewRunning).Scan(ctx, &q.Running)
+	err := s.db.Read.NewSelect().Model((*Preview)(nil)).ColumnExpr("count(*)").Where("p.state = ?", PreviewRunning).Scan(ctx, &q.Running)
 	if err != nil {
 		return q, err
 	}
-	err = s.db.read.NewSelect().Model((*Preview)(nil)).ColumnExpr("count(*)").Where("p.state = ?", PreviewWaiting).Scan(ctx, &q.Waiting)
+	err = s.db.Read.NewSelect().Model((*Preview)(nil)).ColumnExpr("count(*)").Where("p.state = ?", PreviewWaiting).Scan(ctx, &q.Waiting)
 	if err != nil || q.Waiting == 0 {
 		return q, err
 	}
-	err = s.db.read.NewSelect().Model((*Preview)(nil)).Column("beat_at").Where("p.state = ?", PreviewWaiting).Order("beat_at").Limit(1).Scan(ctx, &first)
+	err = s.db.Read.NewSelect().Model((*Preview)(nil)).Column("beat_at").Where("p.state = ?", PreviewWaiting).Order("beat_at").Limit(1).Scan(ctx, &first)
 	if first.Valid {
 		q.Oldest = max(0, now().Sub(first.Time))
 	}

@@ -27,7 +27,7 @@ func (s *Store) WantPreviews(ctx context.Context, again Again) (wanted int, err 
 	if err != nil {
 		return wanted, err
 	}
-	err = eachPreview(ctx, s.db.write, again.where, func(p *Preview) error {
+	err = eachPreview(ctx, s.db.Write, again.where, func(p *Preview) error {
 		if again == AgainMissing && p.Version == preview.Version {
 			if key, err := s.missingPart(ctx, p); key == "" || err != nil {
 				return err
@@ -59,7 +59,7 @@ func (again Again) where(q *bun.SelectQuery) {
 // remake schedules a preview again, unless its state has changed since p was read, and reports
 // whether it did.
 func (s *Store) remake(ctx context.Context, p *Preview) (bool, error) {
-	updated, err := s.db.write.NewUpdate().Model((*Preview)(nil)).
+	updated, err := s.db.Write.NewUpdate().Model((*Preview)(nil)).
 		Set("state = ?, version = ?, attempts = 0, error = '', progress = 0, beat_at = ?", PreviewWaiting, preview.Version, now()).
 		Where("id = ? AND state = ? AND attempts = ?", p.ID, p.State, p.Attempts).Exec(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Store) RemakeDerived(ctx context.Context, fileID int64, tag string) err
 func (s *Store) wantFirstPreviews(ctx context.Context) (wanted int, err error) {
 	for last := int64(0); ; {
 		var rows []*File
-		err := s.db.write.NewSelect().Model(&rows).Column("f.id", "f.name", "f.content_type", "f.sha256", "f.owner_id").
+		err := s.db.Write.NewSelect().Model(&rows).Column("f.id", "f.name", "f.content_type", "f.sha256", "f.owner_id").
 			Where("f.id > ? AND f.state = ? AND f.preview_id = 0 AND f.sha256 <> ''", last, Finalized).Order("f.id").Limit(objectsAtOnce).Scan(ctx)
 		if err != nil {
 			return wanted, err
@@ -113,7 +113,7 @@ func (s *Store) wantFirstPreviews(ctx context.Context) (wanted int, err error) {
 			if preview.SubjectOf(f.Name, f.ContentType) == "" {
 				continue
 			}
-			err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 				if err := holdContent(ctx, tx, f.SHA256); err != nil {
 					return err
 				}

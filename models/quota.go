@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // Quotas are the limits of one user who is not a moderator or an administrator. 0 means no limit.
@@ -52,7 +53,7 @@ func (u *Usage) bound(quota int64) *int64 {
 
 // Usage returns the usage of the caller.
 func (s *Store) Usage(ctx context.Context, caller auth.Caller) (*Usage, error) {
-	return s.usageOf(ctx, s.db.read, caller.UserID, Quotas{1, 1, 1})
+	return s.usageOf(ctx, s.db.Read, caller.UserID, Quotas{1, 1, 1})
 }
 
 // usageOf returns the usage of a user, only for the quotas in wanted that are not 0.
@@ -112,7 +113,7 @@ func (s *Store) claim(ctx context.Context, tx bun.Tx, userID int64, c claim) err
 // lockUsage locks the usage of a user until tx ends. It precedes all other locks, to avoid
 // deadlocks.
 func (s *Store) lockUsage(ctx context.Context, tx bun.Tx, userID int64) error {
-	if s.db.Engine != Postgres || s.options.Quotas == (Quotas{}) {
+	if s.db.Engine != database.Postgres || s.options.Quotas == (Quotas{}) {
 		return nil
 	}
 	_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", quotaLock+userID)
@@ -126,7 +127,7 @@ func (s *Store) room(ctx context.Context, userID int64, pending int64) (*room, e
 	if wanted == (Quotas{}) {
 		return &room{left: math.MaxInt64}, nil
 	}
-	u, err := s.usageOf(ctx, s.db.read, userID, wanted)
+	u, err := s.usageOf(ctx, s.db.Read, userID, wanted)
 	switch {
 	case err != nil:
 		return nil, err

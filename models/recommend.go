@@ -7,6 +7,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 // tagsOfInterest selects the tags of the things that a user likes or made themselves, the most
 // frequent first.
 func (s *Store) tagsOfInterest(userID int64) *bun.SelectQuery {
-	return s.db.read.NewSelect().TableExpr("thing_tags AS tt").Column("tt.tag_id").
+	return s.db.Read.NewSelect().TableExpr("thing_tags AS tt").Column("tt.tag_id").
 		Where("tt.thing_id IN (SELECT * FROM (SELECT target_id FROM likes WHERE user_id = ?0 AND target_type = 'thing' ORDER BY id DESC LIMIT ?1) AS liked "+
 			"UNION SELECT * FROM (SELECT id FROM things WHERE owner_id = ?0 ORDER BY id DESC LIMIT ?1) AS own)", userID, recommendingThings).
 		Group("tt.tag_id").OrderExpr("count(*) DESC, tt.tag_id").Limit(recommendingTags)
@@ -38,14 +39,14 @@ func (s *Store) RecommendedThings(ctx context.Context, caller auth.Caller, userI
 	if err := s.tagsOfInterest(userID).Scan(ctx, &tags); err != nil {
 		return List{}, err
 	}
-	return List{db: s.db, by: order{key: "t.popularity", id: "t.id"}, rows: func(userID int64) *bun.SelectQuery {
-		q := s.db.read.NewSelect().TableExpr("things AS t").Where("t.state = 'published' AND t.owner_id <> ?", userID).
+	return List{DB: s.db.DB, By: database.Order{Key: "t.popularity", ID: "t.id"}, Rows: func(userID int64) *bun.SelectQuery {
+		q := s.db.Read.NewSelect().TableExpr("things AS t").Where("t.state = 'published' AND t.owner_id <> ?", userID).
 			Where("NOT EXISTS (SELECT 1 FROM likes AS l WHERE l.user_id = ? AND l.target_type = 'thing' AND l.target_id = t.id)", userID)
 		if len(tags) > 0 {
 			q = q.Where("EXISTS (SELECT 1 FROM thing_tags AS tt WHERE tt.thing_id = t.id AND tt.tag_id IN (?))", bun.List(tags))
 		}
 		return q
-	}}.Bounded(), nil
+	}}.Bounded(MaxFound), nil
 }
 
 // RecommendedTags returns the tags of the things that the caller likes or made themselves, the most
@@ -72,7 +73,7 @@ func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, userID 
 // at a random id, so a thing after a gap of deleted ids is chosen more often.
 func (s *Store) RandomThings(ctx context.Context, n int) ([]*Thing, error) {
 	var bounds struct{ Least, Most int64 }
-	err := s.db.read.NewSelect().TableExpr("things").ColumnExpr("coalesce(min(id), 0) AS least, coalesce(max(id), 0) AS most").
+	err := s.db.Read.NewSelect().TableExpr("things").ColumnExpr("coalesce(min(id), 0) AS least, coalesce(max(id), 0) AS most").
 		Where("state = ?", Published).Scan(ctx, &bounds)
 	if err != nil || bounds.Most == 0 {
 		return []*Thing{}, err
@@ -83,10 +84,10 @@ func (s *Store) RandomThings(ctx context.Context, n int) ([]*Thing, error) {
 	for i := range starts {
 		starts[i] = bun.Tuple([]int64{bounds.Least + rand.Int64N(bounds.Most-bounds.Least+1)})
 	}
-	first := s.db.read.NewSelect().TableExpr("things").Column("id").Where("state = ? AND id >= v.column1", Published).OrderExpr("id").Limit(1)
-	picks := s.db.read.NewSelect().TableExpr("(VALUES ?) AS v", bun.List(starts)).ColumnExpr("(?) AS id", first)
+	first := s.db.Read.NewSelect().TableExpr("things").Column("id").Where("state = ? AND id >= v.column1", Published).OrderExpr("id").Limit(1)
+	picks := s.db.Read.NewSelect().TableExpr("(VALUES ?) AS v", bun.List(starts)).ColumnExpr("(?) AS id", first)
 	var ids []int64
-	if err := s.db.read.NewSelect().TableExpr("(?) AS p", picks).Column("p.id").Where("p.id IS NOT NULL").Scan(ctx, &ids); err != nil {
+	if err := s.db.Read.NewSelect().TableExpr("(?) AS p", picks).Column("p.id").Where("p.id IS NOT NULL").Scan(ctx, &ids); err != nil {
 		return nil, err
 	}
 	found, err := s.ThingsByID(ctx, ids)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // counted defines how each count is computed from rows. o is the row of the object.
@@ -44,7 +46,7 @@ func imported(column string) string {
 // many changed. Other writers wait. It is for maintenance, and after rows were written by other
 // means.
 func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		changed, err = s.db.recount(ctx, tx)
 		return err
 	})
@@ -80,7 +82,7 @@ func (db *DB) recount(ctx context.Context, tx bun.Tx) (changed int64, err error)
 
 // lockCounts prevents changes of counts until tx ends.
 func (db *DB) lockCounts(ctx context.Context, tx bun.Tx) error {
-	if db.Engine != Postgres {
+	if db.Engine != database.Postgres {
 		return nil
 	}
 	_, err := tx.ExecContext(ctx, "LOCK TABLE count_changes IN SHARE ROW EXCLUSIVE MODE")

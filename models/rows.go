@@ -4,10 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"reflect"
-	"strconv"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 )
@@ -15,7 +12,7 @@ import (
 // byID reads the rows whose column is one of ids, in one statement, keyed by id.
 func byID[T any](ctx context.Context, db *DB, ids []int64, q func(rows *[]*T) *bun.SelectQuery, column string, id func(*T) int64) (map[int64]*T, error) {
 	var rows []*T
-	err := db.forIDs(ctx, column, ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+	err := db.ForIDs(ctx, column, ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
 		return q(&rows).Where("? ?", bun.Safe(column), among)
 	})
 	found := make(map[int64]*T, len(rows))
@@ -23,46 +20,6 @@ func byID[T any](ctx context.Context, db *DB, ids []int64, q func(rows *[]*T) *b
 		found[id(row)] = row
 	}
 	return found, err
-}
-
-// forIDs runs a query about the rows of some ids, and of one more number where that is given. query
-// writes it: among is the condition that a column is one of the ids, and also the number. name
-// identifies the query.
-//
-// PostgreSQL takes longer to plan such statements than to run them, so there they are prepared,
-// once a connection, which Bun cannot do: pgx does it, asked for these. A statement that is
-// prepared must name its columns, or it would break on a running server when a migration adds one.
-func (db *DB) forIDs(ctx context.Context, name string, ids []int64, dest any, query func(among, also schema.QueryAppender) *bun.SelectQuery, also ...int64) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	if db.Engine != Postgres {
-		number := bun.Safe("")
-		if len(also) > 0 {
-			number = bun.Safe(strconv.FormatInt(also[0], 10))
-		}
-		return query(bun.SafeQuery("IN (?)", bun.List(ids)), number).Scan(ctx, dest)
-	}
-	text, ok := db.texts.Load(name)
-	if !ok {
-		text, _ = db.texts.LoadOrStore(name, query(bun.Safe("= ANY($1)"), bun.Safe("$2")).String())
-	}
-	args := []any{pgx.QueryExecModeCacheStatement, ids}
-	for _, number := range also {
-		args = append(args, number)
-	}
-	if err := db.reads.acquire(ctx); err != nil {
-		return err
-	}
-	defer db.reads.release(ctx)
-	db.statements.n.Add(1)
-	found, err := db.read.DB.QueryContext(ctx, text.(string), args...)
-	if err != nil {
-		return err
-	}
-	err = db.read.ScanRows(ctx, found, dest)
-	db.statements.rows.Add(int64(reflect.ValueOf(dest).Elem().Len()))
-	return err
 }
 
 // ignoreNoRows forgets that nothing was found where that is no failure.

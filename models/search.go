@@ -8,6 +8,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
@@ -47,16 +48,16 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 		return nil, err
 	}
 	if strings.TrimSpace(query) == "" {
-		return &SearchResult{List: list.Bounded(), kind: kind}, nil
+		return &SearchResult{List: list.Bounded(MaxFound), kind: kind}, nil
 	}
 	asked := tokenize.Query(query)
-	list.total = nil
-	list = list.Bounded()
+	list.Total = nil
+	list = list.Bounded(MaxFound)
 	e, err := s.db.expression(ctx, ix, asked)
 	if err != nil {
 		return nil, err
 	}
-	all := list.rows
+	all := list.Rows
 	var exact int64
 	if id := bareID(query); kind == SearchThings && id != 0 {
 		found, err := all(0).ColumnExpr("1").Where("t.id = ?", id).Exists(ctx)
@@ -67,18 +68,19 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 			exact = id
 		}
 	}
-	list.rows = func(parent int64) *bun.SelectQuery {
+	list.Rows = func(parent int64) *bun.SelectQuery {
 		matching := s.db.matching(ix, e.match)
-		if s.db.Engine == SQLite && e.match != "" { // PostgreSQL does not read more of them than it needs
+		// PostgreSQL does not read more of them than it needs.
+		if s.db.Engine == database.SQLite && e.match != "" {
 			matching = matching.OrderExpr("rowid DESC").Limit(maxMatched)
 		}
 		if exact != 0 {
-			matching = s.db.read.NewSelect().TableExpr("(?) AS x", matching).Column("x.id").UnionAll(s.db.read.NewSelect().ColumnExpr("?", exact))
+			matching = s.db.Read.NewSelect().TableExpr("(?) AS x", matching).Column("x.id").UnionAll(s.db.Read.NewSelect().ColumnExpr("?", exact))
 		}
 		return all(parent).Where("? IN (?)", bun.Safe(ix.id), matching)
 	}
 	if e.match != "" && (sort == ByRelevance || sort == ByText) {
-		list.best = s.best(list, ix, e, sort, exact)
+		list.Best = s.best(list, ix, e, sort, exact)
 	}
 	return &SearchResult{List: list, Query: asked, kind: kind}, nil
 }
@@ -146,7 +148,7 @@ func (db *DB) expression(ctx context.Context, ix *index, query []tokenize.Word) 
 	}
 	all := expression{match: db.all(every)}
 	if all.match != "" && len(terms) > 1 {
-		found, err := db.read.NewSelect().TableExpr("(?) AS d", db.matching(ix, all.match)).ColumnExpr("1").Limit(1).Exists(ctx)
+		found, err := db.Read.NewSelect().TableExpr("(?) AS d", db.matching(ix, all.match)).ColumnExpr("1").Limit(1).Exists(ctx)
 		if err != nil {
 			return expression{}, err
 		}
@@ -175,7 +177,7 @@ func (db *DB) expression(ctx context.Context, ix *index, query []tokenize.Word) 
 }
 
 func (db *DB) or() string {
-	if db.Engine == Postgres {
+	if db.Engine == database.Postgres {
 		return " | "
 	}
 	return " OR "
@@ -199,7 +201,7 @@ func (db *DB) any(alternatives, parts []string, beginning bool, fields int) stri
 		return ""
 	}
 	text := "(" + strings.Join(written, db.or()) + ")"
-	if db.Engine == SQLite && fields < 4 {
+	if db.Engine == database.SQLite && fields < 4 {
 		text = "({" + strings.Join([]string{"name", "tags", "creator"}[:fields], " ") + "} : " + text + ")"
 	}
 	return text
@@ -209,7 +211,7 @@ func (db *DB) any(alternatives, parts []string, beginning bool, fields int) stri
 // word contains only letters, digits and marks.
 func (db *DB) word(word string, beginning bool, fields int) string {
 	beginning = beginning && !tokenize.WholeOnly(word)
-	if db.Engine == SQLite {
+	if db.Engine == database.SQLite {
 		if beginning {
 			return `"` + word + `" *`
 		}
@@ -229,7 +231,7 @@ func (db *DB) word(word string, beginning bool, fields int) string {
 // match.
 func (db *DB) all(expressions []string) string {
 	and := " AND "
-	if db.Engine == Postgres {
+	if db.Engine == database.Postgres {
 		and = " & "
 	}
 	for _, e := range expressions {
@@ -242,11 +244,11 @@ func (db *DB) all(expressions []string) string {
 
 // matching selects the IDs of the documents that match.
 func (db *DB) matching(ix *index, match string) *bun.SelectQuery {
-	q := db.read.NewSelect()
+	q := db.Read.NewSelect()
 	switch {
 	case match == "":
 		return q.ColumnExpr("0 AS id").Where("false")
-	case db.Engine == Postgres:
+	case db.Engine == database.Postgres:
 		return q.TableExpr("? AS d", bun.Safe(ix.documents)).ColumnExpr("d.id").Where("d.words @@ CAST(? AS tsquery)", match)
 	}
 	return q.TableExpr(ix.documents).ColumnExpr("rowid AS id").Where("? MATCH ?", bun.Safe(ix.documents), match)
@@ -269,55 +271,55 @@ func step(ix *index, sort Sort) int64 {
 }
 
 // exactScore is the score of the object whose ID is the query. It is above all other scores.
-const exactScore = bestKey / 4
+const exactScore = database.BestKey / 4
 
 // best returns the first entries of a result list, sorted by level and key together. The object
 // with the ID exact, unless that is 0, comes first.
-func (s *Store) best(list List, ix *index, e expression, sort Sort, exact int64) *best {
-	key, id := bun.Safe(list.by.key), bun.Safe(list.by.id)
-	others, limit := list.rows, int64(maxBest)
+func (s *Store) best(list List, ix *index, e expression, sort Sort, exact int64) *database.Best {
+	key, id := bun.Safe(list.By.Key), bun.Safe(list.By.ID)
+	others, limit := list.Rows, int64(maxBest)
 	if exact != 0 {
 		limit--
-		others = func(parent int64) *bun.SelectQuery { return list.rows(parent).Where("? <> ?", id, exact) }
+		others = func(parent int64) *bun.SelectQuery { return list.Rows(parent).Where("? <> ?", id, exact) }
 	}
 	first := func(parent int64) *bun.SelectQuery {
 		return others(parent).ColumnExpr("? AS id, ? AS number", id, key).OrderExpr("? DESC, ? DESC", key, id).Limit(limit)
 	}
 	rows := func(parent int64) *bun.SelectQuery {
-		q := s.db.read.NewSelect().TableExpr("(?) AS b", first(parent)).ColumnExpr("b.id").ColumnExpr("? AS score", s.score(ix, e, sort))
-		if s.db.Engine == Postgres {
+		q := s.db.Read.NewSelect().TableExpr("(?) AS b", first(parent)).ColumnExpr("b.id").ColumnExpr("? AS score", s.score(ix, e, sort))
+		if s.db.Engine == database.Postgres {
 			q = q.Join("JOIN ? AS d ON d.id = b.id", bun.Safe(ix.documents))
 		}
 		if exact != 0 {
-			q = q.UnionAll(s.db.read.NewSelect().ColumnExpr("? AS id, ? AS score", exact, int64(exactScore)))
+			q = q.UnionAll(s.db.Read.NewSelect().ColumnExpr("? AS id, ? AS score", exact, int64(exactScore)))
 		}
-		return s.db.read.NewSelect().TableExpr("(?) AS r", q)
+		return s.db.Read.NewSelect().TableExpr("(?) AS r", q)
 	}
 	rest := list
-	rest.rows = func(parent int64) *bun.SelectQuery {
-		last := s.db.read.NewSelect().TableExpr("(?) AS b", first(parent)).ColumnExpr("b.number, b.id").OrderExpr("b.number, b.id").Limit(1)
+	rest.Rows = func(parent int64) *bun.SelectQuery {
+		last := s.db.Read.NewSelect().TableExpr("(?) AS b", first(parent)).ColumnExpr("b.number, b.id").OrderExpr("b.number, b.id").Limit(1)
 		return others(parent).Where("(?, ?) < (?)", key, id, last)
 	}
-	return &best{first: List{db: s.db, by: order{key: "r.score", id: "r.id"}, rows: rows, bound: maxBest}, rest: rest}
+	return &database.Best{First: List{DB: s.db.DB, By: database.Order{Key: "r.score", ID: "r.id"}, Rows: rows, Bound: maxBest}, Rest: rest}
 }
 
 // score returns the expression that sorts the best results.
 func (s *Store) score(ix *index, e expression, sort Sort) bun.Safe {
 	step := step(ix, sort)
 	holds := func(match string) string {
-		if s.db.Engine == Postgres {
-			return s.db.read.NewRaw("d.words @@ CAST(? AS tsquery)", match).String()
+		if s.db.Engine == database.Postgres {
+			return s.db.Read.NewRaw("d.words @@ CAST(? AS tsquery)", match).String()
 		}
 		return "b.id IN (" + s.db.matching(ix, match).String() + ")"
 	}
-	points := func(l level) string { return s.db.read.NewRaw("THEN ?", int64(l.worth)*step).String() }
+	points := func(l level) string { return s.db.Read.NewRaw("THEN ?", int64(l.worth)*step).String() }
 	// Things without actions within a year count as things without any. The boundary is a day,
 	// because positions must not change while a client pages through the results.
 	floor := int64(0)
 	if ix == thingIndex {
 		floor = popularityAt(now().Truncate(24*time.Hour).AddDate(-1, 0, 0))
 	}
-	score := s.db.read.NewRaw("CASE WHEN b.number > ?0 THEN b.number ELSE ?0 END", floor).String()
+	score := s.db.Read.NewRaw("CASE WHEN b.number > ?0 THEN b.number ELSE ?0 END", floor).String()
 	if len(e.levels) > 0 && e.levels[0].worth == oneOfSeveral {
 		for _, l := range e.levels {
 			score += " + CASE WHEN " + holds(l.match) + " " + points(l) + " ELSE 0 END"

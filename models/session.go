@@ -31,9 +31,9 @@ const SessionLifetime = 14 * 24 * time.Hour
 func (s *Store) SignIn(ctx context.Context, userID int64) (secret string, err error) {
 	secret = auth.NewSecret()
 	at := now()
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u := new(User)
-		if err := s.db.forShare(tx.NewSelect().Model(u).Column("u.id", "u.suspended_at", "u.suspension_reason").Where("u.id = ?", userID)).Scan(ctx); err != nil {
+		if err := s.db.ForShare(tx.NewSelect().Model(u).Column("u.id", "u.suspended_at", "u.suspension_reason").Where("u.id = ?", userID)).Scan(ctx); err != nil {
 			return notFoundIfNoRows(err, "user", userID)
 		}
 		if u.SuspendedAt != nil {
@@ -54,7 +54,7 @@ func (s *Store) SignIn(ctx context.Context, userID int64) (secret string, err er
 func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, ok bool, err error) {
 	var sessionID, userID int64
 	var of privileges
-	err = selectPrivileges(s.db.read.NewSelect().TableExpr("sessions AS se")).ColumnExpr("se.id, u.id, u.username").Join("JOIN users AS u ON u.id = se.user_id").
+	err = selectPrivileges(s.db.Read.NewSelect().TableExpr("sessions AS se")).ColumnExpr("se.id, u.id, u.username").Join("JOIN users AS u ON u.id = se.user_id").
 		Where("se.sha256 = ? AND se.expires_at > ? AND u.suspended_at IS NULL", auth.HashSecret(secret), now()).
 		Scan(ctx, &of.isAdmin, &of.isModerator, &of.suspended, &sessionID, &userID, &who.Username)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -71,7 +71,7 @@ func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, 
 
 // SignOut ends the session of a secret.
 func (s *Store) SignOut(ctx context.Context, secret string) error {
-	_, err := s.db.write.NewDelete().Model((*session)(nil)).Where("sha256 = ?", auth.HashSecret(secret)).Exec(ctx)
+	_, err := s.db.Write.NewDelete().Model((*session)(nil)).Where("sha256 = ?", auth.HashSecret(secret)).Exec(ctx)
 	return err
 }
 

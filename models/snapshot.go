@@ -13,6 +13,7 @@ import (
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // Snapshot is a consistent view of the database, for a backup that is made while servers write.
@@ -34,7 +35,7 @@ type SnapshotObject struct {
 // copy of the database, which is written to the file and stays there. The file must not exist.
 func (a Admin) Snapshot(ctx context.Context, file string, fn func(*Snapshot) error) error {
 	db := a.store.db
-	if db.Engine == SQLite {
+	if db.Engine == database.SQLite {
 		if err := db.copyTo(ctx, file); err != nil {
 			return fmt.Errorf("copy the database: %w", err)
 		}
@@ -45,7 +46,7 @@ func (a Admin) Snapshot(ctx context.Context, file string, fn func(*Snapshot) err
 		defer opened.Close()
 		return fn(&Snapshot{db: bun.NewDB(opened, sqlitedialect.New())})
 	}
-	return db.write.RunInTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, func(ctx context.Context, tx bun.Tx) error {
+	return db.Write.RunInTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, func(ctx context.Context, tx bun.Tx) error {
 		s := &Snapshot{db: tx}
 		if err := tx.NewRaw("SELECT pg_export_snapshot()").Scan(ctx, &s.Exported); err != nil {
 			return fmt.Errorf("export a snapshot: %w", err)
@@ -57,7 +58,7 @@ func (a Admin) Snapshot(ctx context.Context, file string, fn func(*Snapshot) err
 // copyTo writes a copy of a SQLite database to a new file. It reads one version of the database and
 // does not hold up writers.
 func (db *DB) copyTo(ctx context.Context, file string) (err error) {
-	conn, err := db.read.DB.Conn(ctx)
+	conn, err := db.Read.DB.Conn(ctx)
 	if err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ const (
 
 // Fate returns what happened to the rows that name an object of a snapshot.
 func (a Admin) Fate(ctx context.Context, o SnapshotObject) (Fate, error) {
-	q := a.store.db.write.NewSelect().Model((*File)(nil)).Column("f.state", "f.object_key")
+	q := a.store.db.Write.NewSelect().Model((*File)(nil)).Column("f.state", "f.object_key")
 	if o.FileID == 0 {
 		q = q.Where("f.sha256 = ? AND f.state = ?", o.SHA256, Finalized)
 	} else {
@@ -164,7 +165,7 @@ func (a Admin) DeleteUploads(ctx context.Context, ids []int64) error {
 		return nil
 	}
 	s := a.store
-	if _, err := s.db.write.NewDelete().Model((*File)(nil)).Where("id IN (?) AND state <> ?", bun.List(ids), Finalized).Exec(ctx); err != nil {
+	if _, err := s.db.Write.NewDelete().Model((*File)(nil)).Where("id IN (?) AND state <> ?", bun.List(ids), Finalized).Exec(ctx); err != nil {
 		return fmt.Errorf("delete uploads without bytes: %w", err)
 	}
 	_, err := s.Recount(ctx)
@@ -174,6 +175,6 @@ func (a Admin) DeleteUploads(ctx context.Context, ids []int64) error {
 // IsEmpty reports whether a PostgreSQL database has no tables.
 func (db *DB) IsEmpty(ctx context.Context) (bool, error) {
 	var n int
-	err := db.read.NewRaw("SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')").Scan(ctx, &n)
+	err := db.Read.NewRaw("SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')").Scan(ctx, &n)
 	return n == 0, err
 }

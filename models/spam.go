@@ -61,7 +61,7 @@ func (s *Store) moderateComment(ctx context.Context, caller auth.Caller, id int6
 	if _, err := s.Comment(ctx, caller, id); err != nil {
 		return nil, err
 	}
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c, err := s.lockComment(ctx, tx, id)
 		if err != nil {
 			return err
@@ -88,7 +88,7 @@ func (s *Store) RestoreMake(ctx context.Context, caller auth.Caller, id int64) (
 	if !caller.Staff() {
 		return nil, fail(Forbidden, "restoring a make requires a moderator or an administrator")
 	}
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		m, err := s.lockMake(ctx, tx, id)
 		if err != nil || m.TakenDownAt == nil {
 			return err

@@ -21,7 +21,7 @@ type StagedUpload struct {
 
 // StageUpload creates a file with a target of the caller, before its bytes are uploaded.
 func (s *Store) StageUpload(ctx context.Context, caller auth.Caller, name string, target Target) (staged *StagedUpload, err error) {
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{pending: 1}); err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (s *Store) stage(ctx context.Context, tx bun.Tx, caller auth.Caller, name s
 // it is authorized by the signed policy of the upload. Repeated bytes, as after a lost response,
 // replace the first until the file is finalized. atLeast is the known minimum number of bytes.
 func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes io.Reader) error {
-	staged, err := s.openStaged(ctx, s.db.write, id)
+	staged, err := s.openStaged(ctx, s.db.Write, id)
 	if err != nil {
 		return err // before a byte is read
 	}
@@ -72,7 +72,7 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 		return err
 	}
 	var replaced string
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.lockUsage(ctx, tx, staged.OwnerID); err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (s *Store) openStaged(ctx context.Context, db bun.IDB, id int64) (*File, er
 	var rows []*File
 	q := db.NewSelect().Model(&rows).Where("f.id = ? AND f.target_type <> '' AND f.state <> ? AND f.expires_at > ?", id, Finalized, now())
 	if _, ok := db.(bun.Tx); ok {
-		q = s.db.forUpdate(q)
+		q = s.db.ForUpdate(q)
 	}
 	if err := q.Scan(ctx); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (s *Store) checkNotSuspended(ctx context.Context, db bun.IDB, userID int64)
 	u := new(User)
 	q := db.NewSelect().Model(u).Column("u.suspended_at", "u.suspension_reason").Where("u.id = ?", userID)
 	if _, ok := db.(bun.Tx); ok {
-		q = s.db.forShare(q)
+		q = s.db.ForShare(q)
 	}
 	if err := q.Scan(ctx); err != nil {
 		return notFoundIfNoRows(err, "user", userID)

@@ -76,7 +76,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err := s.db.Ready(ctx); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
-	if err := s.db.checkSpace(); err != nil {
+	if err := s.db.CheckSpace(); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
 	return s.bucket.Ready(ctx)
@@ -95,9 +95,9 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 	fresh := make([]byte, 32)
 	rand.Read(fresh)
 	row := secret{Name: name, Value: fresh}
-	if _, err := s.db.write.NewInsert().Model(&row).On("CONFLICT (name) DO NOTHING").Exec(ctx); err != nil {
+	if _, err := s.db.Write.NewInsert().Model(&row).On("CONFLICT (name) DO NOTHING").Exec(ctx); err != nil {
 		return nil, err
 	}
-	err := s.db.write.NewSelect().Model(&row).WherePK().Scan(ctx)
+	err := s.db.Write.NewSelect().Model(&row).WherePK().Scan(ctx)
 	return row.Value, err
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
+
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // Tag is a word under which things are filed.
@@ -144,7 +146,7 @@ func (s *Store) Tag(ctx context.Context, name string) (*Tag, error) {
 	if text("name", name, maxTag) != nil { // no tag is called so
 		return nil, fail(NotFound, "tag %.60q does not exist", name)
 	}
-	err := selectTags(s.db.read, g).Where("g.slug = ?", tagSlug(name)).Scan(ctx)
+	err := selectTags(s.db.Read, g).Where("g.slug = ?", tagSlug(name)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && g.ThingCount == 0 {
 		return nil, fail(NotFound, "tag %.60q does not exist", name)
 	}
@@ -157,7 +159,7 @@ func selectTags(db bun.IDB, rows any) *bun.SelectQuery {
 
 // TagsByID returns the tags of those ids.
 func (s *Store) TagsByID(ctx context.Context, ids []int64) (map[int64]*Tag, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Tag) *bun.SelectQuery { return selectTags(s.db.read, rows) }, "g.id", func(g *Tag) int64 { return g.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*Tag) *bun.SelectQuery { return selectTags(s.db.Read, rows) }, "g.id", func(g *Tag) int64 { return g.ID })
 }
 
 // TagsOf returns the tags of things, by the names and in the order that their owners gave them.
@@ -170,8 +172,8 @@ func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag,
 		ThingCount int64
 		Changes    Changes
 	}
-	err := s.db.forIDs(ctx, "tags of things", thingIDs, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		q := s.db.read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN tags AS g ON g.id = tt.tag_id").ColumnExpr("tt.thing_id, g.id, tt.name, g.slug, g.thing_count")
+	err := s.db.ForIDs(ctx, "tags of things", thingIDs, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+		q := s.db.Read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN tags AS g ON g.id = tt.tag_id").ColumnExpr("tt.thing_id, g.id, tt.name, g.slug, g.thing_count")
 		return pendingCounts(q, "tags", "g").Where("tt.thing_id ?", among).Order("tt.thing_id", "tt.position")
 	})
 	for _, row := range rows {
@@ -188,9 +190,9 @@ func (s *Store) Tags(prefix string) (List, error) {
 	if err := text("prefix", prefix, maxTag); err != nil {
 		return List{}, err
 	}
-	return List{db: s.db, by: order{key: "g.thing_count", id: "g.id"}, rows: func(int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{Key: "g.thing_count", ID: "g.id"}, Rows: func(int64) *bun.SelectQuery {
 		// In use, or about to be; what drafts alone are filed under is nobody's business.
-		q := s.db.read.NewSelect().TableExpr("tags AS g").
+		q := s.db.Read.NewSelect().TableExpr("tags AS g").
 			Where("g.thing_count > 0 OR EXISTS (SELECT 1 FROM count_changes AS cc WHERE cc.of_table = 'tags' AND cc.object_id = g.id)")
 		if slug := tagSlug(prefix); slug != "" {
 			q = q.Where("g.slug LIKE ? ESCAPE '\\'", likePattern(slug)+"%")

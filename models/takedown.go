@@ -89,7 +89,7 @@ func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64,
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err
 	}
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockThing(ctx, tx, id)
 		if err != nil {
 			return err

@@ -94,7 +94,7 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 	switch target.Type {
 	case OnThing:
 		t := new(Thing)
-		if err := s.db.forShare(tx.NewSelect().Model(t).Where("t.id = ?", target.ID)).Scan(ctx); err != nil {
+		if err := s.db.ForShare(tx.NewSelect().Model(t).Where("t.id = ?", target.ID)).Scan(ctx); err != nil {
 			return 0, notFoundIfNoRows(err, "thing", target.ID)
 		}
 		return t.OwnerID, t.Allows(caller)
@@ -111,7 +111,7 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 				return 0, err
 			}
 		}
-		if err := s.db.forShare(make()).Scan(ctx); err != nil {
+		if err := s.db.ForShare(make()).Scan(ctx); err != nil {
 			return 0, notFoundIfNoRows(err, "make", target.ID)
 		}
 		return m.OwnerID, m.Allows(caller)
@@ -125,7 +125,7 @@ func (s *Store) holdLikeable(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	switch target.Type {
 	case OnCollection:
 		c := new(Collection)
-		err := s.db.forShare(tx.NewSelect().Model(c).Column("co.owner_id").Where("co.id = ?", target.ID)).Scan(ctx)
+		err := s.db.ForShare(tx.NewSelect().Model(c).Column("co.owner_id").Where("co.id = ?", target.ID)).Scan(ctx)
 		return c.OwnerID, notFoundIfNoRows(err, "collection", target.ID)
 	case OnThing, OnMake:
 		return s.holdTarget(ctx, tx, caller, target)

@@ -87,7 +87,7 @@ func selectThings(db bun.IDB, rows any) *bun.SelectQuery {
 // lockThing reads a thing and holds its row until tx ends.
 func (s *Store) lockThing(ctx context.Context, tx bun.Tx, id int64) (*Thing, error) {
 	t := new(Thing)
-	err := s.db.forUpdate(tx.NewSelect().Model(t).Where("t.id = ?", id)).Scan(ctx)
+	err := s.db.ForUpdate(tx.NewSelect().Model(t).Where("t.id = ?", id)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, notFound("thing", id)
 	}
@@ -132,7 +132,7 @@ func (t *Thing) Allows(caller auth.Caller) error {
 
 // ThingsByID returns the things of those ids, for a caller who may see what refers to them.
 func (s *Store) ThingsByID(ctx context.Context, ids []int64) (map[int64]*Thing, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Thing) *bun.SelectQuery { return selectThings(s.db.read, rows) }, "t.id", func(t *Thing) int64 { return t.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*Thing) *bun.SelectQuery { return selectThings(s.db.Read, rows) }, "t.id", func(t *Thing) int64 { return t.ID })
 }
 
 // FileCounts counts the finalized files of things by their kinds.
@@ -142,8 +142,8 @@ func (s *Store) FileCounts(ctx context.Context, thingIDs []int64) (map[int64]map
 		Kind FileKind
 		N    int64
 	}
-	err := s.db.forIDs(ctx, "files of things", thingIDs, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		return s.db.read.NewSelect().Model((*File)(nil)).ColumnExpr("f.target_id AS id, f.kind, count(*) AS n").
+	err := s.db.ForIDs(ctx, "files of things", thingIDs, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+		return s.db.Read.NewSelect().Model((*File)(nil)).ColumnExpr("f.target_id AS id, f.kind, count(*) AS n").
 			Where("f.target_type = ? AND f.target_id ? AND f.state = ?", OnThing, among, Finalized).Group("f.target_id", "f.kind")
 	})
 	counts := make(map[int64]map[FileKind]int64, len(rows))

@@ -13,7 +13,7 @@ import (
 
 // PublishThing shows a draft to everyone. One that is published already stays as it is.
 func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64) (*Thing, error) {
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockOwnThing(ctx, tx, caller, id)
 		if err != nil || t.State == Published {
 			return err
@@ -116,7 +116,7 @@ func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, 
 	if !caller.Staff() {
 		return nil, fail(Forbidden, "requires a moderator or an administrator")
 	}
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockThing(ctx, tx, id)
 		if err != nil || featured == t.IsFeatured() {
 			return err
@@ -142,11 +142,11 @@ func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, 
 // under way there: makes first, in the order in which comments lock them, each by id.
 func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
 	var makes, comments []int64
-	err := s.db.forUpdate(tx.NewSelect().Model((*Make)(nil)).Column("m.id").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx, &makes)
+	err := s.db.ForUpdate(tx.NewSelect().Model((*Make)(nil)).Column("m.id").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx, &makes)
 	if err != nil {
 		return err
 	}
-	return s.db.forUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.thing_id = ?", thingID).Order("cm.id")).Scan(ctx, &comments)
+	return s.db.ForUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.thing_id = ?", thingID).Order("cm.id")).Scan(ctx, &comments)
 }
 
 // DeleteThing removes a thing of the caller with all that is its own: files, comments on it, likes,
@@ -154,7 +154,7 @@ func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
 // things that were made from it; they lose what they refer to. The bytes go with the next
 // collection of garbage, where nothing else names them.
 func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64) error {
-	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockThing(ctx, tx, id)
 		if err != nil {
 			return err

@@ -37,7 +37,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts))
 	if err != nil {
 		if text("category", n.Category, maxName) == nil { // so that a form can show all faults
-			_, unknown := category(ctx, s.db.read, n.Category)
+			_, unknown := category(ctx, s.db.Read, n.Category)
 			err = errors.Join(err, unknown)
 		}
 		return nil, err
@@ -57,7 +57,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 			return nil, err
 		}
 	}
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{things: 1}); err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 	if err := errors.Join(s.renderTo(ctx, &html, ThingDescription, c.Description), s.renderTo(ctx, &html, ThingInstructions, c.Instructions)); err != nil {
 		return nil, err
 	}
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockOwnThing(ctx, tx, caller, c.ID)
 		if err != nil {
 			return err
@@ -238,7 +238,7 @@ func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	}
 	if len(rows) > 0 {
 		var found []*Thing
-		if err := s.db.forShare(tx.NewSelect().Model(&found).Where("t.id IN (?)", bun.List(ids)).Order("t.id")).Scan(ctx); err != nil {
+		if err := s.db.ForShare(tx.NewSelect().Model(&found).Where("t.id IN (?)", bun.List(ids)).Order("t.id")).Scan(ctx); err != nil {
 			return err
 		}
 		for _, row := range rows {

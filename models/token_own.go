@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // CreateToken makes an access token of the user of that name, for the operator, without a caller,
@@ -30,7 +31,7 @@ func (a Admin) CreateToken(ctx context.Context, username, name string, scopes au
 		expires := now().Add(lifetime)
 		row.ExpiresAt = &expires
 	}
-	return insertToken(ctx, s.db.write, row)
+	return insertToken(ctx, s.db.Write, row)
 }
 
 // NewToken is what a token is made of that a user makes for themselves.
@@ -78,7 +79,7 @@ func (s *Store) MakeToken(ctx context.Context, caller auth.Caller, n NewToken) (
 		}
 	}
 	token := ""
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.checkTokenCount(ctx, tx, caller.UserID); err != nil {
 			return err
 		}
@@ -117,7 +118,7 @@ func (s *Store) checkTokenCount(ctx context.Context, tx bun.Tx, userID int64) er
 // lockRow holds the row of a table by its id until tx ends.
 func (s *Store) lockRow(ctx context.Context, tx bun.Tx, table string, id int64) error {
 	var found int64
-	err := s.db.forUpdate(tx.NewSelect().TableExpr("?", bun.Ident(table)).Column("id").Where("id = ?", id)).Scan(ctx, &found)
+	err := s.db.ForUpdate(tx.NewSelect().TableExpr("?", bun.Ident(table)).Column("id").Where("id = ?", id)).Scan(ctx, &found)
 	return notFoundIfNoRows(err, strings.TrimSuffix(table, "s"), id)
 }
 
@@ -126,8 +127,8 @@ func (s *Store) Tokens(caller auth.Caller) (List, error) {
 	if err := requireUser(caller); err != nil {
 		return List{}, err
 	}
-	return List{db: s.db, by: order{id: "tk.id"}, rows: func(int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("tokens AS tk").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID)
+	return List{DB: s.db.DB, By: database.Order{ID: "tk.id"}, Rows: func(int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("tokens AS tk").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID)
 	}}, nil
 }
 
@@ -137,7 +138,7 @@ func (s *Store) WorkingTokens(ctx context.Context, caller auth.Caller) (tokens [
 	if err := requireUser(caller); err != nil {
 		return nil, err
 	}
-	err = s.db.read.NewSelect().Model(&tokens).ExcludeColumn("sha256").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID).
+	err = s.db.Read.NewSelect().Model(&tokens).ExcludeColumn("sha256").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID).
 		Where("tk.expires_at IS NULL OR tk.expires_at > ?", now()).Order("tk.id DESC").Limit(maxListedTokens).Scan(ctx)
 	return tokens, err
 }
@@ -145,7 +146,7 @@ func (s *Store) WorkingTokens(ctx context.Context, caller auth.Caller) (tokens [
 // TokensByID returns the tokens of those ids, for their user.
 func (s *Store) TokensByID(ctx context.Context, ids []int64) (map[int64]*Token, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Token) *bun.SelectQuery {
-		return s.db.read.NewSelect().Model(rows).ExcludeColumn("sha256")
+		return s.db.Read.NewSelect().Model(rows).ExcludeColumn("sha256")
 	}, "tk.id", func(t *Token) int64 { return t.ID })
 }
 
@@ -157,7 +158,7 @@ func (a Admin) TokensOf(ctx context.Context, username string) (tokens []*Token, 
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.read.NewSelect().Model(&tokens).ExcludeColumn("sha256").Where("tk.user_id = ? AND tk.revoked_at IS NULL", u.ID).Order("tk.id DESC").Scan(ctx)
+	err = s.db.Read.NewSelect().Model(&tokens).ExcludeColumn("sha256").Where("tk.user_id = ? AND tk.revoked_at IS NULL", u.ID).Order("tk.id DESC").Scan(ctx)
 	return tokens, err
 }
 
@@ -179,7 +180,7 @@ func (a Admin) RevokeAnyToken(ctx context.Context, id int64) (*Token, error) {
 // revoke ends a token at once on this node. One that was revoked before stays as it is.
 func (s *Store) revoke(ctx context.Context, id int64, whose func(*bun.UpdateQuery) *bun.UpdateQuery) (*Token, error) {
 	t := new(Token)
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		q := tx.NewUpdate().Model(t).Set("revoked_at = coalesce(revoked_at, ?)", now()).Where("id = ?", id)
 		return whose(q).Returning("*").Scan(ctx)
 	})

@@ -53,7 +53,7 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 	expires := at.Add(s.options.PendingTTL)
 	f := &File{OwnerID: caller.UserID, Name: name, State: Pending, CreatedAt: at, ExpiresAt: &expires}
 	f.hold(up, n.Kind)
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{bytes: up.Size, pending: 1}); err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func (s *Store) discard(ctx context.Context, key string) {
 func (s *Store) discardUnnamed(ctx context.Context, key string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	named, err := s.db.write.NewSelect().Model((*File)(nil)).Where("f.object_key = ?", key).Exists(ctx)
+	named, err := s.db.Write.NewSelect().Model((*File)(nil)).Where("f.object_key = ?", key).Exists(ctx)
 	if err == nil && !named {
 		s.discard(ctx, key)
 	}
@@ -184,7 +184,7 @@ func (s *Store) discardUnnamed(ctx context.Context, key string) {
 // DeletePendingUpload removes a pending upload of the caller, bytes and all.
 func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id int64) error {
 	var key string
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		f, err := s.lockFile(ctx, tx, id)
 		if CodeOf(err) == NotFound {
 			return notFound("pending upload", id) // in the same words as another's
@@ -215,7 +215,7 @@ func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id 
 // one of the two wins and the other sees it.
 func (s *Store) ExpireUpload(ctx context.Context, id int64) error {
 	var keys []string
-	err := s.db.write.NewDelete().Model((*File)(nil)).
+	err := s.db.Write.NewDelete().Model((*File)(nil)).
 		Where("id = ? AND state <> ? AND expires_at <= ?", id, Finalized, now()).Returning("object_key").Scan(ctx, &keys)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("expire upload %d: %w", id, err)
@@ -229,7 +229,7 @@ func (s *Store) ExpireUpload(ctx context.Context, id int64) error {
 // lockFile reads a file, whatever its state, and holds its row until tx ends.
 func (s *Store) lockFile(ctx context.Context, tx bun.Tx, id int64) (*File, error) {
 	f := new(File)
-	err := s.db.forUpdate(tx.NewSelect().Model(f).Where("f.id = ?", id)).Scan(ctx)
+	err := s.db.ForUpdate(tx.NewSelect().Model(f).Where("f.id = ?", id)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, notFound("file", id)
 	}

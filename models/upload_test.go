@@ -12,17 +12,18 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
 // eachStore runs a test on a store of each engine, with a user. during is called in each
 // transaction that stores jobs.
 func eachStore(t *testing.T, during func(), test func(t *testing.T, s *Store, ada auth.Caller)) {
-	for _, engine := range []Engine{SQLite, Postgres} {
+	for _, engine := range []database.Engine{database.SQLite, database.Postgres} {
 		t.Run(string(engine), func(t *testing.T) {
 			dir := t.TempDir()
 			address := "sqlite:" + filepath.Join(dir, "db")
-			if engine == Postgres {
+			if engine == database.Postgres {
 				address = pgtest.Database(t)
 			}
 			db, err := OpenDB(t.Context(), address)
@@ -96,7 +97,7 @@ func TestFinalizePutsContentBack(t *testing.T) {
 		if err != nil || len(sweep.ContentObjects) != 1 || len(sweep.PendingObjects) != 0 {
 			t.Fatalf("collected %+v, %v, want the content alone", sweep, err)
 		}
-		err = s.db.inTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		err = s.db.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
 			return s.finalize(ctx, tx, ada, batch, Target{OnThing, thing.ID})
 		})
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // User is a user with an account.
@@ -80,8 +81,8 @@ func (a Admin) CreateUser(ctx context.Context, name string, admin bool) (*User, 
 		return nil, err
 	}
 	u := &User{Username: name, DefaultLicense: CC, IsAdmin: admin, CreatedAt: now()}
-	err := s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.insertUser(ctx, tx, u) })
-	if isUnique(err) {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.insertUser(ctx, tx, u) })
+	if database.IsUnique(err) {
 		return nil, usernameIsTaken(name)
 	}
 	if err != nil {
@@ -149,9 +150,9 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 	if err := s.renderTo(ctx, &html, UserBio, c.Bio); err != nil {
 		return nil, err
 	}
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u := new(User)
-		if err := s.db.forUpdate(tx.NewSelect().Model(u).Where("u.id = ?", caller.UserID)).Scan(ctx); err != nil {
+		if err := s.db.ForUpdate(tx.NewSelect().Model(u).Where("u.id = ?", caller.UserID)).Scan(ctx); err != nil {
 			return err
 		}
 		set(&u.FirstName, c.FirstName)
@@ -174,14 +175,14 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 
 // UsersNamed returns which of some lower-case names users have, in any case.
 func (s *Store) UsersNamed(ctx context.Context, names []string) (taken []string, err error) {
-	err = s.db.read.NewSelect().Model((*User)(nil)).Column("u.username").Where("lower(u.username) IN (?)", bun.List(names)).Scan(ctx, &taken)
+	err = s.db.Read.NewSelect().Model((*User)(nil)).Column("u.username").Where("lower(u.username) IN (?)", bun.List(names)).Scan(ctx, &taken)
 	return taken, err
 }
 
 // User returns the user of that name, whatever its case; "me" is the caller.
 func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*User, error) {
 	u := new(User)
-	q := selectUsers(s.db.read, u)
+	q := selectUsers(s.db.Read, u)
 	if name == "me" {
 		if err := requireUser(caller); err != nil {
 			return nil, err
@@ -220,5 +221,5 @@ func selectUsers(db bun.IDB, rows any) *bun.SelectQuery {
 
 // UsersByID returns the users of those ids; one that is missing is missing in the map.
 func (s *Store) UsersByID(ctx context.Context, ids []int64) (map[int64]*User, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*User) *bun.SelectQuery { return selectUsers(s.db.read, rows) }, "u.id", func(u *User) int64 { return u.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*User) *bun.SelectQuery { return selectUsers(s.db.Read, rows) }, "u.id", func(u *User) int64 { return u.ID })
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // User returns the user of a name.
@@ -17,7 +18,7 @@ func (a Admin) User(ctx context.Context, name string) (*User, error) {
 func (a Admin) EachUser(ctx context.Context, fn func(*User) error) error {
 	for last := int64(0); ; {
 		var rows []*User
-		err := selectUsers(a.store.db.read, &rows).Where("u.id > ? AND u.deleted_at IS NULL", last).Order("u.id").Limit(500).Scan(ctx)
+		err := selectUsers(a.store.db.Read, &rows).Where("u.id > ? AND u.deleted_at IS NULL", last).Order("u.id").Limit(500).Scan(ctx)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -40,7 +41,7 @@ func (a Admin) RenameUser(ctx context.Context, from, to string) (*User, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u, err := s.lockAccount(ctx, tx, found.ID)
 		if err != nil {
 			return err
@@ -51,7 +52,7 @@ func (a Admin) RenameUser(ctx context.Context, from, to string) (*User, error) {
 		}
 		return s.db.index(ctx, tx, userIndex, found.ID)
 	})
-	if isUnique(err) {
+	if database.IsUnique(err) {
 		return nil, usernameIsTaken(to)
 	}
 	if err != nil {
@@ -99,7 +100,7 @@ func (a Admin) suspend(ctx context.Context, name string, change func(context.Con
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u, err := s.lockAccount(ctx, tx, found.ID)
 		if err != nil {
 			return err
@@ -129,7 +130,7 @@ func (a Admin) DeleteUser(ctx context.Context, name string) error {
 // lockAccount reads a user who is not deleted, and locks the row until tx ends.
 func (s *Store) lockAccount(ctx context.Context, tx bun.Tx, id int64) (*User, error) {
 	u := new(User)
-	err := s.db.forUpdate(tx.NewSelect().Model(u).Where("u.id = ? AND u.deleted_at IS NULL", id)).Scan(ctx)
+	err := s.db.ForUpdate(tx.NewSelect().Model(u).Where("u.id = ? AND u.deleted_at IS NULL", id)).Scan(ctx)
 	return u, notFoundIfNoRows(err, "user", id)
 }
 
@@ -147,6 +148,6 @@ func checkNotLastAdministrator(ctx context.Context, tx bun.Tx, u *User) error {
 
 // ThingsNamed returns the ids of the things of a user that have a name.
 func (a Admin) ThingsNamed(ctx context.Context, ownerID int64, name string) (ids []int64, err error) {
-	err = a.store.db.read.NewSelect().Model((*Thing)(nil)).Column("t.id").Where("t.owner_id = ? AND t.name = ?", ownerID, name).Order("t.id").Scan(ctx, &ids)
+	err = a.store.db.Read.NewSelect().Model((*Thing)(nil)).Column("t.id").Where("t.owner_id = ? AND t.name = ?", ownerID, name).Order("t.id").Scan(ctx, &ids)
 	return ids, err
 }

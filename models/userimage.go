@@ -30,7 +30,7 @@ func (s *Store) StageUserImage(ctx context.Context, caller auth.Caller, username
 // lockUser locks a user as the target of files.
 func (s *Store) lockUser(ctx context.Context, tx bun.Tx, id int64) error {
 	u := new(User)
-	err := s.db.forUpdate(tx.NewSelect().Model(u).Column("u.id").Where("u.id = ? AND u.deleted_at IS NULL", id)).Scan(ctx)
+	err := s.db.ForUpdate(tx.NewSelect().Model(u).Column("u.id").Where("u.id = ? AND u.deleted_at IS NULL", id)).Scan(ctx)
 	return notFoundIfNoRows(err, "user", id)
 }
 

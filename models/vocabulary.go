@@ -8,6 +8,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
@@ -65,10 +66,10 @@ func (db *DB) known(ctx context.Context, ix *index, beginnings []string) (map[st
 		if tokenize.WholeOnly(b) {
 			end = b + first
 		}
-		selects[i] = db.read.NewRaw("SELECT ?1 AS beginning WHERE EXISTS (SELECT 1 FROM vocabulary WHERE noun = ?0 AND word >= ?1 AND word < ?2)", ix.noun, b, end).String()
+		selects[i] = db.Read.NewRaw("SELECT ?1 AS beginning WHERE EXISTS (SELECT 1 FROM vocabulary WHERE noun = ?0 AND word >= ?1 AND word < ?2)", ix.noun, b, end).String()
 	}
 	var found []string
-	err := db.read.NewRaw(strings.Join(selects, " UNION ALL ")).Scan(ctx, &found)
+	err := db.Read.NewRaw(strings.Join(selects, " UNION ALL ")).Scan(ctx, &found)
 	known := make(map[string]bool, len(found))
 	for _, b := range found {
 		known[b] = true
@@ -91,10 +92,10 @@ func (db *DB) corrections(ctx context.Context, ix *index, word string) ([]string
 	similar := db.similar(word)
 	if length < 7 { // a short word and its misspelling may have no trigram in common
 		initial, size := utf8.DecodeRuneInString(word)
-		similar = db.read.NewRaw("(? OR word >= ? AND word < ?)", bun.Safe(similar), word[:size], string(initial+1)).String()
+		similar = db.Read.NewRaw("(? OR word >= ? AND word < ?)", bun.Safe(similar), word[:size], string(initial+1)).String()
 	}
 	var like []string
-	err := db.read.NewRaw("SELECT word FROM vocabulary WHERE noun = ? AND ? AND length(word) BETWEEN ? AND ? ORDER BY word",
+	err := db.Read.NewRaw("SELECT word FROM vocabulary WHERE noun = ? AND ? AND length(word) BETWEEN ? AND ? ORDER BY word",
 		ix.noun, bun.Safe(similar), length-tolerance, length+tolerance).Scan(ctx, &like)
 	if err != nil {
 		return nil, err
@@ -114,8 +115,8 @@ func (db *DB) corrections(ctx context.Context, ix *index, word string) ([]string
 
 // similar returns a condition for words of the vocabulary that share trigrams with a word.
 func (db *DB) similar(word string) string {
-	if db.Engine == Postgres {
-		return db.read.NewRaw("word % ?", word).String()
+	if db.Engine == database.Postgres {
+		return db.Read.NewRaw("word % ?", word).String()
 	}
 	runes := []rune(word)
 	var trigrams []string
@@ -125,5 +126,5 @@ func (db *DB) similar(word string) string {
 	if trigrams == nil {
 		return "false"
 	}
-	return db.read.NewRaw("id IN (SELECT rowid FROM vocabulary_trigrams WHERE vocabulary_trigrams MATCH ?)", strings.Join(trigrams, " OR ")).String()
+	return db.Read.NewRaw("id IN (SELECT rowid FROM vocabulary_trigrams WHERE vocabulary_trigrams MATCH ?)", strings.Join(trigrams, " OR ")).String()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // watch is a user's subscription to notifications about a thing, a make or a collection.
@@ -24,7 +25,7 @@ type watch struct {
 // Watch lets the caller watch a thing, a make or a collection that they may see. Watching again
 // changes nothing.
 func (s *Store) Watch(ctx context.Context, caller auth.Caller, target Target) error {
-	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := s.holdLikeable(ctx, tx, caller, target); err != nil {
 			return err
 		}
@@ -35,7 +36,7 @@ func (s *Store) Watch(ctx context.Context, caller auth.Caller, target Target) er
 // Unwatch ends a watch of the caller, even if the target is no longer visible to them. If there is
 // none, nothing changes.
 func (s *Store) Unwatch(ctx context.Context, caller auth.Caller, target Target) error {
-	return s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		_, hidden := s.holdLikeable(ctx, tx, caller, target)
 		if hidden != nil && CodeOf(hidden) != Forbidden {
 			return hidden
@@ -51,7 +52,7 @@ func (s *Store) Unwatch(ctx context.Context, caller auth.Caller, target Target) 
 // ToggleWatch ends the caller's watch if there is one, and otherwise starts one. It returns whether
 // the caller watches the target now.
 func (s *Store) ToggleWatch(ctx context.Context, caller auth.Caller, target Target) (watched bool, err error) {
-	err = s.db.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := s.holdLikeable(ctx, tx, caller, target); err != nil {
 			return err
 		}
@@ -83,8 +84,8 @@ func removeWatch(ctx context.Context, tx bun.Tx, userID int64, target Target) (r
 // WatchedBy returns which of some things, makes or collections a user watches.
 func (s *Store) WatchedBy(ctx context.Context, userID int64, on TargetType, ids []int64) (map[int64]bool, error) {
 	var watched []int64
-	err := s.db.forIDs(ctx, "watched by, "+string(on), ids, &watched, func(among, user schema.QueryAppender) *bun.SelectQuery {
-		return s.db.read.NewSelect().Model((*watch)(nil)).Column("w.target_id").
+	err := s.db.ForIDs(ctx, "watched by, "+string(on), ids, &watched, func(among, user schema.QueryAppender) *bun.SelectQuery {
+		return s.db.Read.NewSelect().Model((*watch)(nil)).Column("w.target_id").
 			Where("w.target_id ? AND w.user_id = ? AND w.target_type = ?", among, user, on)
 	}, userID)
 	return setOf(watched), err
@@ -96,8 +97,8 @@ func (s *Store) WatchedThings(caller auth.Caller, userID int64) (List, error) {
 	if userID != caller.UserID {
 		return List{}, fail(Forbidden, "watched things are visible to their user only")
 	}
-	return List{db: s.db, by: order{id: "w.id", node: "w.target_id"}, rows: func(userID int64) *bun.SelectQuery {
-		return s.db.read.NewSelect().TableExpr("watches AS w").Join("JOIN things AS t ON t.id = w.target_id AND t.state = 'published'").
+	return List{DB: s.db.DB, By: database.Order{ID: "w.id", Node: "w.target_id"}, Rows: func(userID int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("watches AS w").Join("JOIN things AS t ON t.id = w.target_id AND t.state = 'published'").
 			Where("w.user_id = ? AND w.target_type = ?", userID, OnThing)
 	}}, nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // However much one caller asks for at once, in one operation or in many, few of its statements and
@@ -24,7 +24,7 @@ func TestOneCallerLeavesConnections(t *testing.T) {
 		for i := range 15 {
 			fmt.Fprintf(&aliases, "a%d: search(query: \"ge\", first: 2) { totalCount nodes { ... on Thing { id } } }\n", i)
 		}
-		limit := models.Concurrency{Statements: max(4, runtime.NumCPU()) / 2, Transactions: 1}
+		limit := database.Concurrency{Statements: max(4, runtime.NumCPU()) / 2, Transactions: 1}
 		if s.Settings.DatabaseURL[:6] != "sqlite" {
 			limit.Statements = max(4, runtime.NumCPU())
 			limit.Transactions = limit.Statements

@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/metrics"
-	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
 )
 
 // measure connects the metrics to the database and the bucket.
 func (a *Server) measure() {
-	a.metrics.ExpectCalls(models.Verbs, bucket.Calls)
+	a.metrics.ExpectCalls(database.Verbs, bucket.Calls)
 	a.bucket.OnCall(a.metrics.BucketCall)
 	a.db.OnStatement(a.metrics.Statement)
 	for name, pool := range a.db.Pools() {

@@ -19,6 +19,7 @@ import (
 	"github.com/meshyard/meshyard/internal/blobs"
 	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/graphiql"
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/httptimeout"
@@ -178,7 +179,7 @@ func (a *Server) limited(next http.Handler) http.Handler {
 		caller, _ := auth.From(r.Context())
 		telemetry.SetCaller(r.Context(), caller.UserID, caller.TokenID)
 		// Statements of the request that panic give back their database slots at its end.
-		ctx, end := models.WithSlots(r.Context())
+		ctx, end := database.WithSlots(r.Context())
 		defer end()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})))

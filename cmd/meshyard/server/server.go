@@ -18,6 +18,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/jobs"
 	"github.com/meshyard/meshyard/internal/metrics"
 	"github.com/meshyard/meshyard/internal/oidc"
@@ -197,7 +198,7 @@ func (a *Server) Statements() int64 { return a.db.Statements() }
 func (a *Server) Rows() int64 { return a.db.Rows() }
 
 // MostConcurrency returns the maximum number of concurrent database operations of any one caller.
-func (a *Server) MostConcurrency() models.Concurrency { return a.db.MostConcurrency() }
+func (a *Server) MostConcurrency() database.Concurrency { return a.db.MostConcurrency() }
 
 // Close closes the database and the bucket.
 func (a *Server) Close() error {

@@ -1,4 +1,4 @@
-package models
+package database
 
 import (
 	"context"
@@ -55,9 +55,9 @@ func (db *DB) OnStatement(observe func(verb string, took time.Duration, err erro
 // Pools returns the pools of connections by name.
 func (db *DB) Pools() map[string]*sql.DB {
 	if db.Engine == Postgres {
-		return map[string]*sql.DB{"postgres": db.write.DB}
+		return map[string]*sql.DB{"postgres": db.Write.DB}
 	}
-	return map[string]*sql.DB{"sqlite_write": db.write.DB, "sqlite_read": db.read.DB}
+	return map[string]*sql.DB{"sqlite_write": db.Write.DB, "sqlite_read": db.Read.DB}
 }
 
 // Rows returns how many rows statements returned or changed since the database was opened.

@@ -1,4 +1,4 @@
-package models
+package database
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/apierror"
 )
 
 // Every list is read in two steps: the IDs of the page, by an index-only scan, and then the rows
@@ -45,29 +47,37 @@ type Page struct {
 // List is a list that each of some parents has, such as the makes of things. A list without a
 // parent is the same for every parent.
 type List struct {
-	db   *DB
-	rows func(parent int64) *bun.SelectQuery // FROM and WHERE
-	by   order
-	// bound is the maximum number of entries that are counted and accessible; 0 if there is none.
-	bound int64
-	// total returns the length of a list without a parent, if it is known without counting.
-	total func(ctx context.Context) (int64, error)
-	// best is set if the first entries of the list have a different order.
-	best *best
+	DB   *DB
+	Rows func(parent int64) *bun.SelectQuery // FROM and WHERE
+	By   Order
+	// Bound is the maximum number of entries that are counted and accessible; 0 if there is none.
+	Bound int64
+	// Total returns the length of a list without a parent, if it is known without counting.
+	Total func(ctx context.Context) (int64, error)
+	// Best is set if the first entries of the list have a different order.
+	Best *Best
 }
 
-// order is how a list is sorted.
-type order struct {
-	key       string // a column; empty if only the ID determines the order
-	time      bool   // key is a time
-	id        string // a column
-	node      string // the column with the object of an entry; empty: id
-	ascending bool
+// Order is how a list is sorted.
+type Order struct {
+	Key       string // a column; empty if only the ID determines the order
+	Time      bool   // Key is a time
+	ID        string // a column
+	Node      string // the column with the object of an entry; empty: ID
+	Ascending bool
 }
 
 // parentsPerStatement is how many lists one statement reads: SQLite takes at most 500 terms in a
 // compound SELECT.
 const parentsPerStatement = 200
+
+// Bounded returns the list with a Bound, unless its length is known without counting.
+func (l List) Bounded(bound int64) List {
+	if l.Total == nil {
+		l.Bound = bound
+	}
+	return l
+}
 
 // Page reads the same part of the lists of all parents, in one statement.
 func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]Page, error) {
@@ -75,12 +85,12 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 	if err := l.checkPositions(part); err != nil {
 		return nil, err
 	}
-	if l.bound != 0 && part.Offset >= l.bound {
+	if l.Bound != 0 && part.Offset >= l.Bound {
 		return pages, nil
 	}
-	if l.best != nil {
+	if l.Best != nil {
 		for _, parent := range parents {
-			page, err := l.best.page(ctx, parent, part)
+			page, err := l.Best.page(ctx, parent, part)
 			if err != nil {
 				return nil, err
 			}
@@ -97,12 +107,12 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 		if err != nil {
 			return nil, err
 		}
-		if err := l.db.read.NewRaw(query).Scan(ctx, &rows); err != nil {
+		if err := l.DB.Read.NewRaw(query).Scan(ctx, &rows); err != nil {
 			return nil, err
 		}
 		for _, row := range rows {
 			e := &Entry{Position{row.Number, row.ID}, row.Node}
-			if l.by.time {
+			if l.By.Time {
 				e.Key = row.At.UnixMicro()
 			}
 			p := pages[row.Parent]
@@ -126,11 +136,11 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 // contains such a position.
 func (l List) checkPositions(part Slice) error {
 	for field, p := range map[string]*Position{"after": part.After, "before": part.Before} {
-		if p == nil || !l.by.time {
+		if p == nil || !l.By.Time {
 			continue
 		}
 		if year := time.UnixMicro(p.Key).UTC().Year(); year < 1 || year > 9999 {
-			return badInput(field, "%s: is not a cursor of this list", field)
+			return apierror.Invalid(field, "%s: is not a cursor of this list", field)
 		}
 	}
 	return nil
@@ -138,8 +148,8 @@ func (l List) checkPositions(part Slice) error {
 
 // Statement returns the statement that reads a part of a list without a parent, for benchmarks.
 func (l List) Statement(part Slice) (string, error) {
-	if l.best != nil {
-		l = l.best.first
+	if l.Best != nil {
+		l = l.Best.First
 	}
 	return l.union([]int64{0}, func(parent int64) *bun.SelectQuery { return l.part(parent, part) })
 }
@@ -147,8 +157,8 @@ func (l List) Statement(part Slice) (string, error) {
 // Count counts the entries of the lists of all parents, in one statement.
 func (l List) Count(ctx context.Context, parents []int64) (map[int64]int64, error) {
 	counts := make(map[int64]int64, len(parents))
-	if l.total != nil {
-		n, err := l.total(ctx)
+	if l.Total != nil {
+		n, err := l.Total(ctx)
 		for _, parent := range parents {
 			counts[parent] = n
 		}
@@ -157,16 +167,16 @@ func (l List) Count(ctx context.Context, parents []int64) (map[int64]int64, erro
 	for some := range slices.Chunk(parents, parentsPerStatement) {
 		var rows []struct{ Parent, N int64 }
 		query, err := l.union(some, func(parent int64) *bun.SelectQuery {
-			if l.bound == 0 {
-				return l.rows(parent).ColumnExpr("CAST(? AS bigint) AS parent, count(*) AS n", parent)
+			if l.Bound == 0 {
+				return l.Rows(parent).ColumnExpr("CAST(? AS bigint) AS parent, count(*) AS n", parent)
 			}
-			return l.db.read.NewSelect().TableExpr("(?) AS bounded", l.rows(parent).ColumnExpr("1").Limit(l.bound)).
+			return l.DB.Read.NewSelect().TableExpr("(?) AS bounded", l.Rows(parent).ColumnExpr("1").Limit(l.Bound)).
 				ColumnExpr("CAST(? AS bigint) AS parent, count(*) AS n", parent)
 		})
 		if err != nil {
 			return nil, err
 		}
-		if err := l.db.read.NewRaw(query).Scan(ctx, &rows); err != nil {
+		if err := l.DB.Read.NewRaw(query).Scan(ctx, &rows); err != nil {
 			return nil, err
 		}
 		for _, row := range rows {
@@ -181,7 +191,7 @@ func (l List) Count(ctx context.Context, parents []int64) (map[int64]int64, erro
 func (l List) union(parents []int64, query func(parent int64) *bun.SelectQuery) (string, error) {
 	texts := make([]string, len(parents))
 	for i, parent := range parents {
-		text, err := query(parent).AppendQuery(l.db.read.QueryGen(), nil)
+		text, err := query(parent).AppendQuery(l.DB.Read.QueryGen(), nil)
 		if err != nil {
 			return "", fmt.Errorf("list: %w", err)
 		}
@@ -192,31 +202,31 @@ func (l List) union(parents []int64, query func(parent int64) *bun.SelectQuery) 
 
 // part selects a part of one list, and one more entry to detect whether there are more.
 func (l List) part(parent int64, part Slice) *bun.SelectQuery {
-	id, node := bun.Safe(l.by.id), bun.Safe(l.by.node)
-	if l.by.node == "" {
+	id, node := bun.Safe(l.By.ID), bun.Safe(l.By.Node)
+	if l.By.Node == "" {
 		node = id
 	}
-	q := l.rows(parent).ColumnExpr("CAST(? AS bigint) AS parent, ? AS id, ? AS node", parent, id, node)
-	key := bun.Safe(l.by.key)
+	q := l.Rows(parent).ColumnExpr("CAST(? AS bigint) AS parent, ? AS id, ? AS node", parent, id, node)
+	key := bun.Safe(l.By.Key)
 	switch {
-	case l.by.time:
+	case l.By.Time:
 		q = q.ColumnExpr("? AS at", key)
-	case l.by.key != "":
+	case l.By.Key != "":
 		q = q.ColumnExpr("? AS number", key)
 	}
 	// The direction of reading; a last part is read from the end.
-	ascending := l.by.ascending != (part.Last > 0)
+	ascending := l.By.Ascending != (part.Last > 0)
 	direction := bun.Safe("DESC")
 	if ascending {
 		direction = "ASC"
 	}
 	if part.After != nil {
-		q = l.beyond(q, *part.After, l.by.ascending)
+		q = l.beyond(q, *part.After, l.By.Ascending)
 	}
 	if part.Before != nil {
-		q = l.beyond(q, *part.Before, !l.by.ascending)
+		q = l.beyond(q, *part.Before, !l.By.Ascending)
 	}
-	if l.by.key != "" {
+	if l.By.Key != "" {
 		q = q.OrderExpr("? ?", key, direction)
 	}
 	return q.OrderExpr("? ?", id, direction).Limit(int64(max(part.First, part.Last)) + 1).Offset(part.Offset)
@@ -224,14 +234,14 @@ func (l List) part(parent int64, part Slice) *bun.SelectQuery {
 
 // beyond selects the rows above or below a position.
 func (l List) beyond(q *bun.SelectQuery, p Position, above bool) *bun.SelectQuery {
-	key, id, than := bun.Safe(l.by.key), bun.Safe(l.by.id), bun.Safe("<")
+	key, id, than := bun.Safe(l.By.Key), bun.Safe(l.By.ID), bun.Safe("<")
 	if above {
 		than = ">"
 	}
 	switch {
-	case l.by.time:
+	case l.By.Time:
 		return q.Where("(?, ?) ? (?, ?)", key, id, than, time.UnixMicro(p.Key).UTC(), p.ID)
-	case l.by.key != "":
+	case l.By.Key != "":
 		return q.Where("(?, ?) ? (?, ?)", key, id, than, p.Key, p.ID)
 	}
 	return q.Where("? ? ?", id, than, p.ID)

@@ -1,27 +1,30 @@
-package models
+package database
 
 import (
 	"context"
 	"slices"
 )
 
-// best is the beginning of a list: its first entries in a different order. Further entries follow
+// Best is the beginning of a list: its first entries in a different order. Further entries follow
 // in the order of the list. Positions of first entries are above all others.
-type best struct{ first, rest List }
+type Best struct {
+	First List // its Bound is the number of first entries at most
+	Rest  List
+}
 
-// bestKey is added to the keys of the first entries.
-const bestKey = 1 << 60
+// BestKey is added to the keys of the first entries.
+const BestKey = 1 << 60
 
 // page reads a part.
-func (b *best) page(ctx context.Context, parent int64, part Slice) (Page, error) {
+func (b *Best) page(ctx context.Context, parent int64, part Slice) (Page, error) {
 	wanted := max(part.First, part.Last)
-	inFirst := func(p *Position) bool { return p != nil && p.Key >= bestKey/2 }
+	inFirst := func(p *Position) bool { return p != nil && p.Key >= BestKey/2 }
 	first, rest := part, part
 	if inFirst(part.After) {
-		first.After, rest.After = &Position{part.After.Key - bestKey, part.After.ID}, nil
+		first.After, rest.After = &Position{part.After.Key - BestKey, part.After.ID}, nil
 	}
 	if inFirst(part.Before) {
-		first.Before = &Position{part.Before.Key - bestKey, part.Before.ID}
+		first.Before = &Position{part.Before.Key - BestKey, part.Before.ID}
 	} else {
 		first.Before = nil
 	}
@@ -35,39 +38,39 @@ func (b *best) page(ctx context.Context, parent int64, part Slice) (Page, error)
 				return p, err
 			}
 			if more {
-				if p, err = read(ctx, b.rest, parent, rest); err != nil || p.More || !reachesFirst {
+				if p, err = read(ctx, b.Rest, parent, rest); err != nil || p.More || !reachesFirst {
 					return p, err
 				}
 			}
 		}
 		first.Last = max(1, wanted-len(p.Entries))
-		head, err := read(ctx, b.first, parent, first)
+		head, err := read(ctx, b.First, parent, first)
 		return joined(aboveRest(head), p, wanted, true), err
 	}
 	var p Page
 	if reachesFirst {
 		var err error
-		if p, err = read(ctx, b.first, parent, first); err != nil || p.More || !reachesRest {
+		if p, err = read(ctx, b.First, parent, first); err != nil || p.More || !reachesRest {
 			return aboveRest(p), err
 		}
-		more := part.Offset+int64(len(p.Entries)) >= maxBest
+		more := part.Offset+int64(len(p.Entries)) >= b.First.Bound
 		if part.After != nil || part.Offset > 0 && len(p.Entries) == 0 {
 			more, err = b.follows(ctx, parent)
 		}
 		if err != nil || !more {
 			return aboveRest(p), err
 		}
-		rest.Offset = max(0, part.Offset-maxBest)
+		rest.Offset = max(0, part.Offset-b.First.Bound)
 	}
 	rest.First = max(1, wanted-len(p.Entries))
-	tail, err := read(ctx, b.rest, parent, rest)
+	tail, err := read(ctx, b.Rest, parent, rest)
 	return joined(aboveRest(p), tail, wanted, false), err
 }
 
 // follows reports whether there are further entries.
-func (b *best) follows(ctx context.Context, parent int64) (bool, error) {
-	n, err := b.first.Count(ctx, []int64{parent})
-	return n[parent] == maxBest, err
+func (b *Best) follows(ctx context.Context, parent int64) (bool, error) {
+	n, err := b.First.Count(ctx, []int64{parent})
+	return n[parent] == b.First.Bound, err
 }
 
 func read(ctx context.Context, l List, parent int64, part Slice) (Page, error) {
@@ -78,7 +81,7 @@ func read(ctx context.Context, l List, parent int64, part Slice) (Page, error) {
 // aboveRest converts the positions of first entries to positions in the whole list.
 func aboveRest(p Page) Page {
 	for _, e := range p.Entries {
-		e.Key += bestKey
+		e.Key += BestKey
 	}
 	return p
 }

@@ -1,0 +1,51 @@
+package database
+
+import (
+	"context"
+	"reflect"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+)
+
+// ForIDs runs a query about the rows of some ids, and of one more number where that is given. query
+// writes it: among is the condition that a column is one of the ids, and also the number. name
+// identifies the query.
+//
+// PostgreSQL takes longer to plan such statements than to run them, so there they are prepared,
+// once a connection, which Bun cannot do: pgx does it, asked for these. A statement that is
+// prepared must name its columns, or it would break on a running server when a migration adds one.
+func (db *DB) ForIDs(ctx context.Context, name string, ids []int64, dest any, query func(among, also schema.QueryAppender) *bun.SelectQuery, also ...int64) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	if db.Engine != Postgres {
+		number := bun.Safe("")
+		if len(also) > 0 {
+			number = bun.Safe(strconv.FormatInt(also[0], 10))
+		}
+		return query(bun.SafeQuery("IN (?)", bun.List(ids)), number).Scan(ctx, dest)
+	}
+	text, ok := db.texts.Load(name)
+	if !ok {
+		text, _ = db.texts.LoadOrStore(name, query(bun.Safe("= ANY($1)"), bun.Safe("$2")).String())
+	}
+	args := []any{pgx.QueryExecModeCacheStatement, ids}
+	for _, number := range also {
+		args = append(args, number)
+	}
+	if err := db.reads.acquire(ctx); err != nil {
+		return err
+	}
+	defer db.reads.release(ctx)
+	db.statements.n.Add(1)
+	found, err := db.Read.DB.QueryContext(ctx, text.(string), args...)
+	if err != nil {
+		return err
+	}
+	err = db.Read.ScanRows(ctx, found, dest)
+	db.statements.rows.Add(int64(reflect.ValueOf(dest).Elem().Len()))
+	return err
+}

@@ -1,0 +1,83 @@
+package database
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/pgtest"
+)
+
+// each runs a test on a database of each engine, in the name of a user.
+func each(t *testing.T, test func(t *testing.T, ctx context.Context, db *DB)) {
+	for _, engine := range []Engine{SQLite, Postgres} {
+		t.Run(string(engine), func(t *testing.T) {
+			address := "sqlite:" + filepath.Join(t.TempDir(), "db")
+			if engine == Postgres {
+				address = pgtest.Database(t)
+			}
+			db, err := Open(t.Context(), address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			test(t, auth.WithCaller(t.Context(), auth.Caller{UserID: 1}, nil), db)
+		})
+	}
+}
+
+// panicking is a row that panics when it is read.
+type panicking struct{ N int }
+
+func (*panicking) AfterScanRow(context.Context) error { panic("a row") }
+
+// TestPanicsFreeSlots checks that statements and transactions that panic do not keep the slots of
+// their caller.
+func TestPanicsFreeSlots(t *testing.T) {
+	each(t, func(t *testing.T, ctx context.Context, db *DB) {
+		panics := func(name string, f func(ctx context.Context)) {
+			ctx, end := WithSlots(ctx)
+			defer end()
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: does not panic", name)
+				}
+			}()
+			f(ctx)
+		}
+		for range 2 { // as many as one caller has slots on SQLite
+			panics("statement", func(ctx context.Context) {
+				_ = db.Read.NewSelect().Model(new(panicking)).ModelTableExpr("(SELECT 1 AS n) AS p").ColumnExpr("n").Scan(ctx)
+			})
+			panics("transaction", func(ctx context.Context) {
+				_ = db.InTx(ctx, func(context.Context, bun.Tx) error { panic("in a transaction") })
+			})
+		}
+		if held := db.reads.limiter.Held() + db.transactions.Held(); held != 0 {
+			t.Errorf("%d slots are held, want 0", held)
+		}
+	})
+}
+
+// TestLateStatementsKeepOthersSlots checks that a statement that ends after its operation frees one
+// slot, not two.
+func TestLateStatementsKeepOthersSlots(t *testing.T) {
+	each(t, func(t *testing.T, all context.Context, db *DB) {
+		ctx, end := WithSlots(all)
+		if err := db.reads.acquire(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.reads.acquire(all); err != nil { // of another operation
+			t.Fatal(err)
+		}
+		end()
+		db.reads.release(ctx)
+		if held := db.reads.limiter.Held(); held != 1 {
+			t.Errorf("%d slots are held, want 1", held)
+		}
+		db.reads.release(all)
+	})
+}
