@@ -53,11 +53,19 @@ func (r *mutationResolver) RestoreMake(ctx context.Context, input model.RestoreM
 }
 
 // AvatarURL is the batch resolver for the avatarUrl field.
-func (r *userResolver) AvatarURL(ctx context.Context, objs []*models.User, size model.ThumbnailSize) ([]*string, error) {
-	return r.userImages(ctx, objs, loadersOf(ctx).files, func(u *models.User) int64 { return u.AvatarID }, size)
+func (r *userResolver) AvatarURL(ctx context.Context, objs []*models.User, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) ([]*string, error) {
+	request, err := requestImage(width, height, fit, format)
+	if err != nil {
+		return nil, err
+	}
+	return r.userImages(ctx, objs, loadersOf(ctx).files, func(u *models.User) int64 { return u.AvatarID }, request)
 }
 
 // CoverURL is the batch resolver for the coverUrl field.
-func (r *userResolver) CoverURL(ctx context.Context, objs []*models.User, size model.ThumbnailSize) ([]*string, error) {
-	return r.userImages(ctx, objs, loadersOf(ctx).covers, func(u *models.User) int64 { return u.CoverID }, size)
+func (r *userResolver) CoverURL(ctx context.Context, objs []*models.User, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) ([]*string, error) {
+	request, err := requestImage(width, height, fit, format)
+	if err != nil {
+		return nil, err
+	}
+	return r.userImages(ctx, objs, loadersOf(ctx).covers, func(u *models.User) int64 { return u.CoverID }, request)
 }

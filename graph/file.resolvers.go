@@ -45,7 +45,9 @@ func (r *mutationResolver) UpdateFile(ctx context.Context, input model.UpdateFil
 
 // DeleteFile is the resolver for the deleteFile field.
 func (r *mutationResolver) DeleteFile(ctx context.Context, input model.DeleteFileInput) (*model.DeleteFilePayload, error) {
-	return &model.DeleteFilePayload{DeletedID: input.ID}, r.Store.DeleteFile(ctx, caller(ctx), input.ID, input.Target, input.Kinds...)
+	return &model.DeleteFilePayload{DeletedID: input.ID}, r.Store.DeleteFile(ctx, caller(ctx), models.FileDeletion{
+		ID: input.ID, Target: input.Target, Kinds: input.Kinds, AllowNoModel: input.AllowNoModel,
+	})
 }
 
 // File is the resolver for the file field.

@@ -26,7 +26,7 @@ func (r *Resolver) mediaImage(f *models.File, p *models.Preview) *model.MediaIma
 	case done:
 		m.IsRendering = true
 		m.Name += "." + p.Picture
-		m.URL = r.thumbnail(f, p, model.ThumbnailSizeFull).URL
+		m.URL = r.thumbnail(f, p, fullImage).URL
 	default:
 		return nil
 	}
@@ -85,8 +85,8 @@ func defaultImages[O comparable](ctx context.Context, r *Resolver, objs []O, on 
 	return r.mediaImages(ctx, files)
 }
 
-// userImages returns the URL of an image of each user in a size, nil for those who have none.
-func (r *Resolver) userImages(ctx context.Context, users []*models.User, loader *batch.Loader[*models.File], id func(*models.User) int64, size model.ThumbnailSize) ([]*string, error) {
+// userImages returns the URL of an image of each user for a request, nil for those who have none.
+func (r *Resolver) userImages(ctx context.Context, users []*models.User, loader *batch.Loader[*models.File], id func(*models.User) int64, request imageRequest) ([]*string, error) {
 	files, err := batch.Load(ctx, users, loader, id)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (r *Resolver) userImages(ctx context.Context, users []*models.User, loader 
 		case image.Preview == nil:
 			shown[i] = &image.URL
 		default:
-			shown[i] = &r.thumbnail(image.File, image.Preview, size).URL
+			shown[i] = &r.thumbnail(image.File, image.Preview, request).URL
 		}
 	}
 	return shown, nil

@@ -29,11 +29,12 @@ func (r *makeResolver) DefaultImage(ctx context.Context, objs []*models.Make) ([
 }
 
 // Thumbnail is the resolver for the thumbnail field.
-func (r *mediaImageResolver) Thumbnail(ctx context.Context, obj *model.MediaImage, size model.ThumbnailSize) (*model.Image, error) {
-	if obj.Preview == nil {
-		return nil, nil
+func (r *mediaImageResolver) Thumbnail(ctx context.Context, obj *model.MediaImage, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) (*model.Image, error) {
+	request, err := requestImage(width, height, fit, format)
+	if err != nil || obj.Preview == nil {
+		return nil, err
 	}
-	return r.thumbnail(obj.File, obj.Preview, size), nil
+	return r.thumbnail(obj.File, obj.Preview, request), nil
 }
 
 // UpdateImage is the resolver for the updateImage field.

@@ -16,8 +16,12 @@ import (
 )
 
 // Thumbnail is the batch resolver for the thumbnail field.
-func (r *fileResolver) Thumbnail(ctx context.Context, objs []*models.File, size model.ThumbnailSize) ([]*model.Image, error) {
-	return fromPreview(ctx, objs, func(f *models.File, p *models.Preview) *model.Image { return r.thumbnail(f, p, size) })
+func (r *fileResolver) Thumbnail(ctx context.Context, objs []*models.File, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) ([]*model.Image, error) {
+	request, err := requestImage(width, height, fit, format)
+	if err != nil {
+		return nil, err
+	}
+	return fromPreview(ctx, objs, func(f *models.File, p *models.Preview) *model.Image { return r.thumbnail(f, p, request) })
 }
 
 // ThreejsURL is the batch resolver for the threejsUrl field.

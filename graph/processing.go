@@ -1,8 +1,8 @@
 package graph
 
 import (
+	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"github.com/meshyard/meshyard/graph/batch"
@@ -54,28 +54,49 @@ func processing(f *models.File, p *models.Preview) *model.Processing {
 	return state
 }
 
-// thumbnail returns the rendering of a preview in a size, or nil if it has none.
-func (r *Resolver) thumbnail(f *models.File, p *models.Preview, size model.ThumbnailSize) *model.Image {
+// imageRequest is the box and the format in which an image is requested.
+type imageRequest struct {
+	box    thumbnail.Box
+	format string // empty: as it is stored
+}
+
+// fullImage requests an image as it is stored.
+var fullImage = imageRequest{}
+
+// maxBox is the maximum width and height of the box of an image.
+const maxBox = 10_000
+
+// requestImage returns the request that the arguments of a field make.
+func requestImage(width, height *int32, fit model.ImageFit, format *model.ImageFormat) (imageRequest, error) {
+	r := imageRequest{box: thumbnail.Box{Crop: fit == model.ImageFitCover}}
+	for name, n := range map[string]*int32{"width": width, "height": height} {
+		if n == nil {
+			continue
+		}
+		if err := inRange(name, *n, 1, maxBox); err != nil {
+			return r, err
+		}
+	}
+	if width != nil {
+		r.box.Width = int(*width)
+	}
+	if height != nil {
+		r.box.Height = int(*height)
+	}
+	if format != nil {
+		r.format = map[model.ImageFormat]string{model.ImageFormatPng: thumbnail.PNG, model.ImageFormatJpeg: thumbnail.JPEG}[*format]
+	}
+	return r, nil
+}
+
+// thumbnail returns the rendering of a preview for a request, or nil if it has none.
+func (r *Resolver) thumbnail(f *models.File, p *models.Preview, request imageRequest) *model.Image {
 	if p.Picture == "" {
 		return nil
 	}
-	name, width, height := thumbnailSize(size, int(p.Width), int(p.Height))
-	return &model.Image{URL: r.renditionURL(f, "renders", p.Tag(), name+"."+p.Picture), Width: int32(width), Height: int32(height)}
-}
-
-// thumbnailSize returns the name of a size in URLs and the size in pixels of an image of
-// width × height pixels at that size.
-func thumbnailSize(size model.ThumbnailSize, width, height int) (name string, w, h int) {
-	if size == model.ThumbnailSizeFull {
-		return thumbnail.Full, width, height
-	}
-	name = strings.ToLower(string(size))
-	if !strings.Contains(name, "_") {
-		name = "thumb_" + name
-	}
-	s, _ := thumbnail.SizeNamed(name) // a test checks that every size of the schema exists
-	w, h = s.Of(width, height)
-	return name, w, h
+	name, width, height := request.box.Covering(int(p.Width), int(p.Height))
+	format := cmp.Or(request.format, p.Picture)
+	return &model.Image{URL: r.renditionURL(f, "renders", p.Tag(), name+"."+format), Width: int32(width), Height: int32(height)}
 }
 
 // How long signed URLs are valid.

@@ -153,7 +153,7 @@ func checkVisible(ctx context.Context, target any) error {
 	case *models.Thing:
 		return t.Allows(caller(ctx))
 	case *models.Make:
-		return t.Allows(caller(ctx))
+		return checkVisibleMake(ctx, t)
 	case *models.File:
 		return t.Allows(caller(ctx))
 	case *models.User:
@@ -165,6 +165,19 @@ func checkVisible(ctx context.Context, target any) error {
 		return err
 	}
 	return nil
+}
+
+// checkVisibleMake returns an error if the caller may not see the make. The creator of a make sees
+// it whatever became of its thing.
+func checkVisibleMake(ctx context.Context, m *models.Make) error {
+	if err := m.Allows(caller(ctx)); err != nil || m.ThingID == 0 || m.OwnerID == caller(ctx).UserID {
+		return err
+	}
+	things, err := batch.Load(ctx, []*models.Make{m}, loadersOf(ctx).things, func(m *models.Make) int64 { return m.ThingID })
+	if err != nil || things[0] == nil { // deleted since the make was read
+		return err
+	}
+	return things[0].Allows(caller(ctx))
 }
 
 // fileTarget returns what a file is attached to. The images of users are attached to no object of

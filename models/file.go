@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
@@ -181,14 +182,27 @@ func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (ma
 	return images, err
 }
 
+// FileDeletion describes a file to delete.
+type FileDeletion struct {
+	ID           int64
+	Target       *Target    // the required target, unless nil
+	Kinds        []FileKind // the required kinds, unless empty
+	AllowNoModel bool       // even if a published thing then has no model
+}
+
 // DeleteFile removes a finalized file from its target, for the owner of the target or a moderator.
-// The target must be on unless that is nil, and the file one of kinds unless there are none.
 // Downloads of the file stay in the histories of users. The next garbage collection removes the
 // content if no other file has it. It opens a transaction.
-func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, id int64, on *Target, kinds ...FileKind) error {
-	return s.changeFile(ctx, caller, id, on, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
-		if len(kinds) > 0 && !slices.Contains(kinds, f.Kind) {
+func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeletion) error {
+	id := d.ID
+	return s.changeFile(ctx, caller, id, d.Target, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
+		if len(d.Kinds) > 0 && !slices.Contains(d.Kinds, f.Kind) {
 			return notFound("file", id) // in this list
+		}
+		if !d.AllowNoModel {
+			if err := checkNotOnlyModel(ctx, tx, f); err != nil {
+				return err
+			}
 		}
 		// The thing counts these downloads from its own log; the file counted them until now.
 		if _, err := tx.NewDelete().Model(f).WherePK().Exec(ctx); err != nil {
@@ -196,6 +210,22 @@ func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, id int64, on
 		}
 		return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedFile, UserID: owner, ThingID: f.ThingID, ObjectID: id})
 	})
+}
+
+// checkNotOnlyModel returns an error if a file is the only model of a published thing, whose row is
+// locked.
+func checkNotOnlyModel(ctx context.Context, tx bun.Tx, f *File) error {
+	if f.TargetType != OnThing || f.Kind != Model {
+		return nil
+	}
+	shown, err := tx.NewSelect().Model((*Thing)(nil)).Where("t.id = ? AND t.state <> ?", f.TargetID, Draft).
+		Where("NOT EXISTS (SELECT 1 FROM files AS o WHERE o.target_type = ? AND o.target_id = t.id AND o.state = ? AND o.kind = ? AND o.id <> ?)", OnThing, Finalized, Model, f.ID).
+		Exists(ctx)
+	if err != nil || !shown {
+		return err
+	}
+	return badInput("id", "file %d is the only model of thing %d, which is published: add another model first, or unpublish the thing", f.ID, f.TargetID).
+		WithFieldCode(apierror.FieldModelRequired)
 }
 
 // MoveFile changes the rank of a finalized file among the files of its target, which must be on

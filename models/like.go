@@ -34,17 +34,20 @@ func (s *Store) Like(ctx context.Context, caller auth.Caller, target Target) err
 	})
 }
 
-// ToggleLike takes the caller's like back where there is one and adds one where there is none. It
-// returns whether the caller likes the target now.
+// ToggleLike takes the caller's like back if there is one, even if the target is no longer visible
+// to them, and otherwise adds one. It returns whether the caller likes the target now.
 func (s *Store) ToggleLike(ctx context.Context, caller auth.Caller, target Target) (liked bool, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		owner, err := s.holdLikeable(ctx, tx, caller, target)
-		if err != nil {
-			return err
+		owner, hidden := s.holdLikeable(ctx, tx, caller, target)
+		if hidden != nil && CodeOf(hidden) != Forbidden {
+			return hidden
 		}
 		removed, err := removeLike(ctx, tx, caller.UserID, target)
 		if liked = !removed; err != nil || removed {
 			return err
+		}
+		if hidden != nil {
+			return hidden
 		}
 		_, err = addLike(ctx, tx, caller.UserID, owner, target)
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"image"
 	"io"
+	"path"
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/preview"
@@ -38,7 +39,7 @@ func (s *Store) Derived(ctx context.Context, fileID int64, signed bool, tag, nam
 	}
 	if part, size := p.part(name); part.Name != "" {
 		if size != nil {
-			err = s.scale(ctx, p, *size)
+			err = s.scale(ctx, p, part, *size)
 		}
 		return part, p.Key(part.Object()), err
 	}
@@ -54,7 +55,7 @@ func (p *Preview) part(name string) (preview.Part, *thumbnail.Size) {
 		}
 	}
 	size, format, _ := strings.Cut(name, ".")
-	if known, ok := thumbnail.SizeNamed(size); ok && format == p.Picture && format != "" {
+	if known, ok := thumbnail.SizeNamed(size); ok && p.Picture != "" && (format == thumbnail.PNG || format == thumbnail.JPEG) {
 		return preview.Picture(size, format), &known
 	}
 	return preview.Part{}, nil
@@ -64,9 +65,8 @@ func (p *Preview) part(name string) (preview.Part, *thumbnail.Size) {
 // ten MiB.
 const scalingAtOnce = 4
 
-// scale ensures that an image exists in a size: it is scaled on the first request.
-func (s *Store) scale(ctx context.Context, p *Preview, size thumbnail.Size) error {
-	part := preview.Picture(size.String(), p.Picture)
+// scale ensures that an image exists in a size and a format: it is made on the first request.
+func (s *Store) scale(ctx context.Context, p *Preview, part preview.Part, size thumbnail.Size) error {
 	key := p.Key(part.Object())
 	if ok, err := s.bucket.Has(ctx, key); ok || err != nil {
 		return err
@@ -85,8 +85,8 @@ func (s *Store) scale(ctx context.Context, p *Preview, size thumbnail.Size) erro
 		if err != nil {
 			return err
 		}
-		small := thumbnail.Scale(whole, size)
-		return s.bucket.PutDerived(ctx, key, part.ContentType, func(w io.Writer) error { return thumbnail.Encode(w, small, p.Picture) })
+		small, format := thumbnail.Scale(whole, size), strings.TrimPrefix(path.Ext(part.Name), ".")
+		return s.bucket.PutDerived(ctx, key, part.ContentType, func(w io.Writer) error { return thumbnail.Encode(w, small, format) })
 	})
 	return errors.Join(failed, err)
 }

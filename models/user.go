@@ -130,9 +130,11 @@ type ProfileChange struct {
 	Bio            *string
 	Location       *string
 	DefaultLicense *License
+	AvatarID       *int64 // a pending upload or the present avatar; 0: none
+	CoverID        *int64 // a pending upload or the present cover; 0: none
 }
 
-// UpdateProfile changes the caller's profile.
+// UpdateProfile changes the caller's profile. It opens a transaction.
 func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c ProfileChange) (*User, error) {
 	err := errors.Join(optional("firstName", c.FirstName, maxName), optional("lastName", c.LastName, maxName), optional("email", c.Email, maxName),
 		optional("bio", c.Bio, MaxText), optional("location", c.Location, maxName))
@@ -150,9 +152,17 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 	if err := s.renderTo(ctx, &html, UserBio, c.Bio); err != nil {
 		return nil, err
 	}
+	images := c.images()
+	promoted, err := s.promoteUserImages(ctx, caller, images)
+	if err != nil {
+		return nil, err
+	}
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u := new(User)
 		if err := s.db.ForUpdate(tx.NewSelect().Model(u).Where("u.id = ?", caller.UserID)).Scan(ctx); err != nil {
+			return err
+		}
+		if err := s.setUserImages(ctx, tx, caller, images); err != nil {
 			return err
 		}
 		set(&u.FirstName, c.FirstName)
@@ -170,6 +180,7 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 	if err != nil {
 		return nil, err
 	}
+	s.sweep(ctx, promoted)
 	return s.User(ctx, caller, "me")
 }
 

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"errors"
 
 	"github.com/uptrace/bun"
 
@@ -42,8 +43,63 @@ func checkUserImage(on TargetType, files []*File) error {
 	return nil
 }
 
+// userImage is a change of an image of a user.
+type userImage struct {
+	on     TargetType
+	field  string // of the input
+	fileID int64  // 0: none
+}
+
+// images returns the changes of images.
+func (c ProfileChange) images() (changes []userImage) {
+	if c.AvatarID != nil {
+		changes = append(changes, userImage{OnAvatar, "avatarId", *c.AvatarID})
+	}
+	if c.CoverID != nil {
+		changes = append(changes, userImage{OnCover, "coverId", *c.CoverID})
+	}
+	return changes
+}
+
+// promoteUserImages is promote for the new images of the caller.
+func (s *Store) promoteUserImages(ctx context.Context, caller auth.Caller, images []userImage) (keys []string, err error) {
+	for _, image := range images {
+		if image.fileID == 0 {
+			continue
+		}
+		promoted, err := s.promote(ctx, caller, []FinalizeFile{{ID: image.fileID}})
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, promoted...)
+	}
+	return keys, nil
+}
+
+// setUserImages changes the images of the caller, whose row is locked.
+func (s *Store) setUserImages(ctx context.Context, tx bun.Tx, caller auth.Caller, images []userImage) error {
+	for _, image := range images {
+		on := Target{image.on, caller.UserID}
+		if image.fileID == 0 {
+			if err := showUserImage(ctx, tx, &File{TargetType: on.Type, TargetID: on.ID}); err != nil {
+				return err
+			}
+			continue
+		}
+		err := s.finalize(ctx, tx, caller, []FinalizeFile{{ID: image.fileID}}, on)
+		var e *Error
+		if errors.As(err, &e) {
+			e.Field = image.field
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // showUserImage makes a finalized file the avatar or the cover of a locked user, and deletes the
-// one before. The garbage collector removes its bytes.
+// one before. The garbage collector removes its bytes. The ID 0 removes the image.
 func showUserImage(ctx context.Context, tx bun.Tx, f *File) error {
 	_, err := tx.NewDelete().Model((*File)(nil)).
 		Where("target_type = ? AND target_id = ? AND state = ? AND id <> ?", f.TargetType, f.TargetID, Finalized, f.ID).Exec(ctx)

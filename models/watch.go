@@ -53,12 +53,16 @@ func (s *Store) Unwatch(ctx context.Context, caller auth.Caller, target Target) 
 // the caller watches the target now.
 func (s *Store) ToggleWatch(ctx context.Context, caller auth.Caller, target Target) (watched bool, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := s.holdLikeable(ctx, tx, caller, target); err != nil {
-			return err
+		_, hidden := s.holdLikeable(ctx, tx, caller, target)
+		if hidden != nil && CodeOf(hidden) != Forbidden {
+			return hidden
 		}
 		removed, err := removeWatch(ctx, tx, caller.UserID, target)
 		if watched = !removed; err != nil || removed {
 			return err
+		}
+		if hidden != nil {
+			return hidden
 		}
 		return addWatch(ctx, tx, caller.UserID, target)
 	})

@@ -1084,7 +1084,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"thumbnail": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.File](objects)
-					return breadthfirst.Values(ec.Resolvers.File().Thumbnail(ctx, objs, fc.Args["size"].(model.ThumbnailSize)))
+					return breadthfirst.Values(ec.Resolvers.File().Thumbnail(ctx, objs, fc.Args["width"].(*int32), fc.Args["height"].(*int32), fc.Args["fit"].(model.ImageFit), fc.Args["format"].(*model.ImageFormat)))
 				},
 				Args:  (*executionContext).field_File_thumbnail_args,
 				Waits: true,
@@ -1624,7 +1624,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"thumbnail": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*model.MediaImage)
-					return breadthfirst.Value(ec.Resolvers.MediaImage().Thumbnail(ctx, obj, fc.Args["size"].(model.ThumbnailSize)))
+					return breadthfirst.Value(ec.Resolvers.MediaImage().Thumbnail(ctx, obj, fc.Args["width"].(*int32), fc.Args["height"].(*int32), fc.Args["fit"].(model.ImageFit), fc.Args["format"].(*model.ImageFormat)))
 				},
 				Args:  (*executionContext).field_MediaImage_thumbnail_args,
 				Waits: true,
@@ -5313,7 +5313,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"avatarUrl": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.User](objects)
-					return breadthfirst.Values(ec.Resolvers.User().AvatarURL(ctx, objs, fc.Args["size"].(model.ThumbnailSize)))
+					return breadthfirst.Values(ec.Resolvers.User().AvatarURL(ctx, objs, fc.Args["width"].(*int32), fc.Args["height"].(*int32), fc.Args["fit"].(model.ImageFit), fc.Args["format"].(*model.ImageFormat)))
 				},
 				Args:  (*executionContext).field_User_avatarUrl_args,
 				Waits: true,
@@ -5326,7 +5326,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"coverUrl": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.User](objects)
-					return breadthfirst.Values(ec.Resolvers.User().CoverURL(ctx, objs, fc.Args["size"].(model.ThumbnailSize)))
+					return breadthfirst.Values(ec.Resolvers.User().CoverURL(ctx, objs, fc.Args["width"].(*int32), fc.Args["height"].(*int32), fc.Args["fit"].(model.ImageFit), fc.Args["format"].(*model.ImageFormat)))
 				},
 				Args:  (*executionContext).field_User_coverUrl_args,
 				Waits: true,

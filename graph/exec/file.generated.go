@@ -25,7 +25,7 @@ type FileResolver interface {
 	PublicURL(ctx context.Context, obj *models.File) (string, error)
 	DirectURL(ctx context.Context, obj *models.File) (*string, error)
 	Image(ctx context.Context, objs []*models.File) ([]*model.MediaImage, error)
-	Thumbnail(ctx context.Context, objs []*models.File, size model.ThumbnailSize) ([]*model.Image, error)
+	Thumbnail(ctx context.Context, objs []*models.File, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) ([]*model.Image, error)
 	ThreejsURL(ctx context.Context, objs []*models.File) ([]*string, error)
 	GlbURL(ctx context.Context, objs []*models.File) ([]*string, error)
 	Mesh(ctx context.Context, objs []*models.File) ([]*model.Mesh, error)
@@ -39,14 +39,38 @@ type FileResolver interface {
 func (ec *executionContext) field_File_thumbnail_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "size",
-		func(ctx context.Context, v any) (model.ThumbnailSize, error) {
-			return ec.unmarshalNThumbnailSize2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThumbnailSize(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "width",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["size"] = arg0
+	args["width"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "height",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["height"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "fit",
+		func(ctx context.Context, v any) (model.ImageFit, error) {
+			return ec.unmarshalNImageFit2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐImageFit(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["fit"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "format",
+		func(ctx context.Context, v any) (*model.ImageFormat, error) {
+			return ec.unmarshalOImageFormat2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐImageFormat(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["format"] = arg3
 	return args, nil
 }
 
@@ -657,7 +681,7 @@ func (ec *executionContext) resolveBatch_File_thumbnail(ctx context.Context, fie
 	fc := graphql.GetFieldContext(ctx)
 	if batch, ok := graphql.BatchParentsFor[*models.File](ctx, "File"); ok {
 		result := batch.FieldResult(field, func() (any, error) {
-			return resolver.Thumbnail(ctx, batch.Parents, fc.Args["size"].(model.ThumbnailSize))
+			return resolver.Thumbnail(ctx, batch.Parents, fc.Args["width"].(*int32), fc.Args["height"].(*int32), fc.Args["fit"].(model.ImageFit), fc.Args["format"].(*model.ImageFormat))
 		})
 		return graphql.ResolveBatchGroupResult[*model.Image](
 			ctx,
@@ -668,7 +692,7 @@ func (ec *executionContext) resolveBatch_File_thumbnail(ctx context.Context, fie
 			batch.IndexMap,
 		)
 	}
-	results, err := resolver.Thumbnail(ctx, []*models.File{obj}, fc.Args["size"].(model.ThumbnailSize))
+	results, err := resolver.Thumbnail(ctx, []*models.File{obj}, fc.Args["width"].(*int32), fc.Args["height"].(*int32), fc.Args["fit"].(model.ImageFit), fc.Args["format"].(*model.ImageFormat))
 	return graphql.ResolveBatchSingleResult[*model.Image](
 		ctx,
 		results,
@@ -926,7 +950,11 @@ func (ec *executionContext) unmarshalInputDeleteFileInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "target", "kinds"}
+	if _, present := asMap["allowNoModel"]; !present {
+		asMap["allowNoModel"] = false
+	}
+
+	fieldsInOrder := [...]string{"id", "target", "kinds", "allowNoModel"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -954,6 +982,13 @@ func (ec *executionContext) unmarshalInputDeleteFileInput(ctx context.Context, o
 				return it, err
 			}
 			it.Kinds = data
+		case "allowNoModel":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("allowNoModel"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AllowNoModel = data
 		}
 	}
 	return it, nil

@@ -20,7 +20,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type MediaImageResolver interface {
-	Thumbnail(ctx context.Context, obj *model.MediaImage, size model.ThumbnailSize) (*model.Image, error)
+	Thumbnail(ctx context.Context, obj *model.MediaImage, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) (*model.Image, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -30,14 +30,38 @@ type MediaImageResolver interface {
 func (ec *executionContext) field_MediaImage_thumbnail_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "size",
-		func(ctx context.Context, v any) (model.ThumbnailSize, error) {
-			return ec.unmarshalNThumbnailSize2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThumbnailSize(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "width",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["size"] = arg0
+	args["width"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "height",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["height"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "fit",
+		func(ctx context.Context, v any) (model.ImageFit, error) {
+			return ec.unmarshalNImageFit2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐImageFit(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["fit"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "format",
+		func(ctx context.Context, v any) (*model.ImageFormat, error) {
+			return ec.unmarshalOImageFormat2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐImageFormat(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["format"] = arg3
 	return args, nil
 }
 
@@ -225,7 +249,7 @@ func (ec *executionContext) _MediaImage_thumbnail(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.MediaImage().Thumbnail(ctx, obj, fc.Args["size"].(model.ThumbnailSize))
+			return ec.Resolvers.MediaImage().Thumbnail(ctx, obj, fc.Args["width"].(*int32), fc.Args["height"].(*int32), fc.Args["fit"].(model.ImageFit), fc.Args["format"].(*model.ImageFormat))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Image) graphql.Marshaler {

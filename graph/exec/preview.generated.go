@@ -1435,6 +1435,16 @@ func (ec *executionContext) marshalNFileEdge2ᚖgithubᚗcomᚋmeshyardᚋmeshya
 	return ec._FileEdge(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNImageFit2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐImageFit(ctx context.Context, v any) (model.ImageFit, error) {
+	var res model.ImageFit
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNImageFit2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐImageFit(ctx context.Context, sel ast.SelectionSet, v model.ImageFit) graphql.Marshaler {
+	return v
+}
+
 func (ec *executionContext) unmarshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat(ctx context.Context, v any) (mesh.Format, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat[tmp]
@@ -1505,21 +1515,27 @@ func (ec *executionContext) marshalNProcessingState2githubᚗcomᚋmeshyardᚋme
 	return v
 }
 
-func (ec *executionContext) unmarshalNThumbnailSize2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThumbnailSize(ctx context.Context, v any) (model.ThumbnailSize, error) {
-	var res model.ThumbnailSize
-	err := res.UnmarshalGQL(v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNThumbnailSize2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThumbnailSize(ctx context.Context, sel ast.SelectionSet, v model.ThumbnailSize) graphql.Marshaler {
-	return v
-}
-
 func (ec *executionContext) marshalOImage2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐImage(ctx context.Context, sel ast.SelectionSet, v *model.Image) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Image(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOImageFormat2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐImageFormat(ctx context.Context, v any) (*model.ImageFormat, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var res = new(model.ImageFormat)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOImageFormat2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐImageFormat(ctx context.Context, sel ast.SelectionSet, v *model.ImageFormat) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return v
 }
 
 func (ec *executionContext) marshalOMesh2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐMesh(ctx context.Context, sel ast.SelectionSet, v *model.Mesh) graphql.Marshaler {

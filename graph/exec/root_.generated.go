@@ -295,7 +295,7 @@ type ComplexityRoot struct {
 		State         func(childComplexity int) int
 		Target        func(childComplexity int) int
 		ThreejsURL    func(childComplexity int) int
-		Thumbnail     func(childComplexity int, size model.ThumbnailSize) int
+		Thumbnail     func(childComplexity int, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) int
 	}
 
 	FileConnection struct {
@@ -409,7 +409,7 @@ type ComplexityRoot struct {
 		IsRendering func(childComplexity int) int
 		Name        func(childComplexity int) int
 		Rank        func(childComplexity int) int
-		Thumbnail   func(childComplexity int, size model.ThumbnailSize) int
+		Thumbnail   func(childComplexity int, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) int
 		URL         func(childComplexity int) int
 	}
 
@@ -893,13 +893,13 @@ type ComplexityRoot struct {
 	}
 
 	User struct {
-		AvatarURL               func(childComplexity int, size model.ThumbnailSize) int
+		AvatarURL               func(childComplexity int, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) int
 		Bio                     func(childComplexity int) int
 		BioHTML                 func(childComplexity int) int
 		CollectedThingIds       func(childComplexity int) int
 		CollectionCount         func(childComplexity int) int
 		Collections             func(childComplexity int, first *int32, after *string, last *int32, before *string) int
-		CoverURL                func(childComplexity int, size model.ThumbnailSize) int
+		CoverURL                func(childComplexity int, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) int
 		CreatedAt               func(childComplexity int) int
 		DefaultLicense          func(childComplexity int) int
 		DownloadedThings        func(childComplexity int, first *int32, after *string, last *int32, before *string) int
@@ -1832,7 +1832,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.File.Thumbnail(childComplexity, args["size"].(model.ThumbnailSize)), true
+		return e.ComplexityRoot.File.Thumbnail(childComplexity, args["width"].(*int32), args["height"].(*int32), args["fit"].(model.ImageFit), args["format"].(*model.ImageFormat)), true
 
 	case "FileConnection.edges":
 		if e.ComplexityRoot.FileConnection.Edges == nil {
@@ -2235,7 +2235,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.MediaImage.Thumbnail(childComplexity, args["size"].(model.ThumbnailSize)), true
+		return e.ComplexityRoot.MediaImage.Thumbnail(childComplexity, args["width"].(*int32), args["height"].(*int32), args["fit"].(model.ImageFit), args["format"].(*model.ImageFormat)), true
 	case "MediaImage.url":
 		if e.ComplexityRoot.MediaImage.URL == nil {
 			break
@@ -4552,7 +4552,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.User.AvatarURL(childComplexity, args["size"].(model.ThumbnailSize)), true
+		return e.ComplexityRoot.User.AvatarURL(childComplexity, args["width"].(*int32), args["height"].(*int32), args["fit"].(model.ImageFit), args["format"].(*model.ImageFormat)), true
 	case "User.bio":
 		if e.ComplexityRoot.User.Bio == nil {
 			break
@@ -4598,7 +4598,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.User.CoverURL(childComplexity, args["size"].(model.ThumbnailSize)), true
+		return e.ComplexityRoot.User.CoverURL(childComplexity, args["width"].(*int32), args["height"].(*int32), args["fit"].(model.ImageFit), args["format"].(*model.ImageFormat)), true
 	case "User.createdAt":
 		if e.ComplexityRoot.User.CreatedAt == nil {
 			break
@@ -5094,8 +5094,9 @@ var sources = []*ast.Source{
     input: DeleteAccountInput!
   ): DeleteAccountPayload @auth(scope: WRITE)
   """
-  Get an upload form for the avatar or the cover of the caller. Post an image to it, then call
-  finalizeFile: the image replaces the one before.
+  Get an upload form for the avatar or the cover of the caller. Post an image to it, then pass its
+  ` + "`" + `fileId` + "`" + ` to ` + "`" + `updateProfile` + "`" + ` as ` + "`" + `avatarId` + "`" + ` or ` + "`" + `coverId` + "`" + `. Images that ` + "`" + `uploadFile` + "`" + ` uploaded can be
+  passed as well.
   """
   stageUserImage(
     "The image to upload."
@@ -5129,20 +5130,32 @@ var sources = []*ast.Source{
 
 extend type User {
   """
-  The URL of the avatar in a size, or of the original until the sizes are made. Null if there is
-  none.
+  The URL of the smallest available avatar that covers ` + "`" + `width` + "`" + ` × ` + "`" + `height` + "`" + ` pixels, as for
+  ` + "`" + `File.thumbnail` + "`" + `, or of the original until the sizes are made. Null if there is none.
   """
   avatarUrl(
-    "The size of the image."
-    size: ThumbnailSize! = LARGE
+    "The width of the box in pixels, 1 to 10,000. Null: only the height counts."
+    width: Int = 250
+    "The height of the box in pixels, 1 to 10,000. Null: only the width counts."
+    height: Int = 250
+    "How the image fits the box. It is CONTAIN if ` + "`" + `width` + "`" + ` or ` + "`" + `height` + "`" + ` is null."
+    fit: ImageFit! = COVER
+    "The file format. The default is that in which the image is stored."
+    format: ImageFormat
   ): String @goField(forceResolver: true, batch: true)
   """
-  The URL of the cover image in a size, or of the original until the sizes are made. Null if there
-  is none.
+  The URL of the smallest available cover image that covers ` + "`" + `width` + "`" + ` × ` + "`" + `height` + "`" + ` pixels, as for
+  ` + "`" + `File.thumbnail` + "`" + `, or of the original until the sizes are made. Null if there is none.
   """
   coverUrl(
-    "The size of the image."
-    size: ThumbnailSize! = DISPLAY_LARGE
+    "The width of the box in pixels, 1 to 10,000. Null: only the height counts."
+    width: Int = 1200
+    "The height of the box in pixels, 1 to 10,000. Null: only the width counts."
+    height: Int = 900
+    "How the image fits the box. It is CONTAIN if ` + "`" + `width` + "`" + ` or ` + "`" + `height` + "`" + ` is null."
+    fit: ImageFit! = CONTAIN
+    "The file format. The default is that in which the image is stored."
+    format: ImageFormat
   ): String @goField(forceResolver: true, batch: true)
 }
 
@@ -5489,7 +5502,7 @@ input UpdateCollectionInput {
   name: String @null(clears: false)
   "The description in Markdown, at most 65,535 characters."
   description: String @null(clears: true)
-  "The id of a thing in the collection that stands for it; 0: none."
+  "The id of a thing in the collection that stands for it; null: none."
   featuredThingId: ID @null(clears: true)
 }
 
@@ -5795,7 +5808,10 @@ extend type Mutation {
     "The file and its new rank."
     input: UpdateFileInput!
   ): UpdateFilePayload @auth(scope: WRITE)
-  "Delete a finalized file of the caller. Administrators can delete any file."
+  """
+  Delete a finalized file of the caller. Moderators and administrators can delete any file. The only
+  model of a published thing is not deleted: upload another one first, or unpublish the thing.
+  """
   deleteFile(
     "The file to delete."
     input: DeleteFileInput!
@@ -5915,6 +5931,11 @@ input DeleteFileInput {
   target: TargetInput
   "If given, the file must be of one of these kinds; otherwise the result is NOT_FOUND."
   kinds: [FileKind!]
+  """
+  Whether the only model of a published thing can be deleted, for programs that upload another one
+  after it. Without it that is an error, with the code MODEL_REQUIRED.
+  """
+  allowNoModel: Boolean! = false
 }
 
 "Payload of ` + "`" + `deleteFile` + "`" + `."
@@ -5964,10 +5985,19 @@ type MediaImage {
   the URL is signed and works for an hour.
   """
   url: String!
-  "The image in a size; null until the sizes are made."
+  """
+  The smallest available image that covers ` + "`" + `width` + "`" + ` × ` + "`" + `height` + "`" + ` pixels, as for ` + "`" + `File.thumbnail` + "`" + `. Null
+  until the sizes are made.
+  """
   thumbnail(
-    "The size of the image."
-    size: ThumbnailSize! = MEDIUM
+    "The width of the box in pixels, 1 to 10,000. Without it only the height counts."
+    width: Int
+    "The height of the box in pixels, 1 to 10,000. Without it only the width counts."
+    height: Int
+    "How the image fits the box. It is CONTAIN if ` + "`" + `width` + "`" + ` or ` + "`" + `height` + "`" + ` is not given."
+    fit: ImageFit! = COVER
+    "The file format. The default is that in which the image is stored."
+    format: ImageFormat
   ): Image @goField(forceResolver: true)
   "When its file was uploaded."
   createdAt: DateTime!
@@ -6893,12 +6923,23 @@ type Subscription {
 
 extend type File {
   """
-  An image of the file: the scaled image itself, or a rendering of the mesh. Null if there is none,
-  and until ` + "`" + `processing` + "`" + ` is DONE.
+  The smallest available image that covers ` + "`" + `width` + "`" + ` × ` + "`" + `height` + "`" + ` pixels, in the given fit. Available
+  are 32×32, 64×64, 128×128 and 250×250 (cropped), 72×54, 80×60, 160×120, 256×192, 300×225, 340×255,
+  512×384 and 628×472 (cropped), images of at most 400×300, 800×600 and 1200×900 (whole), and the
+  full size, which is returned if none is large enough, and if neither width nor height is given.
+
+  It shows the image itself, or a rendering of the mesh. Null if there is none, and until
+  ` + "`" + `processing` + "`" + ` is DONE.
   """
   thumbnail(
-    "The size of the image."
-    size: ThumbnailSize! = MEDIUM
+    "The width of the box in pixels, 1 to 10,000. Without it only the height counts."
+    width: Int
+    "The height of the box in pixels, 1 to 10,000. Without it only the width counts."
+    height: Int
+    "How the image fits the box. It is CONTAIN if ` + "`" + `width` + "`" + ` or ` + "`" + `height` + "`" + ` is not given."
+    fit: ImageFit! = COVER
+    "The file format. The default is that in which the image is stored."
+    format: ImageFormat
   ): Image @goField(forceResolver: true, batch: true)
   """
   The URL of the mesh as three.js JSON (object format 4), in the file's own coordinates and unit.
@@ -6917,40 +6958,23 @@ extend type File {
   processing: Processing! @goField(forceResolver: true, batch: true)
 }
 
-"The sizes of thumbnails. Those that the legacy API prefixes with ` + "`" + `thumb_` + "`" + ` have no prefix here."
-enum ThumbnailSize {
-  "The image in full size."
-  FULL
-  "250×250 pixels."
-  LARGE
-  "128×128 pixels."
-  MEDIUM
-  "64×64 pixels."
-  SMALL
-  "32×32 pixels."
-  TINY
-  "628×472 pixels."
-  PREVIEW_FEATURED
-  "340×255 pixels."
-  PREVIEW_CARD
-  "512×384 pixels."
-  PREVIEW_LARGE
-  "256×192 pixels."
-  PREVIEW_MEDIUM
-  "160×120 pixels."
-  PREVIEW_SMALL
-  "300×225 pixels."
-  PREVIEW_BIRDWING
-  "80×60 pixels."
-  PREVIEW_TINY
-  "72×54 pixels."
-  PREVIEW_TINYCARD
-  "At most 1200×900 pixels, not cropped."
-  DISPLAY_LARGE
-  "At most 800×600 pixels, not cropped."
-  DISPLAY_MEDIUM
-  "At most 400×300 pixels, not cropped."
-  DISPLAY_SMALL
+"How an image fits a box."
+enum ImageFit {
+  """
+  The image fills the box. It may be cropped at its edges, to the proportions 1:1 or 4:3, and what
+  is outside the box is for the client to cut off, as by ` + "`" + `object-fit: cover` + "`" + ` in CSS.
+  """
+  COVER
+  "The whole image is inside the box, as by ` + "`" + `object-fit: contain` + "`" + ` in CSS. It is not cropped."
+  CONTAIN
+}
+
+"The format of an image file."
+enum ImageFormat {
+  "Portable Network Graphics, lossless."
+  PNG
+  "JPEG, on white where the image is transparent."
+  JPEG
 }
 
 "An image that can be fetched."
@@ -8476,6 +8500,16 @@ input UpdateProfileInput {
   location: String @null(clears: true)
   "The license that clients preselect for new things."
   defaultLicense: License @null(clears: false)
+  """
+  The id of a pending upload of the caller to finalize as the avatar: a PNG, JPEG or GIF image,
+  which replaces the one before. Null removes the avatar.
+  """
+  avatarId: ID @null(clears: true)
+  """
+  The id of a pending upload of the caller to finalize as the cover image: a PNG, JPEG or GIF
+  image, which replaces the one before. Null removes the cover image.
+  """
+  coverId: ID @null(clears: true)
 }
 
 "Payload of ` + "`" + `updateProfile` + "`" + `."

@@ -39,8 +39,8 @@ type UserResolver interface {
 	Following(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error)
 	Downloads(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.DownloadConnection, error)
 	DownloadedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
-	AvatarURL(ctx context.Context, objs []*models.User, size model.ThumbnailSize) ([]*string, error)
-	CoverURL(ctx context.Context, objs []*models.User, size model.ThumbnailSize) ([]*string, error)
+	AvatarURL(ctx context.Context, objs []*models.User, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) ([]*string, error)
+	CoverURL(ctx context.Context, objs []*models.User, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) ([]*string, error)
 	Notifications(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, unreadOnly bool, since *time.Time) (*model.NotificationConnection, error)
 	UnreadNotificationCount(ctx context.Context, obj *models.User) (*int32, error)
 	RecommendedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
@@ -58,14 +58,38 @@ type UserResolver interface {
 func (ec *executionContext) field_User_avatarUrl_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "size",
-		func(ctx context.Context, v any) (model.ThumbnailSize, error) {
-			return ec.unmarshalNThumbnailSize2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThumbnailSize(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "width",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["size"] = arg0
+	args["width"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "height",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["height"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "fit",
+		func(ctx context.Context, v any) (model.ImageFit, error) {
+			return ec.unmarshalNImageFit2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐImageFit(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["fit"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "format",
+		func(ctx context.Context, v any) (*model.ImageFormat, error) {
+			return ec.unmarshalOImageFormat2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐImageFormat(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["format"] = arg3
 	return args, nil
 }
 
@@ -110,14 +134,38 @@ func (ec *executionContext) field_User_collections_args(ctx context.Context, raw
 func (ec *executionContext) field_User_coverUrl_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "size",
-		func(ctx context.Context, v any) (model.ThumbnailSize, error) {
-			return ec.unmarshalNThumbnailSize2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThumbnailSize(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "width",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["size"] = arg0
+	args["width"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "height",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["height"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "fit",
+		func(ctx context.Context, v any) (model.ImageFit, error) {
+			return ec.unmarshalNImageFit2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐImageFit(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["fit"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "format",
+		func(ctx context.Context, v any) (*model.ImageFormat, error) {
+			return ec.unmarshalOImageFormat2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐImageFormat(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["format"] = arg3
 	return args, nil
 }
 
@@ -1944,7 +1992,7 @@ func (ec *executionContext) resolveBatch_User_avatarUrl(ctx context.Context, fie
 	fc := graphql.GetFieldContext(ctx)
 	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
 		result := batch.FieldResult(field, func() (any, error) {
-			return resolver.AvatarURL(ctx, batch.Parents, fc.Args["size"].(model.ThumbnailSize))
+			return resolver.AvatarURL(ctx, batch.Parents, fc.Args["width"].(*int32), fc.Args["height"].(*int32), fc.Args["fit"].(model.ImageFit), fc.Args["format"].(*model.ImageFormat))
 		})
 		return graphql.ResolveBatchGroupResult[*string](
 			ctx,
@@ -1955,7 +2003,7 @@ func (ec *executionContext) resolveBatch_User_avatarUrl(ctx context.Context, fie
 			batch.IndexMap,
 		)
 	}
-	results, err := resolver.AvatarURL(ctx, []*models.User{obj}, fc.Args["size"].(model.ThumbnailSize))
+	results, err := resolver.AvatarURL(ctx, []*models.User{obj}, fc.Args["width"].(*int32), fc.Args["height"].(*int32), fc.Args["fit"].(model.ImageFit), fc.Args["format"].(*model.ImageFormat))
 	return graphql.ResolveBatchSingleResult[*string](
 		ctx,
 		results,
@@ -2011,7 +2059,7 @@ func (ec *executionContext) resolveBatch_User_coverUrl(ctx context.Context, fiel
 	fc := graphql.GetFieldContext(ctx)
 	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
 		result := batch.FieldResult(field, func() (any, error) {
-			return resolver.CoverURL(ctx, batch.Parents, fc.Args["size"].(model.ThumbnailSize))
+			return resolver.CoverURL(ctx, batch.Parents, fc.Args["width"].(*int32), fc.Args["height"].(*int32), fc.Args["fit"].(model.ImageFit), fc.Args["format"].(*model.ImageFormat))
 		})
 		return graphql.ResolveBatchGroupResult[*string](
 			ctx,
@@ -2022,7 +2070,7 @@ func (ec *executionContext) resolveBatch_User_coverUrl(ctx context.Context, fiel
 			batch.IndexMap,
 		)
 	}
-	results, err := resolver.CoverURL(ctx, []*models.User{obj}, fc.Args["size"].(model.ThumbnailSize))
+	results, err := resolver.CoverURL(ctx, []*models.User{obj}, fc.Args["width"].(*int32), fc.Args["height"].(*int32), fc.Args["fit"].(model.ImageFit), fc.Args["format"].(*model.ImageFormat))
 	return graphql.ResolveBatchSingleResult[*string](
 		ctx,
 		results,
@@ -2701,7 +2749,7 @@ func (ec *executionContext) unmarshalInputUpdateProfileInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"username", "firstName", "lastName", "email", "bio", "location", "defaultLicense"}
+	fieldsInOrder := [...]string{"username", "firstName", "lastName", "email", "bio", "location", "defaultLicense", "avatarId", "coverId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2889,6 +2937,64 @@ func (ec *executionContext) unmarshalInputUpdateProfileInput(ctx context.Context
 				it.DefaultLicense = nil
 			} else {
 				err := fmt.Errorf(`unexpected type %T from directive, should be *github.com/meshyard/meshyard/models.License`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+		case "avatarId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("avatarId"))
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOID2ᚖint64(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, true)
+				if err != nil {
+					var zeroVal *int64
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *int64
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*int64); ok {
+				it.AvatarID = data
+			} else if tmp == nil {
+				it.AvatarID = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *int64`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+		case "coverId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("coverId"))
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOID2ᚖint64(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, true)
+				if err != nil {
+					var zeroVal *int64
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *int64
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*int64); ok {
+				it.CoverID = data
+			} else if tmp == nil {
+				it.CoverID = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *int64`, tmp)
 				return it, graphql.ErrorOnPath(ctx, err)
 			}
 		}

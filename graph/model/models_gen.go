@@ -126,6 +126,9 @@ type DeleteFileInput struct {
 	Target *models.Target `json:"target,omitempty"`
 	// If given, the file must be of one of these kinds; otherwise the result is NOT_FOUND.
 	Kinds []models.FileKind `json:"kinds,omitempty"`
+	// Whether the only model of a published thing can be deleted, for programs that upload another one
+	// after it. Without it that is an error, with the code MODEL_REQUIRED.
+	AllowNoModel bool `json:"allowNoModel"`
 }
 
 // Payload of `deleteFile`.
@@ -893,6 +896,123 @@ func (e HighlightField) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
+// How an image fits a box.
+type ImageFit string
+
+const (
+	// The image fills the box. It may be cropped at its edges, to the proportions 1:1 or 4:3, and what
+	// is outside the box is for the client to cut off, as by `object-fit: cover` in CSS.
+	ImageFitCover ImageFit = "COVER"
+	// The whole image is inside the box, as by `object-fit: contain` in CSS. It is not cropped.
+	ImageFitContain ImageFit = "CONTAIN"
+)
+
+var AllImageFit = []ImageFit{
+	ImageFitCover,
+	ImageFitContain,
+}
+
+func (e ImageFit) IsValid() bool {
+	switch e {
+	case ImageFitCover, ImageFitContain:
+		return true
+	}
+	return false
+}
+
+func (e ImageFit) String() string {
+	return string(e)
+}
+
+func (e *ImageFit) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = ImageFit(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid ImageFit", str)
+	}
+	return nil
+}
+
+func (e ImageFit) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *ImageFit) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e ImageFit) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// The format of an image file.
+type ImageFormat string
+
+const (
+	// Portable Network Graphics, lossless.
+	ImageFormatPng ImageFormat = "PNG"
+	// JPEG, on white where the image is transparent.
+	ImageFormatJpeg ImageFormat = "JPEG"
+)
+
+var AllImageFormat = []ImageFormat{
+	ImageFormatPng,
+	ImageFormatJpeg,
+}
+
+func (e ImageFormat) IsValid() bool {
+	switch e {
+	case ImageFormatPng, ImageFormatJpeg:
+		return true
+	}
+	return false
+}
+
+func (e ImageFormat) String() string {
+	return string(e)
+}
+
+func (e *ImageFormat) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = ImageFormat(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid ImageFormat", str)
+	}
+	return nil
+}
+
+func (e ImageFormat) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *ImageFormat) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e ImageFormat) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
 // The state of the processing of a file.
 type ProcessingState string
 
@@ -955,106 +1075,6 @@ func (e *ProcessingState) UnmarshalJSON(b []byte) error {
 }
 
 func (e ProcessingState) MarshalJSON() ([]byte, error) {
-	var buf bytes.Buffer
-	e.MarshalGQL(&buf)
-	return buf.Bytes(), nil
-}
-
-// The sizes of thumbnails. Those that the legacy API prefixes with `thumb_` have no prefix here.
-type ThumbnailSize string
-
-const (
-	// The image in full size.
-	ThumbnailSizeFull ThumbnailSize = "FULL"
-	// 250×250 pixels.
-	ThumbnailSizeLarge ThumbnailSize = "LARGE"
-	// 128×128 pixels.
-	ThumbnailSizeMedium ThumbnailSize = "MEDIUM"
-	// 64×64 pixels.
-	ThumbnailSizeSmall ThumbnailSize = "SMALL"
-	// 32×32 pixels.
-	ThumbnailSizeTiny ThumbnailSize = "TINY"
-	// 628×472 pixels.
-	ThumbnailSizePreviewFeatured ThumbnailSize = "PREVIEW_FEATURED"
-	// 340×255 pixels.
-	ThumbnailSizePreviewCard ThumbnailSize = "PREVIEW_CARD"
-	// 512×384 pixels.
-	ThumbnailSizePreviewLarge ThumbnailSize = "PREVIEW_LARGE"
-	// 256×192 pixels.
-	ThumbnailSizePreviewMedium ThumbnailSize = "PREVIEW_MEDIUM"
-	// 160×120 pixels.
-	ThumbnailSizePreviewSmall ThumbnailSize = "PREVIEW_SMALL"
-	// 300×225 pixels.
-	ThumbnailSizePreviewBirdwing ThumbnailSize = "PREVIEW_BIRDWING"
-	// 80×60 pixels.
-	ThumbnailSizePreviewTiny ThumbnailSize = "PREVIEW_TINY"
-	// 72×54 pixels.
-	ThumbnailSizePreviewTinycard ThumbnailSize = "PREVIEW_TINYCARD"
-	// At most 1200×900 pixels, not cropped.
-	ThumbnailSizeDisplayLarge ThumbnailSize = "DISPLAY_LARGE"
-	// At most 800×600 pixels, not cropped.
-	ThumbnailSizeDisplayMedium ThumbnailSize = "DISPLAY_MEDIUM"
-	// At most 400×300 pixels, not cropped.
-	ThumbnailSizeDisplaySmall ThumbnailSize = "DISPLAY_SMALL"
-)
-
-var AllThumbnailSize = []ThumbnailSize{
-	ThumbnailSizeFull,
-	ThumbnailSizeLarge,
-	ThumbnailSizeMedium,
-	ThumbnailSizeSmall,
-	ThumbnailSizeTiny,
-	ThumbnailSizePreviewFeatured,
-	ThumbnailSizePreviewCard,
-	ThumbnailSizePreviewLarge,
-	ThumbnailSizePreviewMedium,
-	ThumbnailSizePreviewSmall,
-	ThumbnailSizePreviewBirdwing,
-	ThumbnailSizePreviewTiny,
-	ThumbnailSizePreviewTinycard,
-	ThumbnailSizeDisplayLarge,
-	ThumbnailSizeDisplayMedium,
-	ThumbnailSizeDisplaySmall,
-}
-
-func (e ThumbnailSize) IsValid() bool {
-	switch e {
-	case ThumbnailSizeFull, ThumbnailSizeLarge, ThumbnailSizeMedium, ThumbnailSizeSmall, ThumbnailSizeTiny, ThumbnailSizePreviewFeatured, ThumbnailSizePreviewCard, ThumbnailSizePreviewLarge, ThumbnailSizePreviewMedium, ThumbnailSizePreviewSmall, ThumbnailSizePreviewBirdwing, ThumbnailSizePreviewTiny, ThumbnailSizePreviewTinycard, ThumbnailSizeDisplayLarge, ThumbnailSizeDisplayMedium, ThumbnailSizeDisplaySmall:
-		return true
-	}
-	return false
-}
-
-func (e ThumbnailSize) String() string {
-	return string(e)
-}
-
-func (e *ThumbnailSize) UnmarshalGQL(v any) error {
-	str, ok := v.(string)
-	if !ok {
-		return fmt.Errorf("enums must be strings")
-	}
-
-	*e = ThumbnailSize(str)
-	if !e.IsValid() {
-		return fmt.Errorf("%s is not a valid ThumbnailSize", str)
-	}
-	return nil
-}
-
-func (e ThumbnailSize) MarshalGQL(w io.Writer) {
-	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
-}
-
-func (e *ThumbnailSize) UnmarshalJSON(b []byte) error {
-	s, err := strconv.Unquote(string(b))
-	if err != nil {
-		return err
-	}
-	return e.UnmarshalGQL(s)
-}
-
-func (e ThumbnailSize) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

@@ -3,6 +3,7 @@ package thumbnail
 import (
 	"fmt"
 	"image"
+	"image/draw"
 	"image/jpeg"
 	"image/png"
 	"io"
@@ -32,9 +33,20 @@ func Encode(w io.Writer, img image.Image, as string) error {
 		}
 		return e.Encode(w, img)
 	case JPEG:
-		return jpeg.Encode(w, img, &jpeg.Options{Quality: jpegQuality})
+		return jpeg.Encode(w, opaque(img), &jpeg.Options{Quality: jpegQuality})
 	}
 	return fmt.Errorf("images cannot be encoded as %q", as)
+}
+
+// opaque returns an image on a white background, because JPEG has no transparency.
+func opaque(img image.Image) image.Image {
+	if o, ok := img.(interface{ Opaque() bool }); ok && o.Opaque() {
+		return img
+	}
+	on := image.NewRGBA(img.Bounds())
+	draw.Draw(on, on.Bounds(), image.White, image.Point{}, draw.Src)
+	draw.Draw(on, on.Bounds(), img, img.Bounds().Min, draw.Over)
+	return on
 }
 
 // buffers are reused by the PNG encoder.

@@ -33,8 +33,11 @@ const Full = "full"
 // String returns the name of the size in URLs.
 func (s Size) String() string { return s.Kind + "_" + s.Name }
 
-// SizeNamed returns the size with a name.
+// SizeNamed returns the size with a name, which may be Full.
 func SizeNamed(name string) (Size, bool) {
+	if name == Full {
+		return fullSize, true
+	}
 	for _, s := range Sizes {
 		if s.String() == name {
 			return s, true

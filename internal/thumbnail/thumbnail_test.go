@@ -239,3 +239,33 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestCovering checks which size is chosen for a box.
+func TestCovering(t *testing.T) {
+	large, wide := image.Pt(1600, 1200), image.Pt(1600, 400)
+	for _, c := range []struct {
+		from image.Point
+		box  Box
+		want string
+	}{
+		{large, Box{}, "full 1600×1200"},
+		{large, Box{Width: 320, Height: 240, Crop: true}, "preview_card 340×255"},
+		{large, Box{Width: 340, Height: 255, Crop: true}, "preview_card 340×255"},
+		{large, Box{Width: 64, Height: 64, Crop: true}, "thumb_small 64×64"},
+		{large, Box{Width: 629, Height: 1, Crop: true}, "display_medium 800×600"},
+		{large, Box{Width: 1201, Height: 1, Crop: true}, "full 1600×1200"},
+		{wide, Box{Width: 700, Height: 300, Crop: true}, "display_large 1200×300"},
+		{wide, Box{Width: 700, Height: 301, Crop: true}, "full 1600×400"},
+		{large, Box{Width: 320, Height: 240}, "display_small 400×300"},
+		{wide, Box{Width: 320, Height: 240}, "display_small 400×100"},
+		{wide, Box{Width: 401, Height: 240}, "display_medium 800×200"},
+		{large, Box{Width: 320, Crop: true}, "display_small 400×300"},
+		{large, Box{Height: 301}, "display_medium 800×600"},
+		{large, Box{Width: 9000, Height: 9000}, "full 1600×1200"},
+	} {
+		name, w, h := c.box.Covering(c.from.X, c.from.Y)
+		if got := fmt.Sprintf("%s %d×%d", name, w, h); got != c.want {
+			t.Errorf("%v for %+v: got %s, want %s", c.from, c.box, got, c.want)
+		}
+	}
+}

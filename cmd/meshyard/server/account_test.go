@@ -92,6 +92,36 @@ func TestUserImages(t *testing.T) {
 		if got := fetch(t, s, shown("thumbnail")); len(got) == 0 {
 			t.Error("the avatar is gone after a garbage collection")
 		}
+
+		// GraphQL finalizes uploads of both kinds, and null removes an image.
+		const update = `mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { user { avatarUrl coverUrl bio } } }`
+		var staged struct {
+			StageUserImage struct{ Upload struct{ FileID string } }
+		}
+		ada.Query(`mutation { stageUserImage(input: {username: "me", kind: COVER, name: "c.png"}) { upload { fileId } } }`, nil, &staged)
+		if r := ada.GraphQL(update, object{"input": object{"coverId": staged.StageUserImage.Upload.FileID}}); r.Code() != "NOT_FOUND" {
+			t.Errorf("a staged image without bytes: %+v", r.Errors)
+		}
+		before := shown("thumbnail")
+		avatar, model := ada.Upload("own.png", append(bytes.Clone(first), 0)), ada.Upload("a.stl", []byte("solid a"))
+		for what, input := range map[string]object{
+			"a model": {"avatarId": servertest.ID(model), "bio": "changed"}, "both at once": {"avatarId": servertest.ID(avatar), "coverId": servertest.ID(avatar), "bio": "changed"},
+		} {
+			r := ada.GraphQL(update, object{"input": input})
+			if len(r.Errors) != 1 || read(t, ada.Get("/users/me"))["bio"] != "" {
+				t.Errorf("%s: %+v, want an error and no change", what, r.Errors)
+			}
+		}
+		for range 2 { // with the same effect
+			ada.Query(update, object{"input": object{"avatarId": servertest.ID(avatar)}}, new(any))
+		}
+		if got := shown("thumbnail"); got == before {
+			t.Errorf("the avatar is still %s", got)
+		}
+		ada.Query(update, object{"input": object{"avatarId": nil, "coverId": nil}}, new(any))
+		if got := shown("thumbnail"); !strings.HasSuffix(got, "/renders/default/user.png") {
+			t.Errorf("the avatar is %s after it was removed", got)
+		}
 		soundRows(t, s)
 	}, derives)
 }

@@ -728,3 +728,23 @@ func TestDeleteWaitsWithOthers(t *testing.T) {
 		})
 	}
 }
+
+// TestOnlyModelStays checks that the only model of a published thing is not deleted, unless the
+// program says that it uploads another one, as programs for the REST API do.
+func TestOnlyModelStays(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		thing, stl := ada.Thing("Vase"), servertest.Mesh(t, "hschendel_simple_bin.stl")
+		first, second, text := ada.Upload("a.stl", stl), ada.Upload("b.stl", stl), ada.Upload("a.txt", []byte("Text."))
+		ada.Finalize("thing", thing, first, second, text).Want(t, 200)
+		const remove = `mutation ($id: ID!) { deleteFile(input: {id: $id}) { deletedId } }`
+		ada.Publish(thing).Want(t, 200)
+		ada.Query(remove, object{"id": servertest.ID(first)}, new(any))
+		r := ada.GraphQL(remove, object{"id": servertest.ID(second)})
+		if r.Code() != "BAD_USER_INPUT" || !strings.Contains(r.Errors[0].Message, "only model") {
+			t.Errorf("the only model: %+v", r.Errors)
+		}
+		ada.Query(remove, object{"id": servertest.ID(text)}, new(any))
+		ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", thing, second), nil).Want(t, 200)
+	})
+}

@@ -355,3 +355,62 @@ func TestStaffDeletionsAreLogged(t *testing.T) {
 		}
 	})
 }
+
+// TestTakenDownThingIsLetGo checks that users who cannot see a thing any more see no make of it in
+// their notifications, and can take back their likes and watches.
+func TestTakenDownThingIsLetGo(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, eve, staff := s.User("ada"), s.User("bob"), s.User("eve"), s.Staff()
+		id := servertest.ID(publishedThing(t, ada, "Vase"))
+		for _, c := range []*servertest.Client{eve, bob} {
+			c.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } watchThing(input: {id: $id}) { thing { id } } }`, object{"id": id}, new(any))
+		}
+		bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, object{"id": id}, new(any))
+		seen := func(c *servertest.Client) (names []string) {
+			t.Helper()
+			var me struct {
+				Me struct {
+					Notifications struct {
+						Nodes []struct{ Target *struct{ Name string } }
+					}
+				}
+			}
+			c.Query(`{ me { notifications { nodes { target { ... on Make { name } } } } } }`, nil, &me)
+			for _, n := range me.Me.Notifications.Nodes {
+				if n.Target != nil && n.Target.Name != "" {
+					names = append(names, n.Target.Name)
+				}
+			}
+			return names
+		}
+		if got := seen(eve); len(got) != 1 {
+			t.Fatalf("the notifications of eve, who watches the thing, show %q, want one make", got)
+		}
+		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A copy."}) { thing { id } } }`, object{"id": id}, new(any))
+		if got := seen(eve); len(got) != 0 {
+			t.Errorf("the notifications of eve show %q after the takedown", got)
+		}
+		likes := func() int {
+			t.Helper()
+			s.Fold()
+			var v struct{ Thing struct{ LikeCount int } }
+			staff.Query(`query ($id: ID!) { thing(id: $id) { likeCount } }`, object{"id": id}, &v)
+			return v.Thing.LikeCount
+		}
+		eve.Query(`mutation ($id: ID!) { unlikeThing(input: {id: $id}) { thing { id } } unwatchThing(input: {id: $id}) { thing { id } } }`, object{"id": id}, new(any))
+		if got := likes(); got != 1 {
+			t.Errorf("%d likes, want 1", got)
+		}
+		for _, what := range []string{"LIKE", "WATCH"} {
+			toggle := `mutation ($id: ID!) { toggle(input: {what: ` + what + `, target: {type: THING, id: $id}}) { isOn } }`
+			var v struct{ Toggle struct{ IsOn bool } }
+			bob.Query(toggle, object{"id": id}, &v)
+			if r := bob.GraphQL(toggle, object{"id": id}); v.Toggle.IsOn || r.Code() != "FORBIDDEN" {
+				t.Errorf("toggle of %s: %+v, then %+v, want FORBIDDEN", what, v, r.Errors)
+			}
+		}
+		if got := likes(); got != 0 {
+			t.Errorf("%d likes, want 0", got)
+		}
+	})
+}

@@ -139,8 +139,8 @@ var permissions = []struct {
 		{"Mutation.deleteImage", things, `mutation { deleteImage(input: {id: $image, target: {type: THING, id: $thing}}) { deletedId } }`, "delete_things_thing_id_images_image_id", ""},
 		{"Mutation.updateFile, of a thing", picturesAndUploads, `mutation { updateFile(input: {id: $image, target: {type: THING, id: $thing}, rank: 7}) { file { id } } }`, "", ""},
 		{"Mutation.updateFile", filesAndUploads, `mutation { updateFile(input: {id: $file, rank: 7}) { file { id } } }`, "", ""},
-		{"Mutation.deleteFile, of a thing", picturesAndUploads, `mutation { deleteFile(input: {id: $file, target: {type: THING, id: $thing}}) { deletedId } }`, "delete_things_thing_id_files_file_id", ""},
-		{"Mutation.deleteFile", filesAndUploads, `mutation { deleteFile(input: {id: $file}) { deletedId } }`, "", ""},
+		{"Mutation.deleteFile, of a thing", picturesAndUploads, `mutation { deleteFile(input: {id: $file, target: {type: THING, id: $thing}, allowNoModel: true}) { deletedId } }`, "delete_things_thing_id_files_file_id", ""},
+		{"Mutation.deleteFile", filesAndUploads, `mutation { deleteFile(input: {id: $file, allowNoModel: true}) { deletedId } }`, "", ""},
 		{"Mutation.recordDownload", filesAndUploads, `mutation { recordDownload(input: {fileId: $file}) { url } }`, "get_files_file_id_download", ""},
 	}},
 	{"Taking part", takingPartIs, []permission{

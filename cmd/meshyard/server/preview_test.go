@@ -58,7 +58,7 @@ type previewed struct {
 	}
 }
 
-const previewFields = `id kind thumbnail(size: FULL) { url width height } threejsUrl glbUrl processing { state stage progress error attempts }
+const previewFields = `id kind thumbnail { url width height } threejsUrl glbUrl processing { state stage progress error attempts }
 	mesh { format triangles vertices components min { x y z } max { x y z } size { x y z } volume area watertight manifold decimated fingerprint duplicates { totalCount nodes { id name } } }`
 
 // settled waits until the processing of a file has ended.
@@ -105,6 +105,26 @@ func TestPreviewOfModel(t *testing.T) {
 			t.Errorf("the rendering is %s, %v, want %d×%d", kind, err, f.Thumbnail.Width, f.Thumbnail.Height)
 		}
 		ada.Publish(thing).Want(t, 200)
+		var scaled struct {
+			File struct {
+				Thumbnail struct {
+					URL           string
+					Width, Height int
+				}
+			}
+		}
+		for format, decoded := range map[string]string{"JPEG": "jpeg", "PNG": "png"} {
+			ada.Query(`query ($id: ID!, $format: ImageFormat) { file(id: $id) { thumbnail(width: 320, height: 240, format: $format) { url width height } } }`,
+				object{"id": servertest.ID(id), "format": format}, &scaled)
+			answer := nobody.Get(scaled.File.Thumbnail.URL).Want(t, 200)
+			size, kind, err := image.DecodeConfig(bytes.NewReader(answer.Bytes))
+			if err != nil || kind != decoded || answer.Header.Get("Content-Type") != "image/"+decoded || size.Width != 340 || size.Height != 255 || scaled.File.Thumbnail.Width != 340 {
+				t.Errorf("%s: the thumbnail is %s of %d×%d (%v), %+v, want 340×255", format, kind, size.Width, size.Height, err, scaled)
+			}
+		}
+		if r := ada.GraphQL(`query ($id: ID!) { file(id: $id) { thumbnail(width: 0) { url } } }`, object{"id": servertest.ID(id)}); r.Code() != "BAD_USER_INPUT" {
+			t.Errorf("a width of 0: %+v", r.Errors)
+		}
 		f = settled(t, ada, id)
 		for _, url := range []string{f.Thumbnail.URL, *f.ThreejsURL, *f.GlbURL} {
 			answer := nobody.Get(url)
