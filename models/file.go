@@ -148,7 +148,15 @@ func selectFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
 
 // FilesByID returns files by ID, for a caller who may see the objects that refer to them.
 func (s *Store) FilesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*File) *bun.SelectQuery { return selectFiles(s.db.Read, rows) }, "f.id", func(f *File) int64 { return f.ID })
+	var rows []*File
+	err := s.db.ForIDs(ctx, "f.id", ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+		return selectFiles(s.db.Read, &rows).Where("f.id ?", among)
+	})
+	files := make(map[int64]*File, len(rows))
+	for _, f := range rows {
+		files[f.ID] = f
+	}
+	return files, err
 }
 
 // FilesOn returns the finalized files of targets of one type, by rank and ID, for a caller who may
