@@ -1,11 +1,11 @@
 package rest
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"maps"
 	"net/http"
 	"strings"
+
+	"github.com/meshyard/meshyard/internal/etag"
 )
 
 // recorded is an answer that is kept until it is complete, because its headers depend on its body.
@@ -38,12 +38,11 @@ func (a *recorded) send(w http.ResponseWriter, r *http.Request) {
 		h.Set("Link", strings.Join(append(a.header.Values("Link"), announced...), ", "))
 	}
 	if a.status == http.StatusOK {
-		sum := sha256.Sum256(a.body)
-		tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+		tag := etag.Of(a.body)
 		h.Set("ETag", tag)
 		h.Set("Cache-Control", "private, no-cache")
 		h.Add("Vary", "Authorization")
-		if matches(r.Header.Values("If-None-Match"), tag) {
+		if etag.Matches(r, tag) {
 			h.Del("Content-Type")
 			h.Del("Content-Length")
 			w.WriteHeader(http.StatusNotModified)
@@ -52,16 +51,4 @@ func (a *recorded) send(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body) // a client that is gone reads no error
-}
-
-// matches reports whether If-None-Match names a tag, by the weak comparison of RFC 9110, section
-// 8.8.3.2.
-func matches(given []string, tag string) bool {
-	for candidate := range strings.SplitSeq(strings.Join(given, ","), ",") {
-		candidate = strings.TrimSpace(candidate)
-		if candidate == "*" || strings.TrimPrefix(candidate, "W/") == strings.TrimPrefix(tag, "W/") {
-			return true
-		}
-	}
-	return false
 }

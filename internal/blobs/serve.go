@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/etag"
 )
 
 // Serve returns a function that answers a GET or HEAD request for the object at key. The caller
@@ -53,7 +53,7 @@ func serve(b *bucket.Bucket, w http.ResponseWriter, r *http.Request, key string)
 	if err != nil {
 		return err
 	}
-	if etagMatches(r, h.Get("ETag")) {
+	if tag := h.Get("ETag"); tag != "" && etag.Matches(r, tag) {
 		h.Del("Content-Type")
 		w.WriteHeader(http.StatusNotModified)
 		return nil
@@ -72,19 +72,4 @@ func serve(b *bucket.Bucket, w http.ResponseWriter, r *http.Request, key string)
 	h.Set("Location", url)
 	w.WriteHeader(http.StatusFound)
 	return nil
-}
-
-// etagMatches reports whether the header If-None-Match of r contains etag, by weak comparison
-// (RFC 9110, section 13.1.2).
-func etagMatches(r *http.Request, etag string) bool {
-	if etag == "" {
-		return false
-	}
-	for one := range strings.SplitSeq(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
-		one = strings.TrimSpace(one)
-		if one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(etag, "W/") {
-			return true
-		}
-	}
-	return false
 }

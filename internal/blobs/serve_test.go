@@ -17,14 +17,14 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
-const etag = `"abc"`
+const testTag = `"abc"`
 
 // ask serves key as a handler would and returns the answer and its body.
 func ask(t *testing.T, b *bucket.Bucket, key string, follow bool, change func(*http.Request)) (*http.Response, []byte) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("ETag", etag)
+		h.Set("ETag", testTag)
 		h.Set("Content-Type", "model/stl")
 		h.Set("Content-Disposition", `attachment; filename="cube.stl"`)
 		h.Set("Cache-Control", "private, immutable")
@@ -129,7 +129,7 @@ func TestServeHeadAndNotModified(t *testing.T) { onBothBuckets(t, testServeHeadA
 
 func testServeMissing(t *testing.T, b *bucket.Bucket) {
 	w := httptest.NewRecorder()
-	w.Header().Set("ETag", etag)
+	w.Header().Set("ETag", testTag)
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	if err := Serve(b)(w, r, bucket.ContentKey(strings.Repeat("ab", 32))); !errors.Is(err, bucket.ErrNotExist) {
 		t.Errorf("serve of missing content: %v, want ErrNotExist", err)
@@ -146,14 +146,14 @@ func testServeHeadAndNotModified(t *testing.T, b *bucket.Bucket) {
 		t.Errorf("HEAD: %s with %d bytes, want 200 and none", resp.Status, len(body))
 	}
 	wantHeaders(t, resp.Header, map[string]string{
-		"Content-Length": "1000", "Accept-Ranges": "bytes", "ETag": etag, "Content-Type": "model/stl", "X-Content-Type-Options": "nosniff",
+		"Content-Length": "1000", "Accept-Ranges": "bytes", "ETag": testTag, "Content-Type": "model/stl", "X-Content-Type-Options": "nosniff",
 	})
-	for _, match := range []string{etag, "W/" + etag, `"x", ` + etag, "*"} {
+	for _, match := range []string{testTag, "W/" + testTag, `"x", ` + testTag, "*"} {
 		resp, body := ask(t, b, u.Key, false, func(r *http.Request) { r.Header.Set("If-None-Match", match) })
 		if resp.StatusCode != http.StatusNotModified || len(body) > 0 {
 			t.Errorf("If-None-Match %s: %s with %d bytes, want 304 and none", match, resp.Status, len(body))
 		}
-		wantHeaders(t, resp.Header, map[string]string{"ETag": etag, "Cache-Control": "private, immutable"})
+		wantHeaders(t, resp.Header, map[string]string{"ETag": testTag, "Cache-Control": "private, immutable"})
 	}
 	resp, body = ask(t, b, u.Key, true, func(r *http.Request) { r.Header.Set("If-None-Match", `"x"`) })
 	if resp.StatusCode != http.StatusOK || !bytes.Equal(body, random(1000)) {
@@ -176,7 +176,7 @@ func TestServeDirectory(t *testing.T) {
 		{"whole", nil, 200, data, "1000"},
 		{"range", map[string]string{"Range": "bytes=10-19"}, 206, data[10:20], "10"},
 		{"end", map[string]string{"Range": "bytes=-5"}, 206, data[995:], "5"},
-		{"If-Range", map[string]string{"Range": "bytes=10-19", "If-Range": etag}, 206, data[10:20], "10"},
+		{"If-Range", map[string]string{"Range": "bytes=10-19", "If-Range": testTag}, 206, data[10:20], "10"},
 		{"If-Range of another", map[string]string{"Range": "bytes=10-19", "If-Range": `"x"`}, 200, data, "1000"},
 	} {
 		resp, body := ask(t, b, u.Key, false, func(r *http.Request) {
@@ -188,7 +188,7 @@ func TestServeDirectory(t *testing.T) {
 			t.Errorf("%s: %s with %d bytes, want %d with %d", test.name, resp.Status, len(body), test.status, len(test.body))
 		}
 		wantHeaders(t, resp.Header, map[string]string{
-			"Content-Length": test.length, "ETag": etag, "Content-Type": "model/stl", "Cache-Control": "private, immutable",
+			"Content-Length": test.length, "ETag": testTag, "Content-Type": "model/stl", "Cache-Control": "private, immutable",
 			"Content-Disposition": `attachment; filename="cube.stl"`,
 		})
 	}

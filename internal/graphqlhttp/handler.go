@@ -125,6 +125,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.writeError(ctx, rw, status, err)
 		return
 	}
+	byID := params.Query == ""
 	op, errs := h.prepare(ctx, params)
 	if errs != nil {
 		h.writeErrors(ctx, rw, op, errs)
@@ -180,6 +181,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if done.retryAfter > 0 {
 		header.Set("Retry-After", strconv.Itoa(done.retryAfter))
+	}
+	if r.Method != http.MethodPost && len(done.codes) == 0 && !body.empty() {
+		writeCacheable(w, r, body, isPublic(r, byID))
+		return
 	}
 	if done.status != http.StatusOK {
 		w.WriteHeader(done.status)

@@ -1,10 +1,14 @@
 package server_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/vektah/gqlparser/v2/ast"
+
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/graph"
 )
 
 // TestNodes checks that every object is found again by its nodeId, that hidden objects are not, and
@@ -128,4 +132,88 @@ func TestFailuresKeepSiblings(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRefusedRootFields asks for each field of Query and Mutation without a token, and checks that
+// its refusal leaves a sibling in the answer.
+func TestRefusedRootFields(t *testing.T) {
+	schema := graph.New(nil).Schema()
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		anonymous := s.User("ada").For(t)
+		anonymous.Token = ""
+		refused := 0
+		for _, root := range []*ast.Definition{schema.Query, schema.Mutation} {
+			for _, field := range root.Fields {
+				if strings.HasPrefix(field.Name, "__") || takesUpload(schema, field) {
+					continue
+				}
+				document := fmt.Sprintf("%s { sibling: __typename %s }", strings.ToLower(root.Name), minimal(schema, field))
+				got := anonymous.GraphQL(document, nil)
+				if got.Code() != "UNAUTHENTICATED" {
+					continue // public, such as the name of the server
+				}
+				refused++
+				if want := fmt.Sprintf(`{"sibling":"%s","%s":null}`, root.Name, field.Name); string(got.Data) != want {
+					t.Errorf("%s: got %s, want %s", document, got.Data, want)
+				}
+			}
+		}
+		if total := len(schema.Query.Fields) + len(schema.Mutation.Fields); refused < total*9/10 {
+			t.Errorf("%d of %d fields were refused", refused, total)
+		}
+	})
+}
+
+// takesUpload reports whether a field takes a file, which no plain document can contain.
+func takesUpload(schema *ast.Schema, field *ast.FieldDefinition) bool {
+	for _, a := range field.Arguments {
+		if input := schema.Types[a.Type.Name()]; input.Kind == ast.InputObject && input.Fields.ForName("file") != nil {
+			return input.Fields.ForName("file").Type.Name() == "Upload"
+		}
+	}
+	return false
+}
+
+// minimal returns a selection of a field with its required arguments.
+func minimal(schema *ast.Schema, field *ast.FieldDefinition) string {
+	var arguments []string
+	for _, a := range field.Arguments {
+		if a.Type.NonNull {
+			arguments = append(arguments, a.Name+": "+minimalValue(schema, a.Type))
+		}
+	}
+	text := field.Name
+	if len(arguments) > 0 {
+		text += "(" + strings.Join(arguments, ", ") + ")"
+	}
+	if schema.Types[field.Type.Name()].IsCompositeType() {
+		text += " { __typename }"
+	}
+	return text
+}
+
+// minimalValue returns a value of a type, with the required fields of input objects.
+func minimalValue(schema *ast.Schema, of *ast.Type) string {
+	if of.Elem != nil {
+		return "[" + minimalValue(schema, of.Elem) + "]"
+	}
+	switch d := schema.Types[of.Name()]; {
+	case d.Kind == ast.Enum:
+		return d.EnumValues[0].Name
+	case d.Kind == ast.InputObject:
+		var fields []string
+		for i, f := range d.Fields {
+			if f.Type.NonNull || i == 0 && d.Directives.ForName("oneOf") != nil {
+				fields = append(fields, f.Name+": "+minimalValue(schema, f.Type))
+			}
+		}
+		return "{" + strings.Join(fields, ", ") + "}"
+	case of.Name() == "Boolean":
+		return "true"
+	case of.Name() == "Int", of.Name() == "Float", of.Name() == "Int64":
+		return "1"
+	case of.Name() == "DateTime":
+		return `"2020-01-01T00:00:00Z"`
+	}
+	return `"1"`
 }
