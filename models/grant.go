@@ -96,7 +96,9 @@ func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token,
 
 // Redeem exchanges a code for a token, once, for the application that it was issued to. redirect is
 // the redirect URI of the authorization request; an application with a secret may omit it. verifier
-// is the PKCE code verifier. A code that is used a second time has leaked: its token is revoked.
+// is the PKCE code verifier. The token of an application that uses PKCE expires and comes with a
+// refresh token; that of an old one, which only has a secret, does not expire. A code that is used
+// a second time has leaked: its token is revoked, and those that it was refreshed to.
 func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect, verifier string) (token *oauth.Token, err error) {
 	refused := fail(BadInput, "the code is unknown, expired or used, or it is not for this client_id, redirect_uri and code_verifier")
 	leaked := false
@@ -113,13 +115,17 @@ func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect
 			return refused
 		case row.TokenID != 0:
 			leaked = true
-			_, err := tx.NewUpdate().Model((*Token)(nil)).Set("revoked_at = coalesce(revoked_at, ?)", now()).Where("id = ?", row.TokenID).Exec(ctx)
-			return err
+			return endSignIn(ctx, tx, row.TokenID)
 		case !now().Before(row.ExpiresAt), redirect != row.Redirect && (redirect != "" || a.Public), !oauth.MatchesChallenge(verifier, row.Challenge), a.Public && row.Challenge == "":
 			return refused
 		}
 		made := &Token{UserID: row.UserID, ApplicationID: a.ID, Name: a.Name, Scopes: row.Scopes}
-		if token, err = s.issue(ctx, tx, made); err != nil {
+		if row.Challenge != "" {
+			token, err = s.issueWithRefresh(ctx, tx, made, "")
+		} else {
+			token, err = s.issue(ctx, tx, made)
+		}
+		if err != nil {
 			return err
 		}
 		row.TokenID = made.ID
@@ -150,9 +156,10 @@ func (s *Store) TokenInfo(ctx context.Context, token string) (clientID string, u
 	return found[caller.ApplicationID].ClientID, caller.UserID, nil
 }
 
-// forgetSignIns removes expired sessions and codes.
+// forgetSignIns removes expired sessions, codes and refresh tokens.
 func (s *Store) forgetSignIns(ctx context.Context) error {
 	_, err := s.db.Write.NewDelete().Model((*session)(nil)).Where("expires_at <= ?", now()).Exec(ctx)
 	_, err2 := s.db.Write.NewDelete().Model((*grant)(nil)).Where("created_at <= ?", now().Add(-grantsKept)).Exec(ctx)
-	return errors.Join(err, err2)
+	_, err3 := s.db.Write.NewDelete().Model((*refreshToken)(nil)).Where("expires_at <= ?", now()).Exec(ctx)
+	return errors.Join(err, err2, err3)
 }

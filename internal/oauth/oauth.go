@@ -21,6 +21,12 @@ const ImplicitLifetime = 30 * 24 * time.Hour
 // ApplicationLifetime is the lifetime of a token issued by the client credentials grant.
 const ApplicationLifetime = 24 * time.Hour
 
+// AccessLifetime is the lifetime of a token of an application that uses PKCE.
+const AccessLifetime = time.Hour
+
+// RefreshLifetime is how long a refresh token can be exchanged for a new access token.
+const RefreshLifetime = 60 * 24 * time.Hour
+
 // Application is a registered OAuth client.
 type Application struct {
 	ID        int64
@@ -45,6 +51,7 @@ type Token struct {
 	Text      string
 	Scopes    auth.Scopes
 	ExpiresAt *time.Time // nil if it does not expire
+	Refresh   string     // the refresh token; empty if there is none
 }
 
 // ParseScopes parses scopes separated by spaces. An empty text means read and write, which clients

@@ -229,7 +229,7 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) {
 func (s *site) describe(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{
 		"issuer": s.BaseURL, "authorization_endpoint": s.BaseURL + authorizePath, "token_endpoint": s.BaseURL + tokenPath,
-		"response_types_supported": []string{"code", "token"}, "grant_types_supported": []string{"authorization_code", "client_credentials", "implicit"},
+		"response_types_supported": []string{"code", "token"}, "grant_types_supported": []string{"authorization_code", "refresh_token", "client_credentials", "implicit"},
 		"token_endpoint_auth_methods_supported": []string{"client_secret_basic", "client_secret_post", "none"}, "code_challenge_methods_supported": []string{"S256"},
 		"scopes_supported": strings.Fields(auth.Scopes{auth.Read, auth.Write}.String()), "authorization_response_iss_parameter_supported": true,
 	})

@@ -28,6 +28,7 @@ type Store interface {
 	Authorize(ctx context.Context, g oauth.Grant) (code string, err error)
 	AuthorizeImplicitly(ctx context.Context, g oauth.Grant) (*oauth.Token, error)
 	Redeem(ctx context.Context, a *oauth.Application, code, redirect, verifier string) (*oauth.Token, error)
+	Refresh(ctx context.Context, a *oauth.Application, refresh string) (*oauth.Token, error)
 	IssueOwn(ctx context.Context, a *oauth.Application) (*oauth.Token, error)
 	TokenInfo(ctx context.Context, token string) (clientID string, userID int64, err error)
 	Tokens(ctx context.Context, caller auth.Caller) ([]Token, error)

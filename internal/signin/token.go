@@ -14,9 +14,9 @@ import (
 	"github.com/meshyard/meshyard/internal/oauth"
 )
 
-// giveToken turns a code, or an application's own secret, into a token: RFC 6749 sections 4.1.3 and
-// 4.4.2. Parameters come in the query, urlencoded or multipart, as old programs send them; the
-// answer is text unless JSON is asked for.
+// giveToken exchanges a code, a refresh token or an application's own secret for an access token:
+// RFC 6749 sections 4.1.3, 6 and 4.4.2. Parameters come in the query, urlencoded or multipart, as
+// old programs send them; the answer is text unless JSON is asked for.
 func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
 	given, ok := parameters(w, r)
 	if !ok {
@@ -53,6 +53,8 @@ func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
 	switch given.Get("grant_type") {
 	case "authorization_code", "": // old programs do not say
 		token, err = s.Store.Redeem(r.Context(), a, given.Get("code"), given.Get("redirect_uri"), given.Get("code_verifier"))
+	case "refresh_token":
+		token, err = s.Store.Refresh(r.Context(), a, given.Get("refresh_token"))
 	case "client_credentials":
 		switch scope := given.Get("scope"); {
 		case a.Public:
@@ -64,7 +66,7 @@ func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
 		}
 		token, err = s.Store.IssueOwn(r.Context(), a)
 	default:
-		refuseToken(w, http.StatusBadRequest, "unsupported_grant_type", "want authorization_code or client_credentials")
+		refuseToken(w, http.StatusBadRequest, "unsupported_grant_type", "want authorization_code, refresh_token or client_credentials")
 		return
 	}
 	if err != nil {
@@ -74,15 +76,25 @@ func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
 	if !wantsJSON(r) {
 		w.Header().Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
 		// nothing in it needs an escape
-		_, _ = w.Write([]byte("access_token=" + token.Text + "&token_type=Bearer"))
+		text := "access_token=" + token.Text + "&token_type=Bearer"
+		if token.Refresh != "" {
+			text += "&expires_in=" + strconv.Itoa(expiresIn(token)) + "&refresh_token=" + token.Refresh
+		}
+		_, _ = w.Write([]byte(text))
 		return
 	}
 	answer := map[string]any{"access_token": token.Text, "token_type": "Bearer", "scope": token.Scopes.String()}
 	if token.ExpiresAt != nil {
-		answer["expires_in"] = int(time.Until(*token.ExpiresAt).Seconds())
+		answer["expires_in"] = expiresIn(token)
+	}
+	if token.Refresh != "" {
+		answer["refresh_token"] = token.Refresh
 	}
 	writeJSON(w, http.StatusOK, answer)
 }
+
+// expiresIn returns the rest of the lifetime of a token in seconds.
+func expiresIn(token *oauth.Token) int { return int(time.Until(*token.ExpiresAt).Seconds()) }
 
 // tellToken returns the user and the application of a token.
 func (s *site) tellToken(w http.ResponseWriter, r *http.Request) {

@@ -1,0 +1,107 @@
+package server_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/models"
+)
+
+// issued is the answer of the token endpoint.
+type issued struct {
+	AccessToken  string `json:"access_token"`
+	RefreshToken string `json:"refresh_token"`
+	ExpiresIn    int    `json:"expires_in"`
+	Scope        string
+}
+
+// refresh exchanges a refresh token.
+func (c *client) refresh(token string) *servertest.Response {
+	c.Helper()
+	return c.exchange("application/json", url.Values{"grant_type": {"refresh_token"}, "client_id": {c.id}, "client_secret": {c.secret}, "refresh_token": {token}})
+}
+
+// TestRefreshTokens checks that tokens of applications that use PKCE expire and are refreshed, each
+// refresh token once, and that a second use ends the sign-in.
+func TestRefreshTokens(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		c, other := newClient(t, s, models.NewApplication{}), newClient(t, s, models.NewApplication{})
+		b, _ := signedIn(t, s, "ada")
+		signIn := func() (first issued, code string) {
+			code = c.decide(b, c.question(), "allow").Query().Get("code")
+			c.exchange("application/json", c.grant(code)).Want(t, 200, &first)
+			return first, code
+		}
+		works := func(token string) bool { return s.Client(token).Get("/users/me").StatusCode == http.StatusOK }
+
+		first, _ := signIn()
+		if first.RefreshToken == "" || first.ExpiresIn < 3500 || first.ExpiresIn > 3600 || !works(first.AccessToken) {
+			t.Fatalf("the first token is %+v", first)
+		}
+		c.refused("another application", other.refresh(first.RefreshToken), 400, "invalid_grant")
+		c.refused("unknown", c.refresh("x"), 400, "invalid_grant")
+		c.refused("none", c.refresh(""), 400, "invalid_grant")
+		c.refused("an access token", c.refresh(first.AccessToken), 400, "invalid_grant")
+		var second issued
+		c.refresh(first.RefreshToken).Want(t, 200, &second)
+		if second.Scope != "read" || second.RefreshToken == first.RefreshToken || !works(second.AccessToken) || works(first.AccessToken) {
+			t.Errorf("the second token is %+v; it works: %v, the first one works: %v", second, works(second.AccessToken), works(first.AccessToken))
+		}
+		c.refused("used before", c.refresh(first.RefreshToken), 400, "invalid_grant")
+		c.refused("after the end", c.refresh(second.RefreshToken), 400, "invalid_grant")
+		if works(second.AccessToken) {
+			t.Error("a sign-in goes on after its refresh token was used twice")
+		}
+
+		// Of several uses at once one succeeds, and all others end the sign-in.
+		third, code := signIn()
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		var tokens []issued
+		for range 4 {
+			group.Go(func() {
+				if r := c.refresh(third.RefreshToken); r.StatusCode == http.StatusOK {
+					var token issued
+					r.Want(t, 200, &token)
+					mu.Lock()
+					defer mu.Unlock()
+					tokens = append(tokens, token)
+				}
+			})
+		}
+		group.Wait()
+		if len(tokens) != 1 || works(tokens[0].AccessToken) {
+			t.Errorf("%d of 4 uses at once succeeded", len(tokens))
+		}
+
+		// A code that is used twice has leaked too, also after its token was refreshed.
+		third, code = signIn()
+		c.refresh(third.RefreshToken).Want(t, 200, &second)
+		c.refused("a code used twice", c.exchange("", c.grant(code)), 400, "invalid_grant")
+		if works(second.AccessToken) || c.refresh(second.RefreshToken).StatusCode == http.StatusOK {
+			t.Error("a sign-in goes on after its code was used twice")
+		}
+
+		// A user who revokes the access token ends the sign-in.
+		third, _ = signIn()
+		result, err := openDB(t, s).SQL().Exec("UPDATE tokens SET revoked_at = created_at WHERE revoked_at IS NULL AND application_id IS NOT NULL")
+		if err != nil {
+			t.Fatal(err)
+		}
+		revoke, _ := result.RowsAffected()
+		if revoke == 0 || c.refresh(third.RefreshToken).StatusCode == http.StatusOK {
+			t.Errorf("%d tokens were revoked, and the refresh token works", revoke)
+		}
+
+		// A program that knows nothing of PKCE gets a token that does not expire, as ever.
+		code = c.decide(b, c.question("code_challenge", "", "code_challenge_method", ""), "allow").Query().Get("code")
+		old := string(c.exchange("", c.grant(code, "code_verifier", "")).Want(t, 200).Bytes)
+		if strings.Contains(old, "expires") || strings.Contains(old, "refresh") {
+			t.Errorf("the answer to an old program is %s", old)
+		}
+	})
+}

@@ -1,0 +1,12 @@
+-- Refresh tokens. Those that were used stay until they would have expired: one that is used again was stolen, and the
+-- whole sign-in ends.
+CREATE TABLE refresh_tokens (
+    sha256     text PRIMARY KEY,
+    sign_in    text NOT NULL, -- the sha256 of the first refresh token of the sign-in
+    token_id   bigint NOT NULL REFERENCES tokens (id) ON DELETE CASCADE, -- the access token that was issued with it
+    expires_at timestamptz NOT NULL,
+    used_at    timestamptz
+);
+CREATE INDEX refresh_tokens_sign_in ON refresh_tokens (sign_in);
+CREATE INDEX refresh_tokens_token ON refresh_tokens (token_id);
+CREATE INDEX refresh_tokens_expires ON refresh_tokens (expires_at);

@@ -1,0 +1,97 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/oauth"
+)
+
+// refreshToken is a stored refresh token. It can be exchanged once, for an access token and the
+// next refresh token of the same sign-in.
+type refreshToken struct {
+	bun.BaseModel `bun:"table:refresh_tokens,alias:rt"`
+
+	SHA256    string `bun:"sha256,pk"`
+	SignIn    string // the hash of the first refresh token of the sign-in
+	TokenID   int64  // of the access token that was issued with it
+	ExpiresAt time.Time
+	UsedAt    *time.Time
+}
+
+// issueWithRefresh issues an access token that expires, with a refresh token. signIn is empty for
+// the first one of a sign-in. Like issue, it requires that the token cache is cleared.
+func (s *Store) issueWithRefresh(ctx context.Context, tx bun.Tx, row *Token, signIn string) (*oauth.Token, error) {
+	at := now()
+	expires := at.Add(oauth.AccessLifetime)
+	row.ExpiresAt = &expires
+	token, err := s.issue(ctx, tx, row)
+	if err != nil {
+		return nil, err
+	}
+	token.Refresh = auth.NewSecret()
+	next := &refreshToken{SHA256: auth.HashSecret(token.Refresh), SignIn: signIn, TokenID: row.ID, ExpiresAt: at.Add(oauth.RefreshLifetime)}
+	if signIn == "" {
+		next.SignIn = next.SHA256
+	}
+	_, err = tx.NewInsert().Model(next).Exec(ctx)
+	return token, err
+}
+
+// Refresh exchanges a refresh token of an application for a new access token, and revokes the one
+// that was issued with it. A refresh token that is used a second time was stolen, from the
+// application or from a thief, so all tokens of its sign-in are revoked.
+func (s *Store) Refresh(ctx context.Context, a *oauth.Application, refresh string) (token *oauth.Token, err error) {
+	refused := fail(BadInput, "the refresh_token is unknown, expired, revoked or used, or it was issued to another application")
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		token = nil
+		row, old := new(refreshToken), new(Token)
+		err := s.db.ForUpdate(tx.NewSelect().Model(row).Where("rt.sha256 = ?", auth.HashSecret(refresh))).Scan(ctx)
+		if err == nil {
+			err = tx.NewSelect().Model(old).Column("tk.id", "tk.user_id", "tk.application_id", "tk.scopes", "tk.revoked_at").Where("tk.id = ?", row.TokenID).Scan(ctx)
+		}
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return refused
+		case err != nil:
+			return err
+		case old.ApplicationID != a.ID, !now().Before(row.ExpiresAt):
+			return refused
+		case row.UsedAt != nil:
+			return endSignIn(ctx, tx, row.TokenID)
+		case old.RevokedAt != nil:
+			return refused
+		}
+		at := now()
+		row.UsedAt = &at
+		if _, err := tx.NewUpdate().Model(row).Column("used_at").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		if _, err := tx.NewUpdate().Model((*Token)(nil)).Set("revoked_at = ?", at).Where("id = ?", old.ID).Exec(ctx); err != nil {
+			return err
+		}
+		token, err = s.issueWithRefresh(ctx, tx, &Token{UserID: old.UserID, ApplicationID: a.ID, Name: a.Name, Scopes: old.Scopes}, row.SignIn)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.tokens.forget()
+	if token == nil {
+		return nil, refused
+	}
+	return token, nil
+}
+
+// endSignIn revokes all access tokens of the sign-in that an access token belongs to. A refresh
+// token whose access token is revoked is refused.
+func endSignIn(ctx context.Context, tx bun.Tx, tokenID int64) error {
+	_, err := tx.NewRaw(`UPDATE tokens SET revoked_at = coalesce(revoked_at, ?0) WHERE id = ?1 OR id IN (SELECT of_sign_in.token_id
+		FROM refresh_tokens AS rt JOIN refresh_tokens AS of_sign_in ON of_sign_in.sign_in = rt.sign_in WHERE rt.token_id = ?1)`, now(), tokenID).Exec(ctx)
+	return err
+}
