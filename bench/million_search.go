@@ -101,7 +101,7 @@ func (c *sized) searches(ctx context.Context) ([]searches, error) {
 		beginnings = append(beginnings, word[:4])
 		typos = append(typos, word[:2]+string(word[3])+string(word[2])+word[4:])
 	}
-	narrow, narrowed := models.Filter{License: models.CCSA}, "license: CC_SA"
+	narrow, narrowed := models.Filter{Licenses: []models.License{models.CCSA}}, "licenses: [CC_SA]"
 	return []searches{
 		{"a common word", "RELEVANT", models.Filter{}, "", common},
 		{"a common word of a licence", "RELEVANT", narrow, narrowed, common},

@@ -84,17 +84,18 @@ var ownCosts = map[string]int{
 	"User.collectedThingIds":  1_000,
 	"User.stats":              1_000,
 	"SearchEdge.highlights":   5,
-	"SearchConnection.facets": 2_000,
+	"SearchConnection.facets": 4_000, // counts up to five results: facets ignore their own lists
 }
 
 const (
-	connectionCost  = 10  // of a page, besides its entries
-	totalCountCost  = 60  // of counting a list
-	searchWordCost  = 100 // of each word that is searched for, in the list and in its count
-	maxSearchWords  = 10  // that a search uses
-	filterCost      = 500 // of a list of which entries are chosen by a filter
-	rowsPerCost     = 70  // rows that are passed over before a numbered page
-	markdownPerCost = 40  // bytes of Markdown that are rendered
+	connectionCost  = 10    // of a page, besides its entries
+	totalCountCost  = 60    // of counting a list
+	searchWordCost  = 100   // of each word that is searched for, in the list and in its count
+	maxSearchWords  = 10    // that a search uses
+	filterCost      = 500   // of a list of which entries are chosen by a filter
+	modelFilterCost = 2_000 // of conditions on the models of things, in addition
+	rowsPerCost     = 70    // rows that are passed over before a numbered page
+	markdownPerCost = 40    // bytes of Markdown that are rendered
 )
 
 // fieldCost implements graphqlhttp.FieldCost: a list costs as much as it can hold.
@@ -145,6 +146,14 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 	}
 	if arguments["filter"] != nil {
 		cost.Own += filterCost
+	}
+	if filter, ok := arguments["filter"].(map[string]any); ok {
+		for _, name := range []string{"formats", "minSize", "maxSize", "minTriangles", "maxTriangles", "isWatertight"} {
+			if filter[name] != nil {
+				cost.Own += modelFilterCost
+				break
+			}
+		}
 	}
 	return cost
 }

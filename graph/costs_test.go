@@ -90,8 +90,9 @@ func TestCost(t *testing.T) {
 		"{things(first:10){...F}} fragment F on ThingConnection{nodes{id}}":    11 + 10*2,
 		"{things(first:10){totalCount pageInfo{endCursor} nodes{id}}}":         11 + 60 + 2 + 10*2,
 		"{things(first:10,after:\"page:101\",filter:{isWip:true}){nodes{id}}}": 11 + 101*10/70 + 500 + 10*2,
+		"{things(first:10,filter:{formats:[STL]}){nodes{id}}}":                 11 + 500 + 2000 + 10*2,
 		`{search(query:"small lamp",first:10){nodes{__typename}}}`:             211 + 10*2,
-		`{search(first:10){facets(first:5){tags{count}} totalCount}}`:          11 + 2_000 + 5*2 + 300,
+		`{search(first:10){facets(first:5){tags{count}} totalCount}}`:          11 + 4_000 + 5*2 + 300,
 	} {
 		if got := costOf(t, text, map[string]any{"n": 50}); got != want {
 			t.Errorf("%s costs %d, want %d", text, got, want)

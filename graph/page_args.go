@@ -91,7 +91,11 @@ func inRange(name string, n, least, most int32) error {
 // cursor encodes the position of an entry and the name of its list. A cursor stays valid while
 // entries are added and removed, and other lists refuse it.
 func cursor(list string, p models.Position) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(list + ":" + strconv.FormatInt(p.Key, 10) + ":" + strconv.FormatInt(p.ID, 10)))
+	position := list + ":" + strconv.FormatInt(p.Key, 10) + ":" + strconv.FormatInt(p.ID, 10)
+	if p.Text != "" {
+		position += ":" + p.Text
+	}
+	return base64.RawURLEncoding.EncodeToString([]byte(position))
 }
 
 func parseCursor(list, argument string, s *string) (*models.Position, error) {
@@ -103,6 +107,7 @@ func parseCursor(list, argument string, s *string) (*models.Position, error) {
 		if numbers, ok := strings.CutPrefix(string(text), list+":"); ok {
 			key, id, _ := strings.Cut(numbers, ":")
 			p := new(models.Position)
+			id, p.Text, _ = strings.Cut(id, ":")
 			var keyErr, idErr error
 			p.Key, keyErr = strconv.ParseInt(key, 10, 64)
 			p.ID, idErr = strconv.ParseInt(id, 10, 64)

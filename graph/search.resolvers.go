@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -78,7 +79,11 @@ func (r *searchConnectionResolver) Facets(ctx context.Context, obj *model.Search
 	if err := inRange("first", first, 1, maxFirst); err != nil {
 		return nil, err
 	}
-	facets, err := obj.Found.Facets(ctx, int(first))
+	categories, err := loadersOf(ctx).categories()
+	if err != nil {
+		return nil, err
+	}
+	facets, err := obj.Found.Facets(ctx, categories, int(first))
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +92,7 @@ func (r *searchConnectionResolver) Facets(ctx context.Context, obj *model.Search
 		Licenses:   facetsOf(ctx, facets.Licenses, func(f model.Facet[models.License]) *model.LicenseFacet { return &model.LicenseFacet{Facet: f} }),
 		Tags:       facetsOf(ctx, facets.Tags, func(f model.Facet[int64]) *model.TagFacet { return &model.TagFacet{Facet: f} }),
 		Creators:   facetsOf(ctx, facets.Creators, func(f model.Facet[int64]) *model.CreatorFacet { return &model.CreatorFacet{Facet: f} }),
+		Formats:    facetsOf(ctx, facets.Formats, func(f model.Facet[mesh.Format]) *model.FormatFacet { return &model.FormatFacet{Facet: f} }),
 	}, nil
 }
 

@@ -52,26 +52,6 @@ func (r *queryResolver) Thing(ctx context.Context, id int64) (*models.Thing, err
 	return r.Store.Thing(ctx, caller(ctx), id)
 }
 
-// Things is the resolver for the things field.
-func (r *queryResolver) Things(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *models.Filter, sort models.Sort) (*model.ThingConnection, error) {
-	f := models.Filter{}
-	if filter != nil {
-		f = *filter
-	}
-	if err := r.Store.Resolve(ctx, caller(ctx), &f); err != nil {
-		return nil, err
-	}
-	list, err := r.Store.Things(f, sort)
-	if err != nil {
-		return nil, err
-	}
-	on := new(root)
-	if f == (models.Filter{}) {
-		on = loadersOf(ctx).root
-	}
-	return thingsOf(ctx, thingList(sort), list, pageArgs{first, after, last, before}, on, rootID)
-}
-
 // Takedown is the resolver for the takedown field.
 func (r *thingResolver) Takedown(ctx context.Context, obj *models.Thing) (*model.Takedown, error) {
 	if !obj.IsTakenDown() {
@@ -161,11 +141,6 @@ func (r *thingResolver) Comments(ctx context.Context, obj *models.Thing, first *
 // Likers is the resolver for the likers field.
 func (r *thingResolver) Likers(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error) {
 	return usersOf(ctx, "Thing.likers", r.Store.Likers(models.OnThing), pageArgs{first, after, last, before}, obj, thingID)
-}
-
-// Popularity is the batch resolver for the popularity field.
-func (r *thingResolver) Popularity(ctx context.Context, objs []*models.Thing) ([]*model.Popularity, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).popularity, thingID, explainPopularity)
 }
 
 // Thing returns exec.ThingResolver implementation.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/apierror"
 )
@@ -88,11 +87,6 @@ func (s *CategoryTree) BySlug(slug string) (*Category, error) {
 		}
 	}
 	return nil, fail(NotFound, "category %.60q does not exist", slug)
-}
-
-// below returns a category and all that stand below it.
-func below(id int64) schema.QueryAppender {
-	return bun.SafeQuery("WITH RECURSIVE below (id) AS (SELECT CAST(? AS bigint) UNION SELECT c.id FROM categories AS c JOIN below ON c.parent_id = below.id) SELECT id FROM below", id)
 }
 
 // CountPublished counts all published things. Each stands on one category, so the categories know.

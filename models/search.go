@@ -31,8 +31,10 @@ const (
 // SearchResult is a search result.
 type SearchResult struct {
 	List
-	Query []tokenize.Word // the words of the query
-	kind  SearchType
+	Query  []tokenize.Word // the words of the query
+	kind   SearchType
+	filter Filter
+	things func(Filter) *bun.SelectQuery // FROM and WHERE of the results, with another filter
 
 	facets facetCounts
 }
@@ -48,7 +50,7 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 		return nil, err
 	}
 	if strings.TrimSpace(query) == "" {
-		return &SearchResult{List: list.Bounded(MaxFound), kind: kind}, nil
+		return &SearchResult{List: list.Bounded(MaxFound), kind: kind, filter: f, things: s.things}, nil
 	}
 	asked := tokenize.Query(query)
 	list.Total = nil
@@ -68,7 +70,7 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 			exact = id
 		}
 	}
-	list.Rows = func(parent int64) *bun.SelectQuery {
+	found := func(q *bun.SelectQuery) *bun.SelectQuery {
 		matching := s.db.matching(ix, e.match)
 		// PostgreSQL does not read more of them than it needs.
 		if s.db.Engine == database.SQLite && e.match != "" {
@@ -77,12 +79,14 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 		if exact != 0 {
 			matching = s.db.Read.NewSelect().TableExpr("(?) AS x", matching).Column("x.id").UnionAll(s.db.Read.NewSelect().ColumnExpr("?", exact))
 		}
-		return all(parent).Where("? IN (?)", bun.Safe(ix.id), matching)
+		return q.Where("? IN (?)", bun.Safe(ix.id), matching)
 	}
+	list.Rows = func(parent int64) *bun.SelectQuery { return found(all(parent)) }
 	if e.match != "" && (sort == ByRelevance || sort == ByText) {
 		list.Best = s.best(list, ix, e, sort, exact)
 	}
-	return &SearchResult{List: list, Query: asked, kind: kind}, nil
+	things := func(f Filter) *bun.SelectQuery { return found(s.things(f)) }
+	return &SearchResult{List: list, Query: asked, kind: kind, filter: f, things: things}, nil
 }
 
 // bareID returns the ID if the query consists of one, and 0 otherwise.

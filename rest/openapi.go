@@ -107,6 +107,9 @@ func (d *describer) operation(r route, op *operation) object {
 			}
 			continue
 		}
+		if r.answer.schema == found.schema && v.Type.Elem != nil {
+			value = d.inputOf(v.Type.Elem) // a search takes one value, which becomes a list of one
+		}
 		if v.Variable == "per_page" && op.variables["after"] != nil { // a page becomes a cursor
 			parameters = append(parameters, parameter("page", in, pageBounds("page", nil)))
 		}

@@ -183,9 +183,9 @@ func (d *describer) inputOf(t *ast.Type) object {
 
 // words are the values of an enum as the wire writes them.
 func words(definition *ast.Definition) []string {
-	list := make([]string, len(definition.EnumValues))
-	for i, v := range definition.EnumValues {
-		list[i] = strings.ReplaceAll(strings.ToLower(v.Name), "_", "-")
+	var list []string
+	for _, name := range enumNames(definition) {
+		list = append(list, strings.ReplaceAll(strings.ToLower(name), "_", "-"))
 	}
 	slices.Sort(list)
 	return list

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -117,8 +118,9 @@ func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 		list, ok := value.([]any)
 		if _, text := value.(string); !ok && !text {
 			return nil, badInput(name, "%s: want a list", name)
-		} else if text {
-			list = []any{value} // a query or a form that names it once
+		} else if text { // a query or a form that names it once
+			converted, err := s.convert(name, value, t.Elem)
+			return []any{converted}, err
 		}
 		converted := make([]any, len(list))
 		for i, v := range list {
@@ -238,15 +240,28 @@ func convertEnum(name string, value any, definition *ast.Definition) (any, error
 			return enum, nil
 		}
 	}
-	for _, v := range definition.EnumValues {
-		if strings.EqualFold(v.Name, text) {
-			return v.Name, nil
+	for _, name := range enumNames(definition) {
+		if strings.EqualFold(name, text) {
+			return name, nil
 		}
 	}
 	if fallback, ok := enumFallbacks[definition.Name]; ok {
 		return fallback, nil
 	}
 	return nil, badInput(name, "%s: want one of %s", name, strings.Join(words(definition), ", "))
+}
+
+// searchSorts are the orders of a search that the published interface has. The schema has more.
+var searchSorts = []string{"RELEVANT", "TEXT", "POPULAR", "MAKES", "NEWEST", "DESIGNS", "FOLLOWERS"}
+
+// enumNames returns the names of the values of an enum that clients of the wire can send.
+func enumNames(definition *ast.Definition) (names []string) {
+	for _, v := range definition.EnumValues {
+		if definition.Name != "SearchSort" || slices.Contains(searchSorts, v.Name) {
+			names = append(names, v.Name)
+		}
+	}
+	return names
 }
 
 // isID reports whether text is an id as this server writes them.

@@ -1230,6 +1230,22 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"FormatFacet": {Name: "FormatFacet", Implements: []string{"FormatFacet"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"format": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.FormatFacet)
+					v := obj.Format()
+					return breadthfirst.AppendString(b, marshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat[v]), true
+				},
+			},
+			"count": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.FormatFacet)
+					v := obj.Count
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+		}},
 		"Highlight": {Name: "Highlight", Implements: []string{"Highlight"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"field": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -4035,6 +4051,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Each: breadthfirst.EachPointer[model.CreatorFacet],
 			},
+			"formats": {
+				Get: func(object any) any {
+					obj := object.(*model.SearchFacets)
+					return obj.Formats
+				},
+				Each: breadthfirst.EachPointer[model.FormatFacet],
+			},
 		}},
 		"SetUserRolePayload": {Name: "SetUserRolePayload", Implements: []string{"SetUserRolePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"user": {
@@ -4627,24 +4650,6 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.UserConnection],
 			},
-			"popularity": {
-				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
-					objs := breadthfirst.Objects[*models.Thing](objects)
-					return breadthfirst.Values(ec.Resolvers.Thing().Popularity(ctx, objs))
-				},
-				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
-					directive1 := func(ctx context.Context) (any, error) {
-						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
-						if err != nil {
-							return nil, err
-						}
-						return ec.Directives.Auth(ctx, object, directive0, scope)
-					}
-					return directive1(ctx)
-				},
-				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.Popularity],
-			},
 			"createdAt": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
@@ -4694,6 +4699,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.MediaImage],
+			},
+			"popularity": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Thing](objects)
+					return breadthfirst.Values(ec.Resolvers.Thing().Popularity(ctx, objs))
+				},
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.Popularity],
 			},
 			"isWatched": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {

@@ -1545,4 +1545,40 @@ func (ec *executionContext) marshalOMesh2ᚖgithubᚗcomᚋmeshyardᚋmeshyard�
 	return ec._Mesh(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOMeshFormat2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormatᚄ(ctx context.Context, v any) ([]mesh.Format, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]mesh.Format, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOMeshFormat2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormatᚄ(ctx context.Context, sel ast.SelectionSet, v []mesh.Format) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 // endregion ***************************** type.gotpl *****************************

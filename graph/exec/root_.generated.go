@@ -328,6 +328,11 @@ type ComplexityRoot struct {
 		Value func(childComplexity int) int
 	}
 
+	FormatFacet struct {
+		Count  func(childComplexity int) int
+		Format func(childComplexity int) int
+	}
+
 	Highlight struct {
 		Field func(childComplexity int) int
 		Parts func(childComplexity int) int
@@ -669,6 +674,7 @@ type ComplexityRoot struct {
 	SearchFacets struct {
 		Categories func(childComplexity int) int
 		Creators   func(childComplexity int) int
+		Formats    func(childComplexity int) int
 		Licenses   func(childComplexity int) int
 		Tags       func(childComplexity int) int
 	}
@@ -1911,6 +1917,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.FormField.Value(childComplexity), true
+
+	case "FormatFacet.count":
+		if e.ComplexityRoot.FormatFacet.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FormatFacet.Count(childComplexity), true
+	case "FormatFacet.format":
+		if e.ComplexityRoot.FormatFacet.Format == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FormatFacet.Format(childComplexity), true
 
 	case "Highlight.field":
 		if e.ComplexityRoot.Highlight.Field == nil {
@@ -3777,6 +3796,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SearchFacets.Creators(childComplexity), true
+	case "SearchFacets.formats":
+		if e.ComplexityRoot.SearchFacets.Formats == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchFacets.Formats(childComplexity), true
 	case "SearchFacets.licenses":
 		if e.ComplexityRoot.SearchFacets.Licenses == nil {
 			break
@@ -6107,6 +6132,30 @@ type TogglePayload {
   isOn: Boolean!
 }
 `, BuiltIn: false},
+	{Name: "../license.graphqls", Input: `"The terms under which others may use a thing."
+enum License {
+  "Creative Commons Attribution (CC BY)"
+  CC
+  "Creative Commons Attribution-ShareAlike (CC BY-SA)"
+  CC_SA
+  "Creative Commons Attribution-NoDerivatives (CC BY-ND)"
+  CC_ND
+  "Creative Commons Attribution-NonCommercial (CC BY-NC)"
+  CC_NC
+  "Creative Commons Attribution-NonCommercial-ShareAlike (CC BY-NC-SA)"
+  CC_NC_SA
+  "Creative Commons Attribution-NonCommercial-NoDerivatives (CC BY-NC-ND)"
+  CC_NC_ND
+  "Creative Commons Public Domain Dedication (CC0)"
+  PD0
+  "GNU General Public License"
+  GPL
+  "GNU Lesser General Public License"
+  LGPL
+  "BSD License"
+  BSD
+}
+`, BuiltIn: false},
 	{Name: "../like.graphqls", Input: `extend type Mutation {
   "Like a thing of another user. Liking it twice has no effect."
   likeThing(
@@ -6909,6 +6958,50 @@ type DeleteNotificationPayload {
   deletedId: ID!
 }
 `, BuiltIn: false},
+	{Name: "../popularity.graphqls", Input: `extend type Thing {
+  "How the popularity of the thing is computed. Requires a moderator or an administrator."
+  popularity: Popularity @auth(scope: ADMIN) @goField(forceResolver: true, batch: true)
+}
+
+"""
+How popular a thing is: a score over its last 90 days. Each user counts at most once a day, with
+the weight of their most significant action on that day: DOWNLOAD 1, COLLECT 2, LIKE 3, MAKE 8. A
+day counts half as much after 14 days, a quarter after 28 days, and so on. The creator's own actions
+do not count. Lists that are sorted by popularity follow within seconds.
+"""
+type Popularity {
+  "The current score."
+  score: Float!
+  "The days that make up the score, newest first."
+  days: [PopularityDay!]!
+}
+
+"The activity of users on one day."
+type PopularityDay {
+  "The day in UTC: ` + "`" + `2026-01-31` + "`" + `."
+  day: String!
+  "The heaviest action of these users on that day."
+  event: PopularityEvent!
+  "The number of users."
+  users: Int64!
+  "The weight of each user on that day."
+  weight: Int64!
+  "The current value of all of them."
+  points: Float!
+}
+
+"An action that counts towards popularity."
+enum PopularityEvent {
+  "Downloaded a file by a tracked download."
+  DOWNLOAD
+  "Added the thing to a collection."
+  COLLECT
+  "Liked the thing."
+  LIKE
+  "Created a make of the thing."
+  MAKE
+}
+`, BuiltIn: false},
 	{Name: "../preview.graphqls", Input: `"Subscriptions are served over server-sent events and WebSocket."
 type Subscription {
   """
@@ -7277,12 +7370,12 @@ type PageInfo {
 `, BuiltIn: false},
 	{Name: "../search.graphqls", Input: `extend type Query {
   """
-  Search things, makes, users or collections. A result contains every word of the query as a prefix
-  of a word in its name, tags, creator's name or description, ignoring case and accents. An unknown
-  word is corrected to the most similar known one. If nothing contains all words, results that
-  contain some of them are returned, most matches first. A query without words returns everything.
-  The id of a thing, or its URL on this server, finds that thing first.
-  At most 10,000 results are counted and can be paged through.
+  Search things, makes, users or collections. A result contains every word of the query, or a word
+  that begins with it, in its name, its tags, the name of its creator or its description. Case and
+  accents do not matter. A word that occurs nowhere is replaced by the most similar one that does.
+  If nothing contains all words, the search returns what contains some of them, most words first. A
+  query without words returns everything. The id of a thing, or its URL on this server, finds that
+  thing first. At most 10,000 results are counted and can be paged through.
   """
   search(
     "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
@@ -7323,24 +7416,41 @@ enum SearchType {
   COLLECTIONS
 }
 
-"The order of search results. Ties are broken by id, newest first."
+"""
+The order of search results. An order that does not fit the search type is NEWEST. Among equals, the
+result with the higher id comes first; in OLDEST and NAME, the one with the lower id.
+"""
 enum SearchSort {
   """
-  By text relevance and popularity. A match of all words in the name weighs as much as 64 times the
-  popularity (256 times for whole words), and in name and tags 16 times. This applies to the 300
-  most popular results; the rest are ordered by popularity.
+  The best results first: how well the words match, and how popular a result is. A match in the name
+  counts more than one in the tags, and that more than one in the description. The words are
+  weighed for the 300 most popular results; the others follow by popularity.
   """
   RELEVANT
-  "By text relevance, then by popularity."
+  "Results that match in the name first, then in the tags; equal matches by popularity."
   TEXT
   """
-  Things by popularity, makes by likes, users by published things, collections by number of things.
+  Most popular first: things by recent downloads, likes and makes, makes by likes, users by
+  published things, collections by number of things.
   """
   POPULAR
   "Things and users with the most makes first."
   MAKES
-  "Newest first."
+  "Things with the most downloads first."
+  DOWNLOADS
+  "Things and makes with the most likes first."
+  LIKES
+  "Most recently published or created first."
   NEWEST
+  "Earliest published or created first."
+  OLDEST
+  "Most recently changed things first."
+  UPDATED
+  """
+  Things, users and collections by name, from A to Z; users by username. The case of the letters A
+  to Z does not matter.
+  """
+  NAME
   "Users with the most published things first."
   DESIGNS
   "Users with the most followers first."
@@ -7349,19 +7459,38 @@ enum SearchSort {
 
 """
 Conditions that results must meet. All given conditions apply; those that do not fit the search type
-are ignored.
+are ignored. A list has at most 100 entries; an empty list is no condition, except for ` + "`" + `ids` + "`" + `.
 """
 input SearchFilter {
-  "Things, makes and collections of the user with this username; ` + "`" + `me` + "`" + ` is the caller."
-  creator: String
-  "Things, makes and collections of the user with this id."
-  creatorId: ID
-  "Things in this category or its descendants."
-  categoryId: ID
-  "Things with this tag, in any spelling."
-  tag: String
-  "Things with this license."
-  license: License
+  "Results with these ids. An empty list finds nothing."
+  ids: [ID!]
+  "Things, makes and collections of the users with these usernames; ` + "`" + `me` + "`" + ` is the caller."
+  creators: [String!]
+  "Things, makes and collections of the users with these ids."
+  creatorIds: [ID!]
+  "Things in at least one of these categories or in their descendants."
+  categoryIds: [ID!]
+  "Things with at least one of these tags, in any spelling."
+  tags: [String!]
+  "Things with all of these tags, in any spelling."
+  allTags: [String!]
+  "Things with one of these licenses."
+  licenses: [License!]
+  """
+  Things with a model in one of these formats. This condition and those on size, triangles and
+  watertightness apply to the same model: a thing matches if one of its models meets all of them.
+  """
+  formats: [MeshFormat!]
+  "Things with a model of which the longest side of the bounding box is at least this long, in mm."
+  minSize: Float
+  "Things with a model of which the longest side of the bounding box is at most this long, in mm."
+  maxSize: Float
+  "Things with a model of at least this many triangles."
+  minTriangles: Int64
+  "Things with a model of at most this many triangles."
+  maxTriangles: Int64
+  "Things with a model that is watertight, or with one that is not."
+  isWatertight: Boolean
   "Whether things are featured."
   isFeatured: Boolean
   "Whether things are marked as work in progress."
@@ -7370,18 +7499,22 @@ input SearchFilter {
   isDerivative: Boolean
   "Whether things have makes."
   hasMakes: Boolean
-  "Things that this user likes."
+  "Things that the user with this id likes."
   likedById: ID
-  "Things that this user has made."
+  "Things that the user with this id has made."
   madeById: ID
-  "Things in a collection of this user."
+  "Things in a collection of the user with this id."
   collectedById: ID
-  "Makes of this thing."
+  "Makes of the thing with this id."
   thingId: ID
-  "Published or created at this time or later."
+  "Results published or created at this time or later."
   publishedAfter: DateTime
-  "Published or created before this time."
+  "Results published or created before this time."
   publishedBefore: DateTime
+  "Things last changed at this time or later."
+  updatedAfter: DateTime
+  "Things last changed before this time."
+  updatedBefore: DateTime
 }
 
 "A search result."
@@ -7407,9 +7540,15 @@ type SearchConnection {
   ): SearchFacets!
 }
 
-"What the things found have in common: counts over the first 10,000, most frequent first."
+"""
+Values that the results have, most frequent first, each with the number of results that have it. A
+facet ignores the filter's own list of its values, so that a user can select several of them: with
+` + "`" + `licenses: [CC]` + "`" + `, the facet ` + "`" + `licenses` + "`" + ` counts things with any license that meet the other
+conditions. ` + "`" + `categoryIds` + "`" + `, ` + "`" + `licenses` + "`" + `, ` + "`" + `tags` + "`" + `, ` + "`" + `creators` + "`" + `, ` + "`" + `creatorIds` + "`" + ` and ` + "`" + `formats` + "`" + ` are such
+lists; ` + "`" + `allTags` + "`" + ` is not. Up to 10,000 things are counted.
+"""
 type SearchFacets {
-  "Categories of the results."
+  "Categories of the results. A thing counts for its category and for the ancestors of it."
   categories: [CategoryFacet!]!
   "Licenses of the results."
   licenses: [LicenseFacet!]!
@@ -7417,13 +7556,15 @@ type SearchFacets {
   tags: [TagFacet!]!
   "Creators of the results."
   creators: [CreatorFacet!]!
+  "Formats of the models of the results. A thing counts for each format that one of its models has."
+  formats: [FormatFacet!]!
 }
 
 "A category and the number of results in it."
 type CategoryFacet {
-  "The category, without its descendants."
+  "The category."
   category: Category! @goField(forceResolver: true, batch: true)
-  "The number of results in it."
+  "The number of results in the category and its descendants."
   count: Int!
 }
 
@@ -7448,6 +7589,14 @@ type CreatorFacet {
   "The creator."
   creator: User! @goField(forceResolver: true, batch: true)
   "The number of results by this creator."
+  count: Int!
+}
+
+"A format of models and the number of results that have it."
+type FormatFacet {
+  "The format."
+  format: MeshFormat!
+  "The number of results with a model in the format."
   count: Int!
 }
 
@@ -7558,21 +7707,6 @@ type TagEdge {
     "The id of the thing."
     id: ID!
   ): Thing @auth
-  "The published things, newest first by default."
-  things(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
-    first: Int
-    "Return entries after this cursor."
-    after: String
-    "The number of entries from the end, 1 to 100."
-    last: Int
-    "Return entries before this cursor."
-    before: String
-    "Conditions that results must meet."
-    filter: ThingFilter
-    "The order of the results."
-    sort: ThingSort! = NEWEST
-  ): ThingConnection @auth
 }
 
 extend type Mutation {
@@ -7749,8 +7883,6 @@ type Thing implements Node & Attachable & Commentable & Likeable {
     "Return entries before this cursor."
     before: String
   ): UserConnection! @goField(forceResolver: true)
-  "How the popularity score is made up. Requires a moderator or an administrator."
-  popularity: Popularity @auth(scope: ADMIN) @goField(forceResolver: true, batch: true)
   "When the draft was created."
   createdAt: DateTime!
   "When the thing or its list of files last changed."
@@ -7765,130 +7897,6 @@ enum PublicationState {
   DRAFT
   "Visible to everyone. Its files can be downloaded without a token."
   PUBLISHED
-}
-
-"The terms under which others may use a thing."
-enum License {
-  "Creative Commons Attribution (CC BY)"
-  CC
-  "Creative Commons Attribution-ShareAlike (CC BY-SA)"
-  CC_SA
-  "Creative Commons Attribution-NoDerivatives (CC BY-ND)"
-  CC_ND
-  "Creative Commons Attribution-NonCommercial (CC BY-NC)"
-  CC_NC
-  "Creative Commons Attribution-NonCommercial-ShareAlike (CC BY-NC-SA)"
-  CC_NC_SA
-  "Creative Commons Attribution-NonCommercial-NoDerivatives (CC BY-NC-ND)"
-  CC_NC_ND
-  "Creative Commons Public Domain Dedication (CC0)"
-  PD0
-  "GNU General Public License"
-  GPL
-  "GNU Lesser General Public License"
-  LGPL
-  "BSD License"
-  BSD
-}
-
-"A page of things."
-type ThingConnection {
-  "The things of this page with their cursors."
-  edges: [ThingEdge!]!
-  "The things of this page."
-  nodes: [Thing!]!
-  "The position of this page in the whole list."
-  pageInfo: PageInfo!
-  "The number of things in the whole list. Counted only if selected."
-  totalCount: Int!
-}
-
-"An entry of a page of things."
-type ThingEdge {
-  "An opaque cursor. It stays valid while the list changes."
-  cursor: String!
-  "The entry."
-  node: Thing!
-}
-
-"Conditions that things must meet. All given conditions apply."
-input ThingFilter {
-  "Things of the user with this username; ` + "`" + `me` + "`" + ` is the caller."
-  creator: String
-  "Things of the user with this id."
-  creatorId: ID
-  "Things in this category or its descendants."
-  categoryId: ID
-  "Things with this tag, in any spelling."
-  tag: String
-  "Things with this license."
-  license: License
-  "Whether they are featured."
-  isFeatured: Boolean
-  "Whether they are marked as work in progress."
-  isWip: Boolean
-  "Whether they are remixes."
-  isDerivative: Boolean
-  "Whether they have makes."
-  hasMakes: Boolean
-  "Things that this user likes."
-  likedById: ID
-  "Things that this user has made."
-  madeById: ID
-  "Published at this time or later."
-  publishedAfter: DateTime
-  "Published before this time."
-  publishedBefore: DateTime
-}
-
-"The order of things. Ties are broken by id, newest first."
-enum ThingSort {
-  "Newest first."
-  NEWEST
-  "By popularity, in which recent activity counts most."
-  POPULAR
-  "Most makes first."
-  MAKES
-  "Featured things only, most recently featured first."
-  FEATURED
-}
-
-"""
-The popularity of a thing: the sum over its last 90 days of activity, halved every 14 days. Each
-user counts once a day for a thing, with the heaviest of their actions: DOWNLOAD 1, COLLECT 2, LIKE
-3, MAKE 8. The creator does not count. Lists follow within seconds.
-"""
-type Popularity {
-  "The current score."
-  score: Float!
-  "The days that make up the score, newest first."
-  days: [PopularityDay!]!
-}
-
-"The activity of users on one day."
-type PopularityDay {
-  "The day in UTC: ` + "`" + `2026-01-31` + "`" + `."
-  day: String!
-  "The heaviest action of these users on that day."
-  event: PopularityEvent!
-  "The number of users."
-  users: Int64!
-  "The weight of each user on that day."
-  weight: Int64!
-  "The current value of all of them."
-  points: Float!
-}
-
-"An action that counts towards popularity."
-enum PopularityEvent {
-  "Downloaded a file by a tracked download."
-  DOWNLOAD
-  "Added the thing to a collection."
-  COLLECT
-  "Liked the thing."
-  LIKE
-  "Created a make of the thing."
-  MAKE
 }
 
 "Properties of a new thing."
@@ -8012,6 +8020,127 @@ input UnfeatureThingInput {
 type UnfeatureThingPayload {
   "The thing after the change."
   thing: Thing!
+}
+`, BuiltIn: false},
+	{Name: "../thing_list.graphqls", Input: `extend type Query {
+  "The published things, most recently published first by default."
+  things(
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    first: Int
+    "Return entries after this cursor."
+    after: String
+    "The number of entries from the end, 1 to 100."
+    last: Int
+    "Return entries before this cursor."
+    before: String
+    "Conditions that results must meet."
+    filter: ThingFilter
+    "The order of the results."
+    sort: ThingSort! = NEWEST
+  ): ThingConnection @auth
+}
+
+"A page of things."
+type ThingConnection {
+  "The things of this page with their cursors."
+  edges: [ThingEdge!]!
+  "The things of this page."
+  nodes: [Thing!]!
+  "The position of this page in the whole list."
+  pageInfo: PageInfo!
+  "The number of things in the whole list. Counted only if selected."
+  totalCount: Int!
+}
+
+"An entry of a page of things."
+type ThingEdge {
+  "An opaque cursor. It stays valid while the list changes."
+  cursor: String!
+  "The entry."
+  node: Thing!
+}
+
+"""
+Conditions that things must meet. All given conditions apply. A list has at most 100 entries; an
+empty list is no condition, except for ` + "`" + `ids` + "`" + `.
+"""
+input ThingFilter {
+  "Things with these ids. An empty list finds nothing."
+  ids: [ID!]
+  "Things of the users with these usernames; ` + "`" + `me` + "`" + ` is the caller."
+  creators: [String!]
+  "Things of the users with these ids."
+  creatorIds: [ID!]
+  "Things in at least one of these categories or in their descendants."
+  categoryIds: [ID!]
+  "Things with at least one of these tags, in any spelling."
+  tags: [String!]
+  "Things with all of these tags, in any spelling."
+  allTags: [String!]
+  "Things with one of these licenses."
+  licenses: [License!]
+  """
+  Things with a model in one of these formats. This condition and those on size, triangles and
+  watertightness apply to the same model: a thing matches if one of its models meets all of them.
+  """
+  formats: [MeshFormat!]
+  "Things with a model of which the longest side of the bounding box is at least this long, in mm."
+  minSize: Float
+  "Things with a model of which the longest side of the bounding box is at most this long, in mm."
+  maxSize: Float
+  "Things with a model of at least this many triangles."
+  minTriangles: Int64
+  "Things with a model of at most this many triangles."
+  maxTriangles: Int64
+  "Things with a model that is watertight, or with one that is not."
+  isWatertight: Boolean
+  "Whether things are featured."
+  isFeatured: Boolean
+  "Whether things are marked as work in progress."
+  isWip: Boolean
+  "Whether things are remixes."
+  isDerivative: Boolean
+  "Whether things have makes."
+  hasMakes: Boolean
+  "Things that the user with this id likes."
+  likedById: ID
+  "Things that the user with this id has made."
+  madeById: ID
+  "Things in a collection of the user with this id."
+  collectedById: ID
+  "Things published at this time or later."
+  publishedAfter: DateTime
+  "Things published before this time."
+  publishedBefore: DateTime
+  "Things last changed at this time or later."
+  updatedAfter: DateTime
+  "Things last changed before this time."
+  updatedBefore: DateTime
+}
+
+"""
+The order of things. Among equals, the thing with the higher id comes first; in OLDEST and NAME, the
+one with the lower id.
+"""
+enum ThingSort {
+  "Most recently published first."
+  NEWEST
+  "Earliest published first."
+  OLDEST
+  "Most recently changed first. The files of a thing belong to it."
+  UPDATED
+  "Most popular first. Downloads, likes and makes of the last days count most."
+  POPULAR
+  "Most liked first."
+  LIKES
+  "Most makes first."
+  MAKES
+  "Most downloads first."
+  DOWNLOADS
+  "By name, from A to Z. The case of the letters A to Z does not matter."
+  NAME
+  "Only featured things, most recently featured first."
+  FEATURED
 }
 `, BuiltIn: false},
 	{Name: "../token.graphqls", Input: `extend type Query {
@@ -9231,6 +9360,16 @@ func (ec *executionContext) childFields_FormField(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type FormField", field.Name)
 }
 
+func (ec *executionContext) childFields_FormatFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "format":
+		return ec.fieldContext_FormatFacet_format(ctx, field)
+	case "count":
+		return ec.fieldContext_FormatFacet_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FormatFacet", field.Name)
+}
+
 func (ec *executionContext) childFields_Highlight(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "field":
@@ -9725,6 +9864,8 @@ func (ec *executionContext) childFields_SearchFacets(ctx context.Context, field 
 		return ec.fieldContext_SearchFacets_tags(ctx, field)
 	case "creators":
 		return ec.fieldContext_SearchFacets_creators(ctx, field)
+	case "formats":
+		return ec.fieldContext_SearchFacets_formats(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SearchFacets", field.Name)
 }
@@ -9953,8 +10094,6 @@ func (ec *executionContext) childFields_Thing(ctx context.Context, field graphql
 		return ec.fieldContext_Thing_comments(ctx, field)
 	case "likers":
 		return ec.fieldContext_Thing_likers(ctx, field)
-	case "popularity":
-		return ec.fieldContext_Thing_popularity(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Thing_createdAt(ctx, field)
 	case "updatedAt":
@@ -9967,6 +10106,8 @@ func (ec *executionContext) childFields_Thing(ctx context.Context, field graphql
 		return ec.fieldContext_Thing_images(ctx, field)
 	case "defaultImage":
 		return ec.fieldContext_Thing_defaultImage(ctx, field)
+	case "popularity":
+		return ec.fieldContext_Thing_popularity(ctx, field)
 	case "isWatched":
 		return ec.fieldContext_Thing_isWatched(ctx, field)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/models"
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -210,6 +211,52 @@ func (ec *executionContext) _CreatorFacet_count(ctx context.Context, field graph
 }
 func (ec *executionContext) fieldContext_CreatorFacet_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CreatorFacet", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _FormatFacet_format(ctx context.Context, field graphql.CollectedField, obj *model.FormatFacet) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FormatFacet_format(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Format(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v mesh.Format) graphql.Marshaler {
+			return ec.marshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FormatFacet_format(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FormatFacet", field, true, false, errors.New("field of type MeshFormat does not have child fields"))
+}
+
+func (ec *executionContext) _FormatFacet_count(ctx context.Context, field graphql.CollectedField, obj *model.FormatFacet) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FormatFacet_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
+			return ec.marshalNInt2int32(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FormatFacet_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FormatFacet", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _Highlight_field(ctx context.Context, field graphql.CollectedField, obj *model.Highlight) (ret graphql.Marshaler) {
@@ -719,6 +766,38 @@ func (ec *executionContext) fieldContext_SearchFacets_creators(_ context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _SearchFacets_formats(ctx context.Context, field graphql.CollectedField, obj *model.SearchFacets) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchFacets_formats(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Formats, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.FormatFacet) graphql.Marshaler {
+			return ec.marshalNFormatFacet2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFormatFacetᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchFacets_formats(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SearchFacets",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FormatFacet(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _TagFacet_tag(ctx context.Context, field graphql.CollectedField, obj *model.TagFacet) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -812,48 +891,104 @@ func (ec *executionContext) unmarshalInputSearchFilter(ctx context.Context, obj 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"creator", "creatorId", "categoryId", "tag", "license", "isFeatured", "isWip", "isDerivative", "hasMakes", "likedById", "madeById", "collectedById", "thingId", "publishedAfter", "publishedBefore"}
+	fieldsInOrder := [...]string{"ids", "creators", "creatorIds", "categoryIds", "tags", "allTags", "licenses", "formats", "minSize", "maxSize", "minTriangles", "maxTriangles", "isWatertight", "isFeatured", "isWip", "isDerivative", "hasMakes", "likedById", "madeById", "collectedById", "thingId", "publishedAfter", "publishedBefore", "updatedAfter", "updatedBefore"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
-		case "creator":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creator"))
-			data, err := ec.unmarshalOString2string(ctx, v)
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕint64ᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Creator = data
-		case "creatorId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creatorId"))
-			data, err := ec.unmarshalOID2int64(ctx, v)
+			it.IDs = data
+		case "creators":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creators"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.CreatorID = data
-		case "categoryId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("categoryId"))
-			data, err := ec.unmarshalOID2int64(ctx, v)
+			it.Creators = data
+		case "creatorIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creatorIds"))
+			data, err := ec.unmarshalOID2ᚕint64ᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.CategoryID = data
-		case "tag":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tag"))
-			data, err := ec.unmarshalOString2string(ctx, v)
+			it.CreatorIDs = data
+		case "categoryIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("categoryIds"))
+			data, err := ec.unmarshalOID2ᚕint64ᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Tag = data
-		case "license":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("license"))
-			data, err := ec.unmarshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx, v)
+			it.CategoryIDs = data
+		case "tags":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tags"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.License = data
+			it.Tags = data
+		case "allTags":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("allTags"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AllTags = data
+		case "licenses":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("licenses"))
+			data, err := ec.unmarshalOLicense2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicenseᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Licenses = data
+		case "formats":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("formats"))
+			data, err := ec.unmarshalOMeshFormat2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormatᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Formats = data
+		case "minSize":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minSize"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinSize = data
+		case "maxSize":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxSize"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MaxSize = data
+		case "minTriangles":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minTriangles"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinTriangles = data
+		case "maxTriangles":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxTriangles"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MaxTriangles = data
+		case "isWatertight":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isWatertight"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsWatertight = data
 		case "isFeatured":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isFeatured"))
 			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
@@ -924,6 +1059,20 @@ func (ec *executionContext) unmarshalInputSearchFilter(ctx context.Context, obj 
 				return it, err
 			}
 			it.PublishedBefore = data
+		case "updatedAfter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAfter"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpdatedAfter = data
+		case "updatedBefore":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedBefore"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpdatedBefore = data
 		}
 	}
 	return it, nil
@@ -1108,6 +1257,49 @@ func (ec *executionContext) _CreatorFacet(ctx context.Context, sel ast.Selection
 			out.Values[i] = ec._CreatorFacet_count(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var formatFacetImplementors = []string{"FormatFacet"}
+
+func (ec *executionContext) _FormatFacet(ctx context.Context, sel ast.SelectionSet, obj *model.FormatFacet) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, formatFacetImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FormatFacet")
+		case "format":
+			out.Values[i] = ec._FormatFacet_format(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "count":
+			out.Values[i] = ec._FormatFacet_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -1496,6 +1688,11 @@ func (ec *executionContext) _SearchFacets(ctx context.Context, sel ast.Selection
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "formats":
+			out.Values[i] = ec._SearchFacets_formats(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -1649,6 +1846,32 @@ func (ec *executionContext) marshalNCreatorFacet2ᚖgithubᚗcomᚋmeshyardᚋme
 		return graphql.Null
 	}
 	return ec._CreatorFacet(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNFormatFacet2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFormatFacetᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.FormatFacet) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNFormatFacet2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFormatFacet(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNFormatFacet2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFormatFacet(ctx context.Context, sel ast.SelectionSet, v *model.FormatFacet) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._FormatFacet(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNHighlight2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐHighlightᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Highlight) graphql.Marshaler {
@@ -1874,7 +2097,12 @@ var (
 		"TEXT":      models.ByText,
 		"POPULAR":   models.ByPopular,
 		"MAKES":     models.ByMakes,
+		"DOWNLOADS": models.ByDownloads,
+		"LIKES":     models.ByLikes,
 		"NEWEST":    models.ByNewest,
+		"OLDEST":    models.ByOldest,
+		"UPDATED":   models.ByUpdated,
+		"NAME":      models.ByName,
 		"DESIGNS":   models.ByDesigns,
 		"FOLLOWERS": models.ByFollowers,
 	}
@@ -1883,7 +2111,12 @@ var (
 		models.ByText:      "TEXT",
 		models.ByPopular:   "POPULAR",
 		models.ByMakes:     "MAKES",
+		models.ByDownloads: "DOWNLOADS",
+		models.ByLikes:     "LIKES",
 		models.ByNewest:    "NEWEST",
+		models.ByOldest:    "OLDEST",
+		models.ByUpdated:   "UPDATED",
+		models.ByName:      "NAME",
 		models.ByDesigns:   "DESIGNS",
 		models.ByFollowers: "FOLLOWERS",
 	}

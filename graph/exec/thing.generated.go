@@ -42,11 +42,11 @@ type ThingResolver interface {
 	Makes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.MakeConnection, error)
 	Comments(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, rootsOnly bool) (*model.CommentConnection, error)
 	Likers(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error)
-	Popularity(ctx context.Context, objs []*models.Thing) ([]*model.Popularity, error)
 
 	Collections(ctx context.Context, objs []*models.Thing) ([][]*models.Collection, error)
 	Images(ctx context.Context, objs []*models.Thing, first int32, ids []int64) ([][]*model.MediaImage, error)
 	DefaultImage(ctx context.Context, objs []*models.Thing) ([]*model.MediaImage, error)
+	Popularity(ctx context.Context, objs []*models.Thing) ([]*model.Popularity, error)
 	IsWatched(ctx context.Context, objs []*models.Thing) ([]bool, error)
 }
 
@@ -407,176 +407,6 @@ func (ec *executionContext) fieldContext_FeatureThingPayload_thing(_ context.Con
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _Popularity_score(ctx context.Context, field graphql.CollectedField, obj *model.Popularity) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Popularity_score(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Score, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Popularity_score(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Popularity", field, false, false, errors.New("field of type Float does not have child fields"))
-}
-
-func (ec *executionContext) _Popularity_days(ctx context.Context, field graphql.CollectedField, obj *model.Popularity) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Popularity_days(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Days, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*models.PopularityDay) graphql.Marshaler {
-			return ec.marshalNPopularityDay2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityDayᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Popularity_days(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Popularity",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PopularityDay(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PopularityDay_day(ctx context.Context, field graphql.CollectedField, obj *models.PopularityDay) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PopularityDay_day(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Day, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PopularityDay_day(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PopularityDay", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _PopularityDay_event(ctx context.Context, field graphql.CollectedField, obj *models.PopularityDay) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PopularityDay_event(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Event(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v models.PopularityEvent) graphql.Marshaler {
-			return ec.marshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PopularityDay_event(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PopularityDay", field, true, false, errors.New("field of type PopularityEvent does not have child fields"))
-}
-
-func (ec *executionContext) _PopularityDay_users(ctx context.Context, field graphql.CollectedField, obj *models.PopularityDay) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PopularityDay_users(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Users, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt642int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PopularityDay_users(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PopularityDay", field, false, false, errors.New("field of type Int64 does not have child fields"))
-}
-
-func (ec *executionContext) _PopularityDay_weight(ctx context.Context, field graphql.CollectedField, obj *models.PopularityDay) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PopularityDay_weight(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Weight, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt642int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PopularityDay_weight(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PopularityDay", field, false, false, errors.New("field of type Int64 does not have child fields"))
-}
-
-func (ec *executionContext) _PopularityDay_points(ctx context.Context, field graphql.CollectedField, obj *models.PopularityDay) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PopularityDay_points(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Points(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PopularityDay_points(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PopularityDay", field, true, false, errors.New("field of type Float does not have child fields"))
 }
 
 func (ec *executionContext) _PublishThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.PublishThingPayload) (ret graphql.Marshaler) {
@@ -1884,79 +1714,6 @@ func (ec *executionContext) fieldContext_Thing_likers(ctx context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _Thing_popularity(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Thing_popularity(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.resolveBatch_Thing_popularity(ctx, field, obj)
-		},
-		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
-			directive0 := next
-
-			directive1 := func(ctx context.Context) (any, error) {
-				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
-				if err != nil {
-					var zeroVal *model.Popularity
-					return zeroVal, err
-				}
-				if ec.Directives.Auth == nil {
-					var zeroVal *model.Popularity
-					return zeroVal, errors.New("directive auth is not implemented")
-				}
-				return ec.Directives.Auth(ctx, obj, directive0, scope)
-			}
-
-			next = directive1
-			return next
-		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Popularity) graphql.Marshaler {
-			return ec.marshalOPopularity2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPopularity(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Thing_popularity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Thing",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Popularity(ctx, field)
-		},
-	}
-	return fc, nil
-}
-func (ec *executionContext) resolveBatch_Thing_popularity(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
-	resolver := ec.Resolvers.Thing()
-	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
-		result := batch.FieldResult(field, func() (any, error) {
-			return resolver.Popularity(ctx, batch.Parents)
-		})
-		return graphql.ResolveBatchGroupResult[*model.Popularity](
-			ctx,
-			batch.Index,
-			len(batch.Parents),
-			result,
-			"Thing.popularity",
-			batch.IndexMap,
-		)
-	}
-	results, err := resolver.Popularity(ctx, []*models.Thing{obj})
-	return graphql.ResolveBatchSingleResult[*model.Popularity](
-		ctx,
-		results,
-		err,
-		"Thing.popularity",
-	)
-}
-
 func (ec *executionContext) _Thing_createdAt(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2203,6 +1960,79 @@ func (ec *executionContext) resolveBatch_Thing_defaultImage(ctx context.Context,
 	)
 }
 
+func (ec *executionContext) _Thing_popularity(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_popularity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Thing_popularity(ctx, field, obj)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+				if err != nil {
+					var zeroVal *model.Popularity
+					return zeroVal, err
+				}
+				if ec.Directives.Auth == nil {
+					var zeroVal *model.Popularity
+					return zeroVal, errors.New("directive auth is not implemented")
+				}
+				return ec.Directives.Auth(ctx, obj, directive0, scope)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Popularity) graphql.Marshaler {
+			return ec.marshalOPopularity2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPopularity(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_popularity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Thing",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Popularity(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Thing_popularity(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
+	resolver := ec.Resolvers.Thing()
+	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Popularity(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*model.Popularity](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Thing.popularity",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Popularity(ctx, []*models.Thing{obj})
+	return graphql.ResolveBatchSingleResult[*model.Popularity](
+		ctx,
+		results,
+		err,
+		"Thing.popularity",
+	)
+}
+
 func (ec *executionContext) _Thing_isWatched(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2247,180 +2077,6 @@ func (ec *executionContext) resolveBatch_Thing_isWatched(ctx context.Context, fi
 		err,
 		"Thing.isWatched",
 	)
-}
-
-func (ec *executionContext) _ThingConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.ThingConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ThingConnection_edges(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.ThingEdge) graphql.Marshaler {
-			return ec.marshalNThingEdge2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThingEdgeᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ThingConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ThingConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ThingEdge(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ThingConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.ThingConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ThingConnection_nodes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*models.Thing) graphql.Marshaler {
-			return ec.marshalNThing2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThingᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ThingConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ThingConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Thing(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ThingConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.ThingConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ThingConnection_pageInfo(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ThingConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ThingConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ThingConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.ThingConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ThingConnection_totalCount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.TotalCount(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
-			return ec.marshalNInt2int32(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ThingConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ThingConnection", field, true, false, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _ThingEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.ThingEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ThingEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ThingEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ThingEdge", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ThingEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.ThingEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ThingEdge_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *models.Thing) graphql.Marshaler {
-			return ec.marshalNThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ThingEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ThingEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Thing(ctx, field)
-		},
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _UnfeatureThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.UnfeatureThingPayload) (ret graphql.Marshaler) {
@@ -2721,120 +2377,6 @@ func (ec *executionContext) unmarshalInputPublishThingInput(ctx context.Context,
 				return it, err
 			}
 			it.ID = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputThingFilter(ctx context.Context, obj any) (models.Filter, error) {
-	var it models.Filter
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"creator", "creatorId", "categoryId", "tag", "license", "isFeatured", "isWip", "isDerivative", "hasMakes", "likedById", "madeById", "publishedAfter", "publishedBefore"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "creator":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creator"))
-			data, err := ec.unmarshalOString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Creator = data
-		case "creatorId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creatorId"))
-			data, err := ec.unmarshalOID2int64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatorID = data
-		case "categoryId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("categoryId"))
-			data, err := ec.unmarshalOID2int64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CategoryID = data
-		case "tag":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tag"))
-			data, err := ec.unmarshalOString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Tag = data
-		case "license":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("license"))
-			data, err := ec.unmarshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.License = data
-		case "isFeatured":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isFeatured"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IsFeatured = data
-		case "isWip":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isWip"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IsWIP = data
-		case "isDerivative":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isDerivative"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IsDerivative = data
-		case "hasMakes":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasMakes"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasMakes = data
-		case "likedById":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("likedById"))
-			data, err := ec.unmarshalOID2int64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LikedByID = data
-		case "madeById":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("madeById"))
-			data, err := ec.unmarshalOID2int64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MadeByID = data
-		case "publishedAfter":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAfter"))
-			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedAfter = data
-		case "publishedBefore":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedBefore"))
-			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedBefore = data
 		}
 	}
 	return it, nil
@@ -3348,107 +2890,6 @@ func (ec *executionContext) _FeatureThingPayload(ctx context.Context, sel ast.Se
 			out.Values[i] = graphql.MarshalString("FeatureThingPayload")
 		case "thing":
 			out.Values[i] = ec._FeatureThingPayload_thing(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var popularityImplementors = []string{"Popularity"}
-
-func (ec *executionContext) _Popularity(ctx context.Context, sel ast.SelectionSet, obj *model.Popularity) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, popularityImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("Popularity")
-		case "score":
-			out.Values[i] = ec._Popularity_score(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "days":
-			out.Values[i] = ec._Popularity_days(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var popularityDayImplementors = []string{"PopularityDay"}
-
-func (ec *executionContext) _PopularityDay(ctx context.Context, sel ast.SelectionSet, obj *models.PopularityDay) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, popularityDayImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("PopularityDay")
-		case "day":
-			out.Values[i] = ec._PopularityDay_day(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "event":
-			out.Values[i] = ec._PopularityDay_event(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "users":
-			out.Values[i] = ec._PopularityDay_users(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "weight":
-			out.Values[i] = ec._PopularityDay_weight(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "points":
-			out.Values[i] = ec._PopularityDay_points(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -4236,44 +3677,6 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "popularity":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Thing_popularity(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "createdAt":
 			out.Values[i] = ec._Thing_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -4403,6 +3806,44 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "popularity":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Thing_popularity(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "isWatched":
 			field := field
 
@@ -4441,135 +3882,6 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var thingConnectionImplementors = []string{"ThingConnection"}
-
-func (ec *executionContext) _ThingConnection(ctx context.Context, sel ast.SelectionSet, obj *model.ThingConnection) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, thingConnectionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ThingConnection")
-		case "edges":
-			out.Values[i] = ec._ThingConnection_edges(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "nodes":
-			out.Values[i] = ec._ThingConnection_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "pageInfo":
-			out.Values[i] = ec._ThingConnection_pageInfo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "totalCount":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._ThingConnection_totalCount(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var thingEdgeImplementors = []string{"ThingEdge"}
-
-func (ec *executionContext) _ThingEdge(ctx context.Context, sel ast.SelectionSet, obj *model.ThingEdge) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, thingEdgeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ThingEdge")
-		case "cursor":
-			out.Values[i] = ec._ThingEdge_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "node":
-			out.Values[i] = ec._ThingEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -4686,108 +3998,6 @@ func (ec *executionContext) unmarshalNFeatureThingInput2githubᚗcomᚋmeshyard�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, v any) (models.License, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, sel ast.SelectionSet, v models.License) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[string]models.License{
-		"CC":       models.CC,
-		"CC_SA":    models.CCSA,
-		"CC_ND":    models.CCND,
-		"CC_NC":    models.CCNC,
-		"CC_NC_SA": models.CCNCSA,
-		"CC_NC_ND": models.CCNCND,
-		"PD0":      models.PD0,
-		"GPL":      models.GPL,
-		"LGPL":     models.LGPL,
-		"BSD":      models.BSD,
-	}
-	marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[models.License]string{
-		models.CC:     "CC",
-		models.CCSA:   "CC_SA",
-		models.CCND:   "CC_ND",
-		models.CCNC:   "CC_NC",
-		models.CCNCSA: "CC_NC_SA",
-		models.CCNCND: "CC_NC_ND",
-		models.PD0:    "PD0",
-		models.GPL:    "GPL",
-		models.LGPL:   "LGPL",
-		models.BSD:    "BSD",
-	}
-)
-
-func (ec *executionContext) marshalNPopularityDay2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityDayᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.PopularityDay) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNPopularityDay2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityDay(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNPopularityDay2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityDay(ctx context.Context, sel ast.SelectionSet, v *models.PopularityDay) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PopularityDay(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent(ctx context.Context, v any) (models.PopularityEvent, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent(ctx context.Context, sel ast.SelectionSet, v models.PopularityEvent) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent = map[string]models.PopularityEvent{
-		"DOWNLOAD": models.Downloaded,
-		"COLLECT":  models.Collected,
-		"LIKE":     models.Liked,
-		"MAKE":     models.Made,
-	}
-	marshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent = map[models.PopularityEvent]string{
-		models.Downloaded: "DOWNLOAD",
-		models.Collected:  "COLLECT",
-		models.Liked:      "LIKE",
-		models.Made:       "MAKE",
-	}
-)
-
 func (ec *executionContext) unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState(ctx context.Context, v any) (models.PublicationState, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState[tmp]
@@ -4848,74 +4058,6 @@ func (ec *executionContext) marshalNThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyard�
 	return ec._Thing(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNThingConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThingConnection(ctx context.Context, sel ast.SelectionSet, v *model.ThingConnection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ThingConnection(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNThingEdge2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThingEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.ThingEdge) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNThingEdge2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThingEdge(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNThingEdge2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThingEdge(ctx context.Context, sel ast.SelectionSet, v *model.ThingEdge) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ThingEdge(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, v any) (models.Sort, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, sel ast.SelectionSet, v models.Sort) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[string]models.Sort{
-		"NEWEST":   models.ByNewest,
-		"POPULAR":  models.ByPopular,
-		"MAKES":    models.ByMakes,
-		"FEATURED": models.ByFeatured,
-	}
-	marshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[models.Sort]string{
-		models.ByNewest:   "NEWEST",
-		models.ByPopular:  "POPULAR",
-		models.ByMakes:    "MAKES",
-		models.ByFeatured: "FEATURED",
-	}
-)
-
 func (ec *executionContext) unmarshalNUnfeatureThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnfeatureThingInput(ctx context.Context, v any) (model.UnfeatureThingInput, error) {
 	res, err := ec.unmarshalInputUnfeatureThingInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -4945,99 +4087,6 @@ func (ec *executionContext) marshalOFeatureThingPayload2ᚖgithubᚗcomᚋmeshya
 		return graphql.Null
 	}
 	return ec._FeatureThingPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, v any) (models.License, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, sel ast.SelectionSet, v models.License) graphql.Marshaler {
-	_ = sel
-	_ = ctx
-	res := graphql.MarshalString(marshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[v])
-	return res
-}
-
-var (
-	unmarshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[string]models.License{
-		"CC":       models.CC,
-		"CC_SA":    models.CCSA,
-		"CC_ND":    models.CCND,
-		"CC_NC":    models.CCNC,
-		"CC_NC_SA": models.CCNCSA,
-		"CC_NC_ND": models.CCNCND,
-		"PD0":      models.PD0,
-		"GPL":      models.GPL,
-		"LGPL":     models.LGPL,
-		"BSD":      models.BSD,
-	}
-	marshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[models.License]string{
-		models.CC:     "CC",
-		models.CCSA:   "CC_SA",
-		models.CCND:   "CC_ND",
-		models.CCNC:   "CC_NC",
-		models.CCNCSA: "CC_NC_SA",
-		models.CCNCND: "CC_NC_ND",
-		models.PD0:    "PD0",
-		models.GPL:    "GPL",
-		models.LGPL:   "LGPL",
-		models.BSD:    "BSD",
-	}
-)
-
-func (ec *executionContext) unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, v any) (*models.License, error) {
-	if v == nil {
-		return nil, nil
-	}
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[tmp]
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, sel ast.SelectionSet, v *models.License) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	_ = sel
-	_ = ctx
-	res := graphql.MarshalString(marshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[*v])
-	return res
-}
-
-var (
-	unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[string]models.License{
-		"CC":       models.CC,
-		"CC_SA":    models.CCSA,
-		"CC_ND":    models.CCND,
-		"CC_NC":    models.CCNC,
-		"CC_NC_SA": models.CCNCSA,
-		"CC_NC_ND": models.CCNCND,
-		"PD0":      models.PD0,
-		"GPL":      models.GPL,
-		"LGPL":     models.LGPL,
-		"BSD":      models.BSD,
-	}
-	marshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[models.License]string{
-		models.CC:     "CC",
-		models.CCSA:   "CC_SA",
-		models.CCND:   "CC_ND",
-		models.CCNC:   "CC_NC",
-		models.CCNCSA: "CC_NC_SA",
-		models.CCNCND: "CC_NC_ND",
-		models.PD0:    "PD0",
-		models.GPL:    "GPL",
-		models.LGPL:   "LGPL",
-		models.BSD:    "BSD",
-	}
-)
-
-func (ec *executionContext) marshalOPopularity2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPopularity(ctx context.Context, sel ast.SelectionSet, v *model.Popularity) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._Popularity(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOPublishThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPublishThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.PublishThingPayload) graphql.Marshaler {
@@ -5072,21 +4121,6 @@ func (ec *executionContext) marshalOThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyard�
 		return graphql.Null
 	}
 	return ec._Thing(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOThingConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThingConnection(ctx context.Context, sel ast.SelectionSet, v *model.ThingConnection) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._ThingConnection(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalOThingFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFilter(ctx context.Context, v any) (*models.Filter, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputThingFilter(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOUnfeatureThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnfeatureThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.UnfeatureThingPayload) graphql.Marshaler {

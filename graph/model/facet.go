@@ -1,6 +1,9 @@
 package model
 
-import "github.com/meshyard/meshyard/models"
+import (
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/models"
+)
 
 // Facet is a value that search results have in common, and the number of those results.
 type Facet[V any] struct {
@@ -8,13 +11,17 @@ type Facet[V any] struct {
 	Count int32
 }
 
-// The facets of the schema. The values are ids, except for licences.
+// The facets of the schema. The values are ids, except for licenses and formats.
 type (
 	CategoryFacet struct{ Facet[int64] }
 	LicenseFacet  struct{ Facet[models.License] }
 	TagFacet      struct{ Facet[int64] }
 	CreatorFacet  struct{ Facet[int64] }
+	FormatFacet   struct{ Facet[mesh.Format] }
 )
 
-// License returns the licence.
+// License returns the license.
 func (f *LicenseFacet) License() models.License { return f.Value }
+
+// Format returns the format.
+func (f *FormatFacet) Format() mesh.Format { return f.Value }

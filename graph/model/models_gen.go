@@ -355,9 +355,10 @@ type Point struct {
 	Z float64 `json:"z"`
 }
 
-// The popularity of a thing: the sum over its last 90 days of activity, halved every 14 days. Each
-// user counts once a day for a thing, with the heaviest of their actions: DOWNLOAD 1, COLLECT 2, LIKE
-// 3, MAKE 8. The creator does not count. Lists follow within seconds.
+// How popular a thing is: a score over its last 90 days. Each user counts at most once a day, with
+// the weight of their most significant action on that day: DOWNLOAD 1, COLLECT 2, LIKE 3, MAKE 8. A
+// day counts half as much after 14 days, a quarter after 28 days, and so on. The creator's own actions
+// do not count. Lists that are sorted by popularity follow within seconds.
 type Popularity struct {
 	// The current score.
 	Score float64 `json:"score"`
@@ -498,9 +499,13 @@ type RevokeTokenPayload struct {
 	Token *models.Token `json:"token"`
 }
 
-// What the things found have in common: counts over the first 10,000, most frequent first.
+// Values that the results have, most frequent first, each with the number of results that have it. A
+// facet ignores the filter's own list of its values, so that a user can select several of them: with
+// `licenses: [CC]`, the facet `licenses` counts things with any license that meet the other
+// conditions. `categoryIds`, `licenses`, `tags`, `creators`, `creatorIds` and `formats` are such
+// lists; `allTags` is not. Up to 10,000 things are counted.
 type SearchFacets struct {
-	// Categories of the results.
+	// Categories of the results. A thing counts for its category and for the ancestors of it.
 	Categories []*CategoryFacet `json:"categories"`
 	// Licenses of the results.
 	Licenses []*LicenseFacet `json:"licenses"`
@@ -508,6 +513,8 @@ type SearchFacets struct {
 	Tags []*TagFacet `json:"tags"`
 	// Creators of the results.
 	Creators []*CreatorFacet `json:"creators"`
+	// Formats of the models of the results. A thing counts for each format that one of its models has.
+	Formats []*FormatFacet `json:"formats"`
 }
 
 // A user and their new role.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/uptrace/bun"
 
@@ -19,8 +20,9 @@ import (
 // Position is the position of an entry in a list: by the key of the list, and by ID among equal
 // keys.
 type Position struct {
-	Key int64 // a number, or a time in microseconds since 1970; 0 if only the ID determines the order
-	ID  int64
+	Key  int64 // a number, or a time in microseconds since 1970; 0 if there is none
+	ID   int64
+	Text string // the key of a list that is sorted by a text
 }
 
 // Entry is an entry of a list.
@@ -62,10 +64,14 @@ type List struct {
 type Order struct {
 	Key       string // a column; empty if only the ID determines the order
 	Time      bool   // Key is a time
+	Text      bool   // Key is a text of at most maxText bytes
 	ID        string // a column
 	Node      string // the column with the object of an entry; empty: ID
 	Ascending bool
 }
+
+// maxText is the maximum length of the text by which a list is sorted.
+const maxText = 800
 
 // parentsPerStatement is how many lists one statement reads: SQLite takes at most 500 terms in a
 // compound SELECT.
@@ -102,6 +108,7 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 		var rows []struct {
 			Parent, ID, Node, Number int64
 			At                       time.Time
+			Text                     string
 		}
 		query, err := l.union(some, func(parent int64) *bun.SelectQuery { return l.part(parent, part) })
 		if err != nil {
@@ -111,7 +118,7 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 			return nil, err
 		}
 		for _, row := range rows {
-			e := &Entry{Position{row.Number, row.ID}, row.Node}
+			e := &Entry{Position{row.Number, row.ID, row.Text}, row.Node}
 			if l.By.Time {
 				e.Key = row.At.UnixMicro()
 			}
@@ -136,7 +143,13 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 // contains such a position.
 func (l List) checkPositions(part Slice) error {
 	for field, p := range map[string]*Position{"after": part.After, "before": part.Before} {
-		if p == nil || !l.By.Time {
+		if p == nil {
+			continue
+		}
+		if !l.By.Text && p.Text != "" || len(p.Text) > maxText || !utf8.ValidString(p.Text) || strings.ContainsRune(p.Text, 0) {
+			return apierror.Invalid(field, "%s: is not a cursor of this list", field)
+		}
+		if !l.By.Time {
 			continue
 		}
 		if year := time.UnixMicro(p.Key).UTC().Year(); year < 1 || year > 9999 {
@@ -211,6 +224,8 @@ func (l List) part(parent int64, part Slice) *bun.SelectQuery {
 	switch {
 	case l.By.Time:
 		q = q.ColumnExpr("? AS at", key)
+	case l.By.Text:
+		q = q.ColumnExpr("? AS text", key)
 	case l.By.Key != "":
 		q = q.ColumnExpr("? AS number", key)
 	}
@@ -241,6 +256,8 @@ func (l List) beyond(q *bun.SelectQuery, p Position, above bool) *bun.SelectQuer
 	switch {
 	case l.By.Time:
 		return q.Where("(?, ?) ? (?, ?)", key, id, than, time.UnixMicro(p.Key).UTC(), p.ID)
+	case l.By.Text:
+		return q.Where("(?, ?) ? (?, ?)", key, id, than, p.Text, p.ID)
 	case l.By.Key != "":
 		return q.Where("(?, ?) ? (?, ?)", key, id, than, p.Key, p.ID)
 	}

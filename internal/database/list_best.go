@@ -21,10 +21,10 @@ func (b *Best) page(ctx context.Context, parent int64, part Slice) (Page, error)
 	inFirst := func(p *Position) bool { return p != nil && p.Key >= BestKey/2 }
 	first, rest := part, part
 	if inFirst(part.After) {
-		first.After, rest.After = &Position{part.After.Key - BestKey, part.After.ID}, nil
+		first.After, rest.After = &Position{Key: part.After.Key - BestKey, ID: part.After.ID}, nil
 	}
 	if inFirst(part.Before) {
-		first.Before = &Position{part.Before.Key - BestKey, part.Before.ID}
+		first.Before = &Position{Key: part.Before.Key - BestKey, ID: part.Before.ID}
 	} else {
 		first.Before = nil
 	}

@@ -112,7 +112,7 @@ func arguments(field *ast.FieldDefinition, n int) []string {
 		case a.Name == "username":
 			base = append(base, `username:"worst-1"`)
 		case a.Name == "filter" && field.Name == "things":
-			variants = append(variants, `filter:{tag:"worst tag 1"}`, fmt.Sprintf(`filter:{likedById:"%d"}`, Base+1), `filter:{hasMakes:true,isDerivative:true,license:GPL}`, "sort:POPULAR")
+			variants = append(variants, `filter:{tags:["worst tag 1"]}`, fmt.Sprintf(`filter:{likedById:"%d"}`, Base+1), `filter:{hasMakes:true,isDerivative:true,licenses:[GPL]}`, `filter:{minTriangles:1,isWatertight:true}`, "sort:POPULAR", "sort:NAME")
 		}
 	}
 	var all []string

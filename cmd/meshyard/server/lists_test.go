@@ -299,7 +299,12 @@ func (g *gallery) lists() []walked {
 		{"Query.things", "sort: POPULAR", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY popularity DESC, id DESC"},
 		{"Query.things", "sort: MAKES", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY make_count DESC, id DESC"},
 		{"Query.things", "sort: FEATURED", "LIST", key, "SELECT id FROM things WHERE featured_at IS NOT NULL ORDER BY featured_at DESC, id DESC"},
-		{"Query.things", `sort: POPULAR, filter: {creator: "ada", tag: "GEAR", hasMakes: false}`, "LIST", key,
+		{"Query.things", "sort: LIKES", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY like_count DESC, id DESC"},
+		{"Query.things", "sort: DOWNLOADS", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY download_count DESC, id DESC"},
+		{"Query.things", "sort: UPDATED", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY modified_at DESC, id DESC"},
+		{"Query.things", "sort: OLDEST", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY published_at, id"},
+		{"Query.things", "sort: NAME", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY sort_name, id"},
+		{"Query.things", `sort: POPULAR, filter: {creators: "ada", tags: "GEAR", hasMakes: false}`, "LIST", key,
 			"SELECT id FROM things WHERE " + shown + " AND id <> " + g.thing + " ORDER BY popularity DESC, id DESC"},
 		{"Query.makes", "", "LIST", key, "SELECT id FROM makes WHERE " + shown + " AND " + ofShown + " ORDER BY id DESC"},
 		{"Query.comments", "", "LIST", key, "SELECT id FROM comments WHERE deleted_at IS NULL AND " + ofShown + " ORDER BY id DESC"},
@@ -339,12 +344,13 @@ func (g *gallery) lists() []walked {
 		from, newest string
 		by           map[string]string
 	}{
-		"THINGS":      {"things WHERE " + shown, "published_at DESC, id", map[string]string{"RELEVANT": "popularity", "TEXT": "popularity", "POPULAR": "popularity", "MAKES": "make_count"}},
-		"MAKES":       {"makes WHERE " + shown + " AND " + ofShown, "id", map[string]string{"RELEVANT": "like_count", "TEXT": "like_count", "POPULAR": "like_count"}},
+		"THINGS": {"things WHERE " + shown, "published_at DESC, id", map[string]string{"RELEVANT": "popularity", "TEXT": "popularity", "POPULAR": "popularity", "MAKES": "make_count",
+			"DOWNLOADS": "download_count", "LIKES": "like_count", "UPDATED": "modified_at"}},
+		"MAKES":       {"makes WHERE " + shown + " AND " + ofShown, "id", map[string]string{"RELEVANT": "like_count", "TEXT": "like_count", "POPULAR": "like_count", "LIKES": "like_count"}},
 		"USERS":       {"users WHERE username <> ''", "id", map[string]string{"RELEVANT": "thing_count", "TEXT": "thing_count", "FOLLOWERS": "follower_count", "POPULAR": "thing_count", "DESIGNS": "thing_count", "MAKES": "make_count"}},
 		"COLLECTIONS": {"collections WHERE name <> ''", "id", map[string]string{"RELEVANT": "thing_count", "TEXT": "thing_count", "POPULAR": "thing_count"}},
 	} {
-		for _, sort := range []string{"RELEVANT", "TEXT", "POPULAR", "MAKES", "NEWEST", "DESIGNS", "FOLLOWERS"} {
+		for _, sort := range []string{"RELEVANT", "TEXT", "POPULAR", "MAKES", "NEWEST", "DESIGNS", "FOLLOWERS", "DOWNLOADS", "LIKES", "UPDATED", "OLDEST", "NAME"} {
 			by, query := of.newest, ""
 			if kind != "USERS" && sort == "NEWEST" {
 				query = `, query: "THING"` // which all of them hold
@@ -352,7 +358,14 @@ func (g *gallery) lists() []walked {
 			if column := of.by[sort]; column != "" {
 				by = column + " DESC, id"
 			}
-			lists = append(lists, walked{"Query.search", "type: " + kind + ", sort: " + sort + query, "LIST", hit, "SELECT id FROM " + of.from + " ORDER BY " + by + " DESC"})
+			by += " DESC"
+			switch {
+			case sort == "OLDEST":
+				by = strings.ReplaceAll(of.newest, " DESC", "")
+			case sort == "NAME" && kind != "MAKES":
+				by = "sort_name, id"
+			}
+			lists = append(lists, walked{"Query.search", "type: " + kind + ", sort: " + sort + query, "LIST", hit, "SELECT id FROM " + of.from + " ORDER BY " + by})
 		}
 	}
 	return lists
@@ -371,14 +384,14 @@ func TestListsAreWalkedWhole(t *testing.T) {
 		}{
 			{"as they came", nil},
 			{"some alike", []string{
-				"UPDATE things SET published_at = (SELECT max(published_at) FROM things), popularity = id / 3, make_count = id / 4 WHERE state = 'published' AND id <> " + g.thing,
+				"UPDATE things SET published_at = (SELECT max(published_at) FROM things), modified_at = published_at, popularity = id / 3, make_count = id / 4, like_count = id / 3, download_count = id / 4, name = 'Thing ' || id / 3 WHERE state = 'published' AND id <> " + g.thing,
 				"UPDATE things SET featured_at = (SELECT min(featured_at) FROM things) WHERE featured_at IS NOT NULL AND id <> " + g.remix,
 				"UPDATE likes SET created_at = (SELECT min(created_at) FROM likes) WHERE id % 3 <> 0",
 				"UPDATE tags SET thing_count = 1 + id / 2", "UPDATE makes SET like_count = id / 2", "UPDATE collections SET thing_count = -(id / 2)",
-				"UPDATE users SET follower_count = id / 3, thing_count = -(id / 2), make_count = 7 - id / 2",
+				"UPDATE collections SET name = 'things ' || id / 2", "UPDATE users SET follower_count = id / 3, thing_count = -(id / 2), make_count = 7 - id / 2",
 			}},
 			{"all alike", []string{
-				"UPDATE things SET published_at = (SELECT max(published_at) FROM things), popularity = 0, make_count = 0 WHERE state = 'published'",
+				"UPDATE things SET published_at = (SELECT max(published_at) FROM things), modified_at = (SELECT max(modified_at) FROM things), popularity = 0, make_count = 0, like_count = 0, download_count = 0, name = 'A:thing?' WHERE state = 'published'",
 				"UPDATE things SET featured_at = (SELECT max(published_at) FROM things) WHERE featured_at IS NOT NULL",
 				"UPDATE likes SET created_at = (SELECT min(created_at) FROM likes)",
 				"UPDATE tags SET thing_count = 1", "UPDATE makes SET like_count = 0", "UPDATE collections SET thing_count = 0",
@@ -431,7 +444,7 @@ func TestListsRefuse(t *testing.T) {
 			l.refuses(t, bob, *end)
 		}
 		// Another sort, and the same list without replies, are other lists, too.
-		for a, b := range map[int]int{0: 1, 1: 2, 2: 3, 13: 14, 14: 13, 16: 17} {
+		for a, b := range map[int]int{0: 1, 1: 2, 2: 3, 8: 7, 18: 19, 19: 18, 21: 22} {
 			lists[a].refuses(t, bob, *lists[b].part(t, bob, object{"first": 1}).PageInfo.EndCursor)
 		}
 	})
@@ -512,7 +525,7 @@ func TestWalkWhilePublishing(t *testing.T) {
 				}
 			}
 		})
-		for _, sort := range []string{"NEWEST", "POPULAR", "MAKES", "FEATURED"} {
+		for _, sort := range []string{"NEWEST", "POPULAR", "FEATURED", "NAME"} {
 			l := walked{"Query.things", "sort: " + sort, "LIST", "key: id", ""}
 			for _, way := range []string{"forward", "backward"} {
 				seen, args := make(map[string]int), object{"first": 2}

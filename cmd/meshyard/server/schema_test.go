@@ -97,7 +97,7 @@ func TestSchemaConventions(t *testing.T) {
 		check(ada, `mutation ($id: ID!, $none: String) { updateThing(input: {id: $id, license: null, description: $none}) { thing { name } } }`, "BAD_USER_INPUT must not be null")
 		check(ada, `query ($id: ID!) { thing(id: $id) { fileCount models: fileCount(kinds: [MODEL]) files { kind } } }`,
 			`{"thing":{"fileCount":2,"models":1,"files":[{"kind":"MODEL"},{"kind":"IMAGE"}]}}`)
-		for _, filter := range []string{`creator: "nobody"`, `tag: "unknown"`, `categoryId: 999999`, `creatorId: 999999`} {
+		for _, filter := range []string{`creators: "nobody"`, `tags: "unknown"`, `allTags: "unknown"`, `categoryIds: 999999`, `creatorIds: 999999`, `ids: 999999`, `ids: []`} {
 			check(bob, `{ things(filter: {`+filter+`}) { totalCount nodes { id } } search(filter: {`+filter+`}) { totalCount } }`, `{"things":{"totalCount":0,"nodes":[]},"search":{"totalCount":0}}`)
 		}
 		for _, verb := range []string{"like", "watch"} {

@@ -1,0 +1,161 @@
+package server_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// cube returns a cube of 12 triangles as ASCII STL. Only the first triangles are written, so the
+// cube is open if there are fewer than 12.
+func cube(side float64, triangles int) []byte {
+	corners := [][3]float64{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}}
+	faces := [][3]int{{0, 2, 1}, {0, 3, 2}, {4, 5, 6}, {4, 6, 7}, {0, 1, 5}, {0, 5, 4}, {1, 2, 6}, {1, 6, 5}, {2, 3, 7}, {2, 7, 6}, {3, 0, 4}, {3, 4, 7}}
+	var b strings.Builder
+	b.WriteString("solid cube\n")
+	for _, face := range faces[:triangles] {
+		b.WriteString("facet normal 0 0 0\nouter loop\n")
+		for _, i := range face {
+			fmt.Fprintf(&b, "vertex %g %g %g\n", corners[i][0]*side, corners[i][1]*side, corners[i][2]*side)
+		}
+		b.WriteString("endloop\nendfacet\n")
+	}
+	return []byte(b.String() + "endsolid cube\n")
+}
+
+// objCube returns a cube of 12 triangles as OBJ.
+func objCube(side float64) []byte {
+	return fmt.Appendf(nil, "v 0 0 0\nv %[1]g 0 0\nv %[1]g %[1]g 0\nv 0 %[1]g 0\nv 0 0 %[1]g\nv %[1]g 0 %[1]g\nv %[1]g %[1]g %[1]g\nv 0 %[1]g %[1]g\n"+
+		"f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n", side)
+}
+
+// TestFiltersAndFacets checks each condition of a filter, sorting by name, and that a facet ignores
+// its own list in the filter.
+func TestFiltersAndFacets(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		ids := make(map[string]string)
+		create := func(c *servertest.Client, name, license, category string, tags []string, files map[string][]byte) {
+			t.Helper()
+			var made struct {
+				CreateThing struct{ Thing struct{ ID string } }
+			}
+			uploads, uploaded := []object{}, []int64{}
+			for name, bytes := range files {
+				id := c.Upload(name, bytes)
+				uploads, uploaded = append(uploads, object{"id": servertest.ID(id)}), append(uploaded, id)
+			}
+			c.Query(`mutation ($i: CreateThingInput!) { createThing(input: $i) { thing { id } } }`, object{"i": object{
+				"name": name, "license": license, "category": category, "tags": tags, "description": "A fruit.", "files": uploads,
+			}}, &made)
+			ids[name] = made.CreateThing.Thing.ID
+			if name != "draft" {
+				c.Query(`mutation ($id: ID!) { publishThing(input: {id: $id}) { thing { id } } }`, object{"id": ids[name]}, new(any))
+			}
+			for _, id := range uploaded {
+				if p := settled(t, c, id); p.Mesh == nil {
+					t.Fatalf("%s: %+v", name, p.Processing)
+				}
+			}
+		}
+		create(bob, "cherry", "CC", "chess", []string{"Red", "Blue"}, map[string][]byte{"c.stl": cube(100, 11)})
+		create(ada, "Banana", "GPL", "sculptures", []string{"Gear"}, map[string][]byte{"b.obj": objCube(50)})
+		create(ada, "apple", "CC", "math-art", []string{"Gear", "Red"}, map[string][]byte{"a.stl": cube(10, 12)})
+		create(bob, "Date: Medjool", "PD0", "2d-art", []string{}, map[string][]byte{"d.stl": cube(200, 12), "d.obj": objCube(5)})
+		create(ada, "draft", "CC", "math-art", []string{"Gear"}, map[string][]byte{"a.stl": cube(10, 12)})
+
+		for filter, want := range map[string]string{
+			``:                                  "apple Banana cherry Date: Medjool",
+			`tags: []`:                          "apple Banana cherry Date: Medjool",
+			`tags: ["gear", "BLUE"]`:            "apple Banana cherry",
+			`tags: ["blue", "unknown"]`:         "cherry",
+			`allTags: ["gear", "RED"]`:          "apple",
+			`tags: ["gear"], allTags: ["red"]`:  "apple",
+			`licenses: [CC, PD0]`:               "apple cherry Date: Medjool",
+			`categoryIds: [2]`:                  "apple Banana Date: Medjool",
+			`categoryIds: [21, 73, 999]`:        "apple cherry",
+			`creators: ["ADA", "nobody"]`:       "apple Banana",
+			`creators: ["ada", "me"]`:           "apple Banana cherry Date: Medjool",
+			`creators: ["me"], creatorIds: [1]`: "",
+			`formats: [OBJ]`:                    "Banana Date: Medjool",
+			`formats: [STL, OBJ], minSize: 50`:  "Banana cherry Date: Medjool",
+			`formats: [OBJ], minSize: 200`:      "",
+			`minSize: 50, maxSize: 100`:         "Banana cherry",
+			`maxSize: 5`:                        "Date: Medjool",
+			`maxTriangles: 11`:                  "cherry",
+			`minTriangles: 12`:                  "apple Banana Date: Medjool",
+			`isWatertight: false`:               "cherry",
+			`isWatertight: true, maxSize: 10`:   "apple Date: Medjool",
+			`updatedAfter: "2000-01-01T00:00:00Z", publishedBefore: "2100-01-01T00:00:00Z"`: "apple Banana cherry Date: Medjool",
+			`updatedBefore: "2000-01-01T00:00:00Z"`:                                         "",
+			`ids: [` + ids["cherry"] + `, ` + ids["draft"] + `, 999]`:                       "cherry",
+			`ids: []`: "",
+		} {
+			type list struct{ Nodes []struct{ Name string } }
+			var r struct{ Things, Search list }
+			bob.Query(`{ things(filter: {`+filter+`}, sort: NAME) { nodes { name } } search(filter: {`+filter+`}, sort: NAME) { nodes { ... on Thing { name } } } }`, nil, &r)
+			for field, list := range map[string]list{"things": r.Things, "search": r.Search} {
+				names := []string{}
+				for _, n := range list.Nodes {
+					names = append(names, n.Name)
+				}
+				if got := strings.Join(names, " "); got != want {
+					t.Errorf("%s(filter: {%s}) finds %q, want %q", field, filter, got, want)
+				}
+			}
+		}
+
+		for filter, want := range map[string]string{
+			``: "categories art 3, math-art 1, sculptures 1, 2d-art 1, toys-and-games 1, chess 1; licenses CC 2, GPL 1, PD0 1; " +
+				"tags red 2, gear 2, blue 1; creators ada 2, bob 2; formats STL 3, OBJ 2",
+			`licenses: [GPL], tags: ["gear"]`: "categories art 1, sculptures 1; licenses CC 1, GPL 1; tags gear 1; creators ada 1; formats OBJ 1",
+			`allTags: ["gear"], licenses: [CC]`: "categories art 1, math-art 1; licenses CC 1, GPL 1; tags gear 1, red 1; " +
+				"creators ada 1; formats STL 1",
+			`categoryIds: [73], creators: ["bob"], formats: [STL]`: "categories art 1, 2d-art 1, toys-and-games 1, chess 1; licenses CC 1; " +
+				"tags red 1, blue 1; creators bob 1; formats STL 1",
+		} {
+			for _, query := range []string{"", "fruit"} {
+				if got := facets(bob, query, filter); sortedCounts(got) != sortedCounts(want) {
+					t.Errorf("facets of %q with {%s} are\n%s, want\n%s", query, filter, got, want)
+				}
+			}
+		}
+	}, derives)
+}
+
+// facets returns the facets of a search as a line of text.
+func facets(c *servertest.Client, query, filter string) string {
+	var r struct {
+		Search struct{ Facets map[string][]map[string]any }
+	}
+	c.Query(`query ($q: String!) { search(query: $q, filter: {`+filter+`}) { facets { categories { is: category { is: slug } count } licenses { is: license count }
+		tags { is: tag { is: slug } count } creators { is: creator { is: username } count } formats { is: format count } } } }`, object{"q": query}, &r)
+	var lines []string
+	for _, name := range []string{"categories", "licenses", "tags", "creators", "formats"} {
+		var values []string
+		for _, v := range r.Search.Facets[name] {
+			is := v["is"]
+			if o, ok := is.(map[string]any); ok {
+				is = o["is"]
+			}
+			values = append(values, fmt.Sprint(is, " ", v["count"]))
+		}
+		lines = append(lines, name+" "+strings.Join(values, ", "))
+	}
+	return strings.Join(lines, "; ")
+}
+
+// sortedCounts sorts the values of each facet, because equal counts have no fixed order.
+func sortedCounts(line string) string {
+	facets := strings.Split(line, "; ")
+	for i, facet := range facets {
+		name, values, _ := strings.Cut(facet, " ")
+		list := strings.Split(values, ", ")
+		slices.Sort(list)
+		facets[i] = name + " " + strings.Join(list, ", ")
+	}
+	return strings.Join(facets, "; ")
+}

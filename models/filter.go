@@ -1,0 +1,261 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+
+	"github.com/meshyard/meshyard/internal/apierror"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/mesh"
+)
+
+// Filter selects things, makes, users or collections. A field with its zero value is no condition,
+// and neither is an empty list, except for IDs. Fields that do not fit the type are ignored.
+type Filter struct {
+	IDs             []int64       // all types; empty but not nil: none
+	Creators        []string      // usernames, or "me"; Resolve converts them to CreatorIDs
+	CreatorIDs      []int64       // things, makes, collections
+	CategoryIDs     []int64       // things in these categories or in their descendants
+	Tags            []string      // things with at least one of these tags
+	AllTags         []string      // things with all of these tags
+	Licenses        []License     // things
+	Formats         []mesh.Format // things with a model in one of these formats
+	MinSize         *float64      // things with such a model: the longest side of its box in mm
+	MaxSize         *float64
+	MinTriangles    *int64 // things with such a model
+	MaxTriangles    *int64
+	IsWatertight    *bool // things with such a model
+	IsFeatured      *bool // things
+	IsWIP           *bool // things
+	IsDerivative    *bool // things
+	HasMakes        *bool // things
+	LikedByID       int64 // things
+	MadeByID        int64 // things
+	CollectedByID   int64 // things
+	ThingID         int64 // makes
+	PublishedAfter  *time.Time
+	PublishedBefore *time.Time // exclusive
+	UpdatedAfter    *time.Time // things
+	UpdatedBefore   *time.Time // exclusive
+	mayShowDrafts   bool       // of the creator
+}
+
+// maxFilterList is the maximum length of a list in a filter.
+const maxFilterList = 100
+
+// noID is the id of no object.
+const noID = -1
+
+// IsZero reports whether the filter has no condition.
+func (f Filter) IsZero() bool { return reflect.ValueOf(f).IsZero() }
+
+// Resolve converts the usernames in the filter to ids. The name of no user matches nothing.
+func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) error {
+	if len(f.Creators) == 0 {
+		return nil
+	}
+	if len(f.Creators) > maxFilterList {
+		return tooMany("creators", len(f.Creators), maxFilterList)
+	}
+	ids, names := []int64{noID}, []string{}
+	for _, name := range f.Creators {
+		switch {
+		case name == "me":
+			if err := requireUser(caller); err != nil {
+				return err
+			}
+			ids = append(ids, caller.UserID)
+		case auth.IsUsername(name):
+			names = append(names, strings.ToLower(name))
+		}
+	}
+	if len(names) > 0 {
+		var found []int64
+		err := s.db.Read.NewSelect().Model((*User)(nil)).Column("u.id").Where("lower(u.username) IN (?) AND u.deleted_at IS NULL", bun.List(names)).Scan(ctx, &found)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, found...)
+	}
+	if len(f.CreatorIDs) > 0 {
+		ids = slices.DeleteFunc(ids, func(id int64) bool { return !slices.Contains(f.CreatorIDs, id) })
+	}
+	if len(ids) > 1 {
+		ids = slices.DeleteFunc(ids, func(id int64) bool { return id == noID })
+	} else if len(ids) == 0 {
+		ids = []int64{noID}
+	}
+	f.Creators, f.CreatorIDs = nil, ids
+	return nil
+}
+
+// check checks the lengths of lists, and that texts and times are such as a database takes.
+func (f Filter) check() error {
+	for field, at := range map[string]*time.Time{
+		"publishedAfter": f.PublishedAfter, "publishedBefore": f.PublishedBefore, "updatedAfter": f.UpdatedAfter, "updatedBefore": f.UpdatedBefore,
+	} {
+		if at != nil && (at.UTC().Year() < 1 || at.UTC().Year() > 9999) {
+			return badInput(field, "%s: the year %d is not between 1 and 9999", field, at.UTC().Year()).WithFieldCode(apierror.FieldOutOfRange)
+		}
+	}
+	var faults []error
+	for field, n := range map[string]int{
+		"ids": len(f.IDs), "creatorIds": len(f.CreatorIDs), "categoryIds": len(f.CategoryIDs), "tags": len(f.Tags),
+		"allTags": len(f.AllTags), "licenses": len(f.Licenses), "formats": len(f.Formats),
+	} {
+		if n > maxFilterList {
+			faults = append(faults, tooMany(field, n, maxFilterList))
+		}
+	}
+	for _, tag := range f.Tags {
+		faults = append(faults, text("tags", tag, maxTag))
+	}
+	for _, tag := range f.AllTags {
+		faults = append(faults, text("allTags", tag, maxTag))
+	}
+	for _, license := range f.Licenses {
+		faults = append(faults, text("licenses", string(license), maxTag))
+	}
+	return errors.Join(faults...)
+}
+
+// among adds the condition that a column has one of some values.
+func among[V any](q *bun.SelectQuery, column string, values []V) *bun.SelectQuery {
+	if len(values) == 1 {
+		return q.Where("? = ?", bun.Safe(column), values[0]) // lets an index give the order, too
+	}
+	return q.Where("? IN (?)", bun.Safe(column), bun.List(values))
+}
+
+// objects adds the conditions that apply to all types of objects.
+func (f Filter) objects(q *bun.SelectQuery, id, creator string) *bun.SelectQuery {
+	switch {
+	case f.IDs != nil && len(f.IDs) == 0:
+		q = q.Where("? = ?", bun.Safe(id), noID)
+	case f.IDs != nil:
+		q = among(q, id, f.IDs)
+	}
+	if creator != "" && len(f.CreatorIDs) > 0 {
+		q = among(q, creator, f.CreatorIDs)
+	}
+	return q
+}
+
+// between adds the condition that the time in a column is in a period.
+func between(q *bun.SelectQuery, column string, after, before *time.Time) *bun.SelectQuery {
+	if after != nil {
+		q = q.Where("? >= ?", bun.Safe(column), after.UTC())
+	}
+	if before != nil {
+		q = q.Where("? < ?", bun.Safe(column), before.UTC())
+	}
+	return q
+}
+
+// things selects the things that pass a filter.
+func (s *Store) things(f Filter) *bun.SelectQuery {
+	q := s.db.Read.NewSelect().TableExpr("things AS t")
+	if !f.mayShowDrafts {
+		q = q.Where("t.state = 'published'")
+	}
+	q = f.objects(q, "t.id", "t.owner_id")
+	q = between(between(q, "t.published_at", f.PublishedAfter, f.PublishedBefore), "t.modified_at", f.UpdatedAfter, f.UpdatedBefore)
+	if len(f.CategoryIDs) > 0 {
+		q = q.Where("t.category_id IN (?)", below(f.CategoryIDs...))
+	}
+	const tagged = "t.id IN (SELECT tt.thing_id FROM thing_tags AS tt JOIN tags AS g ON g.id = tt.tag_id WHERE g.slug IN (?))"
+	if len(f.Tags) > 0 {
+		q = q.Where(tagged, bun.List(slugs(f.Tags)))
+	}
+	for _, slug := range slugs(f.AllTags) {
+		q = q.Where(tagged, bun.List([]string{slug}))
+	}
+	if len(f.Licenses) > 0 {
+		q = among(q, "t.license", f.Licenses)
+	}
+	if models := s.models(f); models != nil {
+		q = q.Where("EXISTS (?)", models)
+	}
+	if f.LikedByID != 0 {
+		q = q.Where("t.id IN (SELECT l.target_id FROM likes AS l WHERE l.target_type = 'thing' AND l.user_id = ?)", f.LikedByID)
+	}
+	if f.MadeByID != 0 {
+		q = q.Where("t.id IN (SELECT m.thing_id FROM makes AS m WHERE m.state = 'published' AND m.owner_id = ?)", f.MadeByID)
+	}
+	if f.CollectedByID != 0 {
+		q = q.Where("t.id IN (SELECT ct.thing_id FROM collection_things AS ct JOIN collections AS co ON co.id = ct.collection_id WHERE co.owner_id = ?)", f.CollectedByID)
+	}
+	q = whether(q, f.IsFeatured, "t.featured_at IS NOT NULL")
+	q = whether(q, f.IsWIP, "t.is_wip")
+	q = whether(q, f.IsDerivative, "t.is_derivative")
+	return whether(q, f.HasMakes, "EXISTS (SELECT 1 FROM makes AS m WHERE m.thing_id = t.id AND m.state = 'published')")
+}
+
+// shownModels is the condition that the file f is a model of a thing. The index files_models
+// answers it without reading the rows; SQLite uses the index only if the last condition is written
+// like this.
+const shownModels = "f.target_type = 'thing' AND f.kind = 'model' AND f.state = 'finalized' AND f.format IS NOT NULL"
+
+// models selects the models of the thing t that pass a filter. It returns nil if the filter has no
+// condition on models.
+func (s *Store) models(f Filter) *bun.SelectQuery {
+	q := s.db.Read.NewSelect().ColumnExpr("1").TableExpr("files AS f").Where("f.target_id = t.id AND " + shownModels)
+	conditions := 0
+	where := func(condition string, value any) {
+		conditions++
+		q = q.Where(condition, value)
+	}
+	if len(f.Formats) > 0 {
+		where("f.format IN (?)", bun.List(f.Formats))
+	}
+	if f.MinSize != nil {
+		where("f.longest_mm >= ?", *f.MinSize)
+	}
+	if f.MaxSize != nil {
+		where("f.longest_mm <= ?", *f.MaxSize)
+	}
+	if f.MinTriangles != nil {
+		where("f.triangles >= ?", *f.MinTriangles)
+	}
+	if f.MaxTriangles != nil {
+		where("f.triangles <= ?", *f.MaxTriangles)
+	}
+	if f.IsWatertight != nil {
+		where("f.watertight = ?", *f.IsWatertight)
+	}
+	if conditions == 0 {
+		return nil
+	}
+	return q
+}
+
+// slugs returns the slugs of tags.
+func slugs(tags []string) []string {
+	all := make([]string, len(tags))
+	for i, tag := range tags {
+		all[i] = tagSlug(tag)
+	}
+	return all
+}
+
+// below returns some categories and all that stand below them.
+func below(ids ...int64) schema.QueryAppender {
+	return bun.SafeQuery("WITH RECURSIVE below (id) AS (SELECT r.id FROM categories AS r WHERE r.id IN (?) UNION SELECT c.id FROM categories AS c JOIN below ON c.parent_id = below.id) SELECT id FROM below", bun.List(ids))
+}
+
+func whether(q *bun.SelectQuery, wanted *bool, condition string) *bun.SelectQuery {
+	switch {
+	case wanted == nil:
+		return q
+	case *wanted:
+		return q.Where(condition)
+	}
+	return q.Where("NOT (" + condition + ")")
+}
