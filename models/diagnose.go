@@ -23,6 +23,13 @@ func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 		}
 		findings = append(findings, finding)
 	}
+	archives, err := s.db.Read.NewSelect().Model((*archiveImport)(nil)).Count(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if archives > 0 {
+		findings = append(findings, "an import of an archive stopped: run it again")
+	}
 	waiting, err := s.db.Read.NewSelect().Model((*countChange)(nil)).Count(ctx)
 	if err != nil {
 		return nil, err

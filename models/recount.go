@@ -9,11 +9,14 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// counted defines how each count is computed from rows. o is the row of the object.
-var counted = []struct {
+// countedRows defines how a count is computed from rows. o is the row of the object.
+type countedRows struct {
 	Count
 	rows string
-}{
+}
+
+// counted defines all counts.
+var counted = []countedRows{
 	{thingLikes, imported("likes") + " + (SELECT count(*) FROM likes WHERE target_type = 'thing' AND target_id = o.id)"},
 	{thingCollects, imported("collects") + " + (SELECT count(*) FROM collection_things WHERE thing_id = o.id)"},
 	{thingMakes, imported("makes") + " + (SELECT count(*) FROM makes WHERE thing_id = o.id AND state = 'published')"},
@@ -66,18 +69,23 @@ func (db *DB) recount(ctx context.Context, tx bun.Tx) (changed int64, err error)
 		return 0, err
 	}
 	for _, c := range counted {
-		done, err := tx.NewRaw("UPDATE ?0 AS o SET ?1 = n.n FROM (SELECT o.id, (?2) AS n FROM ?0 AS o) AS n WHERE n.id = o.id AND o.?1 <> n.n",
-			bun.Ident(c.table), bun.Ident(c.column), bun.Safe(c.rows)).Exec(ctx)
+		n, err := c.recount(ctx, tx, "1 = 1")
 		if err != nil {
 			return 0, fmt.Errorf("%s.%s: %w", c.table, c.column, err)
-		}
-		n, err := done.RowsAffected()
-		if err != nil {
-			return 0, err
 		}
 		changed += n
 	}
 	return changed, db.rankAll(ctx, tx)
+}
+
+// recount recomputes a count of the objects that a condition selects.
+func (c countedRows) recount(ctx context.Context, tx bun.Tx, where bun.Safe) (changed int64, err error) {
+	done, err := tx.NewRaw("UPDATE ?0 AS o SET ?1 = n.n FROM (SELECT o.id, (?2) AS n FROM ?0 AS o WHERE ?3) AS n WHERE n.id = o.id AND o.?1 <> n.n",
+		bun.Ident(c.table), bun.Ident(c.column), bun.Safe(c.rows), where).Exec(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return done.RowsAffected()
 }
 
 // lockCounts prevents changes of counts until tx ends.

@@ -51,7 +51,9 @@ type cli struct {
 	GC      gcCmd      `cmd:"" name:"gc" help:"Remove expired uploads and objects that no file refers to. The server does this every hour."`
 	Backup  backupCmd  `cmd:"" help:"Back up database and bucket to a folder, while servers run. A second backup into the same folder copies only what is new."`
 	Restore restoreCmd `cmd:"" help:"Restore a backup to an empty database and a bucket."`
+	Export  exportCmd  `cmd:"" help:"Write everything, or one user, to an archive that does not depend on the database engine, while servers run. Run it again to continue."`
 	Import  struct {
+		Archive   importArchiveCmd   `cmd:"" help:"Load an archive that export made: everything into an empty database, with its ids, or one user with new ids. Run it again to continue."`
 		Catalogue importCatalogueCmd `cmd:"" help:"Load the tables of a catalogue: things.csv, files.csv, tags.csv and licences.csv in a folder. Ids are kept; existing rows are not changed."`
 		Folder    importFolderCmd    `cmd:"" help:"Load a folder of things, each a folder with models, images, a README, a license and perhaps a metadata file (thing.json). Run it again to continue: what the owner has already is skipped."`
 		Zip       importZipCmd       `cmd:"" help:"Load ZIP archives of things, like import folder."`

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/archive"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/models"
+)
+
+type exportCmd struct {
+	Path        string `arg:"" help:"Folder to create, or a ZIP file if the name ends in .zip."`
+	User        string `help:"Export only this user: the profile, things, makes, comments, collections, likes and files. Default: everything." placeholder:"NAME"`
+	Credentials bool   `help:"Include password hashes, sign-ins by OpenID Connect, applications and access tokens, so that users can sign in and programs work after an import."`
+}
+
+func (c *exportCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
+	return withStore(ctx, s, logger, func(store *models.Store) (err error) {
+		w, err := archive.Create(c.Path)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, w.Close()) }()
+		steps := &steps{verb: "exported"}
+		m, err := store.Admin().Export(ctx, w, models.Export{
+			User: c.User, Credentials: c.Credentials,
+			Progress: func(noun string, done int64) { steps.tell(noun, done, 0) },
+		})
+		if err != nil {
+			return fmt.Errorf("%w (run it again to continue)", err)
+		}
+		rows := int64(0)
+		for _, n := range m.Nouns {
+			rows += n.Rows
+		}
+		fmt.Printf("exported %s and %s (%s)\n", count(rows, "row"), count(m.Files.Count, "file content"), count(m.Files.Bytes, "byte"))
+		for _, sum := range m.Missing {
+			fmt.Printf("the content with the SHA-256 %s is missing from the bucket or damaged\n", sum)
+		}
+		if len(m.Missing) > 0 {
+			return fmt.Errorf("%s missing; the archive contains everything else", count(len(m.Missing), "content"))
+		}
+		return nil
+	})
+}
+
+type importArchiveCmd struct {
+	Path string `arg:"" help:"Folder or ZIP file that export made."`
+	User string `help:"New username for the user of an archive of one user. Default: the name in the archive." placeholder:"NAME"`
+}
+
+func (c *importArchiveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
+	r, err := archive.Open(c.Path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return withNewStore(ctx, s, logger, func(store *models.Store) error {
+		steps := &steps{verb: "imported"}
+		started := time.Now()
+		report, err := store.Admin().ImportArchive(ctx, r, models.ArchiveImport{
+			User: c.User, Progress: steps.tell,
+			Renumbered: func(noun string, from, to int64) error {
+				_, err := fmt.Printf("%s\t%d\t%d\n", noun, from, to)
+				return err
+			},
+		})
+		if ctx.Err() != nil {
+			return fmt.Errorf("%w (run it again to continue)", ctx.Err())
+		}
+		if err != nil {
+			return err
+		}
+		for _, what := range report.LeftOut {
+			fmt.Fprintln(os.Stderr, what)
+		}
+		fmt.Fprintf(os.Stderr, "imported %s in %s; running servers make %s\n", count(report.Rows, "row"), time.Since(started).Round(time.Second), count(report.Previews, "preview"))
+		return nil
+	})
+}
+
+// steps reports the progress of work in steps on standard error, at most once a second.
+type steps struct {
+	verb string
+	at   time.Time
+}
+
+func (p *steps) tell(noun string, done, total int64) {
+	if time.Since(p.at) < time.Second {
+		return
+	}
+	p.at = time.Now()
+	of := ""
+	if total > 0 {
+		of = fmt.Sprintf(" of %d", total)
+	}
+	fmt.Fprintf(os.Stderr, "%s %d%s %s\n", p.verb, done, of, strings.ReplaceAll(noun, "_", " "))
+}

@@ -1,0 +1,73 @@
+package main_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/pgtest"
+)
+
+// TestArchiveCommands moves a server from one engine to the other, with its tokens, and a user
+// back.
+func TestArchiveCommands(t *testing.T) {
+	t.Parallel()
+	binary := buildBinary(t)
+	dir := t.TempDir()
+	first, second, ada := filepath.Join(dir, "first"), filepath.Join(dir, "second.zip"), filepath.Join(dir, "ada")
+	sqlite, postgres := newCatalogue(t, binary, ""), newCatalogue(t, binary, pgtest.Database(t))
+	sqlite.run("import", "catalogue", "../../testdata/catalogue", "--scale", "600")
+	sqlite.run("user", "create", "ada")
+	token := strings.TrimSpace(sqlite.run("token", "create", "ada"))
+	killed(t, sqlite, "export", first, "--credentials")
+	if _, stderr, err := sqlite.try("export", first); exitStatus(err) != 1 || !strings.Contains(stderr, "contains an archive already") {
+		t.Errorf("export again: %v, %q", err, stderr)
+	}
+	killed(t, postgres, "import", "archive", first)
+	if _, stderr, err := postgres.try("import", "archive", first); exitStatus(err) != 1 || !strings.Contains(stderr, "there are users already") {
+		t.Errorf("import archive again: %v, %q", err, stderr)
+	}
+	postgres.run("fsck")
+	if got, want := postgres.run("export", second, "--credentials"), sqlite.run("export", filepath.Join(dir, "third.zip"), "--credentials"); got != want {
+		t.Errorf("the second export printed %q, want %q", got, want)
+	}
+	a, err := os.ReadFile(second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "third.zip")); err != nil || !bytes.Equal(a, b) {
+		t.Errorf("the archives of both engines differ: %v", err)
+	}
+
+	s := postgres.serve()
+	if a, err := newClient(s.url).thing(&user{name: "ada", token: token}, "Gear"); err != nil || a <= 600 {
+		t.Errorf("a thing made with the old token: %d, %v", a, err)
+	}
+	postgres.stop(s)
+	postgres.run("export", ada, "--user", "ada")
+	if out := sqlite.run("import", "archive", ada, "--user", "lovelace"); !strings.Contains(out, "things\t601\t601\n") {
+		t.Errorf("import of a user printed %q", out)
+	}
+}
+
+// killed runs a command that is killed after 0.1, 0.2, 0.4… seconds, until it ends by itself.
+func killed(t *testing.T, c *catalogue, args ...string) {
+	t.Helper()
+	for after := 100 * time.Millisecond; ; after *= 2 {
+		p, err := c.start(args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !p.ends(after) {
+			p.kill()
+			continue
+		}
+		if p.err != nil {
+			t.Fatalf("meshyard %v, continued: %v\n%s", args, p.err, p.stderr.String())
+		}
+		return
+	}
+}

@@ -1,0 +1,398 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/archive"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/models"
+)
+
+// archiveFixture fills a server with rows of every noun.
+func archiveFixture(t *testing.T, s *servertest.Server) *fixtureBuilder {
+	t.Helper()
+	ctx := context.Background()
+	p := &fixtureBuilder{t: t, s: s, stl: servertest.Mesh(t, "hschendel_simple_bin.stl"), png: servertest.Mesh(t, "lib3mf_thumbnail.png"), ids: make(map[string]int64), zoes: make(map[string]int64)}
+	for _, name := range []string{"zoe", "own"} {
+		p.user(name)
+	}
+	of := p.set("own", "catalogue")
+	thing := models.Target{Type: models.OnThing, ID: must(strconv.ParseInt(of["thing"], 10, 64))(t)}
+	must(s.Store.UpdateProfile(ctx, p.as("own"), models.ProfileChange{FirstName: new("Ada \"<\u2028>\""), Bio: new("Line 1\nLine 2\t🙂"), DefaultLicense: new(models.GPL)}))(t)
+	own := must(s.Store.User(ctx, p.as("own"), "own"))(t)
+	avatar := p.upload("own", "face.png", p.png)
+	must(s.Store.Finalize(ctx, p.as("own"), []models.FinalizeFile{{ID: avatar}}, models.Target{Type: models.OnAvatar, ID: own.ID}))(t)
+	reply, _ := p.comment("own", "parent", thing, 0)
+	p.comment("zoe", "reply", thing, reply)
+	must(s.Store.Follow(ctx, p.as("own"), "zoe"))(t)
+	for _, err := range []error{
+		s.Store.Watch(ctx, p.as("zoe"), thing), s.Store.Like(ctx, p.as("zoe"), thing),
+		s.Store.Admin().SetPassword(ctx, "own", "a long password"),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(s.Store.CreateThing(ctx, p.as("own"), models.NewThing{Name: "Deleted", License: models.CC, Category: "Tools"}))(t)
+	last := must(s.Store.CreateThing(ctx, p.as("own"), models.NewThing{
+		Name: "Last", License: models.CC, Category: "Tools", IsNSFW: true, DetailsParts: `[{"type": "summary"}]`,
+	}))(t)
+	if err := s.Store.DeleteThing(ctx, p.as("own"), last.ID); err != nil {
+		t.Fatal(err)
+	}
+	db := openDB(t, s).SQL()
+	for _, statement := range []string{
+		// So many that loading them can be interrupted between two batches.
+		"INSERT INTO downloads (user_id, file_id, thing_id, created_at, folded) WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200) " +
+			"SELECT d.user_id, d.file_id, d.thing_id, d.created_at, d.folded FROM n, (SELECT * FROM downloads ORDER BY id LIMIT 1) AS d",
+		"INSERT INTO imported_counts (thing_id, at, downloads, likes, collects, makes, comments) SELECT id, created_at, 7, 6, 5, 4, 3 FROM things WHERE id = " + of["thing"],
+		"INSERT INTO identities (issuer, subject, user_id, created_at) SELECT 'https://id.example', 'ada', id, created_at FROM users WHERE username = 'own'",
+		"INSERT INTO categories (name, slug, parent_id) VALUES ('Zebras', 'zebras', 3)",
+		"UPDATE things SET category_id = (SELECT id FROM categories WHERE slug = 'zebras') WHERE id = " + of["thing"],
+		"UPDATE comments SET spam_body = 'spam', reported_at = created_at WHERE id = " + servertest.ID(reply),
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	s.Fold()
+	must(s.Store.Recount(ctx))(t)
+	return p
+}
+
+// export makes an archive. If interrupted is true, it is interrupted again and again.
+func export(t *testing.T, s *servertest.Server, path string, e models.Export, interrupted bool) *archive.Manifest {
+	t.Helper()
+	for run := 1; ; run++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		calls := 0
+		e.Progress = func(string, int64) {
+			if calls++; interrupted && calls == 4*run {
+				cancel()
+			}
+		}
+		w := must(archive.Create(path))(t)
+		m, err := s.Store.Admin().Export(ctx, w, e)
+		cancel()
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err == nil {
+			if interrupted && run < 3 {
+				t.Errorf("the export was interrupted %d times, want more", run-1)
+			}
+			return m
+		}
+		if !interrupted || !errors.Is(err, context.Canceled) || run == 1_000 {
+			t.Fatal(err)
+		}
+	}
+}
+
+// importArchive imports an archive and interrupts that after each batch.
+func importArchive(t *testing.T, s *servertest.Server, path string, im models.ArchiveImport) *models.ArchiveReport {
+	t.Helper()
+	for run := 1; ; run++ {
+		r := must(archive.Open(path))(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		im.Progress = func(string, int64, int64) { cancel() }
+		report, err := s.Store.Admin().ImportArchive(ctx, r, im)
+		cancel()
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err == nil {
+			if run < 3 {
+				t.Errorf("the import was interrupted %d times, want more", run-1)
+			}
+			return report
+		}
+		if !errors.Is(err, context.Canceled) || run == 1_000 {
+			t.Fatal(err)
+		}
+	}
+}
+
+// otherEngine starts a server on the other engine.
+func otherEngine(t *testing.T, change ...func(*config.Settings)) *servertest.Server {
+	t.Helper()
+	if strings.HasSuffix(t.Name(), "/sqlite") {
+		return servertest.Start(t, "postgres", change...)
+	}
+	return servertest.Start(t, "sqlite", change...)
+}
+
+// wantSound checks that rows and objects of a server agree, and its counts.
+func wantSound(t *testing.T, s *servertest.Server) {
+	t.Helper()
+	err := s.Store.Check(context.Background(), time.Hour, true, func(problem string) { t.Error(problem) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changed := must(s.Store.Recount(context.Background()))(t); changed != 0 {
+		t.Errorf("%d counts were wrong", changed)
+	}
+}
+
+// wantSame compares two folders byte by byte.
+func wantSame(t *testing.T, a, b string) {
+	t.Helper()
+	read := func(dir string) map[string]string {
+		all := map[string]string{}
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			all[strings.TrimPrefix(path, dir)] = string(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	first, second := read(a), read(b)
+	for name, text := range first {
+		if second[name] == text {
+			continue
+		}
+		x, y := strings.Split(text, "\n"), strings.Split(second[name], "\n")
+		i := 0
+		for i < min(len(x), len(y))-1 && x[i] == y[i] {
+			i++
+		}
+		t.Errorf("%s, line %d:\n%.300s\n%.300s", name, i+1, x[i], y[i])
+	}
+	for name := range second {
+		if _, ok := first[name]; !ok {
+			t.Errorf("%s: is only in %s", name, b)
+		}
+	}
+}
+
+// TestArchive exports everything, imports it into the other engine, and exports that: both archives
+// are the same.
+func TestArchive(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ctx := context.Background()
+		p := archiveFixture(t, s)
+		p.set("own", "upload pending") // is not exported
+		s.Fold()
+		dir := t.TempDir()
+		first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+		m := export(t, s, first, models.Export{Credentials: true}, true)
+		for _, n := range m.Nouns {
+			if n.Rows == 0 {
+				t.Errorf("the archive has no %s", n.Name)
+			}
+		}
+		if _, err := archive.Create(first); err == nil || !strings.Contains(err.Error(), "contains an archive already") {
+			t.Errorf("an export into a complete archive: %v", err)
+		}
+		again := filepath.Join(dir, "again")
+		export(t, s, again, models.Export{Credentials: true}, false)
+		wantSame(t, first, again)
+
+		to := otherEngine(t)
+		if report := importArchive(t, to, first, models.ArchiveImport{}); len(report.LeftOut) > 0 {
+			t.Errorf("left out: %q", report.LeftOut)
+		}
+		export(t, to, second, models.Export{Credentials: true}, false)
+		wantSame(t, first, second)
+		wantSound(t, to)
+		if findings := must(to.Store.Diagnose(ctx))(t); slices.ContainsFunc(findings, func(f string) bool { return strings.Contains(f, "archive") }) {
+			t.Errorf("doctor: %q", findings)
+		}
+		for _, query := range []string{"SELECT id, popularity, like_count FROM things ORDER BY id", "SELECT id, thing_count, make_count, like_count FROM users ORDER BY id", "SELECT id, download_count FROM files ORDER BY id"} {
+			if query = strings.Replace(query, "FROM files", "FROM files WHERE state = 'finalized'", 1); !slices.Equal(rowsOf(t, s, query), rowsOf(t, to, query)) {
+				t.Errorf("%s: got %v, want %v", query, rowsOf(t, to, query), rowsOf(t, s, query))
+			}
+		}
+		if r := to.Staff().Get("/search/zoe?type=things").Want(t, 200); !strings.Contains(string(r.Bytes), "zoe's published") {
+			t.Errorf("a search: %s", r.Bytes)
+		}
+		last := func(s *servertest.Server) int64 {
+			return must(s.Store.CreateThing(ctx, p.as("own"), models.NewThing{Name: "New", License: models.CC, Category: "Tools"}))(t).ID
+		}
+		if got, want := last(to), last(s); got != want {
+			t.Errorf("the next thing has the id %d, want %d: ids are not given again", got, want)
+		}
+		if _, err := to.Store.Admin().ImportArchive(ctx, must(archive.Open(first))(t), models.ArchiveImport{}); err == nil || !strings.Contains(err.Error(), "there are users already") {
+			t.Errorf("an import into a database with users: %v", err)
+		}
+	})
+}
+
+// TestArchiveOfUser moves a user to a server of the other engine that has a user of that name.
+func TestArchiveOfUser(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ctx := context.Background()
+		p := archiveFixture(t, s)
+		must(s.Store.SetUserRole(ctx, p.as("zoe"), "own", auth.Administrator, "for the test"))(t)
+		file := filepath.Join(t.TempDir(), "own.zip")
+		m := export(t, s, file, models.Export{User: "OWN"}, true)
+		if m.User != "own" || slices.ContainsFunc(m.Nouns, func(n archive.Noun) bool { return n.Name == "passwords" || n.Name == "moderation_log" }) {
+			t.Errorf("the archive of a user: %+v", m)
+		}
+		entries := must(os.ReadDir(filepath.Dir(file)))(t)
+		if len(entries) != 1 {
+			t.Errorf("the export left %v", entries)
+		}
+
+		to := otherEngine(t)
+		to.Staff()
+		taken := to.User("own")
+		taken.Thing("The first one")
+		_, err := to.Store.Admin().ImportArchive(ctx, must(archive.Open(file))(t), models.ArchiveImport{})
+		if err == nil || !strings.Contains(err.Error(), "--user") {
+			t.Errorf("an import under a name that is taken: %v", err)
+		}
+		ids := map[string]int64{}
+		report := importArchive(t, to, file, models.ArchiveImport{User: "moved", Renumbered: func(noun string, from, to int64) error {
+			ids[fmt.Sprint(noun, from)] = to
+			return nil
+		}})
+		wantSound(t, to)
+		left := strings.Join(report.LeftOut, "\n")
+		for _, want := range []string{"makes that lost their thing", "likes that were left out, because the archive does not have their target", `1 categories that do not exist here, "zebras"`, "follows that were left out"} {
+			if !strings.Contains(left, want) {
+				t.Errorf("left out: %s; want %q", left, want)
+			}
+		}
+		moved := must(to.Store.User(ctx, auth.Caller{}, "moved"))(t)
+		if moved.IsAdmin || moved.AvatarID == 0 || moved.FirstName != "Ada \"<\u2028>\"" || ids[fmt.Sprint("users", p.ids["own"])] != moved.ID {
+			t.Errorf("the user: %+v", moved)
+		}
+
+		// Rows are the same ones, under the ids that were reported.
+		again := filepath.Join(t.TempDir(), "again.zip")
+		export(t, to, again, models.Export{User: "moved"}, false)
+		for _, noun := range []string{"things", "thing_tags", "imported_counts", "makes", "collections", "files"} {
+			want, got := rowsIn(t, file, noun), rowsIn(t, again, noun)
+			for _, row := range want {
+				if id, ok := row["thing_id"].(float64); ok && noun != "makes" {
+					row["thing_id"] = float64(ids[fmt.Sprint("things", id)])
+				}
+				if id, ok := row["id"].(float64); ok {
+					row["id"] = float64(ids[fmt.Sprint(noun, id)])
+				}
+			}
+			if noun == "files" {
+				attached := func(row map[string]any) bool { return row["target_type"] != "thing" && row["target_type"] != "avatar" }
+				want, got = slices.DeleteFunc(want, attached), slices.DeleteFunc(got, attached)
+			}
+			for _, row := range slices.Concat(want, got) {
+				for _, key := range []string{"owner_id", "category_id", "tag_id", "target_id", "rendering_id"} {
+					delete(row, key)
+				}
+				if noun == "makes" { // of things that did not move
+					delete(row, "thing_id")
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
+				t.Errorf("%d %s: -want +got\n%s", len(want), noun, diff)
+			}
+		}
+		if n := rowsOf(t, to, "SELECT count(*) FROM thing_ancestors"); n[0] == "0" {
+			t.Error("the things have no ancestors")
+		}
+		if n := rowsOf(t, to, "SELECT count(*) FROM archive_ids"); n[0] != "0" {
+			t.Errorf("%s ids are left", n[0])
+		}
+	})
+}
+
+// rowsIn returns the rows of a noun in a ZIP archive.
+func rowsIn(t *testing.T, path, noun string) (rows []map[string]any) {
+	t.Helper()
+	r := must(archive.Open(path))(t)
+	defer r.Close()
+	err := r.Rows(noun, func(line []byte) error {
+		var row map[string]any
+		err := json.Unmarshal(line, &row)
+		rows = append(rows, row)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// TestDamagedArchive checks that nothing of a damaged archive is loaded.
+func TestDamagedArchive(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		archiveFixture(t, s)
+		sound := filepath.Join(t.TempDir(), "sound")
+		export(t, s, sound, models.Export{}, false)
+		for name, try := range map[string]struct {
+			damage func(dir string) error
+			says   string
+		}{
+			"rows that were changed": {func(dir string) error {
+				return replaceIn(filepath.Join(dir, "things.ndjson"), "Made for a test.", "Made for a jest.")
+			}, "things.ndjson: is damaged"},
+			"no manifest": {func(dir string) error { return os.Remove(filepath.Join(dir, "archive.json")) }, "no complete archive"},
+			"another version": {func(dir string) error {
+				return replaceIn(filepath.Join(dir, "archive.json"), `"format": 1`, `"format": 2`)
+			}, "reads format 1"},
+			"bytes that were changed": {func(dir string) error {
+				return eachContent(dir, func(path string) error {
+					text, err := os.ReadFile(path)
+					text[len(text)-1]++
+					return errors.Join(err, os.WriteFile(path, text, 0o600))
+				})
+			}, "is damaged: they have the SHA-256"},
+			"missing bytes": {func(dir string) error { return eachContent(dir, os.Remove) }, "are missing from the archive"},
+		} {
+			dir := filepath.Join(t.TempDir(), "archive")
+			if err := errors.Join(os.CopyFS(dir, os.DirFS(sound)), try.damage(dir)); err != nil {
+				t.Fatal(err)
+			}
+			to := servertest.Start(t, "sqlite")
+			r, err := archive.Open(dir)
+			if err == nil {
+				_, err = to.Store.Admin().ImportArchive(context.Background(), r, models.ArchiveImport{})
+				r.Close()
+			}
+			if err == nil || !strings.Contains(err.Error(), try.says) {
+				t.Errorf("%s: got %v, want %q", name, err, try.says)
+			}
+			if rows := rowsOf(t, to, "SELECT id FROM files"); len(rows) > 0 {
+				t.Errorf("%s: %d files were loaded", name, len(rows))
+			}
+		}
+	})
+}
+
+func replaceIn(path, old, text string) error {
+	was, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(was), old) {
+		return errors.Join(err, fmt.Errorf("%s: has no %q", path, old))
+	}
+	return os.WriteFile(path, []byte(strings.ReplaceAll(string(was), old, text)), 0o600)
+}
+
+func eachContent(dir string, fn func(path string) error) error {
+	paths, err := filepath.Glob(filepath.Join(dir, "files", "*", "*"))
+	for _, path := range paths {
+		err = errors.Join(err, fn(path))
+	}
+	return err
+}

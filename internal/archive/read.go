@@ -1,0 +1,140 @@
+package archive
+
+import (
+	"archive/zip"
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	maxManifest = 64 << 20
+	// MaxRow is the maximum size of a row in bytes.
+	MaxRow = 16 << 20
+)
+
+// Reader reads a complete archive.
+type Reader struct {
+	*Manifest
+	// ID identifies the archive: it is the SHA-256 of the manifest, which has those of the rows.
+	ID string
+
+	files fs.FS
+	close func() error
+}
+
+// Open opens the archive at path, a folder or a ZIP file.
+func Open(path string) (*Reader, error) {
+	r := new(Reader)
+	if strings.EqualFold(filepath.Ext(path), ".zip") {
+		z, err := zip.OpenReader(path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		r.files, r.close = z, z.Close
+	} else {
+		root, err := os.OpenRoot(path)
+		if err != nil {
+			return nil, err
+		}
+		r.files, r.close = root.FS(), root.Close
+	}
+	if err := r.manifest(); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
+	}
+	return r, nil
+}
+
+// Close releases the resources of the reader.
+func (r *Reader) Close() error { return r.close() }
+
+func (r *Reader) manifest() error {
+	f, err := r.files.Open(manifestName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("has no %s, so it is no complete archive", manifestName)
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxManifest))
+	if err != nil {
+		return err
+	}
+	r.Manifest = new(Manifest)
+	if err := json.Unmarshal(text, r.Manifest); err != nil {
+		return fmt.Errorf("%s: %w", manifestName, err)
+	}
+	if err := r.check(); err != nil {
+		return fmt.Errorf("%s: %w", manifestName, err)
+	}
+	sum := sha256.Sum256(text)
+	r.ID = hex.EncodeToString(sum[:])
+	return nil
+}
+
+// Verify reads all rows and compares them with the manifest.
+func (r *Reader) Verify(ctx context.Context) error {
+	for _, n := range r.Nouns {
+		if err := r.verify(ctx, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Reader) verify(ctx context.Context, n Noun) error {
+	f, err := r.files.Open(n.Name + rowsSuffix)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	size, err := io.Copy(sum, contextReader{ctx, io.LimitReader(f, n.Size+1)})
+	if err != nil {
+		return err
+	}
+	if size != n.Size {
+		return fmt.Errorf("%s%s: %w: it does not have the %d bytes of the manifest", n.Name, rowsSuffix, ErrDamaged, n.Size)
+	}
+	return checkSum(n.Name+rowsSuffix, sum, n.SHA256)
+}
+
+// Rows calls fn with each row of a noun. The row is valid until fn returns.
+func (r *Reader) Rows(noun string, fn func(row []byte) error) error {
+	f, err := r.files.Open(noun + rowsSuffix)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(make([]byte, 64<<10), MaxRow)
+	for lines.Scan() {
+		if err := fn(lines.Bytes()); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s%s: %w", noun, rowsSuffix, err)
+	}
+	return nil
+}
+
+// Bytes opens the bytes with a SHA-256, which the caller must compare. The error matches
+// [fs.ErrNotExist] if they are not in the archive.
+func (r *Reader) Bytes(sum string) (io.ReadCloser, error) {
+	name, err := bytesPath(sum)
+	if err != nil {
+		return nil, err
+	}
+	return r.files.Open(name)
+}

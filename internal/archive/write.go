@@ -1,0 +1,274 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/meshyard/meshyard/internal/lockfile"
+)
+
+// Writer writes an archive. Rows are written again each time; bytes that an interrupted export left
+// are used again.
+type Writer struct {
+	dir  string
+	zip  string // the ZIP file to make of the folder; empty: the folder is the archive
+	lock *lockfile.Lock
+}
+
+// Create begins or continues the archive at path: a ZIP file if the name ends in .zip, otherwise a
+// folder. A ZIP file is made of the folder path.partial when it is complete.
+func Create(path string) (*Writer, error) {
+	w := &Writer{dir: path}
+	if strings.EqualFold(filepath.Ext(path), ".zip") {
+		w.dir, w.zip = path+".partial", path
+		if _, err := os.Lstat(path); err == nil {
+			return nil, fmt.Errorf("%s: exists already: give a new file", path)
+		}
+	}
+	if err := os.MkdirAll(w.dir, 0o700); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(w.dir)
+	if err != nil {
+		return nil, err
+	}
+	begun := len(entries) == 0
+	for _, e := range entries {
+		switch e.Name() {
+		case lockName:
+			begun = true
+		case manifestName:
+			if w.zip == "" {
+				return nil, fmt.Errorf("%s: contains an archive already: give a new folder", path)
+			}
+		}
+	}
+	if !begun && w.zip == "" {
+		return nil, fmt.Errorf("%s: contains %s: give an empty or a new folder", path, entries[0].Name())
+	}
+	if w.lock, err = lockfile.Acquire(filepath.Join(w.dir, lockName)); err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.Type().IsRegular() && e.Name() != lockName {
+			if err := os.Remove(filepath.Join(w.dir, e.Name())); err != nil {
+				return nil, errors.Join(err, w.Close())
+			}
+		}
+	}
+	return w, nil
+}
+
+// Close ends an export. If it was not committed, another one can continue it.
+func (w *Writer) Close() error {
+	if w.lock == nil {
+		return nil
+	}
+	err := w.lock.Release()
+	w.lock = nil
+	return err
+}
+
+// Rows writes the rows of a noun: fn is called with a function that writes a row, a JSON object
+// without line ends.
+func (w *Writer) Rows(noun string, fn func(row func([]byte) error) error) (n Noun, err error) {
+	f, err := os.OpenFile(filepath.Join(w.dir, noun+rowsSuffix), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return n, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	sum := sha256.New()
+	buffer := bufio.NewWriterSize(io.MultiWriter(f, sum), 256<<10)
+	n.Name = noun
+	err = fn(func(row []byte) error {
+		n.Rows++
+		n.Size += int64(len(row)) + 1
+		if _, err := buffer.Write(row); err != nil {
+			return err
+		}
+		return buffer.WriteByte('\n')
+	})
+	if err == nil {
+		err = buffer.Flush()
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	n.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return n, err
+}
+
+// Has reports whether the bytes with a SHA-256 and a size are there.
+func (w *Writer) Has(sum string, size int64) bool {
+	name, err := bytesPath(sum)
+	if err != nil {
+		return false
+	}
+	info, err := os.Lstat(filepath.Join(w.dir, filepath.FromSlash(name)))
+	return err == nil && info.Mode().IsRegular() && info.Size() == size
+}
+
+// Bytes writes the bytes of r. The error matches [ErrDamaged] if they have another SHA-256; then
+// nothing is stored.
+func (w *Writer) Bytes(ctx context.Context, sum string, r io.Reader) (err error) {
+	name, err := bytesPath(sum)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(w.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path+partSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	got := sha256.New()
+	_, err = io.Copy(io.MultiWriter(f, got), contextReader{ctx, r})
+	if err == nil {
+		err = checkSum(name, got, sum)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func checkSum(name string, got hash.Hash, want string) error {
+	if sum := hex.EncodeToString(got.Sum(nil)); sum != want {
+		return fmt.Errorf("%s: %w: its SHA-256 is %s, not %s", name, ErrDamaged, sum, want)
+	}
+	return nil
+}
+
+// contextReader ends a copy when its context does.
+type contextReader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}
+
+// Commit completes the archive. It removes bytes that an earlier export left and that wanted, which
+// gets some at a time, does not return.
+func (w *Writer) Commit(ctx context.Context, m *Manifest, wanted func(sums []string) (map[string]bool, error)) error {
+	if err := w.keep(ctx, m, wanted); err != nil {
+		return err
+	}
+	m.Format = format
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := replace(filepath.Join(w.dir, manifestName), append(text, '\n')); err != nil {
+		return err
+	}
+	if w.zip != "" {
+		if err := w.pack(ctx, m); err != nil {
+			return err
+		}
+		err := w.Close()
+		return errors.Join(err, os.RemoveAll(w.dir))
+	}
+	err = w.lock.Remove()
+	w.lock = nil
+	return errors.Join(err, syncFolder(w.dir))
+}
+
+// keep removes the bytes that are not wanted, makes the names of the others durable, and counts
+// them.
+func (w *Writer) keep(ctx context.Context, m *Manifest, wanted func(sums []string) (map[string]bool, error)) error {
+	root := filepath.Join(w.dir, bytesFolder)
+	folders, err := os.ReadDir(root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	m.Files = Files{}
+	for _, folder := range folders {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		dir := filepath.Join(root, folder.Name())
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		sums := make([]string, len(entries))
+		for i, e := range entries {
+			sums[i] = e.Name()
+		}
+		named, err := wanted(sums)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if !named[e.Name()] {
+				if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+					return err
+				}
+				continue
+			}
+			info, err := e.Info()
+			if err != nil {
+				return err
+			}
+			m.Files.Count++
+			m.Files.Bytes += info.Size()
+		}
+		if err := syncFolder(dir); err != nil {
+			return err
+		}
+	}
+	if len(folders) == 0 {
+		return nil
+	}
+	return syncFolder(root)
+}
+
+// replace replaces a file durably.
+func replace(path string, text []byte) error {
+	f, err := os.OpenFile(path+partSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,107 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/archive"
+	"github.com/meshyard/meshyard/internal/bucket"
+)
+
+// putBytes stores the bytes of the files in a batch, ahead of the transaction with their rows. It
+// returns the contents that the bucket had already, and the keys of pending objects to remove after
+// the transaction. Files whose bytes were lost before the export become files without content.
+func (l *archiveLoader) putBytes(ctx context.Context, b *archiveRows) (there map[string]bool, pending []string, err error) {
+	if b.table.name != "files" {
+		return nil, nil, nil
+	}
+	there = map[string]bool{}
+	sha, md5, size := b.column("sha256"), b.column("md5"), b.column("size")
+	for _, row := range b.rows {
+		sum := row[sha].(string)
+		switch {
+		case sum == "":
+			continue
+		case l.missing[sum]:
+			row[sha], row[md5] = "", ""
+			continue
+		}
+		o, err := l.store.bucket.Stat(ctx, bucket.ContentKey(sum))
+		if err == nil && o.Size == row[size].(int64) {
+			there[sum] = true
+			continue
+		}
+		if err != nil && !errors.Is(err, bucket.ErrNotExist) {
+			return nil, nil, err
+		}
+		key, err := l.put(ctx, sum, row[md5].(string), row[size].(int64))
+		if err != nil {
+			l.store.sweep(ctx, pending)
+			return nil, nil, fmt.Errorf("file %d: %w", row[b.column("id")], err)
+		}
+		pending = append(pending, key)
+	}
+	return there, pending, nil
+}
+
+// put stores bytes of the archive as a content.
+func (l *archiveLoader) put(ctx context.Context, sum, md5 string, size int64) (key string, err error) {
+	r, err := l.from.Bytes(sum)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("its bytes, with the SHA-256 %s, are missing from the archive", sum)
+	}
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	u, err := l.store.bucket.Put(ctx, r, size)
+	if err != nil {
+		return "", err
+	}
+	if u.SHA256 != sum || u.MD5 != md5 || u.Size != size {
+		err = fmt.Errorf("its bytes in the archive: %w: they have the SHA-256 %s, not %s", archive.ErrDamaged, u.SHA256, sum)
+	} else {
+		err = l.store.bucket.Promote(ctx, u.Key, sum, size)
+	}
+	if err != nil {
+		l.store.discard(ctx, u.Key)
+		return "", err
+	}
+	return u.Key, nil
+}
+
+// holdContents keeps the garbage collector from the contents of files until tx ends.
+func (l *archiveLoader) holdContents(ctx context.Context, tx bun.Tx, b *archiveRows, rows [][]any, there map[string]bool) error {
+	if b.table.name != "files" {
+		return nil
+	}
+	sha, size := b.column("sha256"), b.column("size")
+	byContent := slices.SortedFunc(slices.Values(rows), func(x, y []any) int { return strings.Compare(x[sha].(string), y[sha].(string)) })
+	for _, row := range byContent {
+		sum := row[sha].(string)
+		if sum == "" {
+			continue
+		}
+		if err := lockContent(ctx, tx, sum, row[size].(int64)); err != nil {
+			return err
+		}
+		if !there[sum] {
+			continue // it is new, and the collector leaves new objects
+		}
+		delete(there, sum)
+		has, err := l.store.bucket.Has(ctx, bucket.ContentKey(sum))
+		if err != nil {
+			return err
+		}
+		if !has {
+			return fmt.Errorf("the garbage collector removed the content %s: run the import again", sum)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,311 @@
+package models
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/archive"
+	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/database"
+)
+
+// Export describes an export to an archive.
+type Export struct {
+	User        string // the username of whose rows to export; empty: everything
+	Credentials bool   // with what lets someone sign in; not with User
+	// Progress is called while rows or objects of a noun are written.
+	Progress func(noun string, done int64)
+}
+
+// exportsAtMost is how many snapshots an export takes while objects of the last one are removed
+// before they are copied. One is the rule.
+const exportsAtMost = 10
+
+// errLost means that a file of the snapshot was deleted, and its bytes were collected.
+var errLost = errors.New("files were deleted while they were copied")
+
+// Export writes an archive and commits it. Servers may run: the rows are those of one moment.
+func (a Admin) Export(ctx context.Context, w *archive.Writer, e Export) (*archive.Manifest, error) {
+	x := &exporting{Export: e, store: a.store, to: w}
+	if e.Credentials && e.User != "" {
+		return nil, badInput("credentials", "the archive of one user has no credentials")
+	}
+	if e.User != "" {
+		u, err := a.User(ctx, e.User)
+		if err != nil {
+			return nil, err
+		}
+		x.User, x.userID = u.Username, u.ID
+	}
+	// Most bytes are copied before the snapshot, so that it is short: on PostgreSQL it holds up
+	// vacuum, on SQLite the log grows.
+	if err := x.bytes(ctx, a.store.db.Read, nil); err != nil {
+		return nil, err
+	}
+	for attempt := 1; ; attempt++ {
+		var m *archive.Manifest
+		err := a.store.db.inSnapshot(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+			m, err = x.snapshot(ctx, tx)
+			return err
+		})
+		if !errors.Is(err, errLost) || attempt == exportsAtMost {
+			return m, err
+		}
+	}
+}
+
+// inSnapshot runs fn in a transaction that sees the database at one moment.
+func (db *DB) inSnapshot(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
+	options := &sql.TxOptions{ReadOnly: true}
+	if db.Engine == database.Postgres {
+		options.Isolation = sql.LevelRepeatableRead
+	}
+	return db.Read.RunInTx(ctx, options, fn)
+}
+
+// exporting is an export in progress.
+type exporting struct {
+	Export
+	store  *Store
+	userID int64 // 0: everything
+	to     *archive.Writer
+	copied int64
+}
+
+func (x *exporting) progress(noun string, done int64) {
+	if x.Progress != nil {
+		x.Progress(noun, done)
+	}
+}
+
+func (x *exporting) snapshot(ctx context.Context, tx bun.Tx) (*archive.Manifest, error) {
+	m := &archive.Manifest{User: x.User, Credentials: x.Credentials}
+	for _, t := range archiveTables {
+		if x.userID != 0 && t.ofUser == "" || t.credential && !x.Credentials {
+			continue
+		}
+		n, err := x.to.Rows(t.name, func(row func([]byte) error) error { return x.rows(ctx, tx, &t, row) })
+		if err != nil {
+			return nil, fmt.Errorf("export %s: %w", t.name, err)
+		}
+		x.progress(t.name, n.Rows)
+		if x.userID == 0 && t.hasID() {
+			if n.LastID, err = x.store.db.lastID(ctx, tx, t.name); err != nil {
+				return nil, err
+			}
+		}
+		m.Nouns = append(m.Nouns, n)
+	}
+	if err := x.bytes(ctx, tx, &m.Missing); err != nil {
+		return nil, err
+	}
+	return m, x.to.Commit(ctx, m, func(sums []string) (map[string]bool, error) {
+		var there []string
+		err := x.files(tx).Column("f.sha256").Distinct().Where("f.sha256 IN (?)", bun.List(sums)).Scan(ctx, &there)
+		wanted := make(map[string]bool, len(there))
+		for _, sum := range there {
+			wanted[sum] = true
+		}
+		return wanted, err
+	})
+}
+
+// rows writes the rows of a table. They are read one by one, so that a table is never in memory.
+func (x *exporting) rows(ctx context.Context, tx bun.Tx, t *archiveTable, write func([]byte) error) error {
+	columns := t.of(x.userID != 0)
+	expressions := make([]string, len(columns))
+	for i, c := range columns {
+		expressions[i] = "r." + c.name
+		if special, ok := archiveExpressions[t.name+"."+c.name]; ok {
+			if expressions[i] = special.all; x.userID != 0 {
+				expressions[i] = special.ofUser
+			}
+		}
+	}
+	where := []string{"1 = 1"}
+	if t.where != "" {
+		where = append(where, t.where)
+	}
+	if x.userID != 0 {
+		where = append(where, t.ofUser)
+	}
+	key := t.key
+	if x.store.db.Engine == database.Postgres {
+		// Texts are compared by their bytes, as on SQLite.
+		for _, column := range []string{"r.issuer", "r.subject"} {
+			key = strings.Replace(key, column, column+` COLLATE "C"`, 1)
+		}
+	}
+	query := "SELECT " + strings.Join(expressions, ", ") + " FROM " + t.name + " AS r WHERE " + strings.Join(where, " AND ") + " ORDER BY " + key
+	found, err := tx.QueryContext(ctx, query, x.userID)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	values := make([]any, len(columns))
+	for i, c := range columns {
+		values[i] = c.scanner()
+	}
+	var line bytes.Buffer
+	strs := json.NewEncoder(&line)
+	strs.SetEscapeHTML(false)
+	for n := int64(1); found.Next(); n++ {
+		if err := found.Scan(values...); err != nil {
+			return err
+		}
+		line.Reset()
+		for i, c := range columns {
+			line.WriteByte(",{"[btoi(i == 0)])
+			line.WriteString(`"` + c.name + `":`)
+			if err := appendJSON(&line, strs, c, values[i]); err != nil {
+				return fmt.Errorf("row %d: %s: %w", n, c.name, err)
+			}
+		}
+		line.WriteByte('}')
+		if err := write(line.Bytes()); err != nil {
+			return err
+		}
+		if n%1_000 == 0 {
+			x.progress(t.name, n)
+		}
+	}
+	return found.Err()
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// scanner returns what a value of the column is scanned into.
+func (c archiveColumn) scanner() any {
+	switch c.kind {
+	case "text", "json", "license":
+		return new(sql.NullString)
+	case "bool":
+		return new(sql.NullBool)
+	case "time":
+		return new(bun.NullTime)
+	}
+	return new(sql.NullInt64)
+}
+
+// appendJSON appends a value that was scanned.
+func appendJSON(line *bytes.Buffer, strs *json.Encoder, c archiveColumn, value any) error {
+	switch v := value.(type) {
+	case *sql.NullInt64:
+		if v.Valid {
+			line.WriteString(strconv.FormatInt(v.Int64, 10))
+			return nil
+		}
+	case *sql.NullBool:
+		if v.Valid {
+			line.WriteString(strconv.FormatBool(v.Bool))
+			return nil
+		}
+	case *bun.NullTime:
+		if !v.IsZero() {
+			line.WriteString(`"` + v.UTC().Format(time.RFC3339Nano) + `"`)
+			return nil
+		}
+	case *sql.NullString:
+		switch {
+		case v.Valid && c.kind == "json":
+			return json.Compact(line, []byte(v.String))
+		case v.Valid:
+			if err := strs.Encode(v.String); err != nil {
+				return err
+			}
+			line.Truncate(line.Len() - 1) // the line end
+			return nil
+		}
+	}
+	line.WriteString("null")
+	return nil
+}
+
+// lastID returns the last id that a table gave to a row, or 0.
+func (db *DB) lastID(ctx context.Context, tx bun.IDB, table string) (last int64, err error) {
+	query := "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?), 0)"
+	if db.Engine == database.Postgres {
+		query = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence(?, 'id')::regclass), 0)"
+	}
+	err = tx.NewRaw(query, table).Scan(ctx, &last)
+	return last, err
+}
+
+// files selects the files of the archive that have bytes.
+func (x *exporting) files(db bun.IDB) *bun.SelectQuery {
+	q := db.NewSelect().Model((*File)(nil)).Where("f.state = ? AND f.sha256 <> ''", Finalized)
+	if x.userID != 0 {
+		q.Where("f.owner_id = ?", x.userID)
+	}
+	return q
+}
+
+// bytes copies the bytes of files that the archive does not have yet. If missing is not nil, the
+// files are those of a snapshot, and it gets the SHA-256 of bytes that the bucket lost.
+func (x *exporting) bytes(ctx context.Context, db bun.IDB, missing *[]string) error {
+	for last := ""; ; {
+		var rows []struct {
+			SHA256 string `bun:"sha256"`
+			Size   int64
+		}
+		err := x.files(db).Column("f.sha256").ColumnExpr("max(f.size) AS size").Where("f.sha256 > ?", last).
+			GroupExpr("f.sha256").OrderExpr("f.sha256").Limit(objectsAtOnce).Scan(ctx, &rows)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, f := range rows {
+			last = f.SHA256
+			if x.to.Has(f.SHA256, f.Size) {
+				continue
+			}
+			err := x.object(ctx, f.SHA256)
+			if errors.Is(err, bucket.ErrNotExist) || errors.Is(err, archive.ErrDamaged) {
+				err = x.lost(ctx, f.SHA256, missing)
+			}
+			if err != nil {
+				return err
+			}
+			x.copied++
+			x.progress("file contents", x.copied)
+		}
+	}
+}
+
+func (x *exporting) object(ctx context.Context, sum string) error {
+	r, _, err := x.store.bucket.Reader(ctx, bucket.ContentKey(sum))
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return x.to.Bytes(ctx, sum, r)
+}
+
+// lost notes bytes that the bucket lost. If no row names them any more, the snapshot is too old.
+func (x *exporting) lost(ctx context.Context, sum string, missing *[]string) error {
+	if missing == nil {
+		return nil // the snapshot will tell
+	}
+	fate, err := Admin{x.store}.Fate(ctx, SnapshotObject{SHA256: sum})
+	switch {
+	case err != nil:
+		return err
+	case fate != FateSame:
+		return errLost
+	}
+	*missing = append(*missing, sum)
+	return nil
+}

@@ -1,0 +1,158 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/database"
+)
+
+// finish completes an import after all rows are loaded. Each step can be repeated.
+func (l *archiveLoader) finish(ctx context.Context) (*ArchiveReport, error) {
+	var err error
+	if l.ofUser() {
+		err = l.finishUser(ctx)
+	} else {
+		err = l.finishAll(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("all rows are imported; counts and indexes: %w", err)
+	}
+	report := &ArchiveReport{}
+	for _, n := range l.from.Nouns {
+		report.Rows += n.Rows
+	}
+	for _, what := range slices.Sorted(maps.Keys(l.leftOut)) {
+		report.LeftOut = append(report.LeftOut, fmt.Sprintf("%d %s", l.leftOut[what], what))
+	}
+	if report.Previews, err = l.store.WantPreviews(ctx, AgainNone); err != nil {
+		return nil, err
+	}
+	if l.Renumbered != nil {
+		for _, noun := range []string{"users", "things", "makes", "comments", "collections", "files"} {
+			err := l.eachIDs(ctx, noun, func(rows []archiveID) error {
+				for _, a := range rows {
+					if err := l.Renumbered(noun, a.OldID, a.NewID); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	_, err = l.store.db.Write.NewDelete().Model(&l.row).WherePK().Exec(ctx)
+	return report, err
+}
+
+// finishAll sets the sequences of ids, and makes search documents and counts.
+func (l *archiveLoader) finishAll(ctx context.Context) error {
+	db := l.store.db
+	err := db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		for _, n := range l.from.Nouns {
+			if n.LastID == 0 {
+				continue
+			}
+			if err := db.setLastID(ctx, tx, n.Name, n.LastID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	// Without statistics of the new rows, counting them takes long.
+	for _, n := range l.from.Nouns {
+		if _, err := db.Write.NewRaw("ANALYZE ?", bun.Ident(n.Name)).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	if err := db.indexAll(ctx, db.Write); err != nil {
+		return err
+	}
+	_, err = l.store.Recount(ctx)
+	return err
+}
+
+// setLastID makes a table give ids after last.
+func (db *DB) setLastID(ctx context.Context, tx bun.Tx, table string, last int64) error {
+	if db.Engine == database.Postgres {
+		_, err := tx.NewRaw("SELECT setval(pg_get_serial_sequence(?, 'id'), ?)", table, last).Exec(ctx)
+		return err
+	}
+	if _, err := tx.NewRaw("DELETE FROM sqlite_sequence WHERE name = ?", table).Exec(ctx); err != nil {
+		return err
+	}
+	_, err := tx.NewRaw("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", table, last).Exec(ctx)
+	return err
+}
+
+// finishUser shows the images of the new user, and makes search documents and counts of what was
+// loaded.
+func (l *archiveLoader) finishUser(ctx context.Context) error {
+	db := l.store.db
+	// The images are files, which are loaded after their user.
+	_, err := db.Write.NewRaw(`UPDATE users SET avatar_id = coalesce((SELECT max(f.id) FROM files AS f WHERE f.target_type = 'avatar' AND f.target_id = users.id AND f.state = 'finalized'), 0),
+		cover_id = coalesce((SELECT max(f.id) FROM files AS f WHERE f.target_type = 'cover' AND f.target_id = users.id AND f.state = 'finalized'), 0)
+		WHERE id IN (SELECT new_id FROM archive_ids WHERE source = ? AND noun = 'users')`, l.row.Source).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	for _, ix := range indexes {
+		err := l.eachNewIDs(ctx, ix.noun+"s", func(ids []int64) error { return db.index(ctx, db.Write, ix, ids...) })
+		if err != nil {
+			return err
+		}
+	}
+	return db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := db.lockCounts(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.NewRaw(`DELETE FROM count_changes WHERE EXISTS (SELECT 1 FROM archive_ids AS a
+			WHERE a.source = ? AND a.noun = count_changes.of_table AND a.new_id = count_changes.object_id)`, l.row.Source).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		for _, c := range counted {
+			among := tx.NewRaw("o.id IN (SELECT a.new_id FROM archive_ids AS a WHERE a.source = ? AND a.noun = ?)", l.row.Source, c.table).String()
+			if _, err := c.recount(ctx, tx, bun.Safe(among)); err != nil {
+				return fmt.Errorf("%s.%s: %w", c.table, c.column, err)
+			}
+		}
+		return l.eachNewIDs(ctx, "things", func(ids []int64) error { return db.rank(ctx, tx, ids) })
+	})
+}
+
+// eachNewIDs calls fn with the new ids of the rows of a noun, some at a time.
+func (l *archiveLoader) eachNewIDs(ctx context.Context, noun string, fn func(ids []int64) error) error {
+	return l.eachIDs(ctx, noun, func(rows []archiveID) error {
+		ids := make([]int64, len(rows))
+		for i, a := range rows {
+			ids[i] = a.NewID
+		}
+		return fn(ids)
+	})
+}
+
+// eachIDs calls fn with the ids of the rows of a noun, some at a time.
+func (l *archiveLoader) eachIDs(ctx context.Context, noun string, fn func([]archiveID) error) error {
+	for last := int64(0); ; {
+		var rows []archiveID
+		err := l.store.db.Read.NewSelect().Model(&rows).Where("a.source = ? AND a.noun = ? AND a.old_id > ?", l.row.Source, noun, last).
+			Order("a.old_id").Limit(archiveBatch).Scan(ctx)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		last = rows[len(rows)-1].OldID
+		if err := fn(rows); err != nil {
+			return err
+		}
+	}
+}

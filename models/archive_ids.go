@@ -1,0 +1,230 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/database"
+)
+
+// archiveID is the id that a row of an archive has here.
+type archiveID struct {
+	bun.BaseModel `bun:"table:archive_ids,alias:a"`
+
+	Source string `bun:",pk"`
+	Noun   string `bun:",pk"`
+	OldID  int64  `bun:",pk"`
+	NewID  int64
+}
+
+// renumber returns the rows of a batch with the ids that they get. Rows that refer to what the
+// archive lacks are left out, or lose the reference.
+func (l *archiveLoader) renumber(ctx context.Context, tx bun.Tx, b *archiveRows) (rows [][]any, err error) {
+	switch {
+	case !l.ofUser():
+		return b.rows, nil
+	case b.table.name == "categories":
+		return nil, l.findCategories(ctx, tx, b)
+	case b.table.name == "tags":
+		return nil, l.findTags(ctx, tx, b)
+	}
+	known, err := l.references(ctx, tx, b)
+	if err != nil {
+		return nil, err
+	}
+	own := map[int64]int64{}
+	if known[b.table.name] == nil {
+		known[b.table.name] = own
+	}
+	next, err := l.reserve(ctx, tx, b)
+	if err != nil {
+		return nil, err
+	}
+	var ids []archiveID
+	for _, row := range b.rows {
+		row = slices.Clone(row)
+		if !l.refer(b, row, known) {
+			continue
+		}
+		for i, c := range b.columns {
+			switch {
+			case c.kind == "id":
+				id := archiveID{Source: l.row.Source, Noun: b.table.name, OldID: row[i].(int64), NewID: next()}
+				known[b.table.name][id.OldID], row[i] = id.NewID, id.NewID
+				ids = append(ids, id)
+			case c.kind == "rendering" && row[i] != int64(0):
+				row[i] = next()
+			case b.table.name == "users" && c.name == "username":
+				row[i] = l.username()
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, insertArchiveIDs(ctx, tx, ids)
+}
+
+func insertArchiveIDs(ctx context.Context, tx bun.Tx, ids []archiveID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	_, err := tx.NewInsert().Model(&ids).Exec(ctx)
+	return err
+}
+
+// refersTo returns the noun and the id that a value refers to, or "".
+func (b *archiveRows) refersTo(row []any, i int) (noun string, id int64) {
+	targetType := ""
+	if at := b.column("target_type"); at >= 0 {
+		targetType = row[at].(string)
+	}
+	id, _ = row[i].(int64) // 0: null
+	if id == 0 {
+		return "", 0
+	}
+	return b.columns[i].refers(targetType), id
+}
+
+// references returns the ids of the rows that a batch refers to, by noun and old id.
+func (l *archiveLoader) references(ctx context.Context, tx bun.Tx, b *archiveRows) (map[string]map[int64]int64, error) {
+	wanted := map[string][]int64{}
+	for _, row := range b.rows {
+		for i := range b.columns {
+			if noun, id := b.refersTo(row, i); noun != "" {
+				wanted[noun] = append(wanted[noun], id)
+			}
+		}
+	}
+	known := map[string]map[int64]int64{}
+	for noun, ids := range wanted {
+		var found []archiveID
+		slices.Sort(ids)
+		err := tx.NewSelect().Model(&found).Where("a.source = ? AND a.noun = ? AND a.old_id IN (?)", l.row.Source, noun, bun.List(slices.Compact(ids))).Scan(ctx)
+		if err != nil {
+			return nil, err
+		}
+		known[noun] = make(map[int64]int64, len(found))
+		for _, a := range found {
+			known[noun][a.OldID] = a.NewID
+		}
+	}
+	return known, nil
+}
+
+// refer replaces the references of a row. It reports whether the row is to be kept.
+func (l *archiveLoader) refer(b *archiveRows, row []any, known map[string]map[int64]int64) bool {
+	for i, c := range b.columns {
+		noun, old := b.refersTo(row, i)
+		if noun == "" {
+			continue
+		}
+		id, ok := known[noun][old]
+		switch {
+		case ok:
+			row[i] = id
+		case c.null:
+			row[i] = nil
+			l.leftOut[fmt.Sprintf("%s that lost their %s, which the archive does not have", b.table.name, strings.TrimSuffix(c.name, "_id"))]++
+		case c.zero:
+			row[i] = int64(0)
+		default:
+			l.leftOut[fmt.Sprintf("%s that were left out, because the archive does not have their %s", b.table.name, strings.TrimSuffix(c.name, "_id"))]++
+			return false
+		}
+	}
+	return true
+}
+
+// reserve takes ids for the rows and the renderings of a batch. The function returns one after the
+// other.
+func (l *archiveLoader) reserve(ctx context.Context, tx bun.Tx, b *archiveRows) (next func() int64, err error) {
+	n := 0
+	for _, c := range b.columns {
+		if c.kind == "id" || c.kind == "rendering" {
+			n += len(b.rows)
+		}
+	}
+	var ids []int64
+	if n > 0 {
+		if ids, err = l.store.db.takeIDs(ctx, tx, b.table.name, n); err != nil {
+			return nil, err
+		}
+	}
+	return func() int64 {
+		id := ids[0]
+		ids = ids[1:]
+		return id
+	}, nil
+}
+
+// takeIDs takes ids from the sequence of a table.
+func (db *DB) takeIDs(ctx context.Context, tx bun.Tx, table string, n int) (ids []int64, err error) {
+	if db.Engine == database.Postgres {
+		err = tx.NewRaw("SELECT nextval(pg_get_serial_sequence(?, 'id')) FROM generate_series(1, ?)", table, n).Scan(ctx, &ids)
+		return ids, err
+	}
+	// A table that never had a row is not there yet.
+	_, err = tx.NewRaw("INSERT INTO sqlite_sequence (name, seq) SELECT ?0, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?0)", table).Exec(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var last int64
+	if err := tx.NewRaw("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ? RETURNING seq", n, table).Scan(ctx, &last); err != nil {
+		return nil, err
+	}
+	for id := last - int64(n) + 1; id <= last; id++ {
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// findCategories finds the categories of an archive among those here, by slug. Others become the
+// category Other.
+func (l *archiveLoader) findCategories(ctx context.Context, tx bun.Tx, b *archiveRows) error {
+	here, err := categoriesByName(ctx, tx)
+	if err != nil {
+		return err
+	}
+	ids := make([]archiveID, len(b.rows))
+	for i, row := range b.rows {
+		slug := row[b.column("slug")].(string)
+		id, ok := here[slug]
+		if !ok {
+			id = here["other"]
+			l.leftOut[fmt.Sprintf("categories that do not exist here, %q, whose things are in Other", slug)]++
+		}
+		ids[i] = archiveID{Source: l.row.Source, Noun: "categories", OldID: row[b.column("id")].(int64), NewID: id}
+	}
+	return insertArchiveIDs(ctx, tx, ids)
+}
+
+// findTags finds the tags of an archive among those here, by slug, and creates missing ones.
+func (l *archiveLoader) findTags(ctx context.Context, tx bun.Tx, b *archiveRows) error {
+	var tags []*Tag
+	slugs := make([]string, len(b.rows))
+	for i, row := range b.rows {
+		name := row[b.column("name")].(string)
+		slugs[i] = tagSlug(name)
+		tags = append(tags, &Tag{Name: name, Slug: slugs[i]})
+	}
+	slices.SortFunc(tags, func(a, b *Tag) int { return strings.Compare(a.Slug, b.Slug) })
+	if _, err := tx.NewInsert().Model(&tags).Column("name", "slug").On("CONFLICT (slug) DO NOTHING").Returning("NULL").Exec(ctx); err != nil {
+		return err
+	}
+	var found []*Tag
+	if err := tx.NewSelect().Model(&found).Column("id", "slug").Where("slug IN (?)", bun.List(slugs)).Scan(ctx); err != nil {
+		return err
+	}
+	here := make(map[string]int64, len(found))
+	for _, t := range found {
+		here[t.Slug] = t.ID
+	}
+	ids := make([]archiveID, len(b.rows))
+	for i, row := range b.rows {
+		ids[i] = archiveID{Source: l.row.Source, Noun: "tags", OldID: row[b.column("id")].(int64), NewID: here[slugs[i]]}
+	}
+	return insertArchiveIDs(ctx, tx, ids)
+}

@@ -1,0 +1,390 @@
+package models
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/archive"
+)
+
+// ArchiveImport describes an import of an archive.
+type ArchiveImport struct {
+	User string // a new username for the user of the archive; empty: the one in it
+	// Progress is called while rows of a noun are loaded.
+	Progress func(noun string, done, total int64)
+	// Renumbered is called with each id of the archive of a user, and the one that was given to its
+	// row.
+	Renumbered func(noun string, from, to int64) error
+}
+
+// ArchiveReport describes an import that is complete.
+type ArchiveReport struct {
+	Rows int64 // in the archive
+	// LeftOut describes what of the archive was left out or changed.
+	LeftOut  []string
+	Previews int // that were scheduled
+}
+
+// archiveBatch and archiveBatchBytes limit the rows that one transaction loads.
+const (
+	archiveBatch      = 500
+	archiveBatchBytes = 4 << 20
+)
+
+// archiveImport is the progress of an import.
+type archiveImport struct {
+	bun.BaseModel `bun:"table:archive_imports,alias:ai"`
+
+	Source    string `bun:",pk"`
+	Noun      string
+	Done      int64
+	LeftOut   string
+	StartedAt time.Time
+}
+
+// ImportArchive loads an archive. An archive of everything needs a database without users, and its
+// ids are kept. The user of an archive of one user is created, and all rows get new ids. Rows are
+// loaded in batches, each in a transaction with the progress: when the import is started again, it
+// continues after the last one.
+func (a Admin) ImportArchive(ctx context.Context, r *archive.Reader, im ArchiveImport) (*ArchiveReport, error) {
+	l := &archiveLoader{ArchiveImport: im, store: a.store, from: r, leftOut: map[string]int64{}, missing: map[string]bool{}}
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	if err := r.Verify(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.begin(ctx); err != nil {
+		return nil, err
+	}
+	for _, n := range r.Nouns {
+		if !l.loaded(n.Name) {
+			if err := l.load(ctx, n); err != nil {
+				return nil, fmt.Errorf("import %s: %w", n.Name, err)
+			}
+		}
+	}
+	return l.finish(ctx)
+}
+
+// archiveLoader loads an archive.
+type archiveLoader struct {
+	ArchiveImport
+	store   *Store
+	from    *archive.Reader
+	row     archiveImport
+	leftOut map[string]int64
+	missing map[string]bool // SHA-256 of bytes that the archive says are lost
+}
+
+// ofUser reports whether the archive is one of a user.
+func (l *archiveLoader) ofUser() bool { return l.from.User != "" }
+
+// check returns an error if the archive has other nouns than this version knows, or has them in
+// another order.
+func (l *archiveLoader) check() error {
+	last := -1
+	for _, n := range l.from.Nouns {
+		i := slices.IndexFunc(archiveTables, func(t archiveTable) bool { return t.name == n.Name })
+		switch {
+		case i < 0:
+			return fmt.Errorf("the archive has the noun %s, which this version of meshyard does not know", n.Name)
+		case i <= last:
+			return fmt.Errorf("the archive has the noun %s at a wrong place", n.Name)
+		case l.ofUser() && archiveTables[i].ofUser == "":
+			return fmt.Errorf("the archive of a user must not have the noun %s", n.Name)
+		}
+		last = i
+	}
+	if l.User != "" && !l.ofUser() {
+		return errors.New("the archive is not one of a user, so none can be renamed")
+	}
+	if l.ofUser() {
+		return l.store.checkUsername(l.username())
+	}
+	return nil
+}
+
+func (l *archiveLoader) username() string {
+	if l.User != "" {
+		return l.User
+	}
+	return l.from.User
+}
+
+// begin stores a new import, or reads the progress of an interrupted one.
+func (l *archiveLoader) begin(ctx context.Context) error {
+	for _, sum := range l.from.Missing {
+		l.missing[sum] = true
+	}
+	l.row = archiveImport{Source: l.from.ID}
+	db := l.store.db
+	switch err := db.Write.NewSelect().Model(&l.row).WherePK().Scan(ctx); {
+	case err == nil:
+		return json.Unmarshal([]byte(l.row.LeftOut), &l.leftOut)
+	case !errors.Is(err, sql.ErrNoRows):
+		return err
+	case len(l.from.Nouns) == 0:
+		return errors.New("the archive is empty")
+	}
+	l.row.Noun, l.row.LeftOut, l.row.StartedAt = l.from.Nouns[0].Name, "{}", now()
+	return db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		users := tx.NewSelect().Model((*User)(nil))
+		if l.ofUser() {
+			taken, err := users.Where("lower(u.username) = ?", strings.ToLower(l.username())).Exists(ctx)
+			if err != nil {
+				return err
+			}
+			if taken {
+				return fmt.Errorf("%w: import the archive under another name with --user", usernameIsTaken(l.username()))
+			}
+		} else {
+			any, err := users.Exists(ctx)
+			if err != nil {
+				return err
+			}
+			if any {
+				return errors.New("there are users already: an archive of everything keeps its ids, so it needs an empty database")
+			}
+			if _, err := tx.NewRaw("DELETE FROM categories").Exec(ctx); err != nil {
+				return err
+			}
+		}
+		_, err := tx.NewInsert().Model(&l.row).Exec(ctx)
+		return err
+	})
+}
+
+// loaded reports whether all rows of a noun are loaded.
+func (l *archiveLoader) loaded(noun string) bool {
+	at := func(name string) int {
+		return slices.IndexFunc(l.from.Nouns, func(n archive.Noun) bool { return n.Name == name })
+	}
+	return at(noun) < at(l.row.Noun)
+}
+
+// load loads the rows of a noun that are not loaded yet.
+func (l *archiveLoader) load(ctx context.Context, n archive.Noun) error {
+	t := archiveTableOf(n.Name)
+	skip := int64(0)
+	if l.row.Noun == n.Name {
+		skip = l.row.Done
+	}
+	b := &archiveRows{table: t, columns: t.of(l.ofUser()), first: skip + 1}
+	size := 0
+	flush := func() error {
+		if len(b.rows) == 0 {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := l.commit(ctx, b); err != nil {
+			return err
+		}
+		b.first += int64(len(b.rows))
+		b.rows, size = nil, 0
+		if l.Progress != nil {
+			l.Progress(n.Name, l.row.Done, n.Rows)
+		}
+		return nil
+	}
+	read := int64(0)
+	err := l.from.Rows(n.Name, func(line []byte) error {
+		if read++; read <= skip {
+			return nil
+		}
+		row, err := b.parse(line)
+		if err != nil {
+			return fmt.Errorf("row %d: %w", read, err)
+		}
+		b.rows = append(b.rows, row)
+		if size += len(line); len(b.rows) == archiveBatch || size >= archiveBatchBytes {
+			return flush()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// commit loads a batch and stores the progress in the same transaction.
+func (l *archiveLoader) commit(ctx context.Context, b *archiveRows) error {
+	there, pending, err := l.putBytes(ctx, b)
+	if err != nil {
+		return err
+	}
+	before, leftOut := l.row, l.leftOut
+	after := before
+	after.Noun, after.Done = b.table.name, b.first-1+int64(len(b.rows))
+	err = l.store.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		l.leftOut = maps.Clone(leftOut)
+		updated, err := tx.NewUpdate().Model(&after).Column("noun", "done").WherePK().Where("noun = ? AND done = ?", before.Noun, before.Done).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if n, err := updated.RowsAffected(); err != nil || n != 1 {
+			return errors.Join(err, errors.New("another process imports the same archive"))
+		}
+		rows, err := l.renumber(ctx, tx, b)
+		if err != nil {
+			return err
+		}
+		if err := l.holdContents(ctx, tx, b, rows, there); err != nil {
+			return err
+		}
+		if err := l.insert(ctx, tx, b, rows); err != nil {
+			return err
+		}
+		if maps.Equal(l.leftOut, leftOut) {
+			return nil
+		}
+		text, err := json.Marshal(l.leftOut)
+		if err != nil {
+			return err
+		}
+		after.LeftOut = string(text)
+		_, err = tx.NewUpdate().Model(&after).Column("left_out").WherePK().Exec(ctx)
+		return err
+	})
+	if err != nil {
+		l.leftOut = leftOut
+		return fmt.Errorf("rows %d to %d: %w", b.first, after.Done, err)
+	}
+	l.row = after
+	l.store.sweep(ctx, pending)
+	return nil
+}
+
+// insert inserts rows. Columns that the archive of a user lacks have no value.
+func (l *archiveLoader) insert(ctx context.Context, tx bun.Tx, b *archiveRows, rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range b.columns {
+		names = append(names, c.name)
+	}
+	var constants []any
+	for i := 0; i < len(b.table.constants); i += 2 {
+		names = append(names, b.table.constants[i].(string))
+		constants = append(constants, b.table.constants[i+1])
+	}
+	if l.ofUser() {
+		for _, c := range b.table.columns {
+			if !c.staff {
+				continue
+			}
+			names = append(names, c.name)
+			switch {
+			case c.null:
+				constants = append(constants, nil)
+			case c.kind == "bool":
+				constants = append(constants, false)
+			default:
+				constants = append(constants, 0)
+			}
+		}
+	}
+	values := make([]bun.Safe, len(rows))
+	for i, row := range rows {
+		row = slices.Concat(row, constants)
+		for j, v := range row {
+			if v == nil {
+				row[j] = bun.Safe("NULL") // bun.List has no nil
+			}
+		}
+		values[i] = bun.Safe("(" + tx.NewRaw("?", bun.List(row)).String() + ")")
+	}
+	_, err := tx.NewRaw("INSERT INTO ? (?) VALUES ?", bun.Safe(b.table.name), bun.Safe(strings.Join(names, ", ")), bun.List(values)).Exec(ctx)
+	return err
+}
+
+// archiveRows are some rows of a table, in the order of the columns.
+type archiveRows struct {
+	table   *archiveTable
+	columns []archiveColumn
+	first   int64 // the number of the first row
+	rows    [][]any
+}
+
+// column returns the index of a column.
+func (b *archiveRows) column(name string) int {
+	return slices.IndexFunc(b.columns, func(c archiveColumn) bool { return c.name == name })
+}
+
+// parse parses a row.
+func (b *archiveRows) parse(line []byte) ([]any, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(line, &fields); err != nil {
+		return nil, err
+	}
+	values := make([]any, len(b.columns))
+	for i, c := range b.columns {
+		value, there := fields[c.name]
+		if !there {
+			return nil, fmt.Errorf("%s: is missing", c.name)
+		}
+		delete(fields, c.name)
+		var err error
+		if values[i], err = c.parse(value); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	for name := range fields {
+		return nil, fmt.Errorf("%s: is not a field of %s", name, b.table.name)
+	}
+	return values, nil
+}
+
+// parse parses a value.
+func (c archiveColumn) parse(value json.RawMessage) (any, error) {
+	if bytes.Equal(value, []byte("null")) {
+		if !c.null {
+			return nil, errors.New("must not be null")
+		}
+		return nil, nil
+	}
+	switch c.kind {
+	case "text", "license":
+		var text string
+		if err := json.Unmarshal(value, &text); err != nil {
+			return nil, err
+		}
+		if strings.ContainsRune(text, 0) {
+			return nil, errors.New("must not contain the character NUL")
+		}
+		if c.kind == "license" && !slices.Contains(Licenses, License(text)) {
+			return nil, fmt.Errorf("%q is not one of %q", text, Licenses)
+		}
+		return text, nil
+	case "json":
+		return string(value), nil
+	case "bool":
+		var yes bool
+		err := json.Unmarshal(value, &yes)
+		return yes, err
+	case "time":
+		var at time.Time
+		err := json.Unmarshal(value, &at)
+		return at.UTC().Truncate(time.Microsecond), err
+	}
+	var n int64
+	err := json.Unmarshal(value, &n)
+	if err == nil && (c.kind == "id" && n <= 0 || c.refers("") != "" && !c.zero && n <= 0) {
+		err = fmt.Errorf("must be a positive number (got %d)", n)
+	}
+	return n, err
+}
