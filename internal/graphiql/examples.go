@@ -23,8 +23,10 @@ type Example struct {
 //go:embed examples/*.graphql examples/*.json
 var exampleFiles embed.FS
 
-// Examples returns the built-in examples in the order of their file names. Together they upload a
-// model, publish it and download it. The first line of a .graphql file is a comment with the title,
+// Examples returns the built-in examples in the order of their file names. Those with a number in
+// their title are steps that upload a model, publish it and download it; the page opens each in a
+// tab. A string such as "<thing id>" in the variables stands for the id of the last thing that a
+// mutation on the page returned. The first line of a .graphql file is a comment with the title,
 // and the .json file next to it, if it exists, contains the variables.
 //
 // It panics if an embedded file lacks a title, which the tests of the package rule out.

@@ -107,16 +107,35 @@
     fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, ...ownHeaders() }, cache: 'no-store' }),
   });
 
+  // ---- Ids that travel from one example to the next
+
+  // The ids of what mutations returned last, by their placeholders in the variables of examples, such as "<thing id>".
+  const latest = {};
+  const placeholder = /"(<[a-z]+ id>)"/g;
+  const remember = result => {
+    for (const payload of Object.values(result.data ?? {})) {
+      for (const [noun, object] of Object.entries(payload ?? {})) {
+        if (object?.id) latest[`<${noun} id>`] = object.id;
+        if (object?.fileId) latest['<file id>'] = object.fileId;
+      }
+    }
+    return result;
+  };
+  const fill = variables => variables.replace(placeholder, (text, name) => (latest[name] ? JSON.stringify(latest[name]) : text));
+
   const fetcher = (params, options) => {
+    const open = JSON.stringify(params.variables ?? {}).match(placeholder);
+    if (open) throw new Error(`Write an id in place of ${open[0]} in the variables, or run the example that creates one first.`);
     const document = options?.documentAST;
     const operation = document && GraphiQL.GraphQL.getOperationAST(document, params.operationName || undefined);
     if (operation?.operation === 'subscription') return subscribe(params);
 
     const place = filePlace(params.variables);
     tellFile(place);
-    if (place && file) return upload(params, place).then(answer);
+    const noted = operation?.operation === 'mutation' ? remember : result => result;
+    if (place && file) return upload(params, place).then(answer).then(noted);
     if (/@(defer|stream)\b/.test(params.query)) return incremental(params, options);
-    return post(params).then(answer);
+    return post(params).then(answer).then(noted);
   };
 
   // ---- Access token
@@ -238,15 +257,21 @@
         return;
       }
       queryEditor.setValue(waiting.current.example.query);
-      variableEditor.setValue(waiting.current.example.variables);
+      variableEditor.setValue(fill(waiting.current.example.variables));
     }, [tabs]);
+    // A tab that is opened gets the ids that others have brought.
+    React.useEffect(() => {
+      const variables = variableEditor?.getValue() ?? '';
+      if (fill(variables) !== variables) variableEditor.setValue(fill(variables));
+    }, [activeTabIndex, variableEditor]);
     return null;
   };
 
   // A new fetcher each time makes GraphiQL load the schema again.
   const render = () => root.render(React.createElement(GraphiQL, {
     fetcher: (params, options) => fetcher(params, options),
-    defaultTabs: examples.length ? examples.map(({ query, variables }) => ({ query, variables })) : undefined,
+    // The numbered examples are steps, each in a tab. The menu has the others too.
+    defaultTabs: examples.length ? examples.filter(({ title }) => /^\d/.test(title)).map(({ query, variables }) => ({ query, variables })) : undefined,
     defaultQuery: NEW_TAB,
     defaultEditorToolsVisibility: 'variables',
     // The history plugin stores headers in localStorage whatever shouldPersistHeaders says, so there is no editor that a token could be typed in.

@@ -10,7 +10,7 @@ import (
 
 // Drive acts like a new user: it opens GraphiQL of the server at baseURL (scheme, host and port,
 // without a trailing slash) with access to that host only, signs in with the token, reads the
-// documentation and runs the first example. It fails the test if a step fails or if the browser
+// documentation and runs some examples. It fails the test if a step fails or if the browser
 // reports a problem. It returns a screenshot of the final page as PNG.
 func Drive(t testing.TB, baseURL, token string) []byte {
 	t.Helper()
@@ -30,6 +30,18 @@ func Drive(t testing.TB, baseURL, token string) []byte {
 	response := tab.Execute(t, `"me"`)
 	if !strings.Contains(response, `"username"`) || strings.Contains(response, `"errors"`) {
 		t.Errorf("first example: got %s, want a user's name and no errors", response)
+	}
+
+	// The ids of what was created stand in the variables of examples that are opened later.
+	for _, step := range []struct{ title, name, want string }{
+		{"2. Create a thing", "createThing", "DRAFT"}, {"Create a collection", "createCollection", "workshop"},
+		{"Add a thing to a collection", "addToCollection", `"thingCount": 1`},
+	} {
+		tab.OpenExample(t, step.title)
+		tab.Await(t, "see its tab", fmt.Sprintf(`document.querySelector('.graphiql-tab-active').innerText === %q`, step.name))
+		if response := tab.Execute(t, step.want); strings.Contains(response, `"errors"`) {
+			t.Errorf("%s: got %s", step.title, response)
+		}
 	}
 
 	tab.CheckTokenNotStored(t, token)
