@@ -70,6 +70,7 @@ var ownCosts = map[string]int{
 	"Query.comments":               40,
 	"User.usage":                   30,
 	"User.unreadNotificationCount": 20,
+	"User.feed":                    300, // what all followed users published is sorted
 	// These read much of the database for each object.
 	"Query.randomThings":      150,
 	"Query.categories":        20,

@@ -31,7 +31,7 @@ func (r *fileResolver) PublicURL(ctx context.Context, obj *models.File) (string,
 
 // DirectURL is the resolver for the directUrl field.
 func (r *fileResolver) DirectURL(ctx context.Context, obj *models.File) (*string, error) {
-	if obj.Kind == models.Attachment {
+	if obj.Kind == models.Attachment || !obj.IsAvailable() {
 		return nil, nil
 	}
 	return new(r.blob(obj)), nil

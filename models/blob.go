@@ -28,7 +28,7 @@ func (s *Store) Blob(ctx context.Context, fileID int64, signed bool) (*File, str
 	if f.TakenDown {
 		return nil, "", f.down()
 	}
-	if !f.held() {
+	if !f.IsAvailable() {
 		return nil, "", fail(NotFound, "file %d was imported without its content", fileID)
 	}
 	return f, bucket.ContentKey(f.SHA256), nil

@@ -1,6 +1,9 @@
 package models
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
@@ -149,6 +152,39 @@ func (s *Store) FindUsers(f Filter, sort Sort) (List, error) {
 		q := f.objects(s.db.Read.NewSelect().TableExpr("users AS u").Where("u.deleted_at IS NULL"), "u.id", "")
 		return between(q, "u.created_at", f.PublishedAfter, f.PublishedBefore)
 	}}, nil
+}
+
+// UserFilter selects users. A field with its zero value is no condition.
+type UserFilter struct {
+	IDs    []int64 // empty but not nil: none
+	Prefix string  // of the username, in any case
+	Role   auth.Role
+}
+
+// Users lists the users that pass a filter.
+func (s *Store) Users(f UserFilter, sort Sort) (List, error) {
+	if err := text("prefix", f.Prefix, maxName); err != nil {
+		return List{}, err
+	}
+	l, err := s.FindUsers(Filter{IDs: f.IDs}, sort)
+	rows := l.Rows
+	l.Rows = func(parent int64) *bun.SelectQuery {
+		q := rows(parent)
+		if prefix := strings.ToLower(f.Prefix); prefix != "" { // a range: both engines use the index
+			q = q.Where("u.sort_name >= ? AND u.sort_name < ?", prefix, prefix+string(utf8.MaxRune))
+		}
+		switch f.Role {
+		case auth.Administrator:
+			// The first condition is that of the index users_staff.
+			q = q.Where("(u.is_admin OR u.is_moderator) AND u.is_admin")
+		case auth.Moderator:
+			q = q.Where("(u.is_admin OR u.is_moderator) AND NOT u.is_admin")
+		case auth.Member:
+			q = q.Where("NOT (u.is_admin OR u.is_moderator)")
+		}
+		return q
+	}
+	return l, err
 }
 
 // FindCollections lists the collections that pass a filter.

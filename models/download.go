@@ -39,7 +39,7 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 	if f.TakenDown {
 		return nil, nil, f.down()
 	}
-	if !f.held() {
+	if !f.IsAvailable() {
 		return nil, nil, fail(NotFound, "file %d was imported without its content", fileID)
 	}
 	d := &Download{UserID: caller.UserID, FileID: f.ID, ThingID: f.ThingID, CreatedAt: now()}

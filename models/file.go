@@ -82,8 +82,9 @@ func (f *File) Target() (t Target, ok bool) {
 	return Target{f.TargetType, f.TargetID}, f.State == Finalized
 }
 
-// held reports whether the content of a finalized file is stored. An imported file may have none.
-func (f *File) held() bool { return f.SHA256 != "" }
+// IsAvailable reports whether the server has the bytes. It lacks those of files that were imported
+// without them, and of uploads that have not arrived.
+func (f *File) IsAvailable() bool { return f.SHA256 != "" }
 
 // live reports whether the file exists at a time: an upload that is not finalized ends at its
 // expiry, even if its row has not been removed yet.

@@ -281,7 +281,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Collection": {Name: "Collection", Implements: []string{"Collection", "Node", "Likeable", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Collection": {Name: "Collection", Implements: []string{"Collection", "Node", "Likeable", "FeedItem", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
@@ -930,6 +930,55 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Thing],
 			},
 		}},
+		"FeedConnection": {Name: "FeedConnection", Implements: []string{"FeedConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"edges": {
+				Get: func(object any) any {
+					obj := object.(*model.FeedConnection)
+					return obj.Edges
+				},
+				Each: breadthfirst.EachPointer[model.FeedEdge],
+			},
+			"nodes": {
+				Get: func(object any) any {
+					obj := object.(*model.FeedConnection)
+					return obj.Nodes
+				},
+				Each: breadthfirst.EachInterface[model.FeedItem],
+			},
+			"pageInfo": {
+				Get: func(object any) any {
+					obj := object.(*model.FeedConnection)
+					return obj.PageInfo
+				},
+				Nil: breadthfirst.NilPointer[model.PageInfo],
+			},
+			"totalCount": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.FeedConnection)
+					return breadthfirst.Value(obj.TotalCount(ctx))
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := value.(int32)
+					return strconv.AppendInt(b, int64(v), 10)
+				},
+			},
+		}},
+		"FeedEdge": {Name: "FeedEdge", Implements: []string{"FeedEdge"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"cursor": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.FeedEdge)
+					v := obj.Cursor
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"node": {
+				Get: func(object any) any {
+					obj := object.(*model.FeedEdge)
+					return obj.Node
+				},
+			},
+		}},
 		"File": {Name: "File", Implements: []string{"File", "Node", "NotificationTarget"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -978,6 +1027,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*models.File)
 					v := obj.ContentType
 					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"isAvailable": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.File)
+					v := obj.IsAvailable()
+					return strconv.AppendBool(b, v), true
 				},
 			},
 			"sha256": {
@@ -1344,7 +1400,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Thing],
 			},
 		}},
-		"Make": {Name: "Make", Implements: []string{"Make", "Node", "Attachable", "Commentable", "Likeable", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Make": {Name: "Make", Implements: []string{"Make", "FeedItem", "Node", "Attachable", "Commentable", "Likeable", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
@@ -3854,6 +3910,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
+			"users": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().Users(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*models.UserFilter), fc.Args["sort"].(models.Sort)))
+				},
+				Args: (*executionContext).field_Query_users_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.UserConnection],
+			},
 			"__type": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					return breadthfirst.Value(ec.IntrospectType(fc.Args["name"].(string)))
@@ -4348,7 +4422,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Thing": {Name: "Thing", Implements: []string{"Thing", "NotificationTarget", "SearchHit", "Node", "Attachable", "Commentable", "Likeable"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Thing": {Name: "Thing", Implements: []string{"Thing", "FeedItem", "NotificationTarget", "SearchHit", "Node", "Attachable", "Commentable", "Likeable"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
@@ -5359,6 +5433,25 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Nil: breadthfirst.NilPointer[string],
 			},
+			"feed": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.User)
+					return breadthfirst.Value(ec.Resolvers.User().Feed(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				},
+				Args: (*executionContext).field_User_feed_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.FeedConnection],
+			},
 			"notifications": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
@@ -5979,6 +6072,32 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				return "Make", object
 			}
 			panic(fmt.Sprintf("unexpected type %T of Commentable", value))
+		},
+		"FeedItem": func(value any) (string, any) {
+			switch object := value.(type) {
+			case models.Thing:
+				return "Thing", &object
+			case *models.Thing:
+				if object == nil {
+					return "Thing", nil
+				}
+				return "Thing", object
+			case models.Make:
+				return "Make", &object
+			case *models.Make:
+				if object == nil {
+					return "Make", nil
+				}
+				return "Make", object
+			case models.Collection:
+				return "Collection", &object
+			case *models.Collection:
+				if object == nil {
+					return "Collection", nil
+				}
+				return "Collection", object
+			}
+			panic(fmt.Sprintf("unexpected type %T of FeedItem", value))
 		},
 		"Likeable": func(value any) (string, any) {
 			switch object := value.(type) {

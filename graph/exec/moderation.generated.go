@@ -1852,6 +1852,32 @@ func (ec *executionContext) marshalORestoreThingPayload2ᚖgithubᚗcomᚋmeshya
 	return ec._RestoreThingPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, v any) (auth.Role, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, sel ast.SelectionSet, v auth.Role) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[v])
+	return res
+}
+
+var (
+	unmarshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole = map[string]auth.Role{
+		"MEMBER":        auth.Member,
+		"MODERATOR":     auth.Moderator,
+		"ADMINISTRATOR": auth.Administrator,
+	}
+	marshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole = map[auth.Role]string{
+		auth.Member:        "MEMBER",
+		auth.Moderator:     "MODERATOR",
+		auth.Administrator: "ADMINISTRATOR",
+	}
+)
+
 func (ec *executionContext) unmarshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, v any) (*auth.Role, error) {
 	if v == nil {
 		return nil, nil

@@ -271,6 +271,18 @@ type ComplexityRoot struct {
 		Thing func(childComplexity int) int
 	}
 
+	FeedConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	FeedEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
 	File struct {
 		ContentType   func(childComplexity int) int
 		CreatedAt     func(childComplexity int) int
@@ -282,6 +294,7 @@ type ComplexityRoot struct {
 		GlbURL        func(childComplexity int) int
 		ID            func(childComplexity int) int
 		Image         func(childComplexity int) int
+		IsAvailable   func(childComplexity int) int
 		Kind          func(childComplexity int) int
 		MD5           func(childComplexity int) int
 		Mesh          func(childComplexity int) int
@@ -621,6 +634,7 @@ type ComplexityRoot struct {
 		Things          func(childComplexity int, first *int32, after *string, last *int32, before *string, filter *models.Filter, sort models.Sort) int
 		Tokens          func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		User            func(childComplexity int, username string) int
+		Users           func(childComplexity int, first *int32, after *string, last *int32, before *string, filter *models.UserFilter, sort models.Sort) int
 	}
 
 	RecordDownloadPayload struct {
@@ -911,6 +925,7 @@ type ComplexityRoot struct {
 		DownloadedThings        func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Downloads               func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Email                   func(childComplexity int) int
+		Feed                    func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		FirstName               func(childComplexity int) int
 		FollowerCount           func(childComplexity int) int
 		Followers               func(childComplexity int, first *int32, after *string, last *int32, before *string) int
@@ -1690,6 +1705,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FeatureThingPayload.Thing(childComplexity), true
 
+	case "FeedConnection.edges":
+		if e.ComplexityRoot.FeedConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedConnection.Edges(childComplexity), true
+	case "FeedConnection.nodes":
+		if e.ComplexityRoot.FeedConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedConnection.Nodes(childComplexity), true
+	case "FeedConnection.pageInfo":
+		if e.ComplexityRoot.FeedConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedConnection.PageInfo(childComplexity), true
+	case "FeedConnection.totalCount":
+		if e.ComplexityRoot.FeedConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedConnection.TotalCount(childComplexity), true
+
+	case "FeedEdge.cursor":
+		if e.ComplexityRoot.FeedEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedEdge.Cursor(childComplexity), true
+	case "FeedEdge.node":
+		if e.ComplexityRoot.FeedEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedEdge.Node(childComplexity), true
+
 	case "File.contentType":
 		if e.ComplexityRoot.File.ContentType == nil {
 			break
@@ -1750,6 +1803,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.File.Image(childComplexity), true
+	case "File.isAvailable":
+		if e.ComplexityRoot.File.IsAvailable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.File.IsAvailable(childComplexity), true
 	case "File.kind":
 		if e.ComplexityRoot.File.Kind == nil {
 			break
@@ -3660,6 +3719,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.User(childComplexity, args["username"].(string)), true
+	case "Query.users":
+		if e.ComplexityRoot.Query.Users == nil {
+			break
+		}
+
+		args, err := ec.field_Query_users_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Users(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(*models.UserFilter), args["sort"].(models.Sort)), true
 
 	case "RecordDownloadPayload.download":
 		if e.ComplexityRoot.RecordDownloadPayload.Download == nil {
@@ -4664,6 +4734,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.Email(childComplexity), true
+	case "User.feed":
+		if e.ComplexityRoot.User.Feed == nil {
+			break
+		}
+
+		args, err := ec.field_User_feed_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.Feed(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "User.firstName":
 		if e.ComplexityRoot.User.FirstName == nil {
 			break
@@ -5013,6 +5094,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUpdateProfileInput,
 		ec.unmarshalInputUpdateThingInput,
 		ec.unmarshalInputUploadFileInput,
+		ec.unmarshalInputUserFilter,
 		ec.unmarshalInputWatchCollectionInput,
 		ec.unmarshalInputWatchMakeInput,
 		ec.unmarshalInputWatchThingInput,
@@ -5819,6 +5901,47 @@ type DownloadEdge {
   node: Download!
 }
 `, BuiltIn: false},
+	{Name: "../feed.graphqls", Input: `extend type User {
+  """
+  What the users that the user follows published: things, makes and collections, newest first.
+  Drafts and what was taken down are left out. Only the user can read it; for another user it fails
+  with FORBIDDEN. At most 10,000 entries are counted.
+  """
+  feed(
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    first: Int
+    "Return entries after this cursor."
+    after: String
+    "The number of entries from the end, 1 to 100."
+    last: Int
+    "Return entries before this cursor."
+    before: String
+  ): FeedConnection @auth @goField(forceResolver: true)
+}
+
+"An entry of a feed: a published thing, a published make or a new collection."
+union FeedItem = Thing | Make | Collection
+
+"A page of a feed."
+type FeedConnection {
+  "The entries of this page with their cursors."
+  edges: [FeedEdge!]!
+  "The entries of this page."
+  nodes: [FeedItem!]!
+  "The position of this page in the whole list."
+  pageInfo: PageInfo!
+  "The number of entries in the whole list, up to 10,000. Counted only if selected."
+  totalCount: Int!
+}
+
+"An entry of a page of a feed."
+type FeedEdge {
+  "An opaque cursor. It stays valid while the list changes."
+  cursor: String!
+  "The entry."
+  node: FeedItem!
+}
+`, BuiltIn: false},
 	{Name: "../file.graphqls", Input: `extend type Query {
   "A file that is attached to an object that the caller can see, or a pending upload of the caller."
   file(
@@ -5900,6 +6023,11 @@ type File implements Node {
   get the media type of that model.
   """
   contentType: String!
+  """
+  Whether the server has the bytes. It lacks those of files that were imported without them. Such a
+  file has empty hashes and no ` + "`" + `directUrl` + "`" + `, and its ` + "`" + `publicUrl` + "`" + ` answers 404.
+  """
+  isAvailable: Boolean!
   "The SHA-256 hash of the bytes in hexadecimal."
   sha256: String!
   "The MD5 hash of the bytes in hexadecimal."
@@ -5927,7 +6055,8 @@ type File implements Node {
   publicUrl: String! @goField(forceResolver: true)
   """
   A URL of the bytes that works without a token. It is signed and valid for an hour unless the file
-  is public. Null for attachments, which need a tracked download.
+  is public. Null for attachments, which need a tracked download, and for files that are not
+  available.
   """
   directUrl: String @goField(forceResolver: true)
 }
@@ -7797,7 +7926,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   ): [File!]! @goField(forceResolver: true, batch: true)
   "The file of ` + "`" + `defaultImage` + "`" + `. Null if there is none."
   image: File @goField(forceResolver: true, batch: true)
-  "The number of finalized files that ` + "`" + `files` + "`" + ` lists."
+  "The number of files that ` + "`" + `files` + "`" + ` lists, including those that are not available."
   fileCount(
     "Count files of these kinds only."
     kinds: [FileKind!]
@@ -8671,6 +8800,48 @@ type UnfollowUserPayload {
   user: User!
 }
 `, BuiltIn: false},
+	{Name: "../user_list.graphqls", Input: `extend type Query {
+  "The users, newest account first by default. Use ` + "`" + `search` + "`" + ` to find users by words of their names."
+  users(
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    first: Int
+    "Return entries after this cursor."
+    after: String
+    "The number of entries from the end, 1 to 100."
+    last: Int
+    "Return entries before this cursor."
+    before: String
+    "Conditions that users must meet."
+    filter: UserFilter
+    "The order of the users."
+    sort: UserSort! = NEWEST
+  ): UserConnection @auth
+}
+
+"Conditions that users must meet. All given conditions apply."
+input UserFilter {
+  "Users with these ids, at most 100. An empty list finds nobody."
+  ids: [ID!]
+  "Users whose username begins with this, in any case."
+  prefix: String
+  "Users with this role."
+  role: Role
+}
+
+"""
+The order of users. Among equals, the user with the higher id comes first.
+"""
+enum UserSort {
+  "Newest account first."
+  NEWEST
+  "By username, from A to Z, in any case."
+  NAME
+  "Most published things first."
+  THINGS
+  "Most followers first."
+  FOLLOWERS
+}
+`, BuiltIn: false},
 	{Name: "../watch.graphqls", Input: `extend type Mutation {
   """
   Watch a thing: the caller is notified of comments on it, of makes of it and of things made from
@@ -9246,6 +9417,30 @@ func (ec *executionContext) childFields_FeatureThingPayload(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type FeatureThingPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_FeedConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_FeedConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_FeedConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_FeedConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_FeedConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FeedConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_FeedEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_FeedEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_FeedEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FeedEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_File(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -9262,6 +9457,8 @@ func (ec *executionContext) childFields_File(ctx context.Context, field graphql.
 		return ec.fieldContext_File_size(ctx, field)
 	case "contentType":
 		return ec.fieldContext_File_contentType(ctx, field)
+	case "isAvailable":
+		return ec.fieldContext_File_isAvailable(ctx, field)
 	case "sha256":
 		return ec.fieldContext_File_sha256(ctx, field)
 	case "md5":
@@ -10368,6 +10565,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_avatarUrl(ctx, field)
 	case "coverUrl":
 		return ec.fieldContext_User_coverUrl(ctx, field)
+	case "feed":
+		return ec.fieldContext_User_feed(ctx, field)
 	case "notifications":
 		return ec.fieldContext_User_notifications(ctx, field)
 	case "unreadNotificationCount":

@@ -2952,7 +2952,7 @@ func (ec *executionContext) _PublishThingPayload(ctx context.Context, sel ast.Se
 	return out
 }
 
-var thingImplementors = []string{"Thing", "NotificationTarget", "SearchHit", "Node", "Attachable", "Commentable", "Likeable"}
+var thingImplementors = []string{"Thing", "FeedItem", "NotificationTarget", "SearchHit", "Node", "Attachable", "Commentable", "Likeable"}
 
 func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, obj *models.Thing) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, thingImplementors)

@@ -51,6 +51,7 @@ type (
 	ModerationEntryEdge Edge[*models.ModerationEntry]
 	NotificationEdge    Edge[*models.Notification]
 	SearchEdge          Edge[SearchHit]
+	FeedEdge            Edge[FeedItem]
 )
 
 // The connections of the schema.
@@ -87,6 +88,9 @@ type (
 	}
 	NotificationConnection struct {
 		*Connection[*models.Notification, NotificationEdge]
+	}
+	FeedConnection struct {
+		*Connection[FeedItem, FeedEdge]
 	}
 	SearchConnection struct {
 		*Connection[SearchHit, SearchEdge]

@@ -69,5 +69,8 @@ type Likeable any
 // *models.User or a *models.File.
 type NotificationTarget any
 
+// FeedItem is a *models.Thing, a *models.Make or a *models.Collection.
+type FeedItem any
+
 // SearchHit is a *models.Thing, a *models.Make, a *models.User or a *models.Collection.
 type SearchHit any

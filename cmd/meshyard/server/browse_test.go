@@ -159,3 +159,141 @@ func sortedCounts(line string) string {
 	}
 	return strings.Join(facets, "; ")
 }
+
+// TestUsersAreListed checks the conditions and orders of the list of users.
+func TestUsersAreListed(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		for _, name := range []string{"Adam", "bob", "ad_min"} {
+			s.User(name)
+		}
+		gone := s.User("adagone")
+		gone.Query(`mutation { deleteAccount(input: {username: "adagone"}) { deletedId } }`, nil, new(any))
+		s.Staff().Query(`mutation { setUserRole(input: {username: "bob", role: MODERATOR, reason: "Helps."}) { user { id } } }`, nil, new(any))
+		publishedThing(t, ada, "Bracket")
+		ada.Query(`mutation { followUser(input: {username: "bob"}) { user { id } } }`, nil, new(any))
+		s.Fold()
+		for args, want := range map[string]string{
+			`sort: NAME`:                              "ad_min ada Adam bob staff",
+			`sort: NAME, filter: {prefix: "AD"}`:      "ad_min ada Adam",
+			`sort: NAME, filter: {prefix: "ada"}`:     "ada Adam",
+			`sort: NAME, filter: {prefix: "ad%"}`:     "",
+			`sort: NAME, filter: {prefix: "adagone"}`: "",
+			`filter: {role: MODERATOR}`:               "bob",
+			`filter: {role: ADMINISTRATOR}`:           "staff",
+			`sort: NAME, filter: {role: MEMBER}`:      "ad_min ada Adam",
+			`first: 1, sort: THINGS`:                  "ada",
+			`first: 1, sort: FOLLOWERS`:               "bob",
+			`first: 1`:                                "staff",
+			`filter: {ids: []}`:                       "",
+		} {
+			var r struct {
+				Users struct{ Nodes []struct{ Username string } }
+			}
+			ada.Query(`{ users(`+args+`) { nodes { username } } }`, nil, &r)
+			var names []string
+			for _, u := range r.Users.Nodes {
+				names = append(names, u.Username)
+			}
+			if got := strings.Join(names, " "); got != want {
+				t.Errorf("users(%s) are %q, want %q", args, got, want)
+			}
+		}
+	})
+}
+
+// TestFeed checks that a feed has what followed users published, newest first, and that its cursors
+// pass over entries of all types.
+func TestFeed(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, cyd := s.User("ada"), s.User("bob"), s.User("cyd")
+		feed := func(first int) string {
+			t.Helper()
+			var names []string
+			for after := any(nil); ; {
+				var r struct {
+					Me struct {
+						Feed struct {
+							TotalCount int
+							PageInfo   struct {
+								HasNextPage bool
+								EndCursor   string
+							}
+							Nodes []struct {
+								Type    string `json:"__typename"`
+								Name    string
+								Creator struct{ Username string }
+							}
+						}
+					}
+				}
+				bob.Query(`query ($n: Int!, $after: String) { me { feed(first: $n, after: $after) { totalCount pageInfo { hasNextPage endCursor } nodes { __typename
+					... on Thing { name creator { username } } ... on Make { name: description creator { username } } ... on Collection { name creator { username } } } } } }`, object{"n": first, "after": after}, &r)
+				for _, n := range r.Me.Feed.Nodes {
+					names = append(names, n.Type+" "+n.Name+" of "+n.Creator.Username)
+				}
+				if after = r.Me.Feed.PageInfo.EndCursor; !r.Me.Feed.PageInfo.HasNextPage {
+					if len(names) != r.Me.Feed.TotalCount {
+						t.Errorf("totalCount is %d, there are %d entries", r.Me.Feed.TotalCount, len(names))
+					}
+					return strings.Join(names, ", ")
+				}
+			}
+		}
+		old := publishedThing(t, ada, "Old")
+		bob.Query(`mutation { followUser(input: {username: "ada"}) { user { id } } }`, nil, new(any))
+		publishedThing(t, cyd, "Unrelated")
+		publishedThing(t, bob, "Own")
+		ada.Thing("Draft")
+		ada.Query(`mutation { createCollection(input: {name: "Lamps"}) { collection { id } } }`, nil, new(any))
+		ada.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id, description: "Printed"}) { make { id } } }`, object{"id": servertest.ID(old)}, new(any))
+		publishedThing(t, ada, "New")
+		want := "Thing New of ada, Make Printed of ada, Collection Lamps of ada, Thing Old of ada"
+		for _, first := range []int{1, 3, 10} {
+			if got := feed(first); got != want {
+				t.Errorf("%d at a time, the feed is %s, want %s", first, got, want)
+			}
+		}
+		if r := ada.GraphQL(`{ user(username: "bob") { feed { totalCount } } }`, nil); r.Code() != "FORBIDDEN" {
+			t.Errorf("the feed of another user: %+v", r)
+		}
+		s.Staff().Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Spam."}) { thing { id } } }`, object{"id": servertest.ID(old)}, new(any))
+		if got, want := feed(10), "Thing New of ada, Collection Lamps of ada"; got != want {
+			t.Errorf("after a takedown the feed is %s, want %s", got, want)
+		}
+	})
+}
+
+// TestFilesWithoutBytes checks that a file that was imported without its bytes says so, and is
+// counted like the others.
+func TestFilesWithoutBytes(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		thing := publishedThing(t, ada, "Bracket")
+		document := fmt.Sprintf(`{ thing(id: %d) { fileCount files { isAvailable directUrl } } }`, thing)
+		type answer struct {
+			Thing struct {
+				FileCount int
+				Files     []struct {
+					IsAvailable bool
+					DirectURL   *string
+				}
+			}
+		}
+		for _, available := range []bool{true, false} {
+			if !available {
+				if _, err := openDB(t, s).SQL().Exec("UPDATE files SET sha256 = '', md5 = '', object_key = ''"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var r answer
+			ada.Query(document, nil, &r)
+			if len(r.Thing.Files) != r.Thing.FileCount || len(r.Thing.Files) == 0 {
+				t.Fatalf("fileCount is %d of %d files", r.Thing.FileCount, len(r.Thing.Files))
+			}
+			if f := r.Thing.Files[0]; f.IsAvailable != available || (f.DirectURL != nil) != available {
+				t.Errorf("isAvailable is %t, directUrl %v, want %t", f.IsAvailable, f.DirectURL, available)
+			}
+		}
+	})
+}

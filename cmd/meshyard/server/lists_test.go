@@ -306,6 +306,10 @@ func (g *gallery) lists() []walked {
 		{"Query.things", "sort: NAME", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY sort_name, id"},
 		{"Query.things", `sort: POPULAR, filter: {creators: "ada", tags: "GEAR", hasMakes: false}`, "LIST", key,
 			"SELECT id FROM things WHERE " + shown + " AND id <> " + g.thing + " ORDER BY popularity DESC, id DESC"},
+		{"Query.users", "sort: NEWEST", "LIST", key, "SELECT id FROM users ORDER BY id DESC"},
+		{"Query.users", "sort: NAME", "LIST", key, "SELECT id FROM users ORDER BY sort_name, id"},
+		{"Query.users", "sort: THINGS", "LIST", key, "SELECT id FROM users ORDER BY thing_count DESC, id DESC"},
+		{"Query.users", "sort: FOLLOWERS, filter: {role: MEMBER}", "LIST", key, "SELECT id FROM users WHERE NOT (is_admin OR is_moderator) ORDER BY follower_count DESC, id DESC"},
 		{"Query.makes", "", "LIST", key, "SELECT id FROM makes WHERE " + shown + " AND " + ofShown + " ORDER BY id DESC"},
 		{"Query.comments", "", "LIST", key, "SELECT id FROM comments WHERE deleted_at IS NULL AND " + ofShown + " ORDER BY id DESC"},
 		{"Query.collections", "", "LIST", key, "SELECT id FROM collections ORDER BY id DESC"},
@@ -327,6 +331,7 @@ func (g *gallery) lists() []walked {
 		{"User.collections", "", "me { LIST }", key, "SELECT id FROM collections WHERE owner_id = " + bob + " ORDER BY id DESC"},
 		{"User.followers", "", `user(username: "ADA") { LIST }`, key, "SELECT follower_id FROM follows WHERE followed_id = " + ada + " ORDER BY id DESC"},
 		{"User.following", "", `user(username: "ada") { LIST }`, key, "SELECT followed_id FROM follows WHERE follower_id = " + ada + " ORDER BY id DESC"},
+		{"User.feed", "", "me { LIST }", "... on Thing { key: id }", "SELECT id FROM things WHERE " + shown + " ORDER BY published_at DESC, id DESC"},
 		{"User.downloads", "", "me { LIST }", "file { key: id }", "SELECT file_id FROM downloads WHERE user_id = " + bob + " ORDER BY id DESC"},
 		{"User.downloadedThings", "", "me { LIST }", key, "SELECT thing_id FROM downloads WHERE user_id = " + bob + " GROUP BY thing_id ORDER BY max(id) DESC"},
 		{"User.watchedThings", "", "me { LIST }", key, "SELECT target_id FROM watches WHERE target_type = 'thing' AND user_id = " + bob + " ORDER BY id DESC"},
@@ -444,7 +449,7 @@ func TestListsRefuse(t *testing.T) {
 			l.refuses(t, bob, *end)
 		}
 		// Another sort, and the same list without replies, are other lists, too.
-		for a, b := range map[int]int{0: 1, 1: 2, 2: 3, 8: 7, 18: 19, 19: 18, 21: 22} {
+		for a, b := range map[int]int{0: 1, 1: 2, 2: 3, 8: 7, 22: 23, 23: 22, 25: 26} {
 			lists[a].refuses(t, bob, *lists[b].part(t, bob, object{"first": 1}).PageInfo.EndCursor)
 		}
 	})
@@ -581,6 +586,8 @@ var costs = []struct{ name, request string }{
 	{"collections", `{ collections(first: 30) { nodes { name creator { username } things(first: 2) { totalCount nodes { name creator { username } } } } } }`},
 	{"search of things", `{ search(query: "thing", first: 30) { totalCount nodes { ... on Thing { name creator { username } tags { name } image { name } } } } }`},
 	{"search of makes", `{ search(type: MAKES, first: 30) { nodes { ... on Make { name thing { name } creator { username } } } } }`},
+	{"feed", `{ me { feed(first: 30) { totalCount nodes { ... on Thing { name creator { username } image { name } } ... on Make { name thing { name } creator { username } } ... on Collection { name creator { username } } } } } }`},
+	{"users", `{ users(first: 30, sort: NAME) { totalCount nodes { username isFollowed things(first: 2) { nodes { id } } } } }`},
 	{"search of users", `{ search(type: USERS, first: 30) { nodes { ... on User { username isFollowed things(first: 2) { nodes { id } } } } } }`},
 	{"search of collections", `{ search(type: COLLECTIONS, first: 30) { nodes { ... on Collection { name creator { username } things(first: 2) { nodes { name } } } } } }`},
 	{"downloads", `{ me { downloads(first: 30) { nodes { createdAt thing { name creator { username } } file { name target { ... on Thing { name } } } } } downloadedThings(first: 30) { nodes { name tags { name } } } } }`},
