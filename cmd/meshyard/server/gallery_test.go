@@ -1,0 +1,154 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// galleryTable lists what each operation of a gallery takes: its cost, its statements on both
+// engines and the bytes of its response.
+var galleryTable = filepath.Join("testdata", "gallery.tsv")
+
+// expense is what an operation takes.
+type expense struct {
+	cost, statements int64
+	bytes            int
+}
+
+// TestGallery runs the operations that the pages of a gallery need, those of a visitor, of a
+// creator and of a moderator, and compares what each takes with the table.
+func TestGallery(t *testing.T) {
+	names, err := filepath.Glob("../../../graph/testdata/gallery/*.graphql")
+	if err != nil || len(names) < 30 {
+		t.Fatalf("%d operations, want 30: %v", len(names), err)
+	}
+	t.Parallel()
+	servertest.Sequential(t)
+	run := func(t *testing.T, s *servertest.Server) map[string]expense {
+		g := newGallery(t, s)
+		visitor, staff := s.User("visitor"), s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
+		of := map[string]expense{}
+		for range 3 { // jobs send statements meanwhile: the least counts
+			values := object{
+				"thing": g.thing, "make": g.make, "collection": g.collection, "file": g.file, "username": "ada", "category": "math-art", "tag": "Gear", "words": "thing",
+				"filter": nil, "after": nil, "user": nodeID(t, g.ada),
+			}
+			for _, name := range names {
+				text, err := os.ReadFile(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				name = strings.TrimSuffix(filepath.Base(name), ".graphql")
+				caller := map[byte]*servertest.Client{'4': visitor, '5': staff}[name[0]]
+				if caller == nil {
+					caller = g.ada
+				}
+				got := runOperation(t, s, caller, string(text), values)
+				if before, ok := of[name]; ok {
+					got.statements = min(got.statements, before.statements)
+				}
+				of[name] = got
+			}
+		}
+		return of
+	}
+	var lite, pg map[string]expense
+	t.Run("sqlite", func(t *testing.T) { lite = run(t, servertest.Start(t, "sqlite")) })
+	t.Run("postgres", func(t *testing.T) { pg = run(t, servertest.Start(t, "postgres")) })
+	if t.Failed() {
+		return
+	}
+	table := "operation\tcost\tstatements on SQLite\tstatements on PostgreSQL\tbytes\n"
+	for _, name := range slices.Sorted(maps.Keys(lite)) {
+		if lite[name].cost != pg[name].cost || lite[name].bytes != pg[name].bytes {
+			t.Errorf("%s: takes %+v on SQLite and %+v on PostgreSQL", name, lite[name], pg[name])
+		}
+		table += fmt.Sprintf("%s\t%d\t%d\t%d\t%d\n", name, lite[name].cost, lite[name].statements, pg[name].statements, lite[name].bytes)
+	}
+	if *update {
+		if err := os.WriteFile(galleryTable, []byte(table), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(galleryTable); err != nil || string(want) != table {
+		t.Errorf("got\n%s\nwant, as in %s, %v\n%s", table, galleryTable, err, want)
+	}
+}
+
+// nodeID returns the nodeId of a user.
+func nodeID(t *testing.T, c *servertest.Client) string {
+	t.Helper()
+	var found struct{ Me struct{ NodeID string } }
+	c.Query(`{ me { nodeId } }`, nil, &found)
+	return found.Me.NodeID
+}
+
+var variable = regexp.MustCompile(`\$(\w+): (\w+)`)
+
+// runOperation runs an operation with those of the values that it declares, and adds to them the
+// ids of what it creates.
+func runOperation(t *testing.T, s *servertest.Server, c *servertest.Client, text string, values object) expense {
+	t.Helper()
+	variables, upload := object{}, false
+	for _, v := range variable.FindAllStringSubmatch(strings.SplitAfterN(text, "{", 2)[0], -1) {
+		value, ok := values[v[1]]
+		if upload = v[2] == "Upload"; !ok && !upload {
+			t.Fatalf("%s: no value for $%s", text, v[1])
+		}
+		variables[v[1]] = value
+	}
+	before := s.Statements()
+	var data json.RawMessage
+	var cost int64
+	if upload {
+		result := c.GraphQLUpload(text, variables, "upload", "gallery.stl", []byte("solid gallery\nendsolid gallery\n"))
+		if len(result.Errors) > 0 {
+			t.Fatalf("%s: %+v", text, result.Errors)
+		}
+		data = result.Data
+	} else {
+		request := c.Request(http.MethodPost, "/graphql", object{"query": text, "variables": variables, "extensions": object{"cost": true}})
+		request.Header.Set("Content-Type", "application/json")
+		var response struct {
+			Data       json.RawMessage
+			Errors     []any
+			Extensions struct{ Cost struct{ Requested int64 } }
+		}
+		if err := json.Unmarshal(c.Send(request).Bytes, &response); err != nil || len(response.Errors) > 0 {
+			t.Fatalf("%s %v: %v %v", text, variables, err, response.Errors)
+		}
+		data, cost = response.Data, response.Extensions.Cost.Requested
+	}
+	took := expense{cost, s.Statements() - before, len(steady(data, s.URL))}
+	if strings.HasPrefix(text, "mutation") {
+		var payloads map[string]map[string]struct{ ID string }
+		_ = json.Unmarshal(data, &payloads) // lists and numbers do not fit
+		for _, payload := range payloads {
+			for noun, created := range payload {
+				if created.ID != "" {
+					values[noun] = created.ID
+				}
+			}
+		}
+	}
+	return took
+}
+
+var unsteady = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)|expires=\d+|signature=[\w-]+|"value":"[^"]*"|"(id|fileId)":"\d+"|/\d+`)
+
+// steady returns a response without what differs from run to run: times, ids, signatures and the
+// address of the server.
+func steady(data []byte, address string) []byte {
+	return unsteady.ReplaceAll([]byte(strings.ReplaceAll(string(data), address, "")), nil)
+}
