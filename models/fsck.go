@@ -98,20 +98,25 @@ func (s *Store) checkFiles(ctx context.Context, rehash bool, report func(string)
 
 // checkObject returns what is wrong with the object of a file, or "".
 func (s *Store) checkObject(ctx context.Context, key string, f *File, rehash bool) (string, error) {
-	r, o, err := s.bucket.Reader(ctx, key)
-	if errors.Is(err, bucket.ErrNotExist) {
+	o, err := s.bucket.Stat(ctx, key)
+	switch {
+	case errors.Is(err, bucket.ErrNotExist):
+		return "is missing", nil
+	case err != nil:
+		return "", err
+	case o.Size != f.Size:
+		return fmt.Sprintf("has %d bytes, not %d", o.Size, f.Size), nil
+	case !rehash:
+		return "", nil
+	}
+	r, _, err := s.bucket.Reader(ctx, key)
+	if errors.Is(err, bucket.ErrNotExist) { // removed since
 		return "is missing", nil
 	}
 	if err != nil {
 		return "", err
 	}
 	defer r.Close()
-	if o.Size != f.Size {
-		return fmt.Sprintf("has %d bytes, not %d", o.Size, f.Size), nil
-	}
-	if !rehash {
-		return "", nil
-	}
 	hash := sha256.New()
 	if _, err := io.Copy(hash, r); err != nil {
 		return "", err

@@ -24,12 +24,14 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/lockfile"
 )
 
 const (
 	format       = 1
 	manifestName = "backup.json"
 	database     = "database-" // prefix of the name of the database file
+	lockName     = "backup.lock"
 )
 
 // Manifest describes a complete backup.
@@ -55,17 +57,18 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Folder is an open backup folder. Only one process may write to it at a time.
+// Folder is an open backup folder.
 type Folder struct {
 	// Objects is the bucket in the folder.
 	Objects *bucket.Bucket
 
 	path string
+	lock *lockfile.Lock // nil: the folder is only read
 }
 
 // Create opens a folder for a backup, and creates it if it is missing. A folder that is neither
-// empty nor a backup is rejected.
-func Create(ctx context.Context, path string) (*Folder, error) {
+// empty nor a backup is rejected, and so is one to which another process writes.
+func Create(ctx context.Context, path string) (_ *Folder, err error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, err
 	}
@@ -74,11 +77,20 @@ func Create(ctx context.Context, path string) (*Folder, error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		if name := e.Name(); name != manifestName && name != "objects" && !strings.HasPrefix(name, database) {
+		if name := e.Name(); name != manifestName && name != lockName && name != "objects" && !strings.HasPrefix(name, database) {
 			return nil, fmt.Errorf("%s: contains %s, so it is not the folder of a backup: give an empty or a new folder", path, name)
 		}
 	}
-	return open(ctx, path)
+	lock, err := lockfile.Acquire(filepath.Join(path, lockName))
+	if err != nil {
+		return nil, err
+	}
+	f, err := open(ctx, path)
+	if err != nil {
+		return nil, errors.Join(err, lock.Remove())
+	}
+	f.lock = lock
+	return f, nil
 }
 
 // Open opens the folder of a complete backup.
@@ -105,11 +117,17 @@ func open(ctx context.Context, path string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{b, absolute}, nil
+	return &Folder{Objects: b, path: absolute}, nil
 }
 
 // Close releases the resources of the folder.
-func (f *Folder) Close() error { return f.Objects.Close() }
+func (f *Folder) Close() error {
+	err := f.Objects.Close()
+	if f.lock != nil {
+		err = errors.Join(err, f.lock.Remove())
+	}
+	return err
+}
 
 func (f *Folder) manifest() (*Manifest, error) {
 	text, err := os.ReadFile(filepath.Join(f.path, manifestName))
