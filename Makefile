@@ -10,7 +10,7 @@ ldflags := -s -w -X main.version=$(shell git describe --tags --always --dirty 2>
 module := github.com/meshyard/meshyard
 with-postgres := go run ./internal/pgtest/with --
 
-.PHONY: lint-deploy test-bombs test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
+.PHONY: lint-deploy test-account test-bombs test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ test-differential: ## Run 100,000 random queries on gqlgen's executor and on our
 
 test-kill: ## Kill the server fifty times in the middle of uploads and finalizations, on each engine
 	MESHYARD_KILLS=50 $(with-postgres) go test -count=1 -timeout 30m -run TestKill -v ./cmd/meshyard
+
+test-account: ## Move an account of 200 things between two servers; make test moves 20
+	MESHYARD_TEST_THINGS=200 $(with-postgres) go test -count=1 -timeout 30m -v ./cmd/meshyard/account
 
 test-bombs: ## Make previews of all forty hostile models; make test uses every fourth
 	MESHYARD_BOMBS=all go test -count=1 -timeout 30m -run TestBombs -v ./internal/preview/child

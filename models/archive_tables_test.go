@@ -13,7 +13,8 @@ var notArchived = map[string]string{
 	"secrets": "of an instance", "sessions": "short-lived", "grants": "short-lived", "deprecated_calls": "of an instance",
 	"imports": "of an instance", "archive_imports": "of an instance", "archive_ids": "of an instance", "schema_migrations": "of an instance",
 	"files.state": "always finalized", "files.object_key": "of pending uploads", "files.expires_at": "of pending uploads",
-	"files.preview_id": "derived", "downloads.folded": "derived", "things.popularity": "derived",
+	"files.preview_id": "derived", "files.format": "derived", "files.longest_mm": "derived", "files.triangles": "derived", "files.watertight": "derived",
+	"refresh_tokens": "short-lived", "downloads.folded": "derived", "things.popularity": "derived",
 }
 
 // TestArchiveTables checks that each column of the database is in archives or, on purpose, not, so

@@ -23,7 +23,7 @@ func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 		}
 		findings = append(findings, finding)
 	}
-	archives, err := s.db.Read.NewSelect().Model((*archiveImport)(nil)).Count(ctx)
+	archives, err := s.db.Read.NewSelect().Model((*archiveImport)(nil)).Where("noun <> ?", accountNoun).Count(ctx)
 	if err != nil {
 		return nil, err
 	}

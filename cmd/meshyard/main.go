@@ -54,6 +54,7 @@ type cli struct {
 	Export  exportCmd  `cmd:"" help:"Write everything, or one user, to an archive that does not depend on the database engine, while servers run. Run it again to continue."`
 	Import  struct {
 		Archive   importArchiveCmd   `cmd:"" help:"Load an archive that export made: everything into an empty database, with its ids, or one user with new ids. Run it again to continue."`
+		Account   importAccountCmd   `cmd:"" help:"Load the account of a user of another Meshyard, or of the service that Meshyard replaces, over its REST API: things with files and images, makes, collections and likes. Run it again to continue."`
 		Catalogue importCatalogueCmd `cmd:"" help:"Load the tables of a catalogue: things.csv, files.csv, tags.csv and licences.csv in a folder. Ids are kept; existing rows are not changed."`
 		Folder    importFolderCmd    `cmd:"" help:"Load a folder of things, each a folder with models, images, a README, a license and perhaps a metadata file (thing.json). Run it again to continue: what the owner has already is skipped."`
 		Zip       importZipCmd       `cmd:"" help:"Load ZIP archives of things, like import folder."`

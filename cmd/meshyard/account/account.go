@@ -1,0 +1,172 @@
+// Package account imports accounts of other services over the REST API that Meshyard and the
+// service which it replaces have in common.
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/legacyclient"
+	"github.com/meshyard/meshyard/internal/publicaddr"
+	"github.com/meshyard/meshyard/models"
+)
+
+// Report counts what one run of an import added, and says what could not be had.
+type Report struct {
+	Username                                         string
+	Things, Files, Images, Makes, Collections, Likes int
+	There                                            int // objects of earlier runs
+	Problems                                         []string
+}
+
+// Import imports the account of the client's token as the account of a user, who is created if
+// there is none. username is the name of the user; if it is empty, the name is that in the other
+// service. Everything is imported once: an import that was interrupted continues when it is started
+// again. progress is called with a line for each object.
+func Import(ctx context.Context, store *models.Store, c *legacyclient.Client, username string, progress func(string)) (*Report, error) {
+	im := &importing{store: store, client: c, progress: progress, report: new(Report)}
+	if err := im.begin(ctx, username); err != nil {
+		return im.report, err
+	}
+	for _, step := range []func(context.Context) error{im.things, im.makes, im.collections, im.likes} {
+		if err := step(ctx); err != nil {
+			return im.report, err
+		}
+	}
+	return im.report, nil
+}
+
+// importing is an import in progress.
+type importing struct {
+	store    *models.Store
+	client   *legacyclient.Client
+	source   *models.AccountSource
+	progress func(string)
+	report   *Report
+	path     string // of the user in the other service
+	caller   auth.Caller
+	category map[string]bool // the slugs and names of categories
+}
+
+func (im *importing) tell(format string, args ...any) {
+	if im.progress != nil {
+		im.progress(fmt.Sprintf(format, args...))
+	}
+}
+
+// problem notes what could not be had.
+func (im *importing) problem(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	im.report.Problems = append(im.report.Problems, text)
+	im.tell("%s", text)
+}
+
+// begin finds both users.
+func (im *importing) begin(ctx context.Context, username string) error {
+	var me user
+	if err := im.client.JSON(ctx, "/users/me", &me); err != nil {
+		return err
+	}
+	if me.Name == "" {
+		return errors.New("/users/me has no name: the token must be one of a user")
+	}
+	im.path = "/users/" + escape(me.Name)
+	if username == "" {
+		username = me.Name
+	}
+	admin := im.store.Admin()
+	u, err := admin.User(ctx, username)
+	if models.CodeOf(err) == models.NotFound {
+		if u, err = admin.CreateUser(ctx, username, false); err == nil {
+			im.tell("created the user %s", username)
+			_, err = im.store.UpdateProfile(ctx, callerOf(u), models.ProfileChange{FirstName: &me.FirstName, LastName: &me.LastName, Bio: &me.Bio, Location: &me.Location})
+			if models.CodeOf(err) == models.BadInput {
+				im.problem("the profile: %v", err)
+				err = nil
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	im.report.Username, im.caller = u.Username, callerOf(u)
+	if im.source, err = admin.AccountSource(ctx, im.client.Origin); err != nil {
+		return err
+	}
+	tree, err := im.store.Categories(ctx)
+	if err != nil {
+		return err
+	}
+	im.category = map[string]bool{}
+	for _, c := range tree.All {
+		im.category[c.Slug], im.category[c.Name] = true, true
+	}
+	return nil
+}
+
+func callerOf(u *models.User) auth.Caller {
+	return auth.Caller{UserID: u.ID, Role: u.Role(), Scopes: auth.Scopes{auth.Read, auth.Write}}
+}
+
+// excusable reports whether an import continues after an error with one object: the other service
+// or this one refuses it.
+func excusable(err error) bool {
+	var status *legacyclient.StatusError
+	if errors.As(err, &status) {
+		return status.Status != http.StatusUnauthorized
+	}
+	return errors.Is(err, errOther) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, publicaddr.ErrPrivate) ||
+		slices.Contains([]models.Code{models.BadInput, models.TooLarge, models.NotFound, models.Forbidden, models.Conflict}, models.CodeOf(err))
+}
+
+// each imports the objects of a list of the other service that are not here yet, the oldest first.
+func (im *importing) each(ctx context.Context, noun, path string, one func(ctx context.Context, id int64) error) error {
+	ids, err := im.list(ctx, path)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := one(ctx, id)
+		switch {
+		case excusable(err):
+			im.problem("%s %d: %v", noun, id, err)
+		case err != nil:
+			return fmt.Errorf("%s %d: %w", noun, id, err)
+		}
+		if err == nil {
+			im.tell("%d of %d %ss", i+1, len(ids), noun)
+		}
+	}
+	return nil
+}
+
+// list returns the ids in a list of the other service, which begins with the newest, from the
+// oldest on.
+func (im *importing) list(ctx context.Context, path string) (ids []int64, err error) {
+	err = legacyclient.Each(ctx, im.client, path, func(o struct{ ID int64 }) error {
+		ids = append(ids, o.ID)
+		return nil
+	})
+	slices.Reverse(ids)
+	return ids, err
+}
+
+// thingHere returns the id of an imported thing that still exists, or 0.
+func (im *importing) thingHere(ctx context.Context, id int64) (int64, error) {
+	here, err := im.source.Things(ctx, id)
+	return here[id], err
+}
+
+// known returns the id that an imported object got, or 0.
+func (im *importing) known(ctx context.Context, noun string, id int64) (int64, error) {
+	here, err := im.source.IDs(ctx, noun, id)
+	return here[id], err
+}

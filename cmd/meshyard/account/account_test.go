@@ -1,0 +1,366 @@
+package account_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/account"
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/legacyclient"
+	"github.com/meshyard/meshyard/models"
+)
+
+// things is how many things the account has that is moved. "make test-account" moves 200.
+func things(t *testing.T) int {
+	t.Helper()
+	n, err := strconv.Atoi(os.Getenv("MESHYARD_TEST_THINGS"))
+	if err != nil {
+		return 20
+	}
+	return n
+}
+
+// oldAccount fills the old service.
+type oldAccount struct {
+	t        *testing.T
+	s        *servertest.Server
+	stl, png []byte
+	number   int
+}
+
+func must[V any](v V, err error) func(t *testing.T) V {
+	return func(t *testing.T) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func (o *oldAccount) user(name string) auth.Caller {
+	o.t.Helper()
+	u := must(o.s.Store.Admin().CreateUser(context.Background(), name, false))(o.t)
+	return auth.Caller{UserID: u.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}
+}
+
+// upload uploads a model or an image with bytes of its own.
+func (o *oldAccount) upload(caller auth.Caller, name string) int64 {
+	o.t.Helper()
+	content := o.stl
+	if strings.HasSuffix(name, ".png") {
+		content = o.png
+	}
+	o.number++
+	content = append(bytes.Clone(content), fmt.Sprintf(" %d", o.number)...)
+	return must(o.s.Store.Upload(context.Background(), caller, models.NewUpload{Name: name, Bytes: bytes.NewReader(content)}))(o.t).ID
+}
+
+func (o *oldAccount) thing(caller auth.Caller, i int, ancestors ...int64) int64 {
+	o.t.Helper()
+	ctx := context.Background()
+	files := []models.FinalizeFile{{ID: o.upload(caller, "part.stl")}, {ID: o.upload(caller, "picture.png")}}
+	if i%3 == 0 {
+		files = append(files, models.FinalizeFile{ID: o.upload(caller, "second.stl"), Rank: new(int32(9))}, models.FinalizeFile{ID: o.upload(caller, "picture.png")}, models.FinalizeFile{ID: o.upload(caller, "notes.txt")})
+	}
+	licenses := models.Licenses
+	n := models.NewThing{
+		Name: fmt.Sprintf("Thing %d of %d", i, caller.UserID), License: licenses[i%len(licenses)], Category: []string{"Tools", "Chess", "Art"}[i%3],
+		Description: "# Über *it*\n\n<b>🙂</b>", Instructions: "Print it.", IsWIP: i%2 == 0, IsNSFW: i%7 == 0, IsAI: i%5 == 0,
+		DetailsParts: `[{"type": "summary", "data": [1]}]`, Tags: []string{"gear", fmt.Sprint("Tag ", i)}, AncestorIDs: ancestors, Files: files,
+	}
+	id := must(o.s.Store.CreateThing(ctx, caller, n))(o.t).ID
+	if i%6 != 5 {
+		must(o.s.Store.PublishThing(ctx, caller, id))(o.t)
+	}
+	return id
+}
+
+func (o *oldAccount) make(caller auth.Caller, thing int64, name string, images ...string) {
+	o.t.Helper()
+	ctx := context.Background()
+	m, _, err := o.s.Store.CreateMake(ctx, caller, models.NewMake{ThingID: thing, Name: name, Description: "*Made* of " + name})
+	must(m, err)(o.t)
+	for _, image := range images {
+		must(o.s.Store.Finalize(ctx, caller, []models.FinalizeFile{{ID: o.upload(caller, image)}}, models.Target{Type: models.OnMake, ID: m.ID}))(o.t)
+	}
+}
+
+// flaky is the old service behind a proxy that breaks connections, limits the rate and, at some
+// requests, interrupts the import.
+type flaky struct {
+	*httptest.Server
+	requests    atomic.Int64
+	interruptAt int64
+	interrupt   context.CancelFunc
+}
+
+func newFlaky(t *testing.T, old *servertest.Server) *flaky {
+	t.Helper()
+	f := new(flaky)
+	to := must(url.Parse(old.URL))(t)
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		ModifyResponse: func(r *http.Response) error {
+			// The URLs in answers lead to the proxy.
+			r.Header.Set("Location", strings.ReplaceAll(r.Header.Get("Location"), old.URL, f.URL))
+			text, err := io.ReadAll(r.Body)
+			if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+				text = bytes.ReplaceAll(text, []byte(old.URL), []byte(f.URL))
+			}
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+			r.Header.Set("Content-Length", strconv.Itoa(len(text)))
+			return err
+		},
+	}
+	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := f.requests.Add(1)
+		switch {
+		case f.interrupt != nil && n == f.interruptAt:
+			f.interrupt()
+		case n == 10:
+			http.Error(w, `{"error": "Too Many Requests"}`, http.StatusTooManyRequests)
+			return
+		case n == 30 && strings.HasPrefix(r.URL.Path, "/blobs/"): // half of the bytes
+			w.Header().Set("Content-Length", "100000")
+		}
+		r.Header.Del("Accept-Encoding")
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(f.Close)
+	return f
+}
+
+// TestImportAccount moves an account between two servers, and is interrupted three times.
+func TestImportAccount(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, old *servertest.Server) {
+		ctx := context.Background()
+		n := things(t)
+		o := &oldAccount{t: t, s: old, stl: servertest.Mesh(t, "hschendel_simple_bin.stl"), png: servertest.Mesh(t, "lib3mf_thumbnail.png")}
+		zoe, ada := o.user("zoe"), o.user("ada")
+		must(old.Store.UpdateProfile(ctx, ada, models.ProfileChange{FirstName: new("Ada"), Bio: new("**Hello**")}))(t)
+		zoes, lost := o.thing(zoe, 0), o.thing(zoe, 1)
+		var own []int64
+		for i := range n {
+			if i%4 == 3 {
+				own = append(own, o.thing(ada, i, own[i-1], zoes))
+			} else {
+				own = append(own, o.thing(ada, i))
+			}
+			if i%5 == 0 {
+				o.make(ada, own[i], fmt.Sprint("Make ", i), "one.png", "two.png")
+			}
+		}
+		o.make(ada, zoes, "Make of Zoe's", "zoe.png")
+		o.make(ada, lost, "Make of a lost thing", "lost.png")
+		for i := range max(n/10, 2) {
+			c := must(old.Store.CreateCollection(ctx, ada, models.NewCollection{Name: "Same name", Description: fmt.Sprint("Number ", i)}))(t)
+			for _, thing := range []int64{own[i], zoes, lost, own[i+1]} {
+				must(old.Store.Collect(ctx, ada, c.ID, thing))(t)
+			}
+		}
+		for _, thing := range []int64{zoes, lost} {
+			if err := old.Store.Like(ctx, ada, models.Target{Type: models.OnThing, ID: thing}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		old.Fold()
+
+		engine := "postgres"
+		if strings.HasSuffix(t.Name(), engine) {
+			engine = "sqlite"
+		}
+		to := servertest.Start(t, engine, func(s *config.Settings) { s.PreviewWorkers = 0 })
+		token := func(s *servertest.Server, name string) string { return s.Token(name, auth.Read, auth.Write) }
+		flaky := newFlaky(t, old)
+		run := func(name string, interruptAt int64) (*account.Report, error) {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			flaky.requests.Store(0)
+			flaky.interruptAt, flaky.interrupt = interruptAt, cancel
+			c := must(legacyclient.New(ctx, flaky.URL, legacyclient.Options{Token: token(old, name)}))(t)
+			return account.Import(ctx, to.Store, c, map[string]string{"ada": "lovelace"}[name], nil)
+		}
+		// One of Zoe's things is deleted after her account moved: what refers to it is reported.
+		zoeReport := must(run("zoe", 0))(t)
+		if zoeReport.Things != 2 || len(zoeReport.Problems) > 0 {
+			t.Errorf("zoe: %+v", zoeReport)
+		}
+		found := must(to.Store.Admin().ThingsNamed(ctx, must(to.Store.Admin().User(ctx, "zoe"))(t).ID, fmt.Sprintf("Thing 1 of %d", zoe.UserID)))(t)
+		if err := to.Store.DeleteThing(ctx, auth.Caller{UserID: must(to.Store.Admin().User(ctx, "zoe"))(t).ID}, found[0]); err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []int64{25, int64(3 * n), int64(5 * n)} {
+			if _, err := run("ada", at); !errors.Is(err, context.Canceled) {
+				t.Fatalf("interrupted at request %d: got %v", at, err)
+			}
+		}
+		report, err := run("ada", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := must(run("ada", 0))(t)
+		if again.Things+again.Files+again.Images+again.Makes+again.Collections != 0 {
+			t.Errorf("a second import: %+v", again)
+		}
+		for _, want := range []string{"its thing 2, Thing 1 of 1, is not here", "1 of its 4 things are not here", "1 of 2 liked things are not here"} {
+			if !slices.ContainsFunc(report.Problems, func(p string) bool { return strings.Contains(p, want) }) {
+				t.Errorf("the problems are %q, want %q", report.Problems, want)
+			}
+		}
+
+		before, after := &view{t: t, c: old.Client(token(old, "ada")), name: "ada"}, &view{t: t, c: to.Client(token(to, "lovelace")), name: "lovelace"}
+		if diff := cmp.Diff(before.account(lost), after.account(0)); diff != "" {
+			t.Errorf("-old +new\n%s", diff)
+		}
+		if got := len(after.list("/users/lovelace/things")); got != n {
+			t.Errorf("got %d things, want %d", got, n)
+		}
+		err = to.Store.Check(ctx, time.Hour, true, func(problem string) { t.Error(problem) })
+		if err != nil {
+			t.Error(err)
+		}
+	}, func(s *config.Settings) { s.PreviewWorkers = 0 })
+}
+
+// view reads an account over REST.
+type view struct {
+	t    *testing.T
+	c    *servertest.Client
+	name string
+}
+
+func (v *view) get(path string) (got any) {
+	v.t.Helper()
+	v.c.Get(path).Want(v.t, 200, &got)
+	return got
+}
+
+// list returns a list of objects, all pages of it.
+func (v *view) list(path string) (all []map[string]any) {
+	v.t.Helper()
+	for page := 1; ; page++ {
+		var got []map[string]any
+		v.c.Get(fmt.Sprintf("%s?per_page=100&page=%d", path, page)).Want(v.t, 200, &got)
+		if all = append(all, got...); len(got) < 100 {
+			return all
+		}
+	}
+}
+
+// bytes returns the bytes at a URL of the server.
+func (v *view) bytes(address any) string {
+	v.t.Helper()
+	path, ok := strings.CutPrefix(address.(string), v.c.URL)
+	if !ok {
+		v.t.Fatalf("%v is not a URL of the server", address)
+	}
+	return string(v.c.Get(path).Want(v.t, 200).Bytes)
+}
+
+// account returns everything of the account that must be the same on both servers. It leaves out
+// the thing lost.
+func (v *view) account(lost int64) map[string]any {
+	v.t.Helper()
+	all := map[string]any{}
+	for _, thing := range v.list("/users/" + v.name + "/things") {
+		id := string(must(json.Marshal(thing["id"]))(v.t))
+		whole := map[string]any{"thing": v.get("/things/" + id), "categories": v.get("/things/" + id + "/categories")}
+		for _, noun := range []string{"files", "images"} {
+			files := v.list("/things/" + id + "/" + noun)
+			for _, f := range files {
+				address := f["direct_url"]
+				if noun == "images" {
+					address = f["sizes"].([]any)[0].(map[string]any)["url"]
+				}
+				if address != nil { // attachments have none, but a hash
+					f["bytes"] = v.bytes(address)
+				}
+			}
+			whole[noun] = files
+		}
+		all["thing "+thing["name"].(string)] = whole
+	}
+	makes := v.list("/users/" + v.name + "/copies")
+	for _, m := range makes {
+		images := v.list("/copies/" + string(must(json.Marshal(m["id"]))(v.t)) + "/images")
+		for _, f := range images {
+			f["bytes"] = v.bytes(f["sizes"].([]any)[0].(map[string]any)["url"])
+		}
+		m["images"] = images
+		of := m["thing"].(map[string]any)
+		m["of"] = of["name"]
+		if of["id"] == float64(lost) {
+			m["of"], m["category_name"] = nil, ""
+		}
+		delete(m, "thing")
+	}
+	all["makes"] = makes
+	collections := v.list("/users/" + v.name + "/collections")
+	for _, c := range collections {
+		c["things"] = v.names(fmt.Sprintf("/collections/%v/things", c["id"]), lost)
+		delete(c, "count") // without what is lost
+	}
+	all["collections"] = collections
+	all["likes"] = v.names("/users/"+v.name+"/likes", lost)
+	me := v.get("/users/me").(map[string]any)
+	for _, field := range []string{"first_name", "last_name", "bio", "location"} {
+		all[field] = me[field]
+	}
+	return simple(all).(map[string]any)
+}
+
+// names returns the names of the things in a list, without the thing lost.
+func (v *view) names(path string, lost int64) (names []string) {
+	v.t.Helper()
+	for _, thing := range v.list(path) {
+		if thing["id"] != float64(lost) {
+			names = append(names, thing["name"].(string))
+		}
+	}
+	return names
+}
+
+// simple removes ids, URLs, and what other users did from a value of JSON.
+func simple(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			switch {
+			case key == "id" || key == "creator" || key == "thumbnail" || key == "preview_image" || key == "sizes" || key == "default_image",
+				strings.HasSuffix(key, "url"), strings.HasSuffix(key, "count"), key == "zip_data":
+				delete(v, key)
+			default:
+				v[key] = simple(value)
+			}
+		}
+	case []any:
+		for i, value := range v {
+			v[i] = simple(value)
+		}
+	case []map[string]any:
+		for _, value := range v {
+			simple(value)
+		}
+	}
+	return v
+}

@@ -1,0 +1,107 @@
+package account
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/meshyard/meshyard/models"
+)
+
+func (im *importing) collections(ctx context.Context) error {
+	return im.each(ctx, "collection", im.path+"/collections", im.collection)
+}
+
+// collection imports a collection and those of its things that are here.
+func (im *importing) collection(ctx context.Context, id int64) error {
+	here, err := im.known(ctx, "collections", id)
+	if err != nil {
+		return err
+	}
+	var c collection
+	if err := im.client.JSON(ctx, fmt.Sprintf("/collections/%d", id), &c); err != nil {
+		return err
+	}
+	isNew := here == 0
+	if isNew {
+		left, err := im.source.Unrecorded(ctx, "collections", im.caller.UserID, c.Name)
+		if err != nil {
+			return err
+		}
+		if len(left) > 0 {
+			here = left[0]
+		} else {
+			created, err := im.store.CreateCollection(ctx, im.caller, models.NewCollection{Name: c.Name, Description: c.Description})
+			if err != nil {
+				return err
+			}
+			here = created.ID
+		}
+		im.report.Collections++
+	} else {
+		im.report.There++
+	}
+	ids, err := im.list(ctx, fmt.Sprintf("/collections/%d/things", id))
+	if err != nil {
+		return err
+	}
+	missing := 0
+	var things []int64
+	for _, id := range ids {
+		thing, err := im.thingHere(ctx, id)
+		if err != nil {
+			return err
+		}
+		if thing == 0 {
+			missing++
+			continue
+		}
+		things = append(things, thing)
+	}
+	// What is there already stays, so that the collection is not modified.
+	if things, err = im.source.NotCollected(ctx, here, things); err != nil {
+		return err
+	}
+	for _, thing := range things {
+		if _, err := im.store.Collect(ctx, im.caller, here, thing); err != nil {
+			return err
+		}
+	}
+	if missing > 0 {
+		im.problem("collection %d, %s: %d of its %d things are not here", id, c.Name, missing, len(ids))
+	}
+	if !isNew {
+		return nil
+	}
+	return im.source.Record(ctx, "collections", id, here, models.ImportDates{Created: c.Added.Time, Modified: c.Modified.Time})
+}
+
+// likes imports the likes of things that are here.
+func (im *importing) likes(ctx context.Context) error {
+	ids, err := im.list(ctx, im.path+"/likes")
+	if err != nil {
+		return err
+	}
+	missing := 0
+	for _, id := range ids {
+		thing, err := im.thingHere(ctx, id)
+		if err != nil {
+			return err
+		}
+		if thing == 0 {
+			missing++
+			continue
+		}
+		switch err := im.store.Like(ctx, im.caller, models.Target{Type: models.OnThing, ID: thing}); {
+		case excusable(err):
+			im.problem("the like of thing %d: %v", id, err)
+		case err != nil:
+			return err
+		default:
+			im.report.Likes++
+		}
+	}
+	if missing > 0 {
+		im.problem("%d of %d liked things are not here", missing, len(ids))
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/meshyard/meshyard/models"
+)
+
+func (im *importing) makes(ctx context.Context) error {
+	return im.each(ctx, "make", im.path+"/copies", im.make)
+}
+
+// make imports a make and those of its images that are not there.
+func (im *importing) make(ctx context.Context, id int64) error {
+	here, err := im.known(ctx, "makes", id)
+	if err != nil {
+		return err
+	}
+	if here == 0 {
+		if here, err = im.createMake(ctx, id); err != nil {
+			return err
+		}
+		im.report.Makes++
+	} else {
+		im.report.There++
+	}
+	var images []image
+	if err := im.client.JSON(ctx, fmt.Sprintf("/copies/%d/images", id), &images); err != nil {
+		return err
+	}
+	left, recorded, err := im.imagesOf(ctx, here, images)
+	if err != nil {
+		return err
+	}
+	for i, m := range images {
+		if recorded[m.ID] != 0 {
+			continue
+		}
+		file, there := left[m.Name]
+		if there {
+			delete(left, m.Name)
+		} else if file, err = im.original(ctx, id, &m); err == nil {
+			rank := int32(i)
+			_, err = im.store.Finalize(ctx, im.caller, []models.FinalizeFile{{ID: file, Rank: &rank}}, models.Target{Type: models.OnMake, ID: here})
+		}
+		if excusable(err) {
+			im.problem("make %d, image %d, %s: %v", id, m.ID, m.Name, err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		im.report.Images++
+		if err := im.source.Record(ctx, "images", m.ID, file, models.ImportDates{Created: m.Added.Time}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// imagesOf returns the images of a make that a run which was interrupted left, by name, and those
+// that are recorded, by their id in the other service.
+func (im *importing) imagesOf(ctx context.Context, makeID int64, images []image) (left map[string]int64, recorded map[int64]int64, err error) {
+	var ids []int64
+	for _, m := range images {
+		ids = append(ids, m.ID)
+	}
+	if recorded, err = im.source.IDs(ctx, "images", ids...); err != nil {
+		return nil, nil, err
+	}
+	found, err := im.store.FilesOn(ctx, models.OnMake, []int64{makeID})
+	left = map[string]int64{}
+	for _, f := range found[makeID] {
+		if !slices.Contains(slices.Collect(maps.Values(recorded)), f.ID) {
+			left[f.Name] = f.ID
+		}
+	}
+	return left, recorded, err
+}
+
+func (im *importing) createMake(ctx context.Context, id int64) (int64, error) {
+	var m made
+	if err := im.client.JSON(ctx, fmt.Sprintf("/copies/%d", id), &m); err != nil {
+		return 0, err
+	}
+	name := strings.TrimSpace(m.Name)
+	if name == "" {
+		name = m.Thing.Name
+	}
+	left, err := im.source.Unrecorded(ctx, "makes", im.caller.UserID, name)
+	if err != nil {
+		return 0, err
+	}
+	thing, err := im.thingHere(ctx, m.Thing.ID)
+	if err != nil {
+		return 0, err
+	}
+	here := int64(0)
+	switch {
+	case len(left) > 0:
+		here = left[0]
+	case thing != 0:
+		made, _, err := im.store.CreateMake(ctx, im.caller, models.NewMake{ThingID: thing, Name: name, Description: m.Description})
+		if err != nil {
+			return 0, err
+		}
+		here = made.ID
+	default:
+		if m.Thing.ID != 0 {
+			im.problem("make %d: its thing %d, %s, is not here", id, m.Thing.ID, m.Thing.Name)
+		}
+		made, err := im.store.Admin().CreateMakeWithoutThing(ctx, im.caller, name, m.Description)
+		if err != nil {
+			return 0, err
+		}
+		here = made.ID
+	}
+	return here, im.source.Record(ctx, "makes", id, here, models.ImportDates{Created: m.Added.Time})
+}

@@ -1,0 +1,215 @@
+package account
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/legacyclient"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/rest/wire"
+)
+
+// errOther is the error for bytes that are not those that the other service describes.
+var errOther = errors.New("the bytes are not those that the service describes")
+
+func (im *importing) things(ctx context.Context) error {
+	return im.each(ctx, "thing", im.path+"/things", im.thing)
+}
+
+// thing imports a thing, unless it is there. Its files are uploaded first, and finalized in the
+// transaction that creates it, so that an interrupted import leaves no half of it.
+func (im *importing) thing(ctx context.Context, id int64) error {
+	if here, err := im.known(ctx, "things", id); err != nil || here != 0 {
+		im.report.There++
+		return err
+	}
+	t, path := new(thing), fmt.Sprintf("/things/%d", id)
+	if err := im.client.JSON(ctx, path, t); err != nil {
+		return err
+	}
+	var files []file
+	if err := im.client.JSON(ctx, path+"/files", &files); err != nil {
+		return err
+	}
+	here, err := im.left(ctx, t, files)
+	if err != nil {
+		return err
+	}
+	dates := t.dates()
+	if here == 0 {
+		if here, err = im.create(ctx, t, files, dates.Files); err != nil {
+			return err
+		}
+	}
+	if t.IsPublished {
+		// It may be published already, by a run that was interrupted.
+		if _, err := im.store.PublishThing(ctx, im.caller, here); excusable(err) {
+			im.problem("thing %d is a draft: %v", id, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	im.report.Things++
+	return im.source.Record(ctx, "things", id, here, dates)
+}
+
+// left returns the thing that a run which was interrupted left, or 0.
+func (im *importing) left(ctx context.Context, t *thing, files []file) (int64, error) {
+	ids, err := im.source.Unrecorded(ctx, "things", im.caller.UserID, t.Name)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	found, err := im.store.FilesOn(ctx, models.OnThing, ids)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		if !slices.ContainsFunc(files, func(f file) bool {
+			return !slices.ContainsFunc(found[id], func(here *models.File) bool { return here.Name == f.Name && here.Size == f.Size })
+		}) {
+			return id, nil
+		}
+	}
+	return 0, nil
+}
+
+// create creates a thing and adds the times of its files to dates.
+func (im *importing) create(ctx context.Context, t *thing, files []file, dates map[int64]time.Time) (int64, error) {
+	var uploads []models.FinalizeFile
+	for _, f := range files {
+		id, err := im.file(ctx, &f, bool(t.IsPublished))
+		if excusable(err) {
+			im.problem("thing %d, file %d, %s: %v", t.ID, f.ID, f.Name, err)
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		im.report.Files++
+		if !f.Date.IsZero() {
+			dates[id] = f.Date.Time
+		}
+		uploads = append(uploads, models.FinalizeFile{ID: id, Rank: f.Rank})
+	}
+	images, err := im.images(ctx, t, files)
+	if err != nil {
+		return 0, err
+	}
+	for i, id := range images {
+		rank := int32(i)
+		uploads = append(uploads, models.FinalizeFile{ID: id, Rank: &rank})
+	}
+	n := models.NewThing{
+		Name: t.Name, License: im.license(t), Description: t.Description, Instructions: t.Instructions,
+		IsWIP: bool(t.IsWIP), IsRemix: bool(t.IsDerivative), IsNSFW: bool(t.IsNSFW), IsAI: bool(t.IsAI), Files: uploads,
+	}
+	if parts := bytes.TrimSpace(t.DetailsParts); len(parts) > 2 && parts[0] == '[' {
+		n.DetailsParts = string(parts)
+	}
+	for _, tag := range t.Tags {
+		n.Tags = append(n.Tags, tag.Name)
+	}
+	for _, a := range t.Ancestors {
+		here, err := im.thingHere(ctx, a.ID)
+		if err != nil {
+			return 0, err
+		}
+		if here == 0 {
+			im.problem("thing %d: is a remix of thing %d, which is not here", t.ID, a.ID)
+			continue
+		}
+		n.AncestorIDs = append(n.AncestorIDs, here)
+	}
+	if n.Category, err = im.categoryOf(ctx, t); err != nil {
+		return 0, err
+	}
+	created, err := im.store.CreateThing(ctx, im.caller, n)
+	if err != nil {
+		return 0, err
+	}
+	return created.ID, nil
+}
+
+func (im *importing) license(t *thing) models.License {
+	enum, ok := wire.LicenseEnum(t.License)
+	if !ok {
+		enum, ok = wire.LikelyLicense(t.License)
+	}
+	for _, row := range wire.Licenses {
+		if ok && row.Enum == enum {
+			return models.License(row.Code)
+		}
+	}
+	im.problem("thing %d: its license %q is not known here: it has %s, which allows the least", t.ID, t.License, models.CCNCND)
+	return models.CCNCND
+}
+
+// categoryOf returns the category of a thing: the last one that is known here.
+func (im *importing) categoryOf(ctx context.Context, t *thing) (string, error) {
+	var all []struct{ Name, Slug string }
+	if err := im.client.JSON(ctx, fmt.Sprintf("/things/%d/categories", t.ID), &all); err != nil {
+		return "", err
+	}
+	name := ""
+	for _, c := range all {
+		name = cmp.Or(c.Slug, c.Name)
+	}
+	for _, c := range slices.Backward(all) {
+		for _, which := range []string{c.Slug, c.Name} {
+			if im.category[which] {
+				return which, nil
+			}
+		}
+	}
+	im.problem("thing %d: its category %q is not known here: it is in Other", t.ID, name)
+	return "Other", nil
+}
+
+// file uploads a file. It prefers URLs that do not count a download.
+func (im *importing) file(ctx context.Context, f *file, public bool) (int64, error) {
+	direct := ""
+	if f.DirectURL != nil {
+		direct = *f.DirectURL
+	}
+	urls := []string{f.PublicURL, direct, f.DownloadURL}
+	if !public {
+		urls = []string{direct, f.DownloadURL}
+	}
+	return im.upload(ctx, f.Name, f.Size, f.md5(), urls...)
+}
+
+// upload uploads the bytes at the first URL that has them. size and md5 are those that the service
+// says: -1 and "" if it does not.
+func (im *importing) upload(ctx context.Context, name string, size int64, md5 string, urls ...string) (id int64, err error) {
+	err = fmt.Errorf("%w: there is no URL", errOther)
+	for _, address := range urls {
+		if address == "" {
+			continue
+		}
+		err = im.client.Bytes(ctx, address, func(r io.Reader, length int64) error {
+			f, err := im.store.Upload(ctx, im.caller, models.NewUpload{Name: name, Bytes: r, AtLeast: max(length, 0)})
+			if err != nil {
+				if models.CodeOf(err) != models.Internal {
+					err = legacyclient.Final(err)
+				}
+				return err
+			}
+			if size >= 0 && f.Size != size || md5 != "" && f.MD5 != md5 {
+				err := im.store.DeletePendingUpload(ctx, im.caller, f.ID)
+				return errors.Join(fmt.Errorf("%w: got %d bytes with the MD5 %s, want %d and %s", errOther, f.Size, f.MD5, size, md5), err)
+			}
+			id = f.ID
+			return nil
+		})
+		if err == nil || !excusable(err) || errors.Is(err, errOther) {
+			return id, err
+		}
+	}
+	return 0, err
+}

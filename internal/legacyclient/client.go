@@ -1,0 +1,337 @@
+// Package legacyclient reads accounts over the REST API that Meshyard and the service which it
+// replaces have in common. It keeps to the rate limits of the service, and continues after outages.
+package legacyclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/publicaddr"
+)
+
+const (
+	maxAnswer   = 32 << 20 // bytes of JSON
+	maxAttempts = 6
+	maxWait     = 15 * time.Minute // that a service may ask for
+	stall       = time.Minute      // without any data
+	maxPages    = 10_000
+)
+
+// Options are settings of a client.
+type Options struct {
+	Token string
+	// Rate is the maximum number of requests in a second. 0: no limit.
+	Rate float64
+	// AllowPrivate permits connections to addresses that are not public. They are also permitted if
+	// the service itself has such an address.
+	AllowPrivate bool
+	UserAgent    string
+	// Waiting is called before a long wait. It may be nil.
+	Waiting func(why string, wait time.Duration)
+}
+
+// Client sends requests to a service, one after the other.
+type Client struct {
+	// Origin is the scheme and the host of the service.
+	Origin string
+
+	base    *url.URL
+	options Options
+	http    *http.Client
+	next    time.Time // of the earliest next request
+	sleep   func(context.Context, time.Duration) error
+	public  func(netip.Addr) bool
+}
+
+// StatusError is an answer that is no success.
+type StatusError struct {
+	Status  int
+	URL     string
+	Message string
+}
+
+func (e *StatusError) Error() string {
+	if e.Message != "" {
+		return fmt.Sprintf("%s: %d: %s", e.URL, e.Status, e.Message)
+	}
+	return fmt.Sprintf("%s: %d %s", e.URL, e.Status, http.StatusText(e.Status))
+}
+
+// New returns a client of the service at a base URL.
+func New(ctx context.Context, from string, o Options) (*Client, error) {
+	base, err := url.Parse(strings.TrimRight(from, "/"))
+	if err != nil {
+		return nil, err
+	}
+	if base.Scheme != "https" && base.Scheme != "http" || base.Host == "" || base.RawQuery != "" || base.User != nil {
+		return nil, fmt.Errorf("%q: must be a URL such as https://old.example.org", from)
+	}
+	c := &Client{Origin: base.Scheme + "://" + base.Host, base: base, options: o, sleep: sleep, public: publicaddr.Is}
+	return c, c.connect(ctx)
+}
+
+// connect finds out whether the service has a public address.
+func (c *Client) connect(ctx context.Context) error {
+	private := c.options.AllowPrivate
+	if !private {
+		found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", c.base.Hostname())
+		if err != nil {
+			return err
+		}
+		for _, a := range found {
+			private = private || !c.public(a)
+		}
+	}
+	dialer := &net.Dialer{Timeout: 30 * time.Second, Control: publicaddr.Control(func(a netip.Addr) bool { return private || c.public(a) })}
+	c.http = &http.Client{
+		// Without the proxy of the environment, whose address would be checked instead.
+		Transport: &http.Transport{DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 30 * time.Second, ResponseHeaderTimeout: stall},
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			if len(via) == 10 {
+				return errors.New("redirected 10 times")
+			}
+			if !c.ours(r.URL) {
+				r.Header.Del("Authorization")
+			}
+			return nil
+		},
+	}
+	return nil
+}
+
+// ours reports whether a URL is one of the service, which may get the token.
+func (c *Client) ours(u *url.URL) bool { return u.Scheme == c.base.Scheme && u.Host == c.base.Host }
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// get requests an absolute URL until there is an answer that is final, and calls read with it. An
+// error of read that is not final, such as that of a broken connection, repeats the request, too.
+func (c *Client) get(ctx context.Context, address string, read func(*http.Response) error) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return err
+	}
+	if u.Scheme != "https" && u.Scheme != "http" {
+		return fmt.Errorf("%s: is not a URL of HTTP", address)
+	}
+	for attempt := 1; ; attempt++ {
+		wait, err := c.try(ctx, u, read)
+		var final finalError
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &final):
+			return final.error
+		case errors.Is(err, publicaddr.ErrPrivate) || attempt == maxAttempts:
+			return err
+		}
+		if wait == 0 {
+			wait = time.Second << (attempt - 1)
+		}
+		if err := c.wait(ctx, err.Error(), min(wait, maxWait)); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *Client) wait(ctx context.Context, why string, wait time.Duration) error {
+	if c.options.Waiting != nil && wait > 5*time.Second {
+		c.options.Waiting(why, wait)
+	}
+	return c.sleep(ctx, wait)
+}
+
+// finalError is an error that another request would not change.
+type finalError struct{ error }
+
+func (e finalError) Unwrap() error { return e.error }
+
+// pace waits until the next request may be sent.
+func (c *Client) pace(ctx context.Context) error {
+	if c.options.Rate <= 0 {
+		return ctx.Err()
+	}
+	now := time.Now()
+	wait := c.next.Sub(now)
+	c.next = now.Add(max(wait, 0) + time.Duration(float64(time.Second)/c.options.Rate))
+	if wait <= 0 {
+		return ctx.Err()
+	}
+	return sleep(ctx, wait)
+}
+
+// try sends one request. If it fails, it returns how long the service asks to wait, or 0.
+func (c *Client) try(ctx context.Context, u *url.URL, read func(*http.Response) error) (wait time.Duration, err error) {
+	if err := c.pace(ctx); err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return 0, finalError{err}
+	}
+	r.Header.Set("User-Agent", c.options.UserAgent)
+	if c.ours(u) {
+		r.Header.Set("Authorization", "Bearer "+c.options.Token)
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	timer := time.AfterFunc(stall, func() { cancel(fmt.Errorf("%s: no data for %s", u, stall)) })
+	defer timer.Stop()
+	answer.Body = &watched{answer.Body, timer}
+	switch {
+	case answer.StatusCode == http.StatusOK:
+		if err := read(answer); err != nil {
+			return 0, errors.Join(err, context.Cause(ctx))
+		}
+		return 0, c.rest(ctx, answer.Header)
+	case answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode >= 500:
+		return retryAfter(answer.Header), &StatusError{answer.StatusCode, u.String(), message(answer)}
+	}
+	return 0, finalError{&StatusError{answer.StatusCode, u.String(), message(answer)}}
+}
+
+// watched postpones the end of a request as long as data arrives.
+type watched struct {
+	io.ReadCloser
+	timer *time.Timer
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	w.timer.Reset(stall)
+	return n, err
+}
+
+// message returns the explanation in an error of the service.
+func message(answer *http.Response) string {
+	var body struct{ Message, Error string }
+	text, err := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
+	if err != nil || json.Unmarshal(text, &body) != nil {
+		return ""
+	}
+	if body.Message != "" {
+		return body.Message
+	}
+	return body.Error
+}
+
+// retryAfter parses the header Retry-After: seconds, or a time.
+func retryAfter(h http.Header) time.Duration {
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(time.Until(at), time.Second)
+	}
+	return 0
+}
+
+// rest waits if the service says that no request is left in its window.
+func (c *Client) rest(ctx context.Context, h http.Header) error {
+	wait := time.Duration(0)
+	if left := h.Get("X-RateLimit-Remaining"); left == "0" {
+		if at, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64); err == nil {
+			wait = time.Until(time.Unix(at, 0)) // or a number of seconds, if it is small
+			if at < 1_000_000 {
+				wait = time.Duration(at) * time.Second
+			}
+		}
+	} else if _, fields, ok := strings.Cut(h.Get("RateLimit"), ";r=0;t="); ok && left == "" {
+		if seconds, err := strconv.ParseUint(fields, 10, 31); err == nil {
+			wait = time.Duration(seconds) * time.Second
+		}
+	}
+	if wait <= 0 {
+		return nil
+	}
+	return c.wait(ctx, "the rate limit of the service is used up", min(wait, maxWait))
+}
+
+// JSON gets the answer to a path of the API, or to an absolute URL.
+func (c *Client) JSON(ctx context.Context, path string, v any) error {
+	address := path
+	if strings.HasPrefix(path, "/") {
+		address = c.base.String() + path
+	}
+	return c.get(ctx, address, func(r *http.Response) error {
+		text, err := io.ReadAll(io.LimitReader(r.Body, maxAnswer+1))
+		if err != nil {
+			return err
+		}
+		if len(text) > maxAnswer {
+			return finalError{fmt.Errorf("%s: more than %d bytes", address, maxAnswer)}
+		}
+		if err := json.Unmarshal(text, v); err != nil {
+			return finalError{fmt.Errorf("%s: %w", address, err)}
+		}
+		return nil
+	})
+}
+
+// Each calls fn with the items of a list, page by page, until a page has fewer than it could.
+func Each[T any](ctx context.Context, c *Client, path string, fn func(T) error) error {
+	const perPage = 100
+	for page := 1; page <= maxPages; page++ {
+		var items []T
+		if err := c.JSON(ctx, fmt.Sprintf("%s?page=%d&per_page=%d", path, page, perPage), &items); err != nil {
+			return err
+		}
+		for _, item := range items {
+			if err := fn(item); err != nil {
+				return err
+			}
+		}
+		// A service may have a smaller limit for the length of a page.
+		if len(items) == 0 || len(items) < 30 {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: has more than %d pages", path, maxPages)
+}
+
+// Bytes gets the bytes at a URL and calls store with them, again from the start if the connection
+// breaks. size is the number of bytes, or -1 if the service does not say. An error that store wraps
+// in [Final] is not repeated.
+func (c *Client) Bytes(ctx context.Context, address string, store func(r io.Reader, size int64) error) error {
+	return c.get(ctx, address, func(r *http.Response) error {
+		size := r.ContentLength
+		if size == math.MaxInt64 {
+			size = -1
+		}
+		return store(r.Body, size)
+	})
+}
+
+// Final marks an error that another request would not change.
+func Final(err error) error {
+	if err == nil {
+		return nil
+	}
+	return finalError{err}
+}

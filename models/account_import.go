@@ -1,0 +1,145 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// accountNoun is the noun in the rows of archive_imports that keep, for good, which objects of
+// another service are here under which id. So an import of an account continues where it was
+// interrupted, and accounts that are imported one after the other find the objects of each other.
+const accountNoun = "account"
+
+// AccountSource is another service from which accounts are imported.
+type AccountSource struct {
+	store  *Store
+	source string
+	began  time.Time // the first import
+}
+
+// ImportDates are the times of an object in the other service.
+type ImportDates struct {
+	Created, Modified time.Time
+	Files             map[int64]time.Time // of files of a thing, by their id here
+}
+
+// AccountSource returns the service of an origin such as https://old.example.org.
+func (a Admin) AccountSource(ctx context.Context, origin string) (*AccountSource, error) {
+	row := &archiveImport{Source: accountNoun + " " + origin, Noun: accountNoun, LeftOut: "{}", StartedAt: now()}
+	db := a.store.db.Write
+	if _, err := db.NewInsert().Model(row).On("CONFLICT (source) DO NOTHING").Exec(ctx); err != nil {
+		return nil, err
+	}
+	err := db.NewSelect().Model(row).WherePK().Scan(ctx)
+	return &AccountSource{a.store, row.Source, row.StartedAt}, err
+}
+
+// IDs returns the ids that imported objects got, by their id in the other service. Some may be
+// deleted since.
+func (s *AccountSource) IDs(ctx context.Context, noun string, ids ...int64) (map[int64]int64, error) {
+	return s.ids(ctx, noun, ids, "1 = 1")
+}
+
+// Things returns the ids of imported things that still exist, by their id in the other service.
+func (s *AccountSource) Things(ctx context.Context, ids ...int64) (map[int64]int64, error) {
+	return s.ids(ctx, "things", ids, "EXISTS (SELECT 1 FROM things AS t WHERE t.id = a.new_id)")
+}
+
+func (s *AccountSource) ids(ctx context.Context, noun string, ids []int64, where string) (map[int64]int64, error) {
+	here := make(map[int64]int64, len(ids))
+	if len(ids) == 0 {
+		return here, nil
+	}
+	var rows []archiveID
+	err := s.store.db.Write.NewSelect().Model(&rows).Where("a.source = ? AND a.noun = ? AND a.old_id IN (?)", s.source, noun, bun.List(ids)).Where(where).Scan(ctx)
+	for _, row := range rows {
+		here[row.OldID] = row.NewID
+	}
+	return here, err
+}
+
+// Unrecorded returns the objects of an owner that have a name and were created since the first
+// import, but are not recorded: an import was interrupted just before it recorded one.
+func (s *AccountSource) Unrecorded(ctx context.Context, noun string, ownerID int64, name string) (ids []int64, err error) {
+	err = s.store.db.Write.NewSelect().TableExpr("? AS o", bun.Ident(noun)).Column("o.id").
+		Where("o.owner_id = ? AND o.name = ? AND o.created_at >= ?", ownerID, name, s.began).
+		Where("NOT EXISTS (SELECT 1 FROM archive_ids AS a WHERE a.noun = ? AND a.new_id = o.id)", noun).Order("o.id").Scan(ctx, &ids)
+	return ids, err
+}
+
+// Record records that an object was imported, and gives it the times of the other service. noun is
+// things, makes, collections or images.
+func (s *AccountSource) Record(ctx context.Context, noun string, from, to int64, dates ImportDates) error {
+	err := s.store.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.NewInsert().Model(&archiveID{Source: s.source, Noun: noun, OldID: from, NewID: to}).Exec(ctx); err != nil {
+			return err
+		}
+		if dates.Created.IsZero() {
+			return nil
+		}
+		if noun == "images" {
+			return dateFile(ctx, tx, to, dates.Created)
+		}
+		for id, at := range dates.Files {
+			if err := dateFile(ctx, tx, id, at); err != nil {
+				return err
+			}
+		}
+		q := tx.NewUpdate().Table(noun).Set("created_at = ?", dates.Created).Where("id = ?", to)
+		if noun != "makes" {
+			q.Set("modified_at = ?", dates.Modified)
+		}
+		if _, err := q.Exec(ctx); err != nil || noun == "collections" {
+			return err
+		}
+		_, err := tx.NewUpdate().Table(noun).Set("published_at = ?", dates.Created).Where("id = ? AND published_at IS NOT NULL", to).Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("record %s %d: %w", noun, from, err)
+	}
+	return nil
+}
+
+func dateFile(ctx context.Context, tx bun.Tx, id int64, at time.Time) error {
+	_, err := tx.NewUpdate().Table("files").Set("created_at = ?0, finalized_at = ?0", at).Where("id = ?", id).Exec(ctx)
+	return err
+}
+
+// NotCollected returns the things that are not in a collection.
+func (s *AccountSource) NotCollected(ctx context.Context, collectionID int64, things []int64) ([]int64, error) {
+	var there []int64
+	err := s.store.db.Write.NewSelect().Table("collection_things").Column("thing_id").Where("collection_id = ?", collectionID).Scan(ctx, &there)
+	in := setOf(there)
+	return slices.DeleteFunc(slices.Clone(things), func(id int64) bool { return in[id] }), err
+}
+
+// CreateMakeWithoutThing creates a published make of a thing that is not here, like one whose thing
+// was deleted.
+func (a Admin) CreateMakeWithoutThing(ctx context.Context, owner auth.Caller, name, description string) (*Make, error) {
+	s := a.store
+	if err := text("name", name, maxName); err != nil {
+		return nil, err
+	}
+	if err := text("description", description, MaxText); err != nil {
+		return nil, err
+	}
+	m := &Make{OwnerID: owner.UserID, Name: name, Description: description, State: Draft, CreatedAt: now()}
+	var html renderedHTML
+	if err := s.renderTo(ctx, &html, MakeDescription, &description); err != nil {
+		return nil, err
+	}
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := html.insert(tx.NewInsert().Model(m)).Exec(ctx); err != nil {
+			return err
+		}
+		return s.publishMake(ctx, tx, m)
+	})
+	return m, err
+}
