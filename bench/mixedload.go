@@ -119,7 +119,7 @@ func (w *writers) prepare(ctx context.Context, o options) error {
 			return err
 		}
 		if w.files = append(w.files, f.ID); len(w.files) <= 50 {
-			if _, err := w.app.Store.PublishThing(ctx, caller, th.ID); err != nil {
+			if _, err := w.app.Store.PublishThing(ctx, caller, th.ID, models.Published); err != nil {
 				return err
 			}
 			w.published.Add(1)

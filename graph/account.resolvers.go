@@ -24,7 +24,7 @@ func (r *makeResolver) IsTakenDown(ctx context.Context, obj *models.Make) (bool,
 
 // DeleteAccount is the resolver for the deleteAccount field.
 func (r *mutationResolver) DeleteAccount(ctx context.Context, input model.DeleteAccountInput) (*model.DeleteAccountPayload, error) {
-	id, err := r.Store.DeleteAccount(ctx, caller(ctx), input.Username)
+	id, err := r.Store.DeleteAccount(ctx, caller(ctx), input.Username, input.Reason)
 	return &model.DeleteAccountPayload{DeletedID: id}, err
 }
 

@@ -58,7 +58,7 @@ func (r *mutationResolver) UpdateComment(ctx context.Context, input model.Update
 
 // DeleteComment is the resolver for the deleteComment field.
 func (r *mutationResolver) DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error) {
-	c, err := r.Store.DeleteComment(ctx, caller(ctx), input.ID)
+	c, err := r.Store.DeleteComment(ctx, caller(ctx), input.ID, input.Reason)
 	return &model.DeleteCommentPayload{Comment: c}, err
 }
 

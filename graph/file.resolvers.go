@@ -38,15 +38,15 @@ func (r *fileResolver) DirectURL(ctx context.Context, obj *models.File) (*string
 }
 
 // UpdateFile is the resolver for the updateFile field.
-func (r *mutationResolver) UpdateFile(ctx context.Context, input model.UpdateFileInput) (*model.UpdateFilePayload, error) {
-	f, err := r.Store.MoveFile(ctx, caller(ctx), input.ID, input.Target, input.Rank)
+func (r *mutationResolver) UpdateFile(ctx context.Context, input models.FileChange) (*model.UpdateFilePayload, error) {
+	f, err := r.Store.UpdateFile(ctx, caller(ctx), input)
 	return &model.UpdateFilePayload{File: f}, err
 }
 
 // DeleteFile is the resolver for the deleteFile field.
 func (r *mutationResolver) DeleteFile(ctx context.Context, input model.DeleteFileInput) (*model.DeleteFilePayload, error) {
 	return &model.DeleteFilePayload{DeletedID: input.ID}, r.Store.DeleteFile(ctx, caller(ctx), models.FileDeletion{
-		ID: input.ID, Target: input.Target, Kinds: input.Kinds, AllowNoModel: input.AllowNoModel,
+		ID: input.ID, Target: input.Target, Kinds: input.Kinds, AllowNoModel: input.AllowNoModel, Reason: input.Reason,
 	})
 }
 

@@ -52,7 +52,7 @@ func (r *mutationResolver) UpdateImage(ctx context.Context, input models.ImageCh
 
 // DeleteImage is the resolver for the deleteImage field.
 func (r *mutationResolver) DeleteImage(ctx context.Context, input model.DeleteImageInput) (*model.DeleteImagePayload, error) {
-	return &model.DeleteImagePayload{DeletedID: input.ID}, r.Store.DeleteImage(ctx, caller(ctx), input.ID, input.Target)
+	return &model.DeleteImagePayload{DeletedID: input.ID}, r.Store.DeleteImage(ctx, caller(ctx), input.ID, input.Target, input.Reason)
 }
 
 // Images is the batch resolver for the images field.

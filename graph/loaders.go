@@ -40,6 +40,8 @@ type sharedLoaders struct {
 	moderationEntries *batch.Loader[*models.ModerationEntry]
 	// a moderation entry refers to two users, so it needs two loaders
 	actors     *batch.Loader[*models.User]
+	reports    *batch.Loader[*models.Report]
+	deciders   *batch.Loader[*models.User] // a report refers to three users
 	tagsOf     *batch.Loader[[]*models.Tag]
 	fileCounts *batch.Loader[map[models.FileKind]int64]
 	popularity *batch.Loader[[]models.PopularityDay]
@@ -73,6 +75,8 @@ func newLoaders(s *models.Store) *sharedLoaders {
 		applications:      batch.Objects(s.ApplicationsByID),
 		moderationEntries: batch.Objects(s.ModerationEntriesByID),
 		actors:            batch.Objects(s.UsersByID),
+		reports:           batch.Objects(s.ReportsByID),
+		deciders:          batch.Objects(s.UsersByID),
 		tagsOf:            batch.Lists(s.TagsOf),
 		fileCounts:        batch.Values(s.FileCounts),
 		popularity:        batch.Values(s.Popularity),

@@ -72,7 +72,7 @@ func (r *mutationResolver) UpdateMake(ctx context.Context, input models.MakeChan
 
 // DeleteMake is the resolver for the deleteMake field.
 func (r *mutationResolver) DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.DeleteMakePayload, error) {
-	return &model.DeleteMakePayload{DeletedID: input.ID}, r.Store.DeleteMake(ctx, caller(ctx), input.ID)
+	return &model.DeleteMakePayload{DeletedID: input.ID}, r.Store.DeleteMake(ctx, caller(ctx), input.ID, input.Reason)
 }
 
 // Make is the resolver for the make field.

@@ -4,26 +4,26 @@ import (
 	"context"
 
 	"github.com/meshyard/meshyard/graph/batch"
-	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
-// notificationTargets returns what each notification is about, nil where the caller may no longer
-// see it. It reads one statement for each type of target.
-func notificationTargets(ctx context.Context, objs []*models.Notification) ([]model.NotificationTarget, error) {
+// visibleTargets returns what each object is about, nil where the caller may no longer see it. It
+// reads one statement for each type of target.
+func visibleTargets[T any, O comparable](ctx context.Context, objs []O, of func(O) models.Target) ([]T, error) {
 	l := loadersOf(ctx)
-	shown := make([]model.NotificationTarget, len(objs))
-	for i, n := range objs {
-		key := func(other *models.Notification) int64 {
-			if other.TargetType == n.TargetType {
-				return other.TargetID
+	shown := make([]T, len(objs))
+	for i, o := range objs {
+		target := of(o)
+		key := func(other O) int64 {
+			if t := of(other); t.Type == target.Type {
+				return t.ID
 			}
 			return 0
 		}
 		var found []any
 		var err error
 		one := objs[i : i+1]
-		switch n.TargetType {
+		switch target.Type {
 		case models.OnThing:
 			found, err = batch.LoadAs(ctx, one, l.things, key, nilOrValue)
 		case models.OnMake:
@@ -41,7 +41,7 @@ func notificationTargets(ctx context.Context, objs []*models.Notification) ([]mo
 			return nil, err
 		}
 		if found[0] != nil && checkVisible(ctx, found[0]) == nil {
-			shown[i] = found[0]
+			shown[i] = found[0].(T)
 		}
 	}
 	return shown, nil

@@ -37,7 +37,7 @@ func (r *notificationResolver) Actor(ctx context.Context, objs []*models.Notific
 
 // Target is the batch resolver for the target field.
 func (r *notificationResolver) Target(ctx context.Context, objs []*models.Notification) ([]model.NotificationTarget, error) {
-	return notificationTargets(ctx, objs)
+	return visibleTargets[model.NotificationTarget](ctx, objs, func(n *models.Notification) models.Target { return models.Target{Type: n.TargetType, ID: n.TargetID} })
 }
 
 // Message is the batch resolver for the message field.

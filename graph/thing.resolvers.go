@@ -17,7 +17,7 @@ import (
 
 // PublishThing is the resolver for the publishThing field.
 func (r *mutationResolver) PublishThing(ctx context.Context, input model.PublishThingInput) (*model.PublishThingPayload, error) {
-	t, err := r.Store.PublishThing(ctx, caller(ctx), input.ID)
+	t, err := r.Store.PublishThing(ctx, caller(ctx), input.ID, input.State)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (r *mutationResolver) UpdateThing(ctx context.Context, input models.ThingCh
 
 // DeleteThing is the resolver for the deleteThing field.
 func (r *mutationResolver) DeleteThing(ctx context.Context, input model.DeleteThingInput) (*model.DeleteThingPayload, error) {
-	return &model.DeleteThingPayload{DeletedID: input.ID}, r.Store.DeleteThing(ctx, caller(ctx), input.ID)
+	return &model.DeleteThingPayload{DeletedID: input.ID}, r.Store.DeleteThing(ctx, caller(ctx), input.ID, input.Reason)
 }
 
 // FeatureThing is the resolver for the featureThing field.

@@ -13,10 +13,11 @@ import (
 // The row has no personal data: its name is deleted-ID, and no one can sign in to it. DeleteAccount
 // does that in one transaction, and PurgeAccount, a job, deletes what the user owned.
 
-// DeleteAccount deletes the account of the caller or, for an administrator, that of another user.
+// DeleteAccount deletes the account of the caller or, for an administrator with a reason, that of
+// another user.
 // It opens a transaction. Things, makes, collections and likes of the user are deleted by a job
 // soon after, and their comments lose their texts.
-func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username string) (id int64, err error) {
+func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username, reason string) (id int64, err error) {
 	found, err := s.User(ctx, caller, username)
 	if err != nil {
 		return 0, err
@@ -25,7 +26,7 @@ func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username 
 		return 0, fail(Forbidden, "the account of %s is not yours: deleting it requires an administrator", found.Username)
 	}
 	return found.ID, s.deleteUser(ctx, found.ID, func(ctx context.Context, tx bun.Tx) error {
-		return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedUser, UserID: found.ID, Reason: "The account was deleted."})
+		return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedUser, UserID: found.ID, Reason: reason})
 	})
 }
 
@@ -62,6 +63,9 @@ func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Co
 			if _, err := tx.NewRaw(statement, u.ID).Exec(ctx); err != nil {
 				return err
 			}
+		}
+		if err := closeReports(ctx, tx, Target{OnUser, u.ID}, Resolved); err != nil {
+			return err
 		}
 		if err := unfollowAll(ctx, tx, u.ID); err != nil {
 			return err
@@ -108,11 +112,11 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 		remove       func(ctx context.Context, id int64) error
 	}{
 		{"likes", "user_id = ?", s.purgeLike},
-		{"makes", "owner_id = ?", func(ctx context.Context, id int64) error { return s.DeleteMake(ctx, owner, id) }},
-		{"things", "owner_id = ?", func(ctx context.Context, id int64) error { return s.DeleteThing(ctx, owner, id) }},
+		{"makes", "owner_id = ?", func(ctx context.Context, id int64) error { return s.DeleteMake(ctx, owner, id, "") }},
+		{"things", "owner_id = ?", func(ctx context.Context, id int64) error { return s.DeleteThing(ctx, owner, id, "") }},
 		{"collections", "owner_id = ?", func(ctx context.Context, id int64) error { return s.DeleteCollection(ctx, owner, id) }},
 		{"comments", "owner_id = ? AND deleted_at IS NULL", func(ctx context.Context, id int64) error {
-			_, err := s.DeleteComment(ctx, owner, id)
+			_, err := s.DeleteComment(ctx, owner, id, "")
 			return err
 		}},
 		{"files", "owner_id = ?", s.purgeFile},

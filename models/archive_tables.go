@@ -77,7 +77,7 @@ var archiveTables = []archiveTable{
 	{name: "things", key: "r.id", ofUser: "r.owner_id = ?0",
 		columns: columnsOf(`id:id owner_id:users name:text state:text license:license category_id:categories description:text instructions:text details_parts:json
 			is_wip:bool is_derivative:bool is_nsfw:bool is_ai:bool created_at:time modified_at:time published_at:time? featured_at:time?!
-			taken_down_at:time? takedown_reason:text`)},
+			taken_down_at:time? takedown_reason:text hidden_state:text`)},
 	{name: "thing_tags", key: "r.thing_id, r.position, r.tag_id", ofUser: "r.thing_id IN " + ownThings,
 		columns: columnsOf("thing_id:things tag_id:tags position:int name:text")},
 	{name: "thing_ancestors", key: "r.thing_id, r.position, r.ancestor_id", ofUser: "r.thing_id IN " + ownThings,
@@ -94,7 +94,7 @@ var archiveTables = []archiveTable{
 	{name: "collection_things", key: "r.id", ofUser: "r.collection_id IN (SELECT id FROM collections WHERE owner_id = ?0)",
 		columns: columnsOf("id:id collection_id:collections thing_id:things created_at:time")},
 	{name: "files", key: "r.id", where: "r.state = 'finalized'", ofUser: "r.owner_id = ?0",
-		columns: columnsOf(`id:id owner_id:users target_type:text target_id:target thing_id:things0 name:text kind:text rank:int size:int content_type:text
+		columns: columnsOf(`id:id owner_id:users target_type:text target_id:target thing_id:things0 name:text note:text kind:text rank:int size:int content_type:text
 			sha256:text md5:text rendering_id:rendering rendering_rank:int? download_count:int created_at:time finalized_at:time?`),
 		constants: []any{"state", string(Finalized), "object_key", ""}},
 	{name: "likes", key: "r.id", ofUser: "r.user_id = ?0",
@@ -108,8 +108,11 @@ var archiveTables = []archiveTable{
 		constants: []any{"folded", true}},
 	{name: "notifications", key: "r.id",
 		columns: columnsOf("id:id user_id:users kind:text actor_id:users? target_type:text target_id:target created_at:time read_at:time?")},
+	{name: "reports", key: "r.id",
+		columns: columnsOf(`id:id reporter_id:users target_type:text target_id:target user_id:users reason:text note:text state:text
+			decided_by:users? decided_at:time? decision:text created_at:time`)},
 	{name: "moderation_log", key: "r.id",
-		columns: columnsOf("id:id actor_id:users action:text user_id:users thing_id:int? object_id:int? role:text reason:text created_at:time")},
+		columns: columnsOf("id:id actor_id:users? action:text user_id:users thing_id:int? object_id:int? role:text reason:text created_at:time")},
 
 	{name: "passwords", key: "r.user_id", credential: true, columns: columnsOf("user_id:users hash:text changed_at:time")},
 	{name: "identities", key: "r.user_id, r.created_at, r.issuer, r.subject", credential: true,

@@ -193,25 +193,33 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 	return s.Comment(ctx, caller, id)
 }
 
-// DeleteComment deletes a comment of the caller on a target they may see, or any for moderators and
-// administrators: its text and its files are gone, and its place stays, for the replies to it. One
-// that is deleted already stays so.
-func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
+// DeleteComment deletes a comment on a target that the caller may see: one of the caller, one on a
+// thing or a make of the caller, or any for moderators and administrators, who need a reason. Its
+// text and its files are gone, and its place stays, for the replies to it. One that is deleted
+// already stays so.
+func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64, reason string) (*Comment, error) {
 	if _, err := s.Comment(ctx, caller, id); err != nil {
 		return nil, err
 	}
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c, err := s.lockComment(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		mayDelete, err := c.mayDelete(ctx, tx, caller)
 		switch {
 		case err != nil:
 			return err
-		case c.OwnerID != caller.UserID && !caller.Staff():
+		case !mayDelete && !caller.Staff():
 			return fail(Forbidden, "comment %d belongs to someone else", id)
 		case c.IsDeleted():
 			return nil
 		}
 		c.ReportedAt = nil
-		return s.hideComment(ctx, tx, caller, c)
+		if err := s.hideComment(ctx, tx, c); err != nil || mayDelete {
+			return err
+		}
+		return c.recordDeletion(ctx, tx, caller, reason)
 	})
 	if err != nil {
 		return nil, err
@@ -219,8 +227,26 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64)
 	return s.Comment(ctx, caller, id)
 }
 
-// hideComment removes the text and the files of a locked comment, and takes it out of the counts.
-func (s *Store) hideComment(ctx context.Context, tx bun.Tx, caller auth.Caller, c *Comment) error {
+// mayDelete reports whether the caller wrote the comment, or owns its target.
+func (c *Comment) mayDelete(ctx context.Context, tx bun.Tx, caller auth.Caller) (bool, error) {
+	if c.OwnerID == caller.UserID {
+		return true, nil
+	}
+	table := "things"
+	if c.TargetType == OnMake {
+		table = "makes"
+	}
+	return tx.NewSelect().Table(table).Where("id = ? AND owner_id = ?", c.TargetID, caller.UserID).Exists(ctx)
+}
+
+// recordDeletion keeps that a moderator deleted the comment.
+func (c *Comment) recordDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, reason string) error {
+	return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: c.ID, Reason: reason})
+}
+
+// hideComment removes the text and the files of a locked comment, takes it out of the counts, and
+// closes the reports of it.
+func (s *Store) hideComment(ctx context.Context, tx bun.Tx, c *Comment) error {
 	at, id := now(), c.ID
 	c.Body, c.ModifiedAt, c.DeletedAt = "", at, &at
 	if _, err := tx.NewUpdate().Model(c).Column("body", "modified_at", "deleted_at", "reported_at").Set("body_html = ''").WherePK().Exec(ctx); err != nil {
@@ -232,10 +258,10 @@ func (s *Store) hideComment(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 	if _, err := tx.NewDelete().Model((*Notification)(nil)).Where("target_type = ? AND target_id = ?", OnComment, id).Exec(ctx); err != nil {
 		return err
 	}
-	if err := c.count(ctx, tx, -1); err != nil {
+	if err := closeReports(ctx, tx, Target{OnComment, id}, Resolved); err != nil {
 		return err
 	}
-	return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: id})
+	return c.count(ctx, tx, -1)
 }
 
 // deleteComments removes all comments on a locked target that goes, and their files.

@@ -51,8 +51,9 @@ type File struct {
 	TargetID    int64
 	ThingID     int64 // the thing at the root of the target; 0 if it was deleted and its make was not
 	Rank        int32
-	PreviewID   int64 // 0 if there is none
-	RenderingID int64 // the ID of its rendering as an image; 0 if it has none, or if it was removed
+	Note        string // by the owner, as plain text
+	PreviewID   int64  // 0 if there is none
+	RenderingID int64  // the ID of its rendering as an image; 0 if it has none, or if it was removed
 	// RenderingRank is the rank of the rendering among the images; nil if it follows those with a
 	// rank.
 	RenderingRank *int32
@@ -74,7 +75,7 @@ func (f *File) DownloadCount() int64 { return f.FoldedCount + f.NewDownloads }
 
 // Public reports whether everyone may read the content.
 func (f *File) Public() bool {
-	return f.State == Finalized && (f.ThingState == Published || f.ThingID == 0) && f.MakeState != Draft
+	return f.State == Finalized && (f.ThingState == Published || f.ThingState == Unlisted || f.ThingID == 0) && f.MakeState != Draft
 }
 
 // Target returns the object that the file is attached to. ok is false until it is finalized.
@@ -134,7 +135,7 @@ func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, 
 // fileColumns lists the columns, because a prepared statement that selects all would fail on
 // running servers when a migration adds one.
 const fileColumns = "f.id, f.owner_id, f.name, f.kind, f.state, f.size, f.content_type, f.sha256, f.md5, f.object_key, f.target_type, " +
-	"f.target_id, f.thing_id, f.rank, f.preview_id, f.rendering_id, f.rendering_rank, f.download_count, f.created_at, f.finalized_at, f.expires_at"
+	"f.target_id, f.thing_id, f.rank, f.note, f.preview_id, f.rendering_id, f.rendering_rank, f.download_count, f.created_at, f.finalized_at, f.expires_at"
 
 // selectFiles selects files with the columns that determine who may see them. It adds the unfolded
 // downloads, so that the sum is exact at any time; their index contains only those few rows.
@@ -197,6 +198,7 @@ type FileDeletion struct {
 	Target       *Target    // the required target, unless nil
 	Kinds        []FileKind // the required kinds, unless empty
 	AllowNoModel bool       // even if a published thing then has no model
+	Reason       string     // why a moderator deletes it
 }
 
 // DeleteFile removes a finalized file from its target, for the owner of the target or a moderator.
@@ -217,7 +219,7 @@ func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeleti
 		if _, err := tx.NewDelete().Model(f).WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedFile, UserID: owner, ThingID: f.ThingID, ObjectID: id})
+		return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedFile, UserID: owner, ThingID: f.ThingID, ObjectID: id, Reason: d.Reason})
 	})
 }
 
@@ -235,20 +237,6 @@ func checkNotOnlyModel(ctx context.Context, tx bun.Tx, f *File) error {
 	}
 	return badInput("id", "file %d is the only model of thing %d, which is published: add another model first, or unpublish the thing", f.ID, f.TargetID).
 		WithFieldCode(apierror.FieldModelRequired)
-}
-
-// MoveFile changes the rank of a finalized file among the files of its target, which must be on
-// unless that is nil.
-func (s *Store) MoveFile(ctx context.Context, caller auth.Caller, id int64, on *Target, rank int32) (*File, error) {
-	err := s.changeFile(ctx, caller, id, on, false, func(ctx context.Context, tx bun.Tx, f *File, _ int64) error {
-		f.Rank = rank
-		_, err := tx.NewUpdate().Model(f).Column("rank").WherePK().Exec(ctx)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return s.File(ctx, caller, id)
 }
 
 // changeFile locks a finalized file and its target, which must belong to the caller, or, if

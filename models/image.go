@@ -109,10 +109,11 @@ func firstImageRank(ctx context.Context, tx bun.Tx, f *File) (int32, error) {
 	return int32(least.Int64 - 1), nil
 }
 
-// DeleteImage removes an image from its target, for the owner of the target or a moderator. An
+// DeleteImage removes an image from its target, for the owner of the target or a moderator, who
+// needs a reason. An
 // image file is deleted. Of a rendering only the image is removed: the model and its content stay.
 // It opens a transaction.
-func (s *Store) DeleteImage(ctx context.Context, caller auth.Caller, id int64, on *Target) error {
+func (s *Store) DeleteImage(ctx context.Context, caller auth.Caller, id int64, on *Target, reason string) error {
 	_, err := s.changeImage(ctx, caller, id, on, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
 		var err error
 		if f.Kind == Image {
@@ -123,7 +124,7 @@ func (s *Store) DeleteImage(ctx context.Context, caller auth.Caller, id int64, o
 		if err != nil {
 			return err
 		}
-		return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedFile, UserID: owner, ThingID: f.ThingID, ObjectID: id})
+		return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedFile, UserID: owner, ThingID: f.ThingID, ObjectID: id, Reason: reason})
 	})
 	return err
 }

@@ -79,7 +79,7 @@ func (l *loader) importWhole(ctx context.Context) (int, error) {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	err := l.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := l.findCategories(ctx, tx); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ type loader struct {
 
 // inTx runs fn in a transaction on a connection of its own, which COPY needs. Between transactions
 // others can use the connection, because SQLite has only one for writing.
-func (l *loader) InTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) (err error) {
+func (l *loader) inTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) (err error) {
 	if l.conn, err = l.db.Write.Conn(ctx); err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (l *loader) begin(ctx context.Context) error {
 	if !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	return l.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		later, err := l.strip(ctx, tx)
 		if err != nil {
 			return err

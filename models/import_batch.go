@@ -73,7 +73,7 @@ func (l *loader) commit(ctx context.Context, batch []incoming) error {
 	}
 	var learned []string
 	var added int
-	err := l.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		if added, learned, err = l.add(ctx, tx, batch); err != nil {
 			return err
 		}

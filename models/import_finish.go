@@ -47,7 +47,7 @@ func (l *loader) strip(ctx context.Context, tx bun.Tx) ([]string, error) {
 // finish creates again what strip dropped, updates counts and deletes the import record, in one
 // transaction.
 func (l *loader) finish(ctx context.Context) error {
-	err := l.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		row := &importRow{Source: l.Source}
 		if err := tx.NewSelect().Model(row).WherePK().Scan(ctx); err != nil {
 			return err

@@ -202,10 +202,10 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 	return s.Make(ctx, caller, c.ID)
 }
 
-// DeleteMake removes a make of the caller, or any for moderators and administrators, with its
-// files, likes and comments. The bytes go with the next collection of garbage, where nothing else
-// names them.
-func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64) error {
+// DeleteMake removes a make of the caller, or any for moderators and administrators, who need a
+// reason, with its files, likes and comments. The bytes go with the next collection of garbage,
+// where nothing else names them.
+func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, reason string) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		m, err := s.lockMake(ctx, tx, id)
 		if err != nil {
@@ -231,7 +231,7 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64) er
 		if _, err = tx.NewDelete().Model(m).WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		if err := recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedMake, UserID: m.OwnerID, ThingID: m.ThingID, ObjectID: id}); err != nil {
+		if err := recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedMake, UserID: m.OwnerID, ThingID: m.ThingID, ObjectID: id, Reason: reason}); err != nil {
 			return err
 		}
 		return s.db.index(ctx, tx, makeIndex, m.ID)

@@ -20,11 +20,18 @@ const (
 	UnsuspendedUser Action = "restore_user"
 	SetUserRole     Action = "set_user_role"
 	DeletedUser     Action = "delete_user"
+	RenamedUser     Action = "rename_user"
+	SetUserPassword Action = "set_password"
 	TookDownThing   Action = "take_down_thing"
 	RestoredThing   Action = "restore_thing"
+	FeaturedThing   Action = "feature_thing"
+	UnfeaturedThing Action = "unfeature_thing"
 
 	RestoredMake    Action = "restore_make"
 	RestoredComment Action = "restore_comment"
+	DismissedSpam   Action = "dismiss_spam"
+	ResolvedReport  Action = "resolve_report"
+	DismissedReport Action = "dismiss_report"
 
 	DeletedThing   Action = "delete_thing"
 	DeletedMake    Action = "delete_make"
@@ -39,11 +46,11 @@ type ModerationEntry struct {
 	bun.BaseModel `bun:"table:moderation_log,alias:ml"`
 
 	ID        int64 `bun:",pk,autoincrement"`
-	ActorID   int64
+	ActorID   int64 `bun:",nullzero"` // 0: the operator, on the command line
 	Action    Action
 	UserID    int64     // the user concerned; for a thing, its owner
 	ThingID   int64     `bun:",nullzero"` // 0: no thing. It stays when the thing is gone
-	ObjectID  int64     `bun:",nullzero"` // the make, comment or file that was deleted; 0: none
+	ObjectID  int64     `bun:",nullzero"` // the make, comment, file or report; 0: none
 	Role      auth.Role // that was given; empty where none was
 	Reason    string
 	CreatedAt time.Time
@@ -56,13 +63,24 @@ func record(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntr
 	return err
 }
 
-// recordDeletion keeps that a moderator or an administrator deleted what belongs to another user.
-// What owners delete themselves is not recorded.
+// recordDeletion keeps that a moderator or an administrator deleted what belongs to another user,
+// for which they need a reason. What owners delete themselves is not recorded.
 func recordDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
 	if e.UserID == caller.UserID {
 		return nil
 	}
+	if err := checkReason(e.Reason); err != nil {
+		return err
+	}
 	return record(ctx, tx, caller, e)
+}
+
+// checkReason checks the reason of a decision.
+func checkReason(reason string) error {
+	if strings.TrimSpace(reason) == "" {
+		return required("reason")
+	}
+	return text("reason", reason, maxReason)
 }
 
 // ModerationLog lists all decisions for moderators and administrators, the latest first.
@@ -83,10 +101,7 @@ func checkDecision(caller auth.Caller, reason string) error {
 	if !caller.Staff() {
 		return fail(Forbidden, "requires a moderator or an administrator")
 	}
-	if strings.TrimSpace(reason) == "" {
-		return required("reason")
-	}
-	return text("reason", reason, maxReason)
+	return checkReason(reason)
 }
 
 // decideOnUser locks another user, changes the columns, and records why. Moderators decide on

@@ -72,14 +72,14 @@ func notify(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, 
 }
 
 // notifyWatchers writes a notification for each user who watches a target, except those listed.
-// Nothing is reported about what is on a thing that is not published; thingID is 0 where there is
+// Nothing is reported about what is on a draft; thingID is 0 where there is
 // none.
 func notifyWatchers(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, about, watched Target, thingID int64, except ...int64) error {
 	watchers := tx.NewSelect().Model((*watch)(nil)).
 		ColumnExpr("w.user_id, ?, ?, ?, CAST(? AS bigint), ?", kind, actor, about.Type, about.ID, now()).
 		Where("w.target_type = ? AND w.target_id = ? AND w.user_id NOT IN (?)", watched.Type, watched.ID, bun.List(append(except, actor)))
 	if thingID != 0 {
-		watchers = watchers.Where("EXISTS (SELECT 1 FROM things AS t WHERE t.id = ? AND t.state = ?)", thingID, Published)
+		watchers = watchers.Where("EXISTS (SELECT 1 FROM things AS t WHERE t.id = ? AND t.state <> ?)", thingID, Draft)
 	}
 	_, err := tx.NewRaw("INSERT INTO notifications (user_id, kind, actor_id, target_type, target_id, created_at) ?", watchers).Exec(ctx)
 	return err

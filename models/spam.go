@@ -26,10 +26,13 @@ func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*
 				at := now()
 				c.ReportedAt = &at
 			}
-			return nil
+			return report(ctx, tx, caller, Target{OnComment, id}, c.OwnerID, ReportSpam, "")
 		}
 		c.SpamBody, c.ReportedAt = c.Body, nil
-		return s.hideComment(ctx, tx, caller, c)
+		if err := s.hideComment(ctx, tx, c); err != nil {
+			return err
+		}
+		return c.recordDeletion(ctx, tx, caller, "Spam.")
 	})
 }
 
@@ -42,8 +45,14 @@ func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64
 	}
 	return s.moderateComment(ctx, caller, id, func(ctx context.Context, tx bun.Tx, c *Comment) error {
 		if !c.IsDeleted() {
+			if c.ReportedAt == nil {
+				return nil
+			}
 			c.ReportedAt = nil
-			return nil
+			if err := closeReports(ctx, tx, Target{OnComment, id}, Dismissed); err != nil {
+				return err
+			}
+			return record(ctx, tx, caller, ModerationEntry{Action: DismissedSpam, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: id})
 		}
 		if c.SpamBody == "" {
 			return fail(Conflict, "comment %d was not hidden as spam: its text is gone", id)

@@ -59,11 +59,15 @@ func (s *Store) takeDownMakes(ctx context.Context, tx bun.Tx, thingID int64) err
 func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
 	return s.decideOnThing(ctx, caller, id, reason, TookDownThing, func(ctx context.Context, tx bun.Tx, t *Thing) error {
 		at := now()
+		if !t.IsTakenDown() {
+			t.HiddenState = t.State
+		}
 		t.TakenDownAt, t.TakedownReason, t.FeaturedAt = &at, reason, nil
-		if t.State != Published {
+		was := t.State
+		t.State = Draft
+		if was != Published {
 			return nil
 		}
-		t.State = Draft
 		return s.countPublished(ctx, tx, t, -1)
 	})
 }
@@ -75,11 +79,10 @@ func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, 
 		if !t.IsTakenDown() {
 			return nil
 		}
-		t.TakenDownAt, t.TakedownReason = nil, ""
-		if t.PublishedAt == nil { // it was a draft before
+		t.State, t.HiddenState, t.TakenDownAt, t.TakedownReason = t.HiddenState, "", nil, ""
+		if t.State != Published {
 			return nil
 		}
-		t.State = Published
 		return s.countPublished(ctx, tx, t, 1)
 	})
 }
@@ -97,7 +100,7 @@ func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64,
 		if err := change(ctx, tx, t); err != nil {
 			return err
 		}
-		if _, err := tx.NewUpdate().Model(t).Column("state", "featured_at", "taken_down_at", "takedown_reason").WherePK().Exec(ctx); err != nil {
+		if _, err := tx.NewUpdate().Model(t).Column("state", "hidden_state", "featured_at", "taken_down_at", "takedown_reason").WherePK().Exec(ctx); err != nil {
 			return err
 		}
 		if err := s.db.index(ctx, tx, thingIndex, id); err != nil {

@@ -13,12 +13,14 @@ import (
 )
 
 // PublicationState determines who may see a thing or a make: a draft only its owner, a published
-// one everyone.
+// one everyone. Everyone who has the id of an unlisted thing may see it, but no list, search or
+// count contains it. Makes are never unlisted.
 type PublicationState string
 
 // The states of publication.
 const (
 	Draft     PublicationState = "draft"
+	Unlisted  PublicationState = "unlisted"
 	Published PublicationState = "published"
 )
 
@@ -46,7 +48,8 @@ type Thing struct {
 	TakenDownAt  *time.Time // nil: not taken down; see takedown.go
 	Popularity   int64      // see popularity.go
 
-	TakedownReason string // empty where it is not taken down
+	TakedownReason string           // empty where it is not taken down
+	HiddenState    PublicationState // the state before the takedown; empty if it is not taken down
 
 	LikeCount        int64
 	CollectCount     int64
@@ -121,10 +124,10 @@ func (s *Store) Thing(ctx context.Context, caller auth.Caller, id int64) (*Thing
 
 // Allows returns nil if the caller may read the thing, else Forbidden.
 func (t *Thing) Allows(caller auth.Caller) error {
-	if t.State == Published || t.OwnerID == caller.UserID || caller.Staff() {
+	if t.State != Draft || t.OwnerID == caller.UserID || caller.Staff() {
 		return nil
 	}
-	if t.IsTakenDown() && t.PublishedAt != nil {
+	if t.IsTakenDown() && t.HiddenState != Draft {
 		return fail(Forbidden, "thing %d was taken down by a moderator", t.ID)
 	}
 	return fail(Forbidden, "thing %d is a draft of someone else", t.ID)

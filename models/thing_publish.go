@@ -11,51 +11,65 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// PublishThing shows a draft to everyone. One that is published already stays as it is.
-func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64) (*Thing, error) {
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		t, err := s.lockOwnThing(ctx, tx, caller, id)
-		if err != nil || t.State == Published {
-			return err
-		}
+// PublishThing shows a thing of the caller to everyone: in lists, or, if the state is Unlisted,
+// only to those who have its id. A thing that is in that state already stays as it is. It opens a
+// transaction.
+func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64, as PublicationState) (*Thing, error) {
+	if as == Draft {
+		return nil, badInput("state", "state: a thing is published as PUBLISHED or UNLISTED; unpublishThing makes it a draft")
+	}
+	return s.setState(ctx, caller, id, as, func(ctx context.Context, tx bun.Tx, t *Thing) error {
 		if t.IsTakenDown() {
 			return fail(Forbidden, "thing %d was taken down by a moderator: %s", id, t.TakedownReason)
 		}
-		var reasons []apierror.FieldError
-		if strings.TrimSpace(t.Description) == "" {
-			reasons = append(reasons, reason(apierror.FieldDescriptionRequired, "description: must not be blank"))
+		return checkPublishable(ctx, tx, t)
+	})
+}
+
+// UnpublishThing makes a thing of the caller a draft again, which is not featured. Likes, comments
+// and makes stay, and show again when it is published again. It opens a transaction.
+func (s *Store) UnpublishThing(ctx context.Context, caller auth.Caller, id int64) (*Thing, error) {
+	return s.setState(ctx, caller, id, Draft, func(context.Context, bun.Tx, *Thing) error { return nil })
+}
+
+// setState changes the state of a thing of the caller, unless check returns an error.
+func (s *Store) setState(ctx context.Context, caller auth.Caller, id int64, to PublicationState, check func(context.Context, bun.Tx, *Thing) error) (*Thing, error) {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		t, err := s.lockOwnThing(ctx, tx, caller, id)
+		if err != nil || t.State == to {
+			return err
 		}
-		hasModel, err := tx.NewSelect().Model((*File)(nil)).
-			Where("f.target_type = ? AND f.target_id = ? AND f.state = ? AND f.kind = ?", OnThing, id, Finalized, Model).Exists(ctx)
+		if err := check(ctx, tx, t); err != nil {
+			return err
+		}
+		at, was, isNew := now(), t.State, false
+		t.State, t.ModifiedAt = to, at
+		if to == Published && t.PublishedAt == nil {
+			t.PublishedAt, isNew = &at, true
+		}
+		if to != Published {
+			t.FeaturedAt = nil
+		}
+		if _, err := tx.NewUpdate().Model(t).Column("state", "published_at", "featured_at", "modified_at").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		switch {
+		case to == Published:
+			err = s.countPublished(ctx, tx, t, 1)
+		case was == Published:
+			err = s.countPublished(ctx, tx, t, -1)
+		}
 		if err != nil {
 			return err
 		}
-		if !hasModel {
-			reasons = append(reasons, reason(apierror.FieldModelRequired, "files: needs at least one model file"))
-		}
-		if len(reasons) > 0 {
-			messages := make([]string, len(reasons))
-			for i, r := range reasons {
-				messages[i] = r.Message
+		if isNew {
+			ancestors, err := ancestorIDs(ctx, tx, id)
+			if err != nil {
+				return err
 			}
-			e := badInput("id", "thing %d cannot be published: %s", id, strings.Join(messages, "; "))
-			e.Fields = reasons
-			return e
-		}
-		at := now()
-		t.State, t.PublishedAt, t.ModifiedAt = Published, &at, at
-		if _, err := tx.NewUpdate().Model(t).Column("state", "published_at", "modified_at").WherePK().Exec(ctx); err != nil {
-			return err
-		}
-		if err := s.countPublished(ctx, tx, t, 1); err != nil {
-			return err
-		}
-		ancestors, err := ancestorIDs(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if err := notifyRemix(ctx, tx, t, ancestors); err != nil {
-			return err
+			if err := notifyRemix(ctx, tx, t, ancestors); err != nil {
+				return err
+			}
 		}
 		return s.db.index(ctx, tx, thingIndex, id)
 	})
@@ -63,6 +77,32 @@ func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64) 
 		return nil, err
 	}
 	return s.Thing(ctx, caller, id)
+}
+
+// checkPublishable returns an error that lists what a thing lacks for publication.
+func checkPublishable(ctx context.Context, tx bun.Tx, t *Thing) error {
+	var reasons []apierror.FieldError
+	if strings.TrimSpace(t.Description) == "" {
+		reasons = append(reasons, reason(apierror.FieldDescriptionRequired, "description: must not be blank"))
+	}
+	hasModel, err := tx.NewSelect().Model((*File)(nil)).
+		Where("f.target_type = ? AND f.target_id = ? AND f.state = ? AND f.kind = ?", OnThing, t.ID, Finalized, Model).Exists(ctx)
+	if err != nil {
+		return err
+	}
+	if !hasModel {
+		reasons = append(reasons, reason(apierror.FieldModelRequired, "files: needs at least one model file"))
+	}
+	if len(reasons) == 0 {
+		return nil
+	}
+	messages := make([]string, len(reasons))
+	for i, r := range reasons {
+		messages[i] = r.Message
+	}
+	e := badInput("id", "thing %d cannot be published: %s", t.ID, strings.Join(messages, "; "))
+	e.Fields = reasons
+	return e
 }
 
 // reason returns a reason why a thing cannot be published.
@@ -122,15 +162,21 @@ func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, 
 			return err
 		}
 		if featured && t.State != Published {
-			return badInput("id", "thing %d is a draft: only published things are featured", id)
+			return badInput("id", "thing %d is not published: only published things are featured", id)
 		}
 		t.FeaturedAt = nil
 		if featured {
 			at := now()
 			t.FeaturedAt = &at
 		}
-		_, err = tx.NewUpdate().Model(t).Column("featured_at").WherePK().Exec(ctx)
-		return err
+		if _, err = tx.NewUpdate().Model(t).Column("featured_at").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		action := UnfeaturedThing
+		if featured {
+			action = FeaturedThing
+		}
+		return record(ctx, tx, caller, ModerationEntry{Action: action, UserID: t.OwnerID, ThingID: id})
 	})
 	if err != nil {
 		return nil, err
@@ -152,8 +198,9 @@ func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
 // DeleteThing removes a thing of the caller with all that is its own: files, comments on it, likes,
 // its places in collections and in download histories. Makes of it are others' work and stay, as do
 // things that were made from it; they lose what they refer to. The bytes go with the next
-// collection of garbage, where nothing else names them.
-func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64) error {
+// collection of garbage, where nothing else names them. Moderators and administrators may delete
+// any thing, for a reason.
+func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, reason string) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockThing(ctx, tx, id)
 		if err != nil {
@@ -205,7 +252,7 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64) e
 				return err
 			}
 		}
-		if err := recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedThing, UserID: t.OwnerID, ThingID: id}); err != nil {
+		if err := recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedThing, UserID: t.OwnerID, ThingID: id, Reason: reason}); err != nil {
 			return err
 		}
 		return s.db.index(ctx, tx, thingIndex, id)

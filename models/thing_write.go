@@ -166,7 +166,7 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 		set(&t.IsNSFW, c.IsNSFW)
 		set(&t.IsAI, c.IsAI)
 		set(&t.DetailsParts, c.DetailsParts)
-		if t.State == Published && strings.TrimSpace(t.Description) == "" {
+		if t.State != Draft && strings.TrimSpace(t.Description) == "" {
 			return badInput("description", "description: must not be blank while the thing is published").
 				WithFieldCode(apierror.FieldRequired)
 		}

@@ -81,7 +81,12 @@ func (a Admin) CreateUser(ctx context.Context, name string, admin bool) (*User, 
 		return nil, err
 	}
 	u := &User{Username: name, DefaultLicense: CC, IsAdmin: admin, CreatedAt: now()}
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.insertUser(ctx, tx, u) })
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.insertUser(ctx, tx, u); err != nil || !admin {
+			return err
+		}
+		return record(ctx, tx, auth.Caller{}, ModerationEntry{Action: SetUserRole, UserID: u.ID, Role: auth.Administrator, Reason: byOperator})
+	})
 	if database.IsUnique(err) {
 		return nil, usernameIsTaken(name)
 	}

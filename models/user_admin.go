@@ -46,8 +46,12 @@ func (a Admin) RenameUser(ctx context.Context, from, to string) (*User, error) {
 		if err != nil {
 			return err
 		}
+		e := ModerationEntry{Action: RenamedUser, UserID: u.ID, Reason: "The name was " + u.Username + "."}
 		u.Username = to
 		if _, err := tx.NewUpdate().Model(u).Column("username").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		if err := record(ctx, tx, auth.Caller{}, e); err != nil {
 			return err
 		}
 		return s.db.index(ctx, tx, userIndex, found.ID)
@@ -67,7 +71,7 @@ func (a Admin) DisableUser(ctx context.Context, name, reason string) (*User, err
 	if err := text("reason", reason, maxReason); err != nil {
 		return nil, err
 	}
-	return a.suspend(ctx, name, func(ctx context.Context, tx bun.Tx, u *User) error {
+	return a.suspend(ctx, name, SuspendedUser, reason, func(ctx context.Context, tx bun.Tx, u *User) error {
 		if err := checkNotLastAdministrator(ctx, tx, u); err != nil {
 			return err
 		}
@@ -87,14 +91,17 @@ func (a Admin) DisableUser(ctx context.Context, name, reason string) (*User, err
 
 // EnableUser ends the suspension of a user. Revoked tokens stay revoked.
 func (a Admin) EnableUser(ctx context.Context, name string) (*User, error) {
-	return a.suspend(ctx, name, func(_ context.Context, _ bun.Tx, u *User) error {
+	return a.suspend(ctx, name, UnsuspendedUser, byOperator, func(_ context.Context, _ bun.Tx, u *User) error {
 		u.SuspendedAt, u.SuspensionReason = nil, ""
 		return nil
 	})
 }
 
-// suspend locks a user, and stores what change does to the suspension.
-func (a Admin) suspend(ctx context.Context, name string, change func(context.Context, bun.Tx, *User) error) (*User, error) {
+// byOperator is the reason of actions on the command line, which takes none.
+const byOperator = "By the operator, on the command line."
+
+// suspend locks a user, stores what change does to the suspension, and records the action.
+func (a Admin) suspend(ctx context.Context, name string, action Action, reason string, change func(context.Context, bun.Tx, *User) error) (*User, error) {
 	s := a.store
 	found, err := a.User(ctx, name)
 	if err != nil {
@@ -108,8 +115,10 @@ func (a Admin) suspend(ctx context.Context, name string, change func(context.Con
 		if err := change(ctx, tx, u); err != nil {
 			return err
 		}
-		_, err = tx.NewUpdate().Model(u).Column("suspended_at", "suspension_reason").WherePK().Exec(ctx)
-		return err
+		if _, err = tx.NewUpdate().Model(u).Column("suspended_at", "suspension_reason").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		return record(ctx, tx, auth.Caller{}, ModerationEntry{Action: action, UserID: u.ID, Reason: reason})
 	})
 	if err != nil {
 		return nil, err
@@ -124,7 +133,9 @@ func (a Admin) DeleteUser(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return a.store.deleteUser(ctx, found.ID, func(context.Context, bun.Tx) error { return nil })
+	return a.store.deleteUser(ctx, found.ID, func(ctx context.Context, tx bun.Tx) error {
+		return record(ctx, tx, auth.Caller{}, ModerationEntry{Action: DeletedUser, UserID: found.ID, Reason: byOperator})
+	})
 }
 
 // lockAccount reads a user who is not deleted, and locks the row until tx ends.

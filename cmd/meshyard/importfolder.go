@@ -158,7 +158,7 @@ func (im *importing) thing(ctx context.Context, files fs.FS, t folder.Thing) err
 	im.added++
 	im.files += len(uploads)
 	if !im.Draft && hasModel {
-		if _, err := im.store.PublishThing(ctx, im.caller, created.ID); err != nil {
+		if _, err := im.store.PublishThing(ctx, im.caller, created.ID, models.Published); err != nil {
 			t.Notes = append(t.Notes, fmt.Sprintf("was not published: %v", err))
 		}
 	} else if !im.Draft {

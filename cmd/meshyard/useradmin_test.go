@@ -97,6 +97,13 @@ func TestUserCommands(t *testing.T) {
 			if _, stderr, err := c.try("user", "show", "lovelace"); exitStatus(err) != 1 || !strings.Contains(stderr, "does not exist") {
 				t.Errorf("show a deleted user: %v, %q", err, stderr)
 			}
+			admin := &user{name: "admin", token: strings.TrimSpace(c.run("token", "create", "admin", "--scope", "read", "--scope", "admin"))}
+			log, err := client.send(admin, http.MethodPost, "/graphql", "application/json", strings.NewReader(`{"query": "{ moderationLog { nodes { action reason actor { username } } } }"}`))
+			want := `[{"action":"DELETE_USER","reason":"By the operator, on the command line.","actor":null},{"action":"UNSUSPEND_USER","reason":"By the operator, on the command line.","actor":null},` +
+				`{"action":"SUSPEND_USER","reason":"Spam.","actor":null},{"action":"RENAME_USER","reason":"The name was ada.","actor":null}`
+			if err != nil || !strings.Contains(string(log.body), want) {
+				t.Errorf("the moderation log is %s (%v), want %s", log.body, err, want)
+			}
 		})
 	}
 }

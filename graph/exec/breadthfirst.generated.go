@@ -281,7 +281,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Collection": {Name: "Collection", Implements: []string{"Collection", "Node", "Likeable", "FeedItem", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Collection": {Name: "Collection", Implements: []string{"Collection", "Node", "Likeable", "FeedItem", "NotificationTarget", "ReportTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
@@ -439,7 +439,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Collection],
 			},
 		}},
-		"Comment": {Name: "Comment", Implements: []string{"Comment", "Node", "Attachable", "NotificationTarget"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Comment": {Name: "Comment", Implements: []string{"Comment", "Node", "Attachable", "NotificationTarget", "ReportTarget"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Comment)
@@ -846,6 +846,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"DismissReportPayload": {Name: "DismissReportPayload", Implements: []string{"DismissReportPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"report": {
+				Get: func(object any) any {
+					obj := object.(*model.DismissReportPayload)
+					return obj.Report
+				},
+				Nil: breadthfirst.NilPointer[models.Report],
+			},
+		}},
 		"Download": {Name: "Download", Implements: []string{"Download"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"thing": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
@@ -1055,6 +1064,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*models.File)
 					v := obj.Rank
 					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"note": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.File)
+					v := obj.Note
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"creator": {
@@ -1400,7 +1416,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Thing],
 			},
 		}},
-		"Make": {Name: "Make", Implements: []string{"Make", "FeedItem", "Node", "Attachable", "Commentable", "Likeable", "NotificationTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Make": {Name: "Make", Implements: []string{"Make", "FeedItem", "Node", "Attachable", "Commentable", "Likeable", "NotificationTarget", "ReportTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
@@ -2317,7 +2333,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"updateFile": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().UpdateFile(ctx, fc.Args["input"].(model.UpdateFileInput)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().UpdateFile(ctx, fc.Args["input"].(models.FileChange)))
 				},
 				Args: (*executionContext).field_Mutation_updateFile_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -2692,6 +2708,78 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.DeleteNotificationPayload],
+			},
+			"unpublishThing": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().UnpublishThing(ctx, fc.Args["input"].(model.UnpublishThingInput)))
+				},
+				Args: (*executionContext).field_Mutation_unpublishThing_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.UnpublishThingPayload],
+			},
+			"reportContent": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().ReportContent(ctx, fc.Args["input"].(models.NewReport)))
+				},
+				Args: (*executionContext).field_Mutation_reportContent_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ReportContentPayload],
+			},
+			"resolveReport": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().ResolveReport(ctx, fc.Args["input"].(model.ResolveReportInput)))
+				},
+				Args: (*executionContext).field_Mutation_resolveReport_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ResolveReportPayload],
+			},
+			"dismissReport": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().DismissReport(ctx, fc.Args["input"].(model.DismissReportInput)))
+				},
+				Args: (*executionContext).field_Mutation_dismissReport_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.DismissReportPayload],
 			},
 			"publishThing": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -3763,6 +3851,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Nil: breadthfirst.NilPointer[string],
 			},
+			"reports": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().Reports(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*models.ReportState)))
+				},
+				Args: (*executionContext).field_Query_reports_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ReportConnection],
+			},
 			"search": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					return breadthfirst.Value(ec.Resolvers.Query().Search(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["query"].(string), fc.Args["type"].(models.SearchType), fc.Args["filter"].(*models.Filter), fc.Args["sort"].(models.Sort)))
@@ -3985,6 +4091,154 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"Report": {Name: "Report", Implements: []string{"Report"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"id": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Report)
+					v := obj.ID
+					return model.AppendID(b, v), true
+				},
+			},
+			"reporter": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Report](objects)
+					return breadthfirst.Values(ec.Resolvers.Report().Reporter(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
+			},
+			"user": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Report](objects)
+					return breadthfirst.Values(ec.Resolvers.Report().User(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
+			},
+			"target": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Report](objects)
+					return breadthfirst.Values(ec.Resolvers.Report().Target(ctx, objs))
+				},
+				Waits: true,
+			},
+			"reason": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Report)
+					v := obj.Reason
+					return breadthfirst.AppendString(b, marshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason[v]), true
+				},
+			},
+			"note": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Report)
+					v := obj.Note
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"state": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Report)
+					v := obj.State
+					return breadthfirst.AppendString(b, marshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState[v]), true
+				},
+			},
+			"decidedBy": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Report](objects)
+					return breadthfirst.Values(ec.Resolvers.Report().DecidedBy(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
+			},
+			"decidedAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Report)
+					p := obj.DecidedAt
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"decision": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.Report)
+					return breadthfirst.Value(ec.Resolvers.Report().Decision(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := value.(string)
+					return breadthfirst.AppendString(b, v)
+				},
+			},
+			"createdAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Report)
+					v := obj.CreatedAt
+					return model.AppendDateTime(b, v), true
+				},
+			},
+		}},
+		"ReportConnection": {Name: "ReportConnection", Implements: []string{"ReportConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"edges": {
+				Get: func(object any) any {
+					obj := object.(*model.ReportConnection)
+					return obj.Edges
+				},
+				Each: breadthfirst.EachPointer[model.ReportEdge],
+			},
+			"nodes": {
+				Get: func(object any) any {
+					obj := object.(*model.ReportConnection)
+					return obj.Nodes
+				},
+				Each: breadthfirst.EachPointer[models.Report],
+			},
+			"pageInfo": {
+				Get: func(object any) any {
+					obj := object.(*model.ReportConnection)
+					return obj.PageInfo
+				},
+				Nil: breadthfirst.NilPointer[model.PageInfo],
+			},
+			"totalCount": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.ReportConnection)
+					return breadthfirst.Value(obj.TotalCount(ctx))
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := value.(int32)
+					return strconv.AppendInt(b, int64(v), 10)
+				},
+			},
+		}},
+		"ReportContentPayload": {Name: "ReportContentPayload", Implements: []string{"ReportContentPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"report": {
+				Get: func(object any) any {
+					obj := object.(*model.ReportContentPayload)
+					return obj.Report
+				},
+				Nil: breadthfirst.NilPointer[models.Report],
+			},
+		}},
+		"ReportEdge": {Name: "ReportEdge", Implements: []string{"ReportEdge"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"cursor": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ReportEdge)
+					v := obj.Cursor
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"node": {
+				Get: func(object any) any {
+					obj := object.(*model.ReportEdge)
+					return obj.Node
+				},
+				Nil: breadthfirst.NilPointer[models.Report],
+			},
+		}},
 		"ReportSpamPayload": {Name: "ReportSpamPayload", Implements: []string{"ReportSpamPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"comment": {
 				Get: func(object any) any {
@@ -3992,6 +4246,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Comment
 				},
 				Nil: breadthfirst.NilPointer[models.Comment],
+			},
+		}},
+		"ResolveReportPayload": {Name: "ResolveReportPayload", Implements: []string{"ResolveReportPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"report": {
+				Get: func(object any) any {
+					obj := object.(*model.ResolveReportPayload)
+					return obj.Report
+				},
+				Nil: breadthfirst.NilPointer[models.Report],
 			},
 		}},
 		"RestoreCommentPayload": {Name: "RestoreCommentPayload", Implements: []string{"RestoreCommentPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -4422,7 +4685,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Thing": {Name: "Thing", Implements: []string{"Thing", "FeedItem", "NotificationTarget", "SearchHit", "Node", "Attachable", "Commentable", "Likeable"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Thing": {Name: "Thing", Implements: []string{"Thing", "FeedItem", "NotificationTarget", "ReportTarget", "SearchHit", "Node", "Attachable", "Commentable", "Likeable"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
@@ -4908,6 +5171,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Thing],
 			},
 		}},
+		"UnpublishThingPayload": {Name: "UnpublishThingPayload", Implements: []string{"UnpublishThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"thing": {
+				Get: func(object any) any {
+					obj := object.(*model.UnpublishThingPayload)
+					return obj.Thing
+				},
+				Nil: breadthfirst.NilPointer[models.Thing],
+			},
+		}},
 		"UnsuspendUserPayload": {Name: "UnsuspendUserPayload", Implements: []string{"UnsuspendUserPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"user": {
 				Get: func(object any) any {
@@ -5072,7 +5344,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"User": {Name: "User", Implements: []string{"User", "NotificationTarget", "SearchHit", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"User": {Name: "User", Implements: []string{"User", "NotificationTarget", "ReportTarget", "SearchHit", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
@@ -6232,6 +6504,46 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				return "File", object
 			}
 			panic(fmt.Sprintf("unexpected type %T of NotificationTarget", value))
+		},
+		"ReportTarget": func(value any) (string, any) {
+			switch object := value.(type) {
+			case models.Thing:
+				return "Thing", &object
+			case *models.Thing:
+				if object == nil {
+					return "Thing", nil
+				}
+				return "Thing", object
+			case models.Make:
+				return "Make", &object
+			case *models.Make:
+				if object == nil {
+					return "Make", nil
+				}
+				return "Make", object
+			case models.Comment:
+				return "Comment", &object
+			case *models.Comment:
+				if object == nil {
+					return "Comment", nil
+				}
+				return "Comment", object
+			case models.Collection:
+				return "Collection", &object
+			case *models.Collection:
+				if object == nil {
+					return "Collection", nil
+				}
+				return "Collection", object
+			case models.User:
+				return "User", &object
+			case *models.User:
+				if object == nil {
+					return "User", nil
+				}
+				return "User", object
+			}
+			panic(fmt.Sprintf("unexpected type %T of ReportTarget", value))
 		},
 		"SearchHit": func(value any) (string, any) {
 			switch object := value.(type) {

@@ -1313,7 +1313,7 @@ func (ec *executionContext) _AddToCollectionPayload(ctx context.Context, sel ast
 	return out
 }
 
-var collectionImplementors = []string{"Collection", "Node", "Likeable", "FeedItem", "NotificationTarget", "SearchHit"}
+var collectionImplementors = []string{"Collection", "Node", "Likeable", "FeedItem", "NotificationTarget", "ReportTarget", "SearchHit"}
 
 func (ec *executionContext) _Collection(ctx context.Context, sel ast.SelectionSet, obj *models.Collection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, collectionImplementors)

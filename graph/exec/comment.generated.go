@@ -941,7 +941,11 @@ func (ec *executionContext) unmarshalInputDeleteCommentInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	if _, present := asMap["reason"]; !present {
+		asMap["reason"] = ""
+	}
+
+	fieldsInOrder := [...]string{"id", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -955,6 +959,13 @@ func (ec *executionContext) unmarshalInputDeleteCommentInput(ctx context.Context
 				return it, err
 			}
 			it.ID = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
 		}
 	}
 	return it, nil
@@ -1005,7 +1016,7 @@ func (ec *executionContext) unmarshalInputUpdateCommentInput(ctx context.Context
 
 // region    **************************** object.gotpl ****************************
 
-var commentImplementors = []string{"Comment", "Node", "Attachable", "NotificationTarget"}
+var commentImplementors = []string{"Comment", "Node", "Attachable", "NotificationTarget", "ReportTarget"}
 
 func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, obj *models.Comment) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, commentImplementors)

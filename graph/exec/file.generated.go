@@ -5,6 +5,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"sync/atomic"
@@ -352,6 +353,29 @@ func (ec *executionContext) _File_rank(ctx context.Context, field graphql.Collec
 }
 func (ec *executionContext) fieldContext_File_rank(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("File", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _File_note(ctx context.Context, field graphql.CollectedField, obj *models.File) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_File_note(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Note, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_File_note(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("File", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _File_creator(ctx context.Context, field graphql.CollectedField, obj *models.File) (ret graphql.Marshaler) {
@@ -976,8 +1000,11 @@ func (ec *executionContext) unmarshalInputDeleteFileInput(ctx context.Context, o
 	if _, present := asMap["allowNoModel"]; !present {
 		asMap["allowNoModel"] = false
 	}
+	if _, present := asMap["reason"]; !present {
+		asMap["reason"] = ""
+	}
 
-	fieldsInOrder := [...]string{"id", "target", "kinds", "allowNoModel"}
+	fieldsInOrder := [...]string{"id", "target", "kinds", "allowNoModel", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1012,6 +1039,13 @@ func (ec *executionContext) unmarshalInputDeleteFileInput(ctx context.Context, o
 				return it, err
 			}
 			it.AllowNoModel = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
 		}
 	}
 	return it, nil
@@ -1054,8 +1088,8 @@ func (ec *executionContext) unmarshalInputTargetInput(ctx context.Context, obj a
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputUpdateFileInput(ctx context.Context, obj any) (model.UpdateFileInput, error) {
-	var it model.UpdateFileInput
+func (ec *executionContext) unmarshalInputUpdateFileInput(ctx context.Context, obj any) (models.FileChange, error) {
+	var it models.FileChange
 	if obj == nil {
 		return it, nil
 	}
@@ -1065,7 +1099,7 @@ func (ec *executionContext) unmarshalInputUpdateFileInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "target", "rank"}
+	fieldsInOrder := [...]string{"id", "target", "name", "kind", "rank", "note"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1086,13 +1120,124 @@ func (ec *executionContext) unmarshalInputUpdateFileInput(ctx context.Context, o
 				return it, err
 			}
 			it.Target = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.Name = data
+			} else if tmp == nil {
+				it.Name = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			directive0 := func(ctx context.Context) (any, error) {
+				return ec.unmarshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind(ctx, v)
+			}
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
+				if err != nil {
+					var zeroVal *models.FileKind
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *models.FileKind
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*models.FileKind); ok {
+				it.Kind = data
+			} else if tmp == nil {
+				it.Kind = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *github.com/meshyard/meshyard/models.FileKind`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "rank":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rank"))
-			data, err := ec.unmarshalNInt2int32(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOInt2ᚖint32(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
+				if err != nil {
+					var zeroVal *int32
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *int32
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
 			}
-			it.Rank = data
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*int32); ok {
+				it.Rank = data
+			} else if tmp == nil {
+				it.Rank = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *int32`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+		case "note":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, true)
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.Note = data
+			} else if tmp == nil {
+				it.Note = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		}
 	}
 	return it, nil
@@ -1208,6 +1353,11 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 			}
 		case "rank":
 			out.Values[i] = ec._File_rank(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "note":
+			out.Values[i] = ec._File_note(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -1801,7 +1951,7 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNUpdateFileInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateFileInput(ctx context.Context, v any) (model.UpdateFileInput, error) {
+func (ec *executionContext) unmarshalNUpdateFileInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileChange(ctx context.Context, v any) (models.FileChange, error) {
 	res, err := ec.unmarshalInputUpdateFileInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

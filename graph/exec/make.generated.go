@@ -1381,7 +1381,11 @@ func (ec *executionContext) unmarshalInputDeleteMakeInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	if _, present := asMap["reason"]; !present {
+		asMap["reason"] = ""
+	}
+
+	fieldsInOrder := [...]string{"id", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1395,6 +1399,13 @@ func (ec *executionContext) unmarshalInputDeleteMakeInput(ctx context.Context, o
 				return it, err
 			}
 			it.ID = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
 		}
 	}
 	return it, nil
@@ -1577,7 +1588,7 @@ func (ec *executionContext) _DeleteMakePayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
-var makeImplementors = []string{"Make", "FeedItem", "Node", "Attachable", "Commentable", "Likeable", "NotificationTarget", "SearchHit"}
+var makeImplementors = []string{"Make", "FeedItem", "Node", "Attachable", "Commentable", "Likeable", "NotificationTarget", "ReportTarget", "SearchHit"}
 
 func (ec *executionContext) _Make(ctx context.Context, sel ast.SelectionSet, obj *models.Make) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, makeImplementors)

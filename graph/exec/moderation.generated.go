@@ -95,10 +95,10 @@ func (ec *executionContext) _ModerationEntry_actor(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *models.User) graphql.Marshaler {
-			return ec.marshalNUser2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUser(ctx, selections, v)
+			return ec.marshalOUser2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUser(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ModerationEntry_actor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1024,7 +1024,7 @@ func (ec *executionContext) _ModerationEntry(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._ModerationEntry_actor(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1713,6 +1713,13 @@ var (
 		"DELETE_MAKE":     models.DeletedMake,
 		"DELETE_COMMENT":  models.DeletedComment,
 		"DELETE_FILE":     models.DeletedFile,
+		"FEATURE_THING":   models.FeaturedThing,
+		"UNFEATURE_THING": models.UnfeaturedThing,
+		"DISMISS_SPAM":    models.DismissedSpam,
+		"RESOLVE_REPORT":  models.ResolvedReport,
+		"DISMISS_REPORT":  models.DismissedReport,
+		"RENAME_USER":     models.RenamedUser,
+		"SET_PASSWORD":    models.SetUserPassword,
 	}
 	marshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction = map[models.Action]string{
 		models.SuspendedUser:   "SUSPEND_USER",
@@ -1727,6 +1734,13 @@ var (
 		models.DeletedMake:     "DELETE_MAKE",
 		models.DeletedComment:  "DELETE_COMMENT",
 		models.DeletedFile:     "DELETE_FILE",
+		models.FeaturedThing:   "FEATURE_THING",
+		models.UnfeaturedThing: "UNFEATURE_THING",
+		models.DismissedSpam:   "DISMISS_SPAM",
+		models.ResolvedReport:  "RESOLVE_REPORT",
+		models.DismissedReport: "DISMISS_REPORT",
+		models.RenamedUser:     "RENAME_USER",
+		models.SetUserPassword: "SET_PASSWORD",
 	}
 )
 

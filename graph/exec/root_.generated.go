@@ -40,6 +40,7 @@ type ResolverRoot interface {
 	Mutation() MutationResolver
 	Notification() NotificationResolver
 	Query() QueryResolver
+	Report() ReportResolver
 	SearchConnection() SearchConnectionResolver
 	SearchEdge() SearchEdgeResolver
 	StagedUpload() StagedUploadResolver
@@ -249,6 +250,10 @@ type ComplexityRoot struct {
 		Username  func(childComplexity int) int
 	}
 
+	DismissReportPayload struct {
+		Report func(childComplexity int) int
+	}
+
 	Download struct {
 		CreatedAt func(childComplexity int) int
 		File      func(childComplexity int) int
@@ -300,6 +305,7 @@ type ComplexityRoot struct {
 		Mesh          func(childComplexity int) int
 		Name          func(childComplexity int) int
 		NodeID        func(childComplexity int) int
+		Note          func(childComplexity int) int
 		Processing    func(childComplexity int) int
 		PublicURL     func(childComplexity int) int
 		Rank          func(childComplexity int) int
@@ -496,6 +502,7 @@ type ComplexityRoot struct {
 		DeleteNotification    func(childComplexity int, input model.DeleteNotificationInput) int
 		DeletePendingUpload   func(childComplexity int, input model.DeletePendingUploadInput) int
 		DeleteThing           func(childComplexity int, input model.DeleteThingInput) int
+		DismissReport         func(childComplexity int, input model.DismissReportInput) int
 		FeatureThing          func(childComplexity int, input model.FeatureThingInput) int
 		FinalizeFile          func(childComplexity int, input model.FinalizeFileInput) int
 		FinalizeFiles         func(childComplexity int, input model.FinalizeFilesInput) int
@@ -509,7 +516,9 @@ type ComplexityRoot struct {
 		RecordDownload        func(childComplexity int, input model.RecordDownloadInput) int
 		RemoveFromCollection  func(childComplexity int, input model.RemoveFromCollectionInput) int
 		RemoveThings          func(childComplexity int, input model.RemoveThingsInput) int
+		ReportContent         func(childComplexity int, input models.NewReport) int
 		ReportSpam            func(childComplexity int, input model.ReportSpamInput) int
+		ResolveReport         func(childComplexity int, input model.ResolveReportInput) int
 		RestoreComment        func(childComplexity int, input model.RestoreCommentInput) int
 		RestoreMake           func(childComplexity int, input model.RestoreMakeInput) int
 		RestoreThing          func(childComplexity int, input model.RestoreThingInput) int
@@ -525,13 +534,14 @@ type ComplexityRoot struct {
 		UnlikeCollection      func(childComplexity int, input model.UnlikeCollectionInput) int
 		UnlikeMake            func(childComplexity int, input model.UnlikeMakeInput) int
 		UnlikeThing           func(childComplexity int, input model.UnlikeThingInput) int
+		UnpublishThing        func(childComplexity int, input model.UnpublishThingInput) int
 		UnsuspendUser         func(childComplexity int, input model.UnsuspendUserInput) int
 		UnwatchCollection     func(childComplexity int, input model.UnwatchCollectionInput) int
 		UnwatchMake           func(childComplexity int, input model.UnwatchMakeInput) int
 		UnwatchThing          func(childComplexity int, input model.UnwatchThingInput) int
 		UpdateCollection      func(childComplexity int, input models.CollectionChange) int
 		UpdateComment         func(childComplexity int, input model.UpdateCommentInput) int
-		UpdateFile            func(childComplexity int, input model.UpdateFileInput) int
+		UpdateFile            func(childComplexity int, input models.FileChange) int
 		UpdateImage           func(childComplexity int, input models.ImageChange) int
 		UpdateMake            func(childComplexity int, input models.MakeChange) int
 		UpdateProfile         func(childComplexity int, input models.ProfileChange) int
@@ -626,6 +636,7 @@ type ComplexityRoot struct {
 		Popular         func(childComplexity int, page int32, perPage int32, after *string) int
 		RandomThings    func(childComplexity int, first int32) int
 		RenderMarkdown  func(childComplexity int, text string) int
+		Reports         func(childComplexity int, first *int32, after *string, last *int32, before *string, state *models.ReportState) int
 		Search          func(childComplexity int, first *int32, after *string, last *int32, before *string, query string, typeArg models.SearchType, filter *models.Filter, sort models.Sort) int
 		Suggestions     func(childComplexity int, query string, first int32) int
 		Tag             func(childComplexity int, name string) int
@@ -651,8 +662,42 @@ type ComplexityRoot struct {
 		ThingIds func(childComplexity int) int
 	}
 
+	Report struct {
+		CreatedAt func(childComplexity int) int
+		DecidedAt func(childComplexity int) int
+		DecidedBy func(childComplexity int) int
+		Decision  func(childComplexity int) int
+		ID        func(childComplexity int) int
+		Note      func(childComplexity int) int
+		Reason    func(childComplexity int) int
+		Reporter  func(childComplexity int) int
+		State     func(childComplexity int) int
+		Target    func(childComplexity int) int
+		User      func(childComplexity int) int
+	}
+
+	ReportConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	ReportContentPayload struct {
+		Report func(childComplexity int) int
+	}
+
+	ReportEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
 	ReportSpamPayload struct {
 		Comment func(childComplexity int) int
+	}
+
+	ResolveReportPayload struct {
+		Report func(childComplexity int) int
 	}
 
 	RestoreCommentPayload struct {
@@ -852,6 +897,10 @@ type ComplexityRoot struct {
 	}
 
 	UnlikeThingPayload struct {
+		Thing func(childComplexity int) int
+	}
+
+	UnpublishThingPayload struct {
 		Thing func(childComplexity int) int
 	}
 
@@ -1641,6 +1690,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeprecatedCall.Username(childComplexity), true
 
+	case "DismissReportPayload.report":
+		if e.ComplexityRoot.DismissReportPayload.Report == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DismissReportPayload.Report(childComplexity), true
+
 	case "Download.createdAt":
 		if e.ComplexityRoot.Download.CreatedAt == nil {
 			break
@@ -1839,6 +1895,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.File.NodeID(childComplexity), true
+	case "File.note":
+		if e.ComplexityRoot.File.Note == nil {
+			break
+		}
+
+		return e.ComplexityRoot.File.Note(childComplexity), true
 	case "File.processing":
 		if e.ComplexityRoot.File.Processing == nil {
 			break
@@ -2710,6 +2772,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteThing(childComplexity, args["input"].(model.DeleteThingInput)), true
+	case "Mutation.dismissReport":
+		if e.ComplexityRoot.Mutation.DismissReport == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_dismissReport_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DismissReport(childComplexity, args["input"].(model.DismissReportInput)), true
 	case "Mutation.featureThing":
 		if e.ComplexityRoot.Mutation.FeatureThing == nil {
 			break
@@ -2853,6 +2926,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RemoveThings(childComplexity, args["input"].(model.RemoveThingsInput)), true
+	case "Mutation.reportContent":
+		if e.ComplexityRoot.Mutation.ReportContent == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_reportContent_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ReportContent(childComplexity, args["input"].(models.NewReport)), true
 	case "Mutation.reportSpam":
 		if e.ComplexityRoot.Mutation.ReportSpam == nil {
 			break
@@ -2864,6 +2948,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.ReportSpam(childComplexity, args["input"].(model.ReportSpamInput)), true
+	case "Mutation.resolveReport":
+		if e.ComplexityRoot.Mutation.ResolveReport == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_resolveReport_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ResolveReport(childComplexity, args["input"].(model.ResolveReportInput)), true
 	case "Mutation.restoreComment":
 		if e.ComplexityRoot.Mutation.RestoreComment == nil {
 			break
@@ -3029,6 +3124,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UnlikeThing(childComplexity, args["input"].(model.UnlikeThingInput)), true
+	case "Mutation.unpublishThing":
+		if e.ComplexityRoot.Mutation.UnpublishThing == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_unpublishThing_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UnpublishThing(childComplexity, args["input"].(model.UnpublishThingInput)), true
 	case "Mutation.unsuspendUser":
 		if e.ComplexityRoot.Mutation.UnsuspendUser == nil {
 			break
@@ -3105,7 +3211,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.UpdateFile(childComplexity, args["input"].(model.UpdateFileInput)), true
+		return e.ComplexityRoot.Mutation.UpdateFile(childComplexity, args["input"].(models.FileChange)), true
 	case "Mutation.updateImage":
 		if e.ComplexityRoot.Mutation.UpdateImage == nil {
 			break
@@ -3631,6 +3737,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.RenderMarkdown(childComplexity, args["text"].(string)), true
+	case "Query.reports":
+		if e.ComplexityRoot.Query.Reports == nil {
+			break
+		}
+
+		args, err := ec.field_Query_reports_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Reports(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["state"].(*models.ReportState)), true
 	case "Query.search":
 		if e.ComplexityRoot.Query.Search == nil {
 			break
@@ -3764,12 +3881,131 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RemoveThingsPayload.ThingIds(childComplexity), true
 
+	case "Report.createdAt":
+		if e.ComplexityRoot.Report.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.CreatedAt(childComplexity), true
+	case "Report.decidedAt":
+		if e.ComplexityRoot.Report.DecidedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.DecidedAt(childComplexity), true
+	case "Report.decidedBy":
+		if e.ComplexityRoot.Report.DecidedBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.DecidedBy(childComplexity), true
+	case "Report.decision":
+		if e.ComplexityRoot.Report.Decision == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.Decision(childComplexity), true
+	case "Report.id":
+		if e.ComplexityRoot.Report.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.ID(childComplexity), true
+	case "Report.note":
+		if e.ComplexityRoot.Report.Note == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.Note(childComplexity), true
+	case "Report.reason":
+		if e.ComplexityRoot.Report.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.Reason(childComplexity), true
+	case "Report.reporter":
+		if e.ComplexityRoot.Report.Reporter == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.Reporter(childComplexity), true
+	case "Report.state":
+		if e.ComplexityRoot.Report.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.State(childComplexity), true
+	case "Report.target":
+		if e.ComplexityRoot.Report.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.Target(childComplexity), true
+	case "Report.user":
+		if e.ComplexityRoot.Report.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.User(childComplexity), true
+
+	case "ReportConnection.edges":
+		if e.ComplexityRoot.ReportConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportConnection.Edges(childComplexity), true
+	case "ReportConnection.nodes":
+		if e.ComplexityRoot.ReportConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportConnection.Nodes(childComplexity), true
+	case "ReportConnection.pageInfo":
+		if e.ComplexityRoot.ReportConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportConnection.PageInfo(childComplexity), true
+	case "ReportConnection.totalCount":
+		if e.ComplexityRoot.ReportConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportConnection.TotalCount(childComplexity), true
+
+	case "ReportContentPayload.report":
+		if e.ComplexityRoot.ReportContentPayload.Report == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportContentPayload.Report(childComplexity), true
+
+	case "ReportEdge.cursor":
+		if e.ComplexityRoot.ReportEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportEdge.Cursor(childComplexity), true
+	case "ReportEdge.node":
+		if e.ComplexityRoot.ReportEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportEdge.Node(childComplexity), true
+
 	case "ReportSpamPayload.comment":
 		if e.ComplexityRoot.ReportSpamPayload.Comment == nil {
 			break
 		}
 
 		return e.ComplexityRoot.ReportSpamPayload.Comment(childComplexity), true
+
+	case "ResolveReportPayload.report":
+		if e.ComplexityRoot.ResolveReportPayload.Report == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResolveReportPayload.Report(childComplexity), true
 
 	case "RestoreCommentPayload.comment":
 		if e.ComplexityRoot.RestoreCommentPayload.Comment == nil {
@@ -4516,6 +4752,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UnlikeThingPayload.Thing(childComplexity), true
 
+	case "UnpublishThingPayload.thing":
+		if e.ComplexityRoot.UnpublishThingPayload.Thing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnpublishThingPayload.Thing(childComplexity), true
+
 	case "UnsuspendUserPayload.user":
 		if e.ComplexityRoot.UnsuspendUserPayload.User == nil {
 			break
@@ -5049,6 +5292,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteNotificationInput,
 		ec.unmarshalInputDeletePendingUploadInput,
 		ec.unmarshalInputDeleteThingInput,
+		ec.unmarshalInputDismissReportInput,
 		ec.unmarshalInputFeatureThingInput,
 		ec.unmarshalInputFinalizeFileInput,
 		ec.unmarshalInputFinalizeFilesInput,
@@ -5063,7 +5307,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRecordDownloadInput,
 		ec.unmarshalInputRemoveFromCollectionInput,
 		ec.unmarshalInputRemoveThingsInput,
+		ec.unmarshalInputReportContentInput,
 		ec.unmarshalInputReportSpamInput,
+		ec.unmarshalInputResolveReportInput,
 		ec.unmarshalInputRestoreCommentInput,
 		ec.unmarshalInputRestoreMakeInput,
 		ec.unmarshalInputRestoreThingInput,
@@ -5082,6 +5328,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUnlikeCollectionInput,
 		ec.unmarshalInputUnlikeMakeInput,
 		ec.unmarshalInputUnlikeThingInput,
+		ec.unmarshalInputUnpublishThingInput,
 		ec.unmarshalInputUnsuspendUserInput,
 		ec.unmarshalInputUnwatchCollectionInput,
 		ec.unmarshalInputUnwatchMakeInput,
@@ -5288,6 +5535,11 @@ enum UserImageKind {
 input DeleteAccountInput {
   "The username; ` + "`" + `me` + "`" + ` is the caller."
   username: String!
+  """
+  The reason, at most 2,000 characters. It is recorded, and required of moderators and
+  administrators who delete what belongs to another user.
+  """
+  reason: String! = ""
 }
 
 "Payload of ` + "`" + `deleteAccount` + "`" + `."
@@ -5831,8 +6083,13 @@ type UpdateCommentPayload {
 
 "The comment to delete."
 input DeleteCommentInput {
-  "The id of a comment of the caller."
+  "The id of a comment of the caller, or of one on a thing or a make of the caller."
   id: ID!
+  """
+  The reason, at most 2,000 characters. It is recorded, and required of moderators and
+  administrators who delete what belongs to another user.
+  """
+  reason: String! = ""
 }
 
 "Payload of ` + "`" + `deleteComment` + "`" + `."
@@ -5951,9 +6208,12 @@ type FeedEdge {
 }
 
 extend type Mutation {
-  "Change the rank of a file among the files of its target."
+  """
+  Change a file of the caller. Fields that are omitted stay as they are. Null clears a field that
+  can be empty.
+  """
   updateFile(
-    "The file and its new rank."
+    "The file and its new values."
     input: UpdateFileInput!
   ): UpdateFilePayload @auth(scope: WRITE)
   """
@@ -6036,6 +6296,8 @@ type File implements Node {
   The position among the files of its target, ascending. Files with the same rank are ordered by id.
   """
   rank: Int!
+  "What the owner wrote about the file, in plain text; may be empty."
+  note: String!
   "The user who uploaded the file."
   creator: User! @goField(forceResolver: true, batch: true)
   "The object that the file is attached to; null while it is pending."
@@ -6067,8 +6329,14 @@ input UpdateFileInput {
   id: ID!
   "If given, the file must be attached to this object; otherwise the result is NOT_FOUND."
   target: TargetInput
+  "The file name, with the extension that it has now."
+  name: String @null(clears: false)
+  "MODEL or ATTACHMENT. Whether a file is an IMAGE follows from its bytes, and cannot be changed."
+  kind: FileKind @null(clears: false)
   "The position among the files of its target, ascending."
-  rank: Int!
+  rank: Int @null(clears: false)
+  "A note in plain text, at most 2,000 characters."
+  note: String @null(clears: true)
 }
 
 "Payload of ` + "`" + `updateFile` + "`" + `."
@@ -6090,6 +6358,11 @@ input DeleteFileInput {
   after it. Without it that is an error, with the code MODEL_REQUIRED.
   """
   allowNoModel: Boolean! = false
+  """
+  The reason, at most 2,000 characters. It is recorded, and required of moderators and
+  administrators who delete what belongs to another user.
+  """
+  reason: String! = ""
 }
 
 "Payload of ` + "`" + `deleteFile` + "`" + `."
@@ -6220,6 +6493,11 @@ input DeleteImageInput {
   id: ID!
   "If given, the image must be of this object; otherwise the result is NOT_FOUND."
   target: TargetInput
+  """
+  The reason, at most 2,000 characters. It is recorded, and required of moderators and
+  administrators who delete what belongs to another user.
+  """
+  reason: String! = ""
 }
 
 "Payload of ` + "`" + `deleteImage` + "`" + `."
@@ -6630,6 +6908,11 @@ type UpdateMakePayload {
 input DeleteMakeInput {
   "The id of a make of the caller."
   id: ID!
+  """
+  The reason, at most 2,000 characters. It is recorded, and required of moderators and
+  administrators who delete what belongs to another user.
+  """
+  reason: String! = ""
 }
 
 "Payload of ` + "`" + `deleteMake` + "`" + `."
@@ -6726,8 +7009,22 @@ enum ModerationAction {
   DELETE_MAKE
   "A comment of another user was deleted."
   DELETE_COMMENT
-  "A file of another user was deleted."
+  "A file or an image of another user was deleted."
   DELETE_FILE
+  "A thing was featured."
+  FEATURE_THING
+  "A thing is no longer featured."
+  UNFEATURE_THING
+  "The report of a comment as spam was dismissed by ` + "`" + `restoreComment` + "`" + `."
+  DISMISS_SPAM
+  "A report was resolved."
+  RESOLVE_REPORT
+  "A report was dismissed."
+  DISMISS_REPORT
+  "A user was renamed on the command line."
+  RENAME_USER
+  "The password of a user was set on the command line."
+  SET_PASSWORD
 }
 
 "An entry of the moderation log, which is never deleted."
@@ -6736,19 +7033,19 @@ type ModerationEntry {
   id: ID!
   "The action."
   action: ModerationAction!
-  "The user who performed the action."
-  actor: User! @goField(forceResolver: true, batch: true)
+  "The user who performed the action. Null for the operator, on the command line."
+  actor: User @goField(forceResolver: true, batch: true)
   "The user concerned; for a thing, its owner."
   user: User! @goField(forceResolver: true, batch: true)
   "The id of the thing concerned; null if the action does not concern a thing."
   thingId: ID @goField(forceResolver: true)
-  "The id of the make, comment or file that was deleted; null for other actions."
+  "The id of the make, comment, file or report concerned; null for other actions."
   objectId: ID @goField(forceResolver: true)
   "The thing concerned; null if there is none or it was deleted."
   thing: Thing @goField(forceResolver: true, batch: true)
   "The new role; null unless a role changed."
   role: Role @goField(forceResolver: true)
-  "The reason that the actor gave."
+  "The reason that the actor gave; may be empty."
   reason: String!
   "When the action was taken."
   createdAt: DateTime!
@@ -7339,6 +7636,29 @@ type FileEdge {
   node: File!
 }
 `, BuiltIn: false},
+	{Name: "../publication.graphqls", Input: `extend type Mutation {
+  """
+  Make a thing of the caller a draft again. It is no longer featured. Likes, comments and makes
+  stay, and show again when it is published again. It has no effect on a draft.
+  """
+  unpublishThing(
+    "The thing to unpublish."
+    input: UnpublishThingInput!
+  ): UnpublishThingPayload @auth(scope: WRITE)
+}
+
+"The thing to unpublish."
+input UnpublishThingInput {
+  "The id of a thing of the caller."
+  id: ID!
+}
+
+"Payload of ` + "`" + `unpublishThing` + "`" + `."
+type UnpublishThingPayload {
+  "The thing after the change."
+  thing: Thing!
+}
+`, BuiltIn: false},
 	{Name: "../recommendation.graphqls", Input: `extend type Query {
   "Published things chosen at random, none twice; fewer where there are not as many."
   randomThings(
@@ -7412,6 +7732,169 @@ type StatsDay {
   makes: Int64!
   "Published things made from it."
   remixes: Int64!
+}
+`, BuiltIn: false},
+	{Name: "../report.graphqls", Input: `extend type Query {
+  "The reports of content, newest first. Requires a moderator or an administrator."
+  reports(
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    first: Int
+    "Return entries after this cursor."
+    after: String
+    "The number of entries from the end, 1 to 100."
+    last: Int
+    "Return entries before this cursor."
+    before: String
+    "Only reports in this state; null: all reports."
+    state: ReportState = OPEN
+  ): ReportConnection @auth(scope: ADMIN)
+}
+
+extend type Mutation {
+  """
+  Report a thing, a make, a comment, a collection or a user to the moderators. While a report of the
+  caller about it is open, reporting it again has no effect. A user can have 100 open reports.
+  """
+  reportContent(
+    "The content and what is wrong with it."
+    input: ReportContentInput!
+  ): ReportContentPayload @auth(scope: WRITE)
+  """
+  Close a report because action was taken, and with it all other open reports of the same object.
+  The action itself is a mutation of its own, such as ` + "`" + `takeDownThing` + "`" + `. Requires a moderator or an
+  administrator.
+  """
+  resolveReport(
+    "The report and the reason."
+    input: ResolveReportInput!
+  ): ResolveReportPayload @auth(scope: ADMIN)
+  """
+  Close a report without action, and with it all other open reports of the same object. Requires a
+  moderator or an administrator.
+  """
+  dismissReport(
+    "The report and the reason."
+    input: DismissReportInput!
+  ): DismissReportPayload @auth(scope: ADMIN)
+}
+
+"What is wrong with reported content."
+enum ReportReason {
+  "Unwanted advertising."
+  SPAM
+  "Insults, threats or harassment."
+  ABUSE
+  "A violation of copyright or of a license."
+  COPYRIGHT
+  "Content that is not marked as not safe for work, and is not."
+  SEXUAL
+  "Something dangerous or unlawful, such as a weapon."
+  DANGEROUS
+  "Anything else, as the note says."
+  OTHER
+}
+
+"The state of a report."
+enum ReportState {
+  "No moderator decided yet."
+  OPEN
+  "Action was taken, or the object was deleted."
+  RESOLVED
+  "No action was needed."
+  DISMISSED
+}
+
+"What a report is about."
+union ReportTarget = Thing | Make | Comment | Collection | User
+
+"A report of content to the moderators."
+type Report {
+  "The decimal id."
+  id: ID!
+  "The user who reported it."
+  reporter: User! @goField(forceResolver: true, batch: true)
+  "The user who created the reported object, or the reported user."
+  user: User! @goField(forceResolver: true, batch: true)
+  "What was reported. Null if it was deleted, or if the caller cannot see it any more."
+  target: ReportTarget @goField(forceResolver: true, batch: true)
+  "What is wrong with it."
+  reason: ReportReason!
+  "What the reporter wrote about it; may be empty."
+  note: String!
+  "Whether a moderator decided."
+  state: ReportState!
+  "The moderator who decided. Null while it is open, and if the object was deleted."
+  decidedBy: User @goField(forceResolver: true, batch: true)
+  "When the moderator decided. Null while it is open, and if the object was deleted."
+  decidedAt: DateTime
+  "The reason of the decision. Empty while it is open. Only moderators and administrators see it."
+  decision: String! @goField(forceResolver: true)
+  "When it was reported."
+  createdAt: DateTime!
+}
+
+"A page of reports."
+type ReportConnection {
+  "The reports of this page with their cursors."
+  edges: [ReportEdge!]!
+  "The reports of this page."
+  nodes: [Report!]!
+  "The position of this page in the whole list."
+  pageInfo: PageInfo!
+  "The number of reports in the whole list. Counted only if selected."
+  totalCount: Int!
+}
+
+"An entry of a page of reports."
+type ReportEdge {
+  "An opaque cursor. It stays valid while the list changes."
+  cursor: String!
+  "The entry."
+  node: Report!
+}
+
+"Content to report."
+input ReportContentInput {
+  "The ` + "`" + `nodeId` + "`" + ` of a thing, a make, a comment, a collection or a user that the caller can see."
+  nodeId: NodeID!
+  "What is wrong with it."
+  reason: ReportReason!
+  "Details for the moderators, at most 2,000 characters."
+  note: String! = ""
+}
+
+"Payload of ` + "`" + `reportContent` + "`" + `."
+type ReportContentPayload {
+  "The report."
+  report: Report!
+}
+
+"The report to resolve."
+input ResolveReportInput {
+  "The id of the report."
+  id: ID!
+  "The reason, at most 2,000 characters. It is recorded."
+  reason: String!
+}
+
+"Payload of ` + "`" + `resolveReport` + "`" + `."
+type ResolveReportPayload {
+  "The report after the change."
+  report: Report!
+}
+
+"The report to dismiss."
+input DismissReportInput {
+  "The id of the report."
+  id: ID!
+  "The reason, at most 2,000 characters. It is recorded."
+  reason: String!
+}
+
+"Payload of ` + "`" + `dismissReport` + "`" + `."
+type DismissReportPayload {
+  "The report after the change."
+  report: Report!
 }
 `, BuiltIn: false},
 	{Name: "../schema.graphqls", Input: `directive @goField(forceResolver: Boolean, name: String, omittable: Boolean, batch: Boolean) on INPUT_FIELD_DEFINITION | FIELD_DEFINITION
@@ -7840,8 +8323,8 @@ type TagEdge {
 
 extend type Mutation {
   """
-  Publish a draft. It needs a description and at least one finalized model; what is missing is
-  listed in ` + "`" + `extensions.fields` + "`" + `. Publishing twice has no effect.
+  Publish a thing, in lists or unlisted. It needs a description and at least one finalized model;
+  what is missing is listed in ` + "`" + `extensions.fields` + "`" + `. Publishing twice has no effect.
   """
   publishThing(
     "The thing to publish."
@@ -7884,7 +8367,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   nodeId: NodeID!
   "The name, at most 200 characters."
   name: String!
-  "Whether the thing is a draft or published."
+  "Whether the thing is a draft, unlisted or published."
   state: PublicationState!
   "The takedown, if the thing was taken down. It is a draft until it is restored."
   takedown: Takedown @goField(forceResolver: true)
@@ -8016,7 +8499,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   createdAt: DateTime!
   "When the thing or its list of files last changed."
   updatedAt: DateTime! @goField(name: "ModifiedAt")
-  "When it was first published; null for a draft."
+  "When it was first published; null if it never was."
   publishedAt: DateTime
 }
 
@@ -8024,6 +8507,11 @@ type Thing implements Node & Attachable & Commentable & Likeable {
 enum PublicationState {
   "Visible to its owner only."
   DRAFT
+  """
+  Visible to everyone who has its id, and to its owner in ` + "`" + `User.things` + "`" + `. No other list, search, feed
+  or count contains it. Only things can be unlisted.
+  """
+  UNLISTED
   "Visible to everyone. Its files can be downloaded without a token."
   PUBLISHED
 }
@@ -8071,6 +8559,8 @@ type CreateThingPayload {
 input PublishThingInput {
   "The id of a thing of the caller."
   id: ID!
+  "PUBLISHED or UNLISTED. A published thing can be made unlisted, and an unlisted one published."
+  state: PublicationState! = PUBLISHED
 }
 
 "Payload of ` + "`" + `publishThing` + "`" + `."
@@ -8119,6 +8609,11 @@ type UpdateThingPayload {
 input DeleteThingInput {
   "The id of a thing of the caller."
   id: ID!
+  """
+  The reason, at most 2,000 characters. It is recorded, and required of moderators and
+  administrators who delete what belongs to another user.
+  """
+  reason: String! = ""
 }
 
 "Payload of ` + "`" + `deleteThing` + "`" + `."
@@ -9373,6 +9868,14 @@ func (ec *executionContext) childFields_DeprecatedCall(ctx context.Context, fiel
 	return nil, fmt.Errorf("no field named %q was found under type DeprecatedCall", field.Name)
 }
 
+func (ec *executionContext) childFields_DismissReportPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "report":
+		return ec.fieldContext_DismissReportPayload_report(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DismissReportPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Download(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "thing":
@@ -9465,6 +9968,8 @@ func (ec *executionContext) childFields_File(ctx context.Context, field graphql.
 		return ec.fieldContext_File_md5(ctx, field)
 	case "rank":
 		return ec.fieldContext_File_rank(ctx, field)
+	case "note":
+		return ec.fieldContext_File_note(ctx, field)
 	case "creator":
 		return ec.fieldContext_File_creator(ctx, field)
 	case "target":
@@ -9983,12 +10488,80 @@ func (ec *executionContext) childFields_RemoveThingsPayload(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type RemoveThingsPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_Report(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Report_id(ctx, field)
+	case "reporter":
+		return ec.fieldContext_Report_reporter(ctx, field)
+	case "user":
+		return ec.fieldContext_Report_user(ctx, field)
+	case "target":
+		return ec.fieldContext_Report_target(ctx, field)
+	case "reason":
+		return ec.fieldContext_Report_reason(ctx, field)
+	case "note":
+		return ec.fieldContext_Report_note(ctx, field)
+	case "state":
+		return ec.fieldContext_Report_state(ctx, field)
+	case "decidedBy":
+		return ec.fieldContext_Report_decidedBy(ctx, field)
+	case "decidedAt":
+		return ec.fieldContext_Report_decidedAt(ctx, field)
+	case "decision":
+		return ec.fieldContext_Report_decision(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Report_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Report", field.Name)
+}
+
+func (ec *executionContext) childFields_ReportConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_ReportConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_ReportConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_ReportConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_ReportConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReportConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_ReportContentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "report":
+		return ec.fieldContext_ReportContentPayload_report(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReportContentPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_ReportEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_ReportEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_ReportEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReportEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_ReportSpamPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "comment":
 		return ec.fieldContext_ReportSpamPayload_comment(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ReportSpamPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_ResolveReportPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "report":
+		return ec.fieldContext_ResolveReportPayload_report(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ResolveReportPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_RestoreCommentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10381,6 +10954,14 @@ func (ec *executionContext) childFields_UnlikeThingPayload(ctx context.Context, 
 		return ec.fieldContext_UnlikeThingPayload_thing(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UnlikeThingPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UnpublishThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "thing":
+		return ec.fieldContext_UnpublishThingPayload_thing(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UnpublishThingPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_UnsuspendUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -2303,7 +2303,11 @@ func (ec *executionContext) unmarshalInputDeleteThingInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	if _, present := asMap["reason"]; !present {
+		asMap["reason"] = ""
+	}
+
+	fieldsInOrder := [...]string{"id", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2317,6 +2321,13 @@ func (ec *executionContext) unmarshalInputDeleteThingInput(ctx context.Context, 
 				return it, err
 			}
 			it.ID = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
 		}
 	}
 	return it, nil
@@ -2363,7 +2374,11 @@ func (ec *executionContext) unmarshalInputPublishThingInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	if _, present := asMap["state"]; !present {
+		asMap["state"] = "PUBLISHED"
+	}
+
+	fieldsInOrder := [...]string{"id", "state"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2377,6 +2392,13 @@ func (ec *executionContext) unmarshalInputPublishThingInput(ctx context.Context,
 				return it, err
 			}
 			it.ID = data
+		case "state":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
+			data, err := ec.unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.State = data
 		}
 	}
 	return it, nil
@@ -2952,7 +2974,7 @@ func (ec *executionContext) _PublishThingPayload(ctx context.Context, sel ast.Se
 	return out
 }
 
-var thingImplementors = []string{"Thing", "FeedItem", "NotificationTarget", "SearchHit", "Node", "Attachable", "Commentable", "Likeable"}
+var thingImplementors = []string{"Thing", "FeedItem", "NotificationTarget", "ReportTarget", "SearchHit", "Node", "Attachable", "Commentable", "Likeable"}
 
 func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, obj *models.Thing) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, thingImplementors)
@@ -4018,10 +4040,12 @@ func (ec *executionContext) marshalNPublicationState2githubᚗcomᚋmeshyardᚋm
 var (
 	unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState = map[string]models.PublicationState{
 		"DRAFT":     models.Draft,
+		"UNLISTED":  models.Unlisted,
 		"PUBLISHED": models.Published,
 	}
 	marshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState = map[models.PublicationState]string{
 		models.Draft:     "DRAFT",
+		models.Unlisted:  "UNLISTED",
 		models.Published: "PUBLISHED",
 	}
 )

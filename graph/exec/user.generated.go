@@ -3288,7 +3288,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 	return out
 }
 
-var userImplementors = []string{"User", "NotificationTarget", "SearchHit", "Node"}
+var userImplementors = []string{"User", "NotificationTarget", "ReportTarget", "SearchHit", "Node"}
 
 func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj *models.User) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, userImplementors)

@@ -49,6 +49,7 @@ type (
 	FileEdge            Edge[*models.File]
 	AccessTokenEdge     Edge[*models.Token]
 	ModerationEntryEdge Edge[*models.ModerationEntry]
+	ReportEdge          Edge[*models.Report]
 	NotificationEdge    Edge[*models.Notification]
 	SearchEdge          Edge[SearchHit]
 	FeedEdge            Edge[FeedItem]
@@ -85,6 +86,9 @@ type (
 	}
 	ModerationEntryConnection struct {
 		*Connection[*models.ModerationEntry, ModerationEntryEdge]
+	}
+	ReportConnection struct {
+		*Connection[*models.Report, ReportEdge]
 	}
 	NotificationConnection struct {
 		*Connection[*models.Notification, NotificationEdge]

@@ -74,6 +74,9 @@ type CreateTokenPayload struct {
 type DeleteAccountInput struct {
 	// The username; `me` is the caller.
 	Username string `json:"username"`
+	// The reason, at most 2,000 characters. It is recorded, and required of moderators and
+	// administrators who delete what belongs to another user.
+	Reason string `json:"reason"`
 }
 
 // Payload of `deleteAccount`.
@@ -108,8 +111,11 @@ type DeleteCollectionPayload struct {
 
 // The comment to delete.
 type DeleteCommentInput struct {
-	// The id of a comment of the caller.
+	// The id of a comment of the caller, or of one on a thing or a make of the caller.
 	ID int64 `json:"id"`
+	// The reason, at most 2,000 characters. It is recorded, and required of moderators and
+	// administrators who delete what belongs to another user.
+	Reason string `json:"reason"`
 }
 
 // Payload of `deleteComment`.
@@ -129,6 +135,9 @@ type DeleteFileInput struct {
 	// Whether the only model of a published thing can be deleted, for programs that upload another one
 	// after it. Without it that is an error, with the code MODEL_REQUIRED.
 	AllowNoModel bool `json:"allowNoModel"`
+	// The reason, at most 2,000 characters. It is recorded, and required of moderators and
+	// administrators who delete what belongs to another user.
+	Reason string `json:"reason"`
 }
 
 // Payload of `deleteFile`.
@@ -143,6 +152,9 @@ type DeleteImageInput struct {
 	ID int64 `json:"id"`
 	// If given, the image must be of this object; otherwise the result is NOT_FOUND.
 	Target *models.Target `json:"target,omitempty"`
+	// The reason, at most 2,000 characters. It is recorded, and required of moderators and
+	// administrators who delete what belongs to another user.
+	Reason string `json:"reason"`
 }
 
 // Payload of `deleteImage`.
@@ -155,6 +167,9 @@ type DeleteImagePayload struct {
 type DeleteMakeInput struct {
 	// The id of a make of the caller.
 	ID int64 `json:"id"`
+	// The reason, at most 2,000 characters. It is recorded, and required of moderators and
+	// administrators who delete what belongs to another user.
+	Reason string `json:"reason"`
 }
 
 // Payload of `deleteMake`.
@@ -191,12 +206,29 @@ type DeletePendingUploadPayload struct {
 type DeleteThingInput struct {
 	// The id of a thing of the caller.
 	ID int64 `json:"id"`
+	// The reason, at most 2,000 characters. It is recorded, and required of moderators and
+	// administrators who delete what belongs to another user.
+	Reason string `json:"reason"`
 }
 
 // Payload of `deleteThing`.
 type DeleteThingPayload struct {
 	// The id of what was deleted.
 	DeletedID int64 `json:"deletedId"`
+}
+
+// The report to dismiss.
+type DismissReportInput struct {
+	// The id of the report.
+	ID int64 `json:"id"`
+	// The reason, at most 2,000 characters. It is recorded.
+	Reason string `json:"reason"`
+}
+
+// Payload of `dismissReport`.
+type DismissReportPayload struct {
+	// The report after the change.
+	Report *models.Report `json:"report"`
 }
 
 // The thing to feature.
@@ -384,6 +416,8 @@ type Processing struct {
 type PublishThingInput struct {
 	// The id of a thing of the caller.
 	ID int64 `json:"id"`
+	// PUBLISHED or UNLISTED. A published thing can be made unlisted, and an unlisted one published.
+	State models.PublicationState `json:"state"`
 }
 
 // Payload of `publishThing`.
@@ -437,6 +471,12 @@ type RemoveThingsPayload struct {
 	ThingIds []int64 `json:"thingIds"`
 }
 
+// Payload of `reportContent`.
+type ReportContentPayload struct {
+	// The report.
+	Report *models.Report `json:"report"`
+}
+
 // The comment to report.
 type ReportSpamInput struct {
 	// The id of a comment of another user.
@@ -447,6 +487,20 @@ type ReportSpamInput struct {
 type ReportSpamPayload struct {
 	// The comment after the change.
 	Comment *models.Comment `json:"comment"`
+}
+
+// The report to resolve.
+type ResolveReportInput struct {
+	// The id of the report.
+	ID int64 `json:"id"`
+	// The reason, at most 2,000 characters. It is recorded.
+	Reason string `json:"reason"`
+}
+
+// Payload of `resolveReport`.
+type ResolveReportPayload struct {
+	// The report after the change.
+	Report *models.Report `json:"report"`
 }
 
 // The comment to restore.
@@ -681,6 +735,18 @@ type UnlikeThingPayload struct {
 	Thing *models.Thing `json:"thing,omitempty"`
 }
 
+// The thing to unpublish.
+type UnpublishThingInput struct {
+	// The id of a thing of the caller.
+	ID int64 `json:"id"`
+}
+
+// Payload of `unpublishThing`.
+type UnpublishThingPayload struct {
+	// The thing after the change.
+	Thing *models.Thing `json:"thing"`
+}
+
 // The user to unsuspend.
 type UnsuspendUserInput struct {
 	// The username of another user.
@@ -749,16 +815,6 @@ type UpdateCommentInput struct {
 type UpdateCommentPayload struct {
 	// The comment after the change.
 	Comment *models.Comment `json:"comment"`
-}
-
-// New values for a file.
-type UpdateFileInput struct {
-	// The id of a finalized file on a thing, a make or a comment of the caller.
-	ID int64 `json:"id"`
-	// If given, the file must be attached to this object; otherwise the result is NOT_FOUND.
-	Target *models.Target `json:"target,omitempty"`
-	// The position among the files of its target, ascending.
-	Rank int32 `json:"rank"`
 }
 
 // Payload of `updateFile`.

@@ -72,5 +72,9 @@ type NotificationTarget any
 // FeedItem is a *models.Thing, a *models.Make or a *models.Collection.
 type FeedItem any
 
+// ReportTarget is a *models.Thing, a *models.Make, a *models.Comment, a *models.Collection or a
+// *models.User.
+type ReportTarget any
+
 // SearchHit is a *models.Thing, a *models.Make, a *models.User or a *models.Collection.
 type SearchHit any

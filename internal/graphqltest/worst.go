@@ -70,6 +70,7 @@ func WorstRows(owner int64, n int) []string {
 		numbers(n, "notifications (user_id, kind, actor_id, target_type, target_id, created_at)", "$me, 'comment', $b + i, 'comment', $b + i, $recent"),
 		numbers(100, "tokens (user_id, name, sha256, scopes, created_at)", "$me, 'token', $sum, 'read', $at"),
 		numbers(n, "moderation_log (actor_id, action, user_id, thing_id, role, reason, created_at)", "$me, 'take_down_thing', $me, $b + i, '', 'long', $at"),
+		numbers(n, "reports (reporter_id, target_type, target_id, user_id, reason, note, state, decision, created_at)", "$b + i, 'thing', $b + i, $me, 'spam', 'long', 'open', '', $at"),
 		numbers(n, "deprecated_calls (operation, token_id, user_agent, calls, first_at, last_at)", "'newest', $b + i, 'agent', 1, $recent, $recent"),
 	}
 }

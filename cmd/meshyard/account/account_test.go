@@ -90,7 +90,7 @@ func (o *oldAccount) thing(caller auth.Caller, i int, ancestors ...int64) int64 
 	}
 	id := must(o.s.Store.CreateThing(ctx, caller, n))(o.t).ID
 	if i%6 != 5 {
-		must(o.s.Store.PublishThing(ctx, caller, id))(o.t)
+		must(o.s.Store.PublishThing(ctx, caller, id, models.Published))(o.t)
 	}
 	return id
 }
@@ -206,7 +206,7 @@ func TestImportAccount(t *testing.T) {
 			t.Errorf("zoe: %+v", zoeReport)
 		}
 		found := must(to.Store.Admin().ThingsNamed(ctx, must(to.Store.Admin().User(ctx, "zoe"))(t).ID, fmt.Sprintf("Thing 1 of %d", zoe.UserID)))(t)
-		if err := to.Store.DeleteThing(ctx, auth.Caller{UserID: must(to.Store.Admin().User(ctx, "zoe"))(t).ID}, found[0]); err != nil {
+		if err := to.Store.DeleteThing(ctx, auth.Caller{UserID: must(to.Store.Admin().User(ctx, "zoe"))(t).ID}, found[0], ""); err != nil {
 			t.Fatal(err)
 		}
 		for _, at := range []int64{25, int64(3 * n), int64(5 * n)} {

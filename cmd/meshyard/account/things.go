@@ -49,7 +49,7 @@ func (im *importing) thing(ctx context.Context, id int64) error {
 	}
 	if t.IsPublished {
 		// It may be published already, by a run that was interrupted.
-		if _, err := im.store.PublishThing(ctx, im.caller, here); excusable(err) {
+		if _, err := im.store.PublishThing(ctx, im.caller, here, models.Published); excusable(err) {
 			im.problem("thing %d is a draft: %v", id, err)
 		} else if err != nil {
 			return err

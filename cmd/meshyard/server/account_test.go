@@ -271,7 +271,7 @@ func TestSpamAndRestoring(t *testing.T) {
 		}
 		bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, object{"id": servertest.ID(thing)}, &made)
 		path = "/copies/" + made.CreateMake.Make.ID
-		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Copied."}) { thing { id } } deleteThing(input: {id: $id}) { deletedId } }`, object{"id": servertest.ID(thing)}, new(any))
+		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Copied."}) { thing { id } } deleteThing(input: {id: $id, reason: "Copied."}) { deletedId } }`, object{"id": servertest.ID(thing)}, new(any))
 		ada.Get(path).Want(t, 403)
 		if o := read(t, bob.Get(path)); o["needs_moderation"] != true {
 			t.Errorf("hidden with its thing: needs_moderation %v", o["needs_moderation"])

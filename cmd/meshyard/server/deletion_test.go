@@ -337,7 +337,7 @@ func TestDeletedPartIsGone(t *testing.T) {
 
 		// Delete a comment: its place stays, for the replies to it.
 		own = addresses(h.attachment)
-		h.ada.Do("DELETE", fmt.Sprintf("/comments/%d", h.comment), nil).Want(t, 403)
+		h.cyd.Do("DELETE", fmt.Sprintf("/comments/%d", h.comment), nil).Want(t, 403)
 		for range 2 {
 			h.bob.Do("DELETE", fmt.Sprintf("/comments/%d", h.comment), nil).Want(t, 200)
 		}

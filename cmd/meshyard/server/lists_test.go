@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -252,6 +253,11 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 			u.Query(`mutation ($id: ID!) { deleteComment(input: {id: $id}) { comment { id } } }`, object{"id": reply}, new(any))
 		}
 	}
+	for i, thing := range append(things[:4:4], append(things[:4:4], things[:4]...)...) {
+		users[i/4].Query(`mutation ($id: ID!) { reportContent(input: {nodeId: $id, reason: OTHER}) { report { id } } }`,
+			object{"id": models.NodeRef{Type: "Thing", ID: int64(must(strconv.Atoi(thing))(t))}.NodeID()}, new(any))
+	}
+	g.exec(t, "UPDATE reports SET state = 'resolved' WHERE id % 3 = 1", "UPDATE reports SET state = 'dismissed' WHERE id % 3 = 2")
 	g.exec(t, "UPDATE notifications SET read_at = created_at WHERE id % 5 = 0")
 	s.Fold()
 	return g
@@ -343,6 +349,10 @@ func (g *gallery) lists() []walked {
 		{"Collection.things", "", `collection(id: "` + g.collection + `") { LIST }`, key, "SELECT thing_id FROM collection_things WHERE collection_id = " + g.collection + " ORDER BY id DESC"},
 		{"Query.tokens", "", "LIST", key, "SELECT id FROM tokens WHERE revoked_at IS NULL AND user_id = " + bob + " ORDER BY id DESC"},
 		{"Query.moderationLog", "", "LIST", key, "SELECT id FROM moderation_log ORDER BY id DESC"},
+		{"Query.reports", "state: OPEN", "LIST", key, "SELECT id FROM reports WHERE state = 'open' ORDER BY id DESC"},
+		{"Query.reports", "state: RESOLVED", "LIST", key, "SELECT id FROM reports WHERE state = 'resolved' ORDER BY id DESC"},
+		{"Query.reports", "state: DISMISSED", "LIST", key, "SELECT id FROM reports WHERE state = 'dismissed' ORDER BY id DESC"},
+		{"Query.reports", "state: null", "LIST", key, "SELECT id FROM reports ORDER BY id DESC"},
 	}
 	const hit = "... on Thing { key: id } ... on Make { key: id } ... on User { key: id } ... on Collection { key: id }"
 	for kind, of := range map[string]struct {

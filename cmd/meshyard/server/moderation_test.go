@@ -126,7 +126,7 @@ func TestRoles(t *testing.T) {
 			}
 		}
 		staff.Query(`{ moderationLog(first: 2) { totalCount nodes { action role reason createdAt actor { username } user { username } thingId thing { id } } } }`, nil, &log)
-		if got, want := fmt.Sprint(log), "{{3 [{SET_USER_ROLE ADMINISTRATOR Because. {staff} {bob} <nil>} {SET_USER_ROLE MEMBER Because. {staff} {mod} <nil>}]}}"; got != want {
+		if got, want := fmt.Sprint(log), "{{4 [{SET_USER_ROLE ADMINISTRATOR Because. {staff} {bob} <nil>} {SET_USER_ROLE MEMBER Because. {staff} {mod} <nil>}]}}"; got != want {
 			t.Errorf("the log is %s, want %s", got, want)
 		}
 		if _, err := s.Store.Admin().CreateToken(context.Background(), "mod", "x", auth.Scopes{auth.Admin}, 0); err == nil {
@@ -256,7 +256,7 @@ func TestTakedown(t *testing.T) {
 			}
 		}
 		mod.Query(`{ moderationLog { nodes { action thingId thing { id } user { username } } } }`, nil, &log)
-		if n := log.ModerationLog.Nodes; len(n) != 6 || n[2].Action != "RESTORE_THING" || n[2].ThingID == nil || *n[2].ThingID != servertest.ID(id) || n[2].Thing != nil || n[0].Thing == nil {
+		if n := log.ModerationLog.Nodes; len(n) != 8 || n[2].Action != "RESTORE_THING" || n[2].ThingID == nil || *n[2].ThingID != servertest.ID(id) || n[2].Thing != nil || n[0].Thing == nil {
 			t.Errorf("the log is %+v", n)
 		}
 	})
@@ -334,22 +334,27 @@ func TestStaffDeletionsAreLogged(t *testing.T) {
 		bob.Query(`mutation ($id: ID!) { createComment(input: {target: {type: THING, id: $id}, body: "Spam"}) { comment { id } } }`, object{"id": servertest.ID(thing)}, &made)
 		own := bob.Thing("His")
 		bob.Do("DELETE", fmt.Sprintf("/things/%d", own), nil).Want(t, 200)
-		staff.Query(`mutation ($id: ID!) { deleteComment(input: {id: $id}) { comment { id } } }`, object{"id": made.CreateComment.Comment.ID}, new(any))
+		const remove = `mutation ($id: ID!, $reason: String!) { deleteComment(input: {id: $id, reason: $reason}) { comment { id } } }`
+		if r := staff.GraphQL(remove, object{"id": made.CreateComment.Comment.ID, "reason": " "}); r.Code() != "BAD_USER_INPUT" || r.Errors[0].Extensions.Field != "reason" {
+			t.Errorf("a deletion without a reason: %+v", r.Errors)
+		}
+		staff.Query(remove, object{"id": made.CreateComment.Comment.ID, "reason": "Spam."}, new(any))
 		staff.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", thing, file), nil).Want(t, 200)
 		staff.Do("DELETE", "/copies/1", nil).Want(t, 200)
 		staff.Do("DELETE", fmt.Sprintf("/things/%d", thing), nil).Want(t, 200)
 		var log struct {
 			ModerationLog struct {
 				Nodes []struct {
-					Action            string
-					Actor, User       struct{ Username string }
-					ThingID, ObjectID string
+					Action                    string
+					Actor, User               struct{ Username string }
+					ThingID, ObjectID, Reason string
 				}
 			}
 		}
-		staff.Query(`{ moderationLog { nodes { action actor { username } user { username } thingId objectId } } }`, nil, &log)
-		want := fmt.Sprintf("[{DELETE_THING {staff} {ada} %d } {DELETE_MAKE {staff} {bob} %d 1} {DELETE_FILE {staff} {ada} %d %d} {DELETE_COMMENT {staff} {bob} %d %s}]",
-			thing, thing, thing, file, thing, made.CreateComment.Comment.ID)
+		// The last entry is the role of the administrator, which the command line gave.
+		staff.Query(`{ moderationLog { nodes { action actor { username } user { username } thingId objectId reason } } }`, nil, &log)
+		want := fmt.Sprintf("[{DELETE_THING {staff} {ada} %[1]d  Deleted by the REST API.} {DELETE_MAKE {staff} {bob} %[1]d 1 Deleted by the REST API.} {DELETE_FILE {staff} {ada} %[1]d %[2]d Deleted by the REST API.} "+
+			"{DELETE_COMMENT {staff} {bob} %[1]d %[3]s Spam.} {FEATURE_THING {staff} {ada} %[1]d  } {SET_USER_ROLE {} {staff}   By the operator, on the command line.}]", thing, file, made.CreateComment.Comment.ID)
 		if got := fmt.Sprint(log.ModerationLog.Nodes); got != want {
 			t.Errorf("the log is\n%s, want\n%s", got, want)
 		}
@@ -411,6 +416,44 @@ func TestTakenDownThingIsLetGo(t *testing.T) {
 		}
 		if got := likes(); got != 0 {
 			t.Errorf("%d likes, want 0", got)
+		}
+	})
+}
+
+// TestOwnersRemoveComments checks that the owner of a thing or a make deletes comments of others on
+// it, which is no action of moderators.
+func TestOwnersRemoveComments(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, eve, staff := s.User("ada"), s.User("bob"), s.User("eve"), s.Staff()
+		thing := publishedThing(t, ada, "Vase")
+		var made struct {
+			CreateMake struct{ Make struct{ ID string } }
+		}
+		bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, object{"id": servertest.ID(thing)}, &made)
+		const remove = `mutation ($id: ID!) { deleteComment(input: {id: $id}) { comment { isDeleted body } } }`
+		for on, c := range map[string]struct {
+			id    string
+			owner *servertest.Client
+			other *servertest.Client
+		}{"THING": {servertest.ID(thing), ada, bob}, "MAKE": {made.CreateMake.Make.ID, bob, ada}} {
+			var v struct {
+				CreateComment struct{ Comment struct{ ID string } }
+				DeleteComment struct{ Comment struct{ IsDeleted bool } }
+			}
+			eve.Query(`mutation ($id: ID!, $on: TargetType!) { createComment(input: {target: {type: $on, id: $id}, body: "Rude."}) { comment { id } } }`, object{"id": c.id, "on": on}, &v)
+			id := object{"id": v.CreateComment.Comment.ID}
+			if r := c.other.GraphQL(remove, id); r.Code() != "FORBIDDEN" {
+				t.Errorf("%s, by another user: %+v", on, r.Errors)
+			}
+			c.owner.Query(remove, id, &v)
+			if !v.DeleteComment.Comment.IsDeleted {
+				t.Errorf("%s: the comment stays", on)
+			}
+		}
+		var log struct{ ModerationLog struct{ TotalCount int } }
+		staff.Query(`{ moderationLog { totalCount } }`, nil, &log)
+		if log.ModerationLog.TotalCount != 1 {
+			t.Errorf("%d entries in the log, want only the role of the administrator", log.ModerationLog.TotalCount)
 		}
 	})
 }

@@ -109,7 +109,7 @@ var paritySteps = []step{
 	change("patch_comments_comment_id", "PATCH", "/comments/2", o{"body": "Not mine."}, o{"comment_id": "2", "body": "Not mine."}, true),
 	listed("get_comments_comment_id_replies", "/comments/1/replies", o{"comment_id": "1"}),
 	change("delete_comments_comment_id", "DELETE", "/comments/2", nil, o{"comment_id": "2"}, false),
-	change("delete_comments_comment_id", "DELETE", "/comments/1", nil, o{"comment_id": "1"}, false),
+	change("delete_comments_comment_id", "DELETE", "/comments/2", nil, o{"comment_id": "2"}, true),
 	look("get_comments_comment_id", "/comments/3", o{"comment_id": "3"}), look("get_comments_comment_id", "/comments/2", o{"comment_id": "2"}),
 	listed("get_comments", "/comments", o{}), listed("get_things_thing_id_comments", "/things/1/comments", o{"thing_id": "1"}),
 	listed("get_things_thing_id_root_comments", "/things/1/root-comments", o{"thing_id": "1"}), listed("get_things_thing_id_threaded_comments", "/things/1/threaded-comments", o{"thing_id": "1"}),

@@ -99,7 +99,7 @@ func named(field string) string {
 // about describes a fixture.
 func about(p permission, in string) string {
 	if words, ok := map[string]string{
-		"": "", "catalogue": "all of theirs", "collection": "collection", "token": "access token", "application": "application", "notification": "notification",
+		"": "", "catalogue": "all of theirs", "collection": "collection", "token": "access token", "application": "application", "notification": "notification", "report": "report by the owner",
 		"user": "the owner", "user member": "member", "user moderator": "moderator", "user suspended": "suspended member",
 		"upload pending": "pending upload", "upload staged": "staged upload with its bytes",
 	}[in]; ok {
@@ -112,6 +112,8 @@ func about(p permission, in string) string {
 		words = "published thing"
 	case noun == "thing" && state == draft:
 		words = "draft"
+	case noun == "thing" && state == unlisted:
+		words = "unlisted thing"
 	case noun == "thing":
 		words = "thing taken down"
 	case noun == "make" && state == down:
@@ -119,10 +121,10 @@ func about(p permission, in string) string {
 	case noun == "make":
 		words = map[string]string{published: "published make", draft: "draft of a make"}[state]
 	default:
-		words += map[string]string{published: "published thing", draft: "draft", down: "thing taken down"}[state]
+		words += map[string]string{published: "published thing", draft: "draft", unlisted: "unlisted thing", down: "thing taken down"}[state]
 	}
 	if strings.Contains(p.ask, "$file") || strings.Contains(p.ask, "$image") {
-		words = "file on a " + words
+		words = strings.Replace("file on a "+words, "a unlisted", "an unlisted", 1)
 	}
 	return words
 }

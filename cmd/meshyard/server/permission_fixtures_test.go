@@ -68,8 +68,12 @@ func (p *fixtureBuilder) thing(user, name, state string, ancestors ...int64) (id
 	id = must(p.s.Store.CreateThing(ctx, caller, models.NewThing{
 		Name: name, License: models.CC, Category: "Tools", Description: "Made for a test.", Tags: tags, AncestorIDs: ancestors, Files: []models.FinalizeFile{{ID: file}, {ID: image}},
 	}))(p.t).ID
-	if state != draft {
-		must(p.s.Store.PublishThing(ctx, caller, id))(p.t)
+	switch state {
+	case draft:
+	case unlisted:
+		must(p.s.Store.PublishThing(ctx, caller, id, models.Unlisted))(p.t)
+	default:
+		must(p.s.Store.PublishThing(ctx, caller, id, models.Published))(p.t)
 	}
 	if state == down {
 		must(p.s.Store.TakeDownThing(ctx, caller, id, "the reason"))(p.t)
@@ -123,6 +127,7 @@ const (
 	published = "published"
 	draft     = "draft"
 	down      = "taken down"
+	unlisted  = "unlisted"
 )
 
 // set creates a fixture for a user. Its name is a noun, and how the object is hidden.
@@ -139,7 +144,7 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 		list := must(p.s.Store.Notifications(caller, caller.UserID, models.NotificationFilter{}))(p.t)
 		pages := must(list.Page(ctx, []int64{caller.UserID}, models.Slice{First: 1}))(p.t)
 		return fixture{"id": servertest.ID(pages[caller.UserID].Entries[0].ID)}
-	case "thing " + published, "thing " + draft, "thing " + down:
+	case "thing " + published, "thing " + draft, "thing " + down, "thing " + unlisted:
 		state := name[len("thing "):]
 		id, file, image := p.thing(user, state, state)
 		return fixture{"thing": servertest.ID(id), "file": servertest.ID(file), "image": servertest.ID(image)}
@@ -188,6 +193,11 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 	case "token":
 		_, token, err := p.s.Store.MakeToken(ctx, caller, models.NewToken{Name: user, Scopes: caller.Scopes})
 		return fixture{"token": servertest.ID(must(token, err)(p.t).ID)}
+	case "report":
+		thing, _, _ := p.thing("zoe", "zoe's reported", published)
+		node := models.NodeRef{Type: "Thing", ID: thing}.NodeID()
+		r := must(p.s.Store.ReportContent(ctx, caller, models.NewReport{NodeID: node, Reason: models.ReportOther}))(p.t)
+		return fixture{"report": servertest.ID(r.ID)}
 	case "application":
 		_, a, err := p.s.Store.Admin().RegisterApplication(ctx, models.NewApplication{Name: "program"})
 		return fixture{"app": must(a, err)(p.t).ClientID}
@@ -223,7 +233,7 @@ func (p *fixtureBuilder) catalogue(user string) fixture {
 	collection := must(p.s.Store.CreateCollection(ctx, caller, models.NewCollection{Name: "collection"}))(p.t).ID
 	of := map[string]map[string]int64{"": {}, "zoe's ": {}} // by owner and state
 	file := make(map[string]int64)
-	for _, state := range []string{published, draft, down} {
+	for _, state := range []string{published, draft, down, unlisted} {
 		id, f, _ := p.thing("zoe", "zoe's "+state, state)
 		of["zoe's "][state], file[state] = id, f
 		must(p.s.Store.Collect(ctx, caller, collection, id))(p.t)
@@ -234,8 +244,8 @@ func (p *fixtureBuilder) catalogue(user string) fixture {
 		p.comment(user, "on zoe's "+state, models.Target{Type: models.OnThing, ID: id}, 0)
 	}
 	var ofDraft int64 // a file on a draft of a make
-	ancestors := []int64{of["zoe's "][published], of["zoe's "][draft], of["zoe's "][down]}
-	for _, state := range []string{draft, down, published} {
+	ancestors := []int64{of["zoe's "][published], of["zoe's "][draft], of["zoe's "][down], of["zoe's "][unlisted]}
+	for _, state := range []string{draft, down, unlisted, published} {
 		id, f, _ := p.thing(user, state, state, ancestors...)
 		of[""][state] = id
 		must(p.s.Store.Collect(ctx, caller, collection, id))(p.t)
@@ -247,13 +257,13 @@ func (p *fixtureBuilder) catalogue(user string) fixture {
 	}
 	thing := of[""][published]
 	must(p.s.Store.FeatureThing(ctx, caller, thing, true))(p.t)
-	for _, state := range []string{published, draft, down} {
+	for _, state := range []string{published, draft, down, unlisted} {
 		p.thing("zoe", "zoe's remix, "+state, state, thing)
 	}
 	copyID, _ := p.make("zoe", "zoe's "+published, published, thing)
 	hidden, _ := p.make("zoe", "zoe's "+draft, draft, thing)
 	_, ofDraft = p.comment("zoe", "on zoe's draft of a make", models.Target{Type: models.OnMake, ID: hidden}, 0)
-	for _, f := range []int64{file[published], file[draft], ofDraft} {
+	for _, f := range []int64{file[published], file[draft], file[unlisted], ofDraft} {
 		p.download(caller, f)
 	}
 	must(p.s.Store.RestoreThing(ctx, caller, of["zoe's "][down], "for a moment"))(p.t)
@@ -261,6 +271,7 @@ func (p *fixtureBuilder) catalogue(user string) fixture {
 	must(p.s.Store.TakeDownThing(ctx, caller, of["zoe's "][down], "the reason"))(p.t)
 	a, err := p.s.Store.Application(ctx, p.set(user, "application")["app"])
 	must(p.s.Store.AuthorizeImplicitly(ctx, oauth.Grant{Application: must(a, err)(p.t), UserID: p.ids[user], Scopes: auth.Scopes{auth.Read}}))(p.t)
+	must(p.s.Store.ReportContent(ctx, caller, models.NewReport{NodeID: models.NodeRef{Type: "Thing", ID: of["zoe's "][draft]}.NodeID(), Reason: models.ReportSpam}))(p.t)
 	p.s.Store.NoteDeprecated(caller, "get_newest", "old")
 	return fixture{
 		"thing": servertest.ID(thing), "copy": servertest.ID(copyID), "collection": servertest.ID(collection), "user": user, "userid": servertest.ID(p.ids[user]), "tag": "shared", "slug": "tools", "term": "shared",

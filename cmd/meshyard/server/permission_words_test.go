@@ -27,7 +27,7 @@ leads to hidden data, without a row here fails the test. After an intended chang
 
 **Results.** A cell is the HTTP status of REST, which corresponds to the code of GraphQL: 200 success, 400 an invalid
 request (such as liking one's own thing), 401 ` + "`UNAUTHENTICATED`" + `, 403 ` + "`FORBIDDEN`" + `, 404 ` + "`NOT_FOUND`" + `. After a colon
-follows what was returned: *published*, *draft* or *taken down* objects, and *zoe's*, which belong to a third user. A
+follows what was returned: *published*, *draft*, *unlisted* or *taken down* objects, and *zoe's*, which belong to a third user. A
 200 without such a list, in a row where other cells have one, means null or an empty list.
 
 **Hidden existence.** That a draft exists is not secret: the result is 403. Pending uploads and access tokens are
@@ -40,11 +40,11 @@ Suspended users cannot sign in, and so cannot authorize applications.
 `
 	lookingIs = "A row is about one object requested by its id, or about one of its fields. Files, makes and comments of a hidden object are hidden with it. The creator of a make can see it " +
 		"even if its thing was taken down; this does not apply to comments."
-	catalogueIs = "A row lists objects of one type: published things, drafts and things taken down, of the owner and of Zoe. The owner has also liked, made, downloaded and collected them while they " +
+	catalogueIs = "A row lists objects of one type: published and unlisted things, drafts and things taken down, of the owner and of Zoe. The owner has also liked, made, downloaded and collected them while they " +
 		"were visible. `totalCount` is always the number of objects returned."
 	changingIs = "A token with the scope `write` but not `read` sees what it changed and nothing else: a user's lists and e-mail address need `read`. Recording a download needs `read`, too, and " +
 		"suspended users can still download. Files of a thing that was taken down cannot be downloaded."
-	takingPartIs = "A comment that is hidden from its author, or whose target is, cannot be changed by them; moderators and administrators can delete it. They can delete the things, files, makes and comments of " +
+	takingPartIs = "A comment that is hidden from its author, or whose target is, cannot be changed by them; moderators and administrators can delete it, and so can the owner of the thing or the make that it is on. Moderators and administrators can delete the things, files, makes and comments of " +
 		"others but not change them."
 	staffIs = "Moderators act on members, administrators on everyone. Both need a token with the scope `admin`, and lose these permissions when they are suspended or their role changes."
 

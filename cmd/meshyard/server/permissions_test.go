@@ -141,7 +141,7 @@ func (m *matrix) scopeOf(p permission) auth.Scope {
 	if directive := definition.Directives.ForName("auth"); directive != nil {
 		return auth.Scope(strings.ToLower(directive.ArgumentMap(nil)["scope"].(string)))
 	}
-	if strings.Contains(p.ask, "moderationLog") {
+	if strings.Contains(p.ask, "moderationLog") || strings.Contains(p.ask, "reports(") {
 		return auth.Admin
 	}
 	return auth.Read
@@ -219,9 +219,9 @@ func (m *matrix) rows() []string {
 func latestRows() string {
 	var all []string
 	for _, row := range []string{
-		"things id state instructions featured_at taken_down_at takedown_reason modified_at", "files id state target_type target_id rank", "makes id state description", "comments id body deleted_at",
+		"things id state instructions featured_at taken_down_at takedown_reason modified_at", "files id state target_type target_id rank note kind", "makes id state description", "comments id body deleted_at",
 		"collections id description modified_at", "collection_things id", "likes id", "follows id", "users id bio is_admin is_moderator suspended_at", "tokens id revoked_at", "applications id",
-		"moderation_log id", "downloads id", "watches id", "notifications id read_at",
+		"moderation_log id", "reports id state", "downloads id", "watches id", "notifications id read_at",
 	} {
 		table, columns, _ := strings.Cut(row, " ")
 		text := "'" + table + " of ' || (SELECT count(*) FROM " + table + ")"

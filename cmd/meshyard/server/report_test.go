@@ -1,0 +1,121 @@
+package server_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// TestReports follows reports of all kinds of content from the reporter to the moderators, who
+// decide once for all reports of an object.
+func TestReports(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, eve, staff := s.User("ada"), s.User("bob"), s.User("eve"), s.Staff()
+		thing := publishedThing(t, ada, "Vase")
+		var made struct {
+			CreateComment    struct{ Comment struct{ ID, NodeID string } }
+			CreateMake       struct{ Make struct{ NodeID string } }
+			CreateCollection struct{ Collection struct{ ID, NodeID string } }
+			User             struct{ NodeID string }
+			Thing            struct{ NodeID string }
+		}
+		ada.Query(`mutation ($id: ID!) { createComment(input: {target: {type: THING, id: $id}, body: "Spam"}) { comment { id nodeId } } createMake(input: {thingId: $id}) { make { nodeId } }
+			createCollection(input: {name: "Vases"}) { collection { id nodeId } } }`, object{"id": servertest.ID(thing)}, &made)
+		ada.Query(`query ($id: ID!) { user(username: "ada") { nodeId } thing(id: $id) { nodeId } }`, object{"id": servertest.ID(thing)}, &made)
+		type report struct {
+			ID, State, Reason, Note, Decision string
+			Reporter, User                    struct{ Username string }
+			DecidedBy                         *struct{ Username string }
+			Target                            *struct {
+				Typename string `json:"__typename"`
+			}
+		}
+		const fields = `id state reason note decision reporter { username } user { username } decidedBy { username } target { __typename }`
+		tell := func(c *servertest.Client, node, reason string) report {
+			t.Helper()
+			var v struct{ ReportContent struct{ Report report } }
+			c.Query(`mutation ($node: ID!, $reason: ReportReason!) { reportContent(input: {nodeId: $node, reason: $reason, note: "Look."}) { report { `+fields+` } } }`, object{"node": node, "reason": reason}, &v)
+			return v.ReportContent.Report
+		}
+		queue := func(state string) (reports []report) {
+			t.Helper()
+			var v struct {
+				Reports struct {
+					TotalCount int
+					Nodes      []report
+				}
+			}
+			staff.Query(`{ reports(state: `+state+`) { totalCount nodes { `+fields+` } } }`, nil, &v)
+			if v.Reports.TotalCount != len(v.Reports.Nodes) {
+				t.Errorf("%d reports, and totalCount is %d", len(v.Reports.Nodes), v.Reports.TotalCount)
+			}
+			return v.Reports.Nodes
+		}
+		for kind, node := range map[string]string{
+			"Thing": made.Thing.NodeID, "Comment": made.CreateComment.Comment.NodeID, "Make": made.CreateMake.Make.NodeID, "Collection": made.CreateCollection.Collection.NodeID, "User": made.User.NodeID,
+		} {
+			first := tell(bob, node, "SPAM")
+			if first.State != "OPEN" || first.User.Username != "ada" || first.Reporter.Username != "bob" || first.Note != "Look." || first.Target == nil || first.Target.Typename != kind {
+				t.Errorf("%s: %+v", kind, first)
+			}
+			if again := tell(bob, node, "OTHER"); again.ID != first.ID || again.Reason != "SPAM" {
+				t.Errorf("%s, reported again: %+v, want report %s", kind, again, first.ID)
+			}
+			if r := ada.GraphQL(`mutation ($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, object{"node": node}); r.Code() != "BAD_USER_INPUT" {
+				t.Errorf("%s of the reporter: %+v", kind, r.Errors)
+			}
+		}
+		if got := queue("OPEN"); len(got) != 5 {
+			t.Fatalf("the queue is %+v, want 5 reports", got)
+		}
+		if r := bob.GraphQL(`mutation { reportContent(input: {nodeId: "x", reason: SPAM}) { report { id } } }`, nil); r.Code() != "BAD_USER_INPUT" {
+			t.Errorf("nothing: %+v", r.Errors)
+		}
+
+		// A decision holds for all reports of the object, and is in the log.
+		other := tell(eve, made.Thing.NodeID, "COPYRIGHT")
+		decide := func(c *servertest.Client, what, id, reason string) *servertest.Result {
+			t.Helper()
+			return c.GraphQL(fmt.Sprintf(`mutation ($id: ID!, $reason: String!) { %s(input: {id: $id, reason: $reason}) { report { id } } }`, what), object{"id": id, "reason": reason})
+		}
+		for _, c := range []struct {
+			who                *servertest.Client
+			what, reason, code string
+		}{
+			{bob, "resolveReport", "x", "FORBIDDEN"}, {staff, "resolveReport", " ", "BAD_USER_INPUT"}, {staff, "resolveReport", "Taken down.", ""},
+			{staff, "resolveReport", "Again.", ""}, {staff, "dismissReport", "Changed my mind.", "CONFLICT"},
+		} {
+			if r := decide(c.who, c.what, other.ID, c.reason); r.Code() != c.code {
+				t.Errorf("%s for %q: %+v, want %s", c.what, c.reason, r.Errors, c.code)
+			}
+		}
+		resolved := queue("RESOLVED")
+		if len(resolved) != 2 || resolved[1].Decision != "Taken down." || resolved[0].DecidedBy == nil || resolved[0].DecidedBy.Username != "staff" {
+			t.Errorf("resolved reports: %+v, want both of the thing", resolved)
+		}
+		var log struct {
+			ModerationLog struct {
+				TotalCount int
+				Nodes      []struct{ Action, Reason, ObjectID string }
+			}
+		}
+		staff.Query(`{ moderationLog(first: 1) { totalCount nodes { action reason objectId } } }`, nil, &log)
+		if n := log.ModerationLog.Nodes; log.ModerationLog.TotalCount != 2 || n[0].Action != "RESOLVE_REPORT" || n[0].Reason != "Taken down." || n[0].ObjectID != other.ID {
+			t.Errorf("the log is %+v, want the role of the administrator and one decision", log.ModerationLog)
+		}
+
+		// Deleting an object closes its reports; restoring a comment dismisses them.
+		ada.Query(`mutation ($id: ID!) { deleteCollection(input: {id: $id}) { deletedId } }`, object{"id": made.CreateCollection.Collection.ID}, new(any))
+		staff.Query(`mutation ($id: ID!) { restoreComment(input: {id: $id}) { comment { needsModeration } } }`, object{"id": made.CreateComment.Comment.ID}, new(any))
+		if got := queue("DISMISSED"); len(got) != 1 || got[0].Target.Typename != "Comment" {
+			t.Errorf("dismissed: %+v, want the comment", got)
+		}
+		if got := queue("RESOLVED"); len(got) != 3 {
+			t.Errorf("resolved: %+v, want those of the thing and the collection", got)
+		}
+		if got := queue("null"); len(got) != 6 {
+			t.Errorf("%d reports, want 6", len(got))
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package models
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// maxNote is the maximum number of characters of a note on a file.
+const maxNote = 2_000
+
+// FileChange describes a change of a file. What is nil stays.
+type FileChange struct {
+	ID     int64
+	Target *Target // the required target, unless nil
+	Name   *string // with the same extension
+	Kind   *FileKind
+	Rank   *int32
+	Note   *string
+}
+
+// UpdateFile changes a finalized file on a target of the caller. It opens a transaction.
+func (s *Store) UpdateFile(ctx context.Context, caller auth.Caller, c FileChange) (*File, error) {
+	if err := optional("note", c.Note, maxNote); err != nil {
+		return nil, err
+	}
+	err := s.changeFile(ctx, caller, c.ID, c.Target, false, func(ctx context.Context, tx bun.Tx, f *File, _ int64) error {
+		if c.Name != nil {
+			name, err := cleanFilename(*c.Name)
+			if err != nil {
+				return err
+			}
+			if !strings.EqualFold(path.Ext(name), path.Ext(f.Name)) {
+				return badInput("name", "name: must keep the extension %q", path.Ext(f.Name))
+			}
+			f.Name = name
+		}
+		if c.Kind != nil && *c.Kind != f.Kind {
+			if err := s.changeKind(ctx, tx, f, *c.Kind); err != nil {
+				return err
+			}
+		}
+		set(&f.Rank, c.Rank)
+		set(&f.Note, c.Note)
+		_, err := tx.NewUpdate().Model(f).Column("name", "kind", "rank", "note", "rendering_id", "rendering_rank").WherePK().Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.File(ctx, caller, c.ID)
+}
+
+// changeKind makes a locked file a model or an attachment. The rendering of a model is an image of
+// its target, and that of an attachment is not.
+func (s *Store) changeKind(ctx context.Context, tx bun.Tx, f *File, to FileKind) error {
+	if f.Kind == Image || to == Image {
+		return badInput("kind", "kind: file %d is %s, which follows from its bytes", f.ID, strings.ToUpper(string(f.Kind)))
+	}
+	if to == Attachment {
+		if err := checkNotOnlyModel(ctx, tx, f); err != nil {
+			return err
+		}
+		f.Kind, f.RenderingID, f.RenderingRank = to, 0, nil
+		return nil
+	}
+	f.Kind = to
+	return s.nameRenderings(ctx, tx, []*File{f})
+}

@@ -1,0 +1,222 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
+)
+
+// ReportReason is what is wrong with reported content.
+type ReportReason string
+
+// The reasons of reports.
+const (
+	ReportSpam      ReportReason = "spam"
+	ReportAbuse     ReportReason = "abuse"
+	ReportCopyright ReportReason = "copyright"
+	ReportSexual    ReportReason = "sexual"
+	ReportDangerous ReportReason = "dangerous"
+	ReportOther     ReportReason = "other"
+)
+
+// ReportState says whether moderators decided on a report.
+type ReportState string
+
+// The states of reports.
+const (
+	Open      ReportState = "open"
+	Resolved  ReportState = "resolved"
+	Dismissed ReportState = "dismissed"
+)
+
+// maxOpenReports is the maximum number of open reports of one user.
+const maxOpenReports = 100
+
+// Report is a report of content to the moderators.
+type Report struct {
+	bun.BaseModel `bun:"table:reports,alias:rp"`
+
+	ID         int64 `bun:",pk,autoincrement"`
+	ReporterID int64
+	TargetType TargetType
+	TargetID   int64
+	UserID     int64 // who created the object, or the reported user
+	Reason     ReportReason
+	Note       string // by the reporter
+	State      ReportState
+	DecidedBy  int64 `bun:",nullzero"` // 0: it is open, or the object was deleted
+	DecidedAt  *time.Time
+	Decision   string // why
+	CreatedAt  time.Time
+}
+
+// NewReport is the content of a report.
+type NewReport struct {
+	NodeID string // of a thing, a make, a comment, a collection or a user
+	Reason ReportReason
+	Note   string
+}
+
+// reportable are the types of objects that can be reported, by their names in node ids.
+var reportable = map[string]TargetType{"Thing": OnThing, "Make": OnMake, "Comment": OnComment, "Collection": OnCollection, "User": OnUser}
+
+// ReportContent reports an object of another user that the caller can see. While a report of the
+// caller about it is open, reporting it again changes nothing. It opens a transaction.
+func (s *Store) ReportContent(ctx context.Context, caller auth.Caller, n NewReport) (*Report, error) {
+	if err := text("note", n.Note, maxReason); err != nil {
+		return nil, err
+	}
+	ref := ParseNodeID(n.NodeID)
+	target := Target{reportable[ref.Type], ref.ID}
+	if target.Type == "" {
+		return nil, badInput("nodeId", "nodeId: %.60q is not the id of a thing, a make, a comment, a collection or a user", n.NodeID)
+	}
+	var id int64
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		owner, err := s.holdReportable(ctx, tx, caller, target)
+		if err != nil {
+			return err
+		}
+		if owner == caller.UserID {
+			return badInput("nodeId", "nodeId: you cannot report yourself or what is yours")
+		}
+		if err := report(ctx, tx, caller, target, owner, n.Reason, n.Note); err != nil {
+			return err
+		}
+		if target.Type == OnComment && n.Reason == ReportSpam {
+			_, err := tx.NewUpdate().Model((*Comment)(nil)).Set("reported_at = coalesce(reported_at, ?)", now()).Where("id = ? AND deleted_at IS NULL", target.ID).Exec(ctx)
+			if err != nil {
+				return err
+			}
+		}
+		return tx.NewSelect().Model((*Report)(nil)).Column("rp.id").
+			Where("rp.reporter_id = ? AND rp.target_type = ? AND rp.target_id = ? AND rp.state = ?", caller.UserID, target.Type, target.ID, Open).Scan(ctx, &id)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.report(ctx, id)
+}
+
+// holdReportable returns the owner of an object that the caller can see.
+func (s *Store) holdReportable(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
+	switch target.Type {
+	case OnUser:
+		u, err := s.lockAccount(ctx, tx, target.ID)
+		return u.ID, err
+	case OnComment:
+		c := new(Comment)
+		if err := tx.NewSelect().Model(c).Where("cm.id = ? AND cm.deleted_at IS NULL", target.ID).Scan(ctx); err != nil {
+			return 0, notFoundIfNoRows(err, "comment", target.ID)
+		}
+		_, err := s.holdTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID})
+		return c.OwnerID, err
+	}
+	return s.holdLikeable(ctx, tx, caller, target)
+}
+
+// report inserts a report of the caller, unless there is an open one.
+func report(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target, owner int64, reason ReportReason, note string) error {
+	open, err := tx.NewSelect().Model((*Report)(nil)).Where("rp.reporter_id = ? AND rp.state = ?", caller.UserID, Open).Count(ctx)
+	if err != nil {
+		return err
+	}
+	if open >= maxOpenReports {
+		e := fail(Conflict, "you have %d open reports, and at most %d are allowed", open, maxOpenReports)
+		e.Limit = maxOpenReports
+		return e
+	}
+	_, err = tx.NewInsert().Model(&Report{
+		ReporterID: caller.UserID, TargetType: target.Type, TargetID: target.ID, UserID: owner, Reason: reason, Note: note, State: Open, CreatedAt: now(),
+	}).On("CONFLICT (reporter_id, target_type, target_id) WHERE state = 'open' DO NOTHING").Exec(ctx)
+	return err
+}
+
+// DecideReport resolves or dismisses a report, and all other open reports of the same object, for a
+// moderator with a reason. A report that was decided the same way stays as it is. It opens a
+// transaction.
+func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, as ReportState, reason string) (*Report, error) {
+	if err := checkDecision(caller, reason); err != nil {
+		return nil, err
+	}
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		r := new(Report)
+		if err := s.db.ForUpdate(tx.NewSelect().Model(r).Where("rp.id = ?", id)).Scan(ctx); err != nil {
+			return notFoundIfNoRows(err, "report", id)
+		}
+		switch r.State {
+		case as:
+			return nil
+		case Open:
+		default:
+			return fail(Conflict, "report %d was %s before", id, r.State)
+		}
+		target := Target{r.TargetType, r.TargetID}
+		_, err := tx.NewUpdate().Model((*Report)(nil)).Set("decided_by = ?, decided_at = ?, decision = ?", caller.UserID, now(), reason).
+			Where("target_type = ? AND target_id = ? AND state = ?", target.Type, target.ID, Open).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if err := closeReports(ctx, tx, target, as); err != nil {
+			return err
+		}
+		if target.Type == OnComment {
+			if _, err := tx.NewUpdate().Model((*Comment)(nil)).Set("reported_at = NULL").Where("id = ?", target.ID).Exec(ctx); err != nil {
+				return err
+			}
+		}
+		e := ModerationEntry{Action: ResolvedReport, UserID: r.UserID, ObjectID: id, Reason: reason}
+		if as == Dismissed {
+			e.Action = DismissedReport
+		}
+		if target.Type == OnThing {
+			e.ThingID = target.ID
+		}
+		return record(ctx, tx, caller, e)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.report(ctx, id)
+}
+
+// closeReports closes the open reports of an object.
+func closeReports(ctx context.Context, tx bun.Tx, target Target, as ReportState) error {
+	_, err := tx.NewUpdate().Model((*Report)(nil)).Set("state = ?", as).
+		Where("target_type = ? AND target_id = ? AND state = ?", target.Type, target.ID, Open).Exec(ctx)
+	return err
+}
+
+// Reports lists the reports in a state for moderators, the latest first. An empty state stands for
+// all.
+func (s *Store) Reports(caller auth.Caller, state ReportState) (List, error) {
+	if !caller.Staff() {
+		return List{}, fail(Forbidden, "requires a moderator or an administrator")
+	}
+	return List{DB: s.db.DB, By: database.Order{ID: "rp.id"}, Rows: func(int64) *bun.SelectQuery {
+		q := s.db.Read.NewSelect().TableExpr("reports AS rp")
+		if state != "" {
+			q = q.Where("rp.state = ?", state)
+		}
+		return q
+	}}, nil
+}
+
+// report returns a report by its ID.
+func (s *Store) report(ctx context.Context, id int64) (*Report, error) {
+	found, err := s.ReportsByID(ctx, []int64{id})
+	if err != nil || found[id] == nil {
+		return nil, errors.Join(err, notFound("report", id))
+	}
+	return found[id], nil
+}
+
+// ReportsByID returns reports by ID, for moderators and the reporter.
+func (s *Store) ReportsByID(ctx context.Context, ids []int64) (map[int64]*Report, error) {
+	return byID(ctx, s.db, ids, func(rows *[]*Report) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "rp.id", func(r *Report) int64 { return r.ID })
+}
