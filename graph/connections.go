@@ -30,15 +30,22 @@ func keyOf(name string, part models.Slice) pageKey {
 	return k
 }
 
+// joinedKey identifies a page of a list that is read together with its nodes.
+type joinedKey struct{ pageKey }
+
 // countKey identifies the length of a list among the loads of a batch.
 type countKey struct{ name string }
 
+// joinedPages reads pages of lists together with their nodes.
+type joinedPages[V any] func(ctx context.Context, list models.List, parents []int64, part models.Slice) (map[int64]models.JoinedPage[V], error)
+
 // connect returns a page of the list that belongs to owner. One statement reads the pages of all
-// owners in the batch, and another one all nodes on them. name identifies the list among those of
-// owners of that type; its cursors contain it.
+// owners in the batch, and another one all nodes on them. Where joined is given, one statement
+// reads both, except for lists that belong to no object, which can be long. name identifies the
+// list among those of owners of that type; its cursors contain it.
 func connect[O, V comparable, N any, E model.EdgeOf[N]](
 	ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64,
-	nodes *batch.Loader[V], as func(V) N,
+	nodes *batch.Loader[V], as func(V) N, joined ...joinedPages[V],
 ) (*model.Connection[N, E], error) {
 	part, err := args.slice(name)
 	if err != nil {
@@ -52,6 +59,19 @@ func connect[O, V comparable, N any, E model.EdgeOf[N]](
 	selected := selectedFields(ctx)
 	if !selected["nodes"] && !selected["edges"] && !selected["pageInfo"] {
 		return &model.Connection[N, E]{Count: count}, nil
+	}
+	if _, isRoot := any(owner).(*root); !isRoot && len(joined) > 0 && (selected["nodes"] || selected["edges"]) {
+		pages, err := batch.Once(ctx, owners, joinedKey{keyOf(name, part)}, id, func(ctx context.Context, ids []int64) (map[int64]models.JoinedPage[V], error) {
+			pages, err := joined[0](ctx, list, ids, part)
+			var all []V
+			for _, page := range pages {
+				all = append(all, page.Nodes...)
+			}
+			batch.Add(batch.FromContext(ctx), all)
+			return pages, err
+		})
+		page := pages[id(owner)]
+		return connection[V, N, E](name, part, page.Page, page.Nodes, as, count), err
 	}
 	pages, err := batch.Once(ctx, owners, keyOf(name, part), id, func(ctx context.Context, ids []int64) (map[int64]models.Page, error) {
 		pages, err := list.Page(ctx, ids, part)
@@ -73,6 +93,13 @@ func connect[O, V comparable, N any, E model.EdgeOf[N]](
 	if err != nil {
 		return nil, err
 	}
+	return connection[V, N, E](name, part, page, values, as, count), nil
+}
+
+// connection returns a page with its nodes.
+func connection[V comparable, N any, E model.EdgeOf[N]](
+	name string, part models.Slice, page models.Page, values []V, as func(V) N, count func(context.Context) (int64, error),
+) *model.Connection[N, E] {
 	c := &model.Connection[N, E]{
 		Edges:    make([]*E, 0, len(values)),
 		Nodes:    make([]N, 0, len(values)),
@@ -91,7 +118,7 @@ func connect[O, V comparable, N any, E model.EdgeOf[N]](
 		}{cursor(name, page.Entries[i].Position), node})
 		c.Nodes, c.Edges = append(c.Nodes, node), append(c.Edges, &edge)
 	}
-	return c, nil
+	return c
 }
 
 func same[V any](v V) V { return v }
@@ -128,27 +155,27 @@ type root struct{ _ byte }
 func rootID(*root) int64 { return 1 }
 
 func thingsOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.ThingConnection, error) {
-	c, err := connect[O, *models.Thing, *models.Thing, model.ThingEdge](ctx, name, list, args, owner, id, loadersOf(ctx).things, same)
+	c, err := connect[O, *models.Thing, *models.Thing, model.ThingEdge](ctx, name, list, args, owner, id, loadersOf(ctx).things, same, loadersOf(ctx).store.ThingsOnPages)
 	return &model.ThingConnection{Connection: c}, err
 }
 
 func makesOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.MakeConnection, error) {
-	c, err := connect[O, *models.Make, *models.Make, model.MakeEdge](ctx, name, list, args, owner, id, loadersOf(ctx).makes, same)
+	c, err := connect[O, *models.Make, *models.Make, model.MakeEdge](ctx, name, list, args, owner, id, loadersOf(ctx).makes, same, loadersOf(ctx).store.MakesOnPages)
 	return &model.MakeConnection{Connection: c}, err
 }
 
 func commentsOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.CommentConnection, error) {
-	c, err := connect[O, *models.Comment, *models.Comment, model.CommentEdge](ctx, name, list, args, owner, id, loadersOf(ctx).comments, same)
+	c, err := connect[O, *models.Comment, *models.Comment, model.CommentEdge](ctx, name, list, args, owner, id, loadersOf(ctx).comments, same, loadersOf(ctx).store.CommentsOnPages)
 	return &model.CommentConnection{Connection: c}, err
 }
 
 func usersOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.UserConnection, error) {
-	c, err := connect[O, *models.User, *models.User, model.UserEdge](ctx, name, list, args, owner, id, loadersOf(ctx).users, same)
+	c, err := connect[O, *models.User, *models.User, model.UserEdge](ctx, name, list, args, owner, id, loadersOf(ctx).users, same, loadersOf(ctx).store.UsersOnPages)
 	return &model.UserConnection{Connection: c}, err
 }
 
 func collectionsOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.CollectionConnection, error) {
-	c, err := connect[O, *models.Collection, *models.Collection, model.CollectionEdge](ctx, name, list, args, owner, id, loadersOf(ctx).collections, same)
+	c, err := connect[O, *models.Collection, *models.Collection, model.CollectionEdge](ctx, name, list, args, owner, id, loadersOf(ctx).collections, same, loadersOf(ctx).store.CollectionsOnPages)
 	return &model.CollectionConnection{Connection: c}, err
 }
 

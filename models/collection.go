@@ -16,6 +16,7 @@ import (
 // Collection is things that a user put together.
 type Collection struct {
 	bun.BaseModel `bun:"table:collections,alias:co"`
+	database.Listed
 
 	ID          int64 `bun:",pk,autoincrement"`
 	OwnerID     int64
@@ -228,12 +229,19 @@ func (s *Store) Collection(ctx context.Context, id int64) (*Collection, error) {
 
 // CollectionsByID returns the collections of those ids.
 func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Collection, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Collection) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().Model(rows).ColumnExpr("?TableColumns").
-			ColumnExpr("EXISTS (SELECT 1 FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
-				"WHERE ct.collection_id = co.id AND ct.thing_id = co.featured_thing_id) AS has_featured")
-		return pendingCounts(q, "collections", "co")
-	}, "co.id", func(c *Collection) int64 { return c.ID })
+	return byID(ctx, s.db, ids, s.selectCollections, "co.id", func(c *Collection) int64 { return c.ID })
+}
+
+// CollectionsOnPages reads pages of lists of collections with the collections.
+func (s *Store) CollectionsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Collection], error) {
+	return database.Joined(ctx, l, parents, part, s.selectCollections, "co.id", func(c *Collection) (int64, *database.Listed) { return c.ID, &c.Listed })
+}
+
+func (s *Store) selectCollections(rows *[]*Collection) *bun.SelectQuery {
+	q := s.db.Read.NewSelect().Model(rows).ColumnExpr("?TableColumns").
+		ColumnExpr("EXISTS (SELECT 1 FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
+			"WHERE ct.collection_id = co.id AND ct.thing_id = co.featured_thing_id) AS has_featured")
+	return pendingCounts(q, "collections", "co")
 }
 
 // CollectedBy returns which of some things a user has in a collection.

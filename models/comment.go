@@ -17,6 +17,7 @@ import (
 // one keeps its place in the thread, and nothing else.
 type Comment struct {
 	bun.BaseModel `bun:"table:comments,alias:cm"`
+	database.Listed
 
 	ID         int64 `bun:",pk,autoincrement"`
 	OwnerID    int64
@@ -300,9 +301,16 @@ func (s *Store) Comment(ctx context.Context, caller auth.Caller, id int64) (*Com
 
 // CommentsByID returns the comments of those ids, for a caller who may see what refers to them.
 func (s *Store) CommentsByID(ctx context.Context, ids []int64) (map[int64]*Comment, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Comment) *bun.SelectQuery {
-		return pendingCounts(s.db.Read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "comments", "cm")
-	}, "cm.id", func(c *Comment) int64 { return c.ID })
+	return byID(ctx, s.db, ids, s.selectComments, "cm.id", func(c *Comment) int64 { return c.ID })
+}
+
+// CommentsOnPages reads pages of lists of comments with the comments.
+func (s *Store) CommentsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Comment], error) {
+	return database.Joined(ctx, l, parents, part, s.selectComments, "cm.id", func(c *Comment) (int64, *database.Listed) { return c.ID, &c.Listed })
+}
+
+func (s *Store) selectComments(rows *[]*Comment) *bun.SelectQuery {
+	return pendingCounts(s.db.Read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "comments", "cm")
 }
 
 // Comments lists the comments on what everyone may see, the latest first.

@@ -26,6 +26,8 @@ type (
 	Slice    = database.Slice
 	Entry    = database.Entry
 	Position = database.Position
+
+	JoinedPage[O any] = database.JoinedPage[O]
 )
 
 // now is the time as both engines keep it.

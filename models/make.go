@@ -16,6 +16,7 @@ import (
 // Make is a user's print of a thing.
 type Make struct {
 	bun.BaseModel `bun:"table:makes,alias:m"`
+	database.Listed
 
 	ID          int64 `bun:",pk,autoincrement"`
 	ThingID     int64 `bun:",nullzero"` // 0: the thing was deleted
@@ -266,9 +267,16 @@ func (m *Make) Allows(caller auth.Caller) error {
 
 // MakesByID returns the makes of those ids, for a caller who may see what refers to them.
 func (s *Store) MakesByID(ctx context.Context, ids []int64) (map[int64]*Make, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Make) *bun.SelectQuery {
-		return pendingCounts(s.db.Read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "makes", "m")
-	}, "m.id", func(m *Make) int64 { return m.ID })
+	return byID(ctx, s.db, ids, s.selectMakes, "m.id", func(m *Make) int64 { return m.ID })
+}
+
+// MakesOnPages reads pages of lists of makes with the makes.
+func (s *Store) MakesOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Make], error) {
+	return database.Joined(ctx, l, parents, part, s.selectMakes, "m.id", func(m *Make) (int64, *database.Listed) { return m.ID, &m.Listed })
+}
+
+func (s *Store) selectMakes(rows *[]*Make) *bun.SelectQuery {
+	return pendingCounts(s.db.Read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "makes", "m")
 }
 
 // makes selects the makes that everyone may see.

@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // PublicationState determines who may see a thing or a make: a draft only its owner, a published
@@ -27,6 +28,7 @@ const (
 // Thing is a shareable design: files belong to it, makes and comments refer to it.
 type Thing struct {
 	bun.BaseModel `bun:"table:things,alias:t"`
+	database.Listed
 
 	ID           int64 `bun:",pk,autoincrement"`
 	OwnerID      int64
@@ -136,6 +138,12 @@ func (t *Thing) Allows(caller auth.Caller) error {
 // ThingsByID returns the things of those ids, for a caller who may see what refers to them.
 func (s *Store) ThingsByID(ctx context.Context, ids []int64) (map[int64]*Thing, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Thing) *bun.SelectQuery { return selectThings(s.db.Read, rows) }, "t.id", func(t *Thing) int64 { return t.ID })
+}
+
+// ThingsOnPages reads pages of lists of things with the things.
+func (s *Store) ThingsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Thing], error) {
+	return database.Joined(ctx, l, parents, part, func(rows *[]*Thing) *bun.SelectQuery { return selectThings(s.db.Read, rows) },
+		"t.id", func(t *Thing) (int64, *database.Listed) { return t.ID, &t.Listed })
 }
 
 // FileCounts counts the finalized files of things by their kinds.

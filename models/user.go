@@ -16,6 +16,7 @@ import (
 // User is a user with an account.
 type User struct {
 	bun.BaseModel `bun:"table:users,alias:u"`
+	database.Listed
 
 	ID             int64 `bun:",pk,autoincrement"`
 	Username       string
@@ -233,6 +234,12 @@ func requireUser(caller auth.Caller) error {
 
 func selectUsers(db bun.IDB, rows any) *bun.SelectQuery {
 	return pendingCounts(db.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "users", "u")
+}
+
+// UsersOnPages reads pages of lists of users with the users.
+func (s *Store) UsersOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*User], error) {
+	return database.Joined(ctx, l, parents, part, func(rows *[]*User) *bun.SelectQuery { return selectUsers(s.db.Read, rows) },
+		"u.id", func(u *User) (int64, *database.Listed) { return u.ID, &u.Listed })
 }
 
 // UsersByID returns the users of those ids; one that is missing is missing in the map.

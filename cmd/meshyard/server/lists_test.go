@@ -587,6 +587,7 @@ const nested = `{ things(first: 30) { nodes { name creator { username } tags { n
 // %[1]s for a user and %[2]s for a thing.
 var costs = []struct{ name, request string }{
 	{"things, nested", nested},
+	{"four lists of each thing", `{ things(first: 100) { nodes { comments(first: 3) { nodes { body } } makes(first: 3) { edges { node { name } } } likers(first: 3) { nodes { username } } files(first: 3) { name } } } }`},
 	{"things of the categories of things", `{ things(first: 30) { nodes { category { name things(first: 3) { nodes { id } } parent { things(first: 3) { totalCount } } } } } }`},
 	{"things of the tags of things", `{ things(first: 30) { nodes { tags { name things(first: 3) { totalCount nodes { id } } } } } }`},
 	{"what users of things do", `{ things(first: 30) { nodes { creator { isFollowed things(first: 3) { totalCount nodes { id image { name } } } likedThings(first: 3) { nodes { id } } makes(first: 3) { nodes { id } }

@@ -1,0 +1,111 @@
+package database
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+)
+
+// Listed holds the columns of an entry of a list that are read together with the row of its object.
+// A model that embeds it can be read by [Joined].
+type Listed struct {
+	ListParent int64     `bun:"list_parent,scanonly"`
+	ListID     int64     `bun:"list_id,scanonly"`
+	ListNumber int64     `bun:"list_number,scanonly"`
+	ListAt     time.Time `bun:"list_at,scanonly"`
+	ListText   string    `bun:"list_text,scanonly"`
+}
+
+// JoinedPage is a page with the objects of its entries, in the same order.
+type JoinedPage[O any] struct {
+	Page
+	Nodes []O
+}
+
+// Joined reads the same part of the lists of all parents, and the objects of the entries, in one
+// statement. query selects objects, id is the column with their IDs, and listed returns the columns
+// of the entry of an object. An object that is an entry of several lists is read for each of them.
+//
+// It suits short parts of the lists of many parents. For a long list, [List.Page] is faster,
+// because the statement that reads its objects is prepared.
+func Joined[O any](
+	ctx context.Context, l List, parents []int64, part Slice,
+	query func(rows *[]*O) *bun.SelectQuery, id string, listed func(*O) (nodeID int64, l *Listed),
+) (map[int64]JoinedPage[*O], error) {
+	pages := make(map[int64]JoinedPage[*O], len(parents))
+	if err := l.checkPositions(part); err != nil {
+		return nil, err
+	}
+	if l.Bound != 0 && part.Offset >= l.Bound {
+		return pages, nil
+	}
+	for some := range slices.Chunk(parents, parentsPerStatement) {
+		entries, err := l.union(some, func(parent int64) *bun.SelectQuery { return l.part(parent, part) })
+		if err != nil {
+			return nil, err
+		}
+		var rows []*O
+		q := query(&rows).Join("JOIN (?) AS list ON list.node = ?", bun.Safe(entries), bun.Safe(id)).
+			ColumnExpr("list.parent AS list_parent, list.id AS list_id")
+		switch {
+		case l.By.Time:
+			q = q.ColumnExpr("list.at AS list_at")
+		case l.By.Text:
+			q = q.ColumnExpr("list.text AS list_text")
+		case l.By.Key != "":
+			q = q.ColumnExpr("list.number AS list_number")
+		}
+		if err := q.Scan(ctx); err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			nodeID, at := listed(row)
+			e := &Entry{Position{at.ListNumber, at.ListID, at.ListText}, nodeID}
+			if l.By.Time {
+				e.Key = at.ListAt.UnixMicro()
+			}
+			p := pages[at.ListParent]
+			p.Entries, p.Nodes = append(p.Entries, e), append(p.Nodes, row)
+			pages[at.ListParent] = p
+		}
+	}
+	for parent, p := range pages {
+		pages[parent] = ordered(l, p, part)
+	}
+	return pages, nil
+}
+
+// ordered sorts the entries of a page, which a join returns in any order, and removes the entry
+// that was read to detect whether there are more.
+func ordered[O any](l List, p JoinedPage[*O], part Slice) JoinedPage[*O] {
+	order := make([]int, len(p.Entries))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		x, y := p.Entries[a], p.Entries[b]
+		c := cmp.Or(cmp.Compare(x.Key, y.Key), strings.Compare(x.Text, y.Text), cmp.Compare(x.ID, y.ID))
+		if !l.By.Ascending {
+			c = -c
+		}
+		return c
+	})
+	if wanted := max(part.First, part.Last); len(order) > wanted {
+		p.More = true
+		if part.Last > 0 {
+			order = order[len(order)-wanted:]
+		} else {
+			order = order[:wanted]
+		}
+	}
+	entries, nodes := make([]*Entry, len(order)), make([]*O, len(order))
+	for i, from := range order {
+		entries[i], nodes[i] = p.Entries[from], p.Nodes[from]
+	}
+	p.Entries, p.Nodes = entries, nodes
+	return p
+}
