@@ -69,6 +69,9 @@ func (im *importing) collection(ctx context.Context, id int64) error {
 	if missing > 0 {
 		im.problem("collection %d, %s: %d of its %d things are not here", id, c.Name, missing, len(ids))
 	}
+	if c.Count > len(ids) {
+		im.problem("collection %d, %s: the service lists %d of its %d things, perhaps without drafts", id, c.Name, len(ids), c.Count)
+	}
 	if !isNew {
 		return nil
 	}

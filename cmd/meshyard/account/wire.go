@@ -112,6 +112,7 @@ type made struct {
 // collection is a CollectionSchema.
 type collection struct {
 	ID          int64
+	Count       int // of all things, some of which the list of things may lack
 	Name        string
 	Description string
 	Added       date
