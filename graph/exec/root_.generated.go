@@ -7786,7 +7786,7 @@ enum ReportReason {
   ABUSE
   "A violation of copyright or of a license."
   COPYRIGHT
-  "Content that is not marked as not safe for work, and is not."
+  "Sexual content, or content that lacks the mark ` + "`" + `isNsfw` + "`" + `."
   SEXUAL
   "Something dangerous or unlawful, such as a weapon."
   DANGEROUS

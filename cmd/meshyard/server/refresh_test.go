@@ -58,7 +58,7 @@ func TestRefreshTokens(t *testing.T) {
 		}
 
 		// Of several uses at once one succeeds, and all others end the sign-in.
-		third, code := signIn()
+		third, _ := signIn()
 		var group sync.WaitGroup
 		var mu sync.Mutex
 		var tokens []issued
@@ -79,7 +79,7 @@ func TestRefreshTokens(t *testing.T) {
 		}
 
 		// A code that is used twice has leaked too, also after its token was refreshed.
-		third, code = signIn()
+		third, code := signIn()
 		c.refresh(third.RefreshToken).Want(t, 200, &second)
 		c.refused("a code used twice", c.exchange("", c.grant(code)), 400, "invalid_grant")
 		if works(second.AccessToken) || c.refresh(second.RefreshToken).StatusCode == http.StatusOK {
