@@ -56,6 +56,11 @@ func (r *queryResolver) Notification(ctx context.Context, id int64) (*models.Not
 }
 
 // Notifications is the resolver for the notifications field.
+func (r *subscriptionResolver) Notifications(ctx context.Context) (<-chan *model.NotificationUpdate, error) {
+	return r.watchNotifications(ctx)
+}
+
+// Notifications is the resolver for the notifications field.
 func (r *userResolver) Notifications(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, unreadOnly bool, since *time.Time) (*model.NotificationConnection, error) {
 	list, err := r.Store.Notifications(caller(ctx), obj.ID, models.NotificationFilter{UnreadOnly: unreadOnly, Since: since})
 	if err != nil {

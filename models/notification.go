@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -123,6 +124,23 @@ func (s *Store) Notifications(caller auth.Caller, userID int64, filter Notificat
 		}
 		return q
 	}}, nil
+}
+
+// recentNotifications is how far back [Store.RecentNotifications] goes. It is longer than any
+// transaction, because notifications appear when their transaction ends.
+const recentNotifications = time.Minute
+
+// RecentNotifications returns the notifications of the caller in the last minute, the oldest first,
+// at most the latest 100.
+func (s *Store) RecentNotifications(ctx context.Context, caller auth.Caller) ([]*Notification, error) {
+	if err := requireUser(caller); err != nil {
+		return nil, err
+	}
+	var recent []*Notification
+	err := s.db.Read.NewSelect().Model(&recent).Where("n.user_id = ? AND n.created_at >= ?", caller.UserID, now().Add(-recentNotifications)).
+		Order("n.id DESC").Limit(100).Scan(ctx)
+	slices.Reverse(recent)
+	return recent, err
 }
 
 // NotificationsByID returns the notifications of those ids, for a caller who may see what refers to

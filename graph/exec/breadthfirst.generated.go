@@ -3284,6 +3284,22 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Notification],
 			},
 		}},
+		"NotificationUpdate": {Name: "NotificationUpdate", Implements: []string{"NotificationUpdate"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"notification": {
+				Get: func(object any) any {
+					obj := object.(*model.NotificationUpdate)
+					return obj.Notification
+				},
+				Nil: breadthfirst.NilPointer[models.Notification],
+			},
+			"unreadCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.NotificationUpdate)
+					v := obj.UnreadCount
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+		}},
 		"PageInfo": {Name: "PageInfo", Implements: []string{"PageInfo"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"hasNextPage": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {

@@ -576,6 +576,11 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	NotificationUpdate struct {
+		Notification func(childComplexity int) int
+		UnreadCount  func(childComplexity int) int
+	}
+
 	PageInfo struct {
 		EndCursor       func(childComplexity int) int
 		HasNextPage     func(childComplexity int) int
@@ -772,6 +777,7 @@ type ComplexityRoot struct {
 
 	Subscription struct {
 		FileProcessing func(childComplexity int, id int64) int
+		Notifications  func(childComplexity int) int
 	}
 
 	SuspendUserPayload struct {
@@ -3394,6 +3400,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.NotificationEdge.Node(childComplexity), true
 
+	case "NotificationUpdate.notification":
+		if e.ComplexityRoot.NotificationUpdate.Notification == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationUpdate.Notification(childComplexity), true
+	case "NotificationUpdate.unreadCount":
+		if e.ComplexityRoot.NotificationUpdate.UnreadCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationUpdate.UnreadCount(childComplexity), true
+
 	case "PageInfo.endCursor":
 		if e.ComplexityRoot.PageInfo.EndCursor == nil {
 			break
@@ -4239,6 +4258,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscription.FileProcessing(childComplexity, args["id"].(int64)), true
+	case "Subscription.notifications":
+		if e.ComplexityRoot.Subscription.Notifications == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Subscription.Notifications(childComplexity), true
 
 	case "SuspendUserPayload.user":
 		if e.ComplexityRoot.SuspendUserPayload.User == nil {
@@ -7265,6 +7290,23 @@ extend type Mutation {
     "The notification to delete."
     input: DeleteNotificationInput!
   ): DeleteNotificationPayload @auth(scope: WRITE)
+}
+
+extend type Subscription {
+  """
+  The notifications of the caller: the number of unread ones at once, and each new notification
+  within seconds. Marking notifications as read causes no event. It ends after 15 minutes; subscribe
+  again then.
+  """
+  notifications: NotificationUpdate! @auth
+}
+
+"A new notification, or the start of a subscription."
+type NotificationUpdate {
+  "The new notification. Null in the first event."
+  notification: Notification
+  "The number of unread notifications."
+  unreadCount: Int!
 }
 
 extend type User {
@@ -10382,6 +10424,16 @@ func (ec *executionContext) childFields_NotificationEdge(ctx context.Context, fi
 		return ec.fieldContext_NotificationEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type NotificationEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_NotificationUpdate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "notification":
+		return ec.fieldContext_NotificationUpdate_notification(ctx, field)
+	case "unreadCount":
+		return ec.fieldContext_NotificationUpdate_unreadCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NotificationUpdate", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

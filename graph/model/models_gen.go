@@ -363,6 +363,14 @@ type MoveThingsPayload struct {
 	ThingIds []int64 `json:"thingIds"`
 }
 
+// A new notification, or the start of a subscription.
+type NotificationUpdate struct {
+	// The new notification. Null in the first event.
+	Notification *models.Notification `json:"notification,omitempty"`
+	// The number of unread notifications.
+	UnreadCount int32 `json:"unreadCount"`
+}
+
 // The position of a page in the whole list, as in the Relay specification. Forward, `hasPreviousPage`
 // is true if the page started after a cursor or has a number above 1; backward, `hasNextPage` is true
 // if the page ended before a cursor.

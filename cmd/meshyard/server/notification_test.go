@@ -1,8 +1,12 @@
 package server_test
 
 import (
+	"bufio"
+	"context"
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
@@ -137,4 +141,44 @@ func publishedThing(t *testing.T, c *servertest.Client, name string) int64 {
 	c.Finalize("thing", id, c.Upload(name+".stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))).Want(t, 200)
 	c.Publish(id).Want(t, 200)
 	return id
+}
+
+// TestNotificationsArrive checks that a subscription receives the number of unread notifications
+// and then each new notification once.
+func TestNotificationsArrive(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		thing := publishedThing(t, ada, "Bracket")
+		bob.Query(`mutation { followUser(input: {username: "ada"}) { user { id } } }`, nil, new(any))
+		ctx, cancel := context.WithTimeout(t.Context(), hung)
+		defer cancel()
+		r := ada.Request("POST", "/graphql", object{"query": `subscription { notifications { notification { kind actor { username } } unreadCount } }`}).WithContext(ctx)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "text/event-stream")
+		r.Header.Set("Authorization", "Bearer "+ada.Token)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		lines := bufio.NewScanner(answer.Body)
+		next := func(want string) {
+			t.Helper()
+			for lines.Scan() {
+				if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+					if !strings.Contains(data, want) {
+						t.Errorf("the event is %s, want %s", data, want)
+					}
+					return
+				}
+			}
+			t.Fatalf("the stream ended before %s", want)
+		}
+		next(`{"notification":null,"unreadCount":1}`)
+		bob.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
+		next(`{"notification":{"kind":"LIKE","actor":{"username":"bob"}},"unreadCount":2}`)
+		ada.Query(`mutation { markNotificationsRead(input: {}) { unreadCount } }`, nil, new(any))
+		bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, object{"id": servertest.ID(thing)}, new(any))
+		next(`{"notification":{"kind":"MAKE","actor":{"username":"bob"}},"unreadCount":1}`)
+	})
 }

@@ -110,6 +110,7 @@ var permissions = []struct {
 		{"User.feed", "user", `{ user(username: $user) { feed { totalCount } } }`, "", ""},
 		{"User.feed, the caller's", "", `{ me { feed { totalCount } } }`, "", ""},
 		{"Query.users", "", `{ users(first: 1) { nodes { id } } }`, "", ""},
+		{"Subscription.notifications", "", `subscription { notifications { unreadCount } }`, "", ""},
 		{"User.unreadNotificationCount", "user", `{ user(username: $user) { unreadNotificationCount } }`, "get_users_username_groups", ""},
 		{"User.notifications, the caller's", "", `{ me { notifications { totalCount } } }`, "get_events get_groups get_printers_0_brands get_printers_0_models get_programs_0_all", ""},
 		{"Query.randomThings", "", `{ randomThings { id } }`, "get_things_0_random", ""},

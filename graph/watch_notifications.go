@@ -1,0 +1,76 @@
+package graph
+
+import (
+	"context"
+	"time"
+
+	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/models"
+)
+
+// notificationInterval is how often a subscription reads new notifications. Another node may have
+// written them.
+const notificationInterval = time.Second
+
+// watchNotifications returns a channel that receives the number of unread notifications of the
+// caller at once, and then each new notification, until maxWatchTime has passed.
+func (r *Resolver) watchNotifications(ctx context.Context) (<-chan *model.NotificationUpdate, error) {
+	recent, err := r.Store.RecentNotifications(ctx, caller(ctx))
+	if err != nil {
+		return nil, err
+	}
+	unread, err := r.Store.UnreadNotifications(ctx, caller(ctx))
+	if err != nil {
+		return nil, err
+	}
+	updates := make(chan *model.NotificationUpdate)
+	go func() {
+		defer close(updates)
+		ctx, cancel := context.WithTimeout(ctx, maxWatchTime)
+		defer cancel()
+		send := func(n *models.Notification, unread int64) bool {
+			select {
+			case updates <- &model.NotificationUpdate{Notification: n, UnreadCount: int32(unread)}:
+				return true
+			case <-ctx.Done():
+				return false
+			}
+		}
+		if !send(nil, unread) {
+			return
+		}
+		seen := idsOf(recent)
+		tick := time.NewTicker(notificationInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+			recent, err := r.Store.RecentNotifications(ctx, caller(ctx))
+			if err != nil {
+				continue // the database may be back at the next tick
+			}
+			for _, n := range recent {
+				if seen[n.ID] {
+					continue
+				}
+				unread, err := r.Store.UnreadNotifications(ctx, caller(ctx))
+				if err != nil || !send(n, unread) {
+					return
+				}
+			}
+			seen = idsOf(recent)
+		}
+	}()
+	return updates, nil
+}
+
+func idsOf(notifications []*models.Notification) map[int64]bool {
+	ids := make(map[int64]bool, len(notifications))
+	for _, n := range notifications {
+		ids[n.ID] = true
+	}
+	return ids
+}
