@@ -15,7 +15,7 @@ import (
 
 // Things is the resolver for the things field.
 func (r *categoryResolver) Things(ctx context.Context, obj *models.Category, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "Category.things", r.Store.ThingsInCategories(), pageArgs{first, after, last, before}, obj, func(c *models.Category) int64 { return c.ID })
+	return thingsOf(ctx, "Category.things", r.Store.ThingsInCategories(caller(ctx)), pageArgs{first, after, last, before}, obj, func(c *models.Category) int64 { return c.ID })
 }
 
 // Categories is the resolver for the categories field.

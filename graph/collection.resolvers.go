@@ -39,6 +39,11 @@ func (r *collectionResolver) FeaturedThing(ctx context.Context, objs []*models.C
 	})
 }
 
+// Cover is the batch resolver for the cover field.
+func (r *collectionResolver) Cover(ctx context.Context, objs []*models.Collection) ([]*model.MediaImage, error) {
+	return defaultImages(ctx, r.Resolver, objs, models.OnThing, (*models.Collection).CoverThingID)
+}
+
 // IsLiked is the batch resolver for the isLiked field.
 func (r *collectionResolver) IsLiked(ctx context.Context, objs []*models.Collection) ([]bool, error) {
 	return batch.Load(ctx, objs, loadersOf(ctx).liked[models.OnCollection], func(c *models.Collection) int64 { return c.ID })
@@ -87,7 +92,7 @@ func (r *mutationResolver) RemoveThings(ctx context.Context, input model.RemoveT
 
 // Collection is the resolver for the collection field.
 func (r *queryResolver) Collection(ctx context.Context, id int64) (*models.Collection, error) {
-	return r.Store.Collection(ctx, id)
+	return r.Store.Collection(ctx, caller(ctx), id)
 }
 
 // Collections is the resolver for the collections field.

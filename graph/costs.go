@@ -76,6 +76,7 @@ var ownCosts = map[string]int{
 	"Query.categories":        20,
 	"Thing.popularity":        50,
 	"Thing.collections":       30,
+	"Thing.printSettings":     10,
 	"Category.things":         30,
 	"Mesh.duplicates":         300,
 	"User.recommendedThings":  1_000,

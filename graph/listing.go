@@ -17,7 +17,9 @@ func (r *Resolver) listing(ctx context.Context, sort models.Sort, page, perPage 
 	if err := inRange("perPage", perPage, 1, maxFirst); err != nil {
 		return nil, err
 	}
-	list, err := r.Store.Things(models.Filter{}, sort)
+	filter := models.Filter{}
+	filter.Hide(caller(ctx))
+	list, err := r.Store.Things(filter, sort)
 	if err != nil {
 		return nil, err
 	}

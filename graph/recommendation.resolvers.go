@@ -70,7 +70,7 @@ func (r *userResolver) LikedThingIds(ctx context.Context, obj *models.User) ([]i
 
 // CollectedThingIds is the resolver for the collectedThingIds field.
 func (r *userResolver) CollectedThingIds(ctx context.Context, obj *models.User) ([]int64, error) {
-	ids, err := r.Store.CollectedThingIDs(ctx, obj.ID)
+	ids, err := r.Store.CollectedThingIDs(ctx, caller(ctx), obj.ID)
 	return append([]int64{}, ids...), err
 }
 

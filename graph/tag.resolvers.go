@@ -30,7 +30,7 @@ func (r *queryResolver) Tags(ctx context.Context, first *int32, after *string, l
 
 // Things is the resolver for the things field.
 func (r *tagResolver) Things(ctx context.Context, obj *models.Tag, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "Tag.things", r.Store.ThingsWithTags(), pageArgs{first, after, last, before}, obj, func(g *models.Tag) int64 { return g.ID })
+	return thingsOf(ctx, "Tag.things", r.Store.ThingsWithTags(caller(ctx)), pageArgs{first, after, last, before}, obj, func(g *models.Tag) int64 { return g.ID })
 }
 
 // Tag returns exec.TagResolver implementation.

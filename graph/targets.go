@@ -87,7 +87,7 @@ func (r *Resolver) afterCollection(ctx context.Context, mark markFunc, id int64)
 	if err := mark(ctx, caller(ctx), models.Target{Type: models.OnCollection, ID: id}); err != nil {
 		return nil, err
 	}
-	return r.Store.Collection(ctx, id)
+	return unlessHidden(r.Store.Collection(ctx, caller(ctx), id))
 }
 
 // unlessHidden returns nil for an object that the caller may not see.
@@ -155,6 +155,8 @@ func checkVisible(ctx context.Context, target any) error {
 	case *models.Make:
 		return checkVisibleMake(ctx, t)
 	case *models.File:
+		return t.Allows(caller(ctx))
+	case *models.Collection:
 		return t.Allows(caller(ctx))
 	case *models.User:
 		if t.DeletedAt != nil {

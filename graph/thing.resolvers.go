@@ -49,7 +49,11 @@ func (r *mutationResolver) UnfeatureThing(ctx context.Context, input model.Unfea
 
 // Thing is the resolver for the thing field.
 func (r *queryResolver) Thing(ctx context.Context, id int64) (*models.Thing, error) {
-	return r.Store.Thing(ctx, caller(ctx), id)
+	t, err := r.Store.Thing(ctx, caller(ctx), id)
+	if err == nil {
+		r.noteView(ctx, t)
+	}
+	return t, err
 }
 
 // Takedown is the resolver for the takedown field.

@@ -52,6 +52,22 @@ func (r *userResolver) BioHTML(ctx context.Context, objs []*models.User) ([]stri
 	return batch.Load(ctx, objs, loadersOf(ctx).html[models.UserBio], userID)
 }
 
+// IsNsfwHidden is the resolver for the isNsfwHidden field.
+func (r *userResolver) IsNsfwHidden(ctx context.Context, obj *models.User) (*bool, error) {
+	if obj.ID != caller(ctx).UserID {
+		return nil, nil
+	}
+	return &obj.HidesNSFW, nil
+}
+
+// IsAiGeneratedHidden is the resolver for the isAiGeneratedHidden field.
+func (r *userResolver) IsAiGeneratedHidden(ctx context.Context, obj *models.User) (*bool, error) {
+	if obj.ID != caller(ctx).UserID {
+		return nil, nil
+	}
+	return &obj.HidesAI, nil
+}
+
 // IsViewer is the resolver for the isViewer field.
 func (r *userResolver) IsViewer(ctx context.Context, obj *models.User) (bool, error) {
 	return obj.ID == caller(ctx).UserID, nil
@@ -103,7 +119,7 @@ func (r *userResolver) LikedThings(ctx context.Context, obj *models.User, first 
 
 // Collections is the resolver for the collections field.
 func (r *userResolver) Collections(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.CollectionConnection, error) {
-	return collectionsOf(ctx, "User.collections", r.Store.CollectionsOf(), pageArgs{first, after, last, before}, obj, userID)
+	return collectionsOf(ctx, "User.collections", r.Store.CollectionsOf(caller(ctx)), pageArgs{first, after, last, before}, obj, userID)
 }
 
 // Followers is the resolver for the followers field.

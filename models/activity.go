@@ -55,6 +55,7 @@ type activity struct {
 	calls  map[callKey]*DeprecatedCall
 	tokens map[int64]time.Time // used last, by id
 	users  map[int64]time.Time // active last, by id
+	views  map[viewKey]bool
 }
 
 // noteActive remembers that a user made an authenticated request.
@@ -108,10 +109,10 @@ func (s *Store) NoteDeprecated(caller auth.Caller, operation, userAgent string) 
 // saved.
 func (s *Store) SaveActivity(ctx context.Context) error {
 	s.activity.mu.Lock()
-	calls, tokens, users := s.activity.calls, s.activity.tokens, s.activity.users
-	s.activity.calls, s.activity.tokens, s.activity.users = nil, nil, nil
+	calls, tokens, users, views := s.activity.calls, s.activity.tokens, s.activity.users, s.activity.views
+	s.activity.calls, s.activity.tokens, s.activity.users, s.activity.views = nil, nil, nil, nil
 	s.activity.mu.Unlock()
-	return errors.Join(s.saveCalls(ctx, calls), s.saveUses(ctx, tokens), s.saveActivity(ctx, users))
+	return errors.Join(s.saveCalls(ctx, calls), s.saveUses(ctx, tokens), s.saveActivity(ctx, users), s.saveViews(ctx, views))
 }
 
 // saveActivity saves when users were last active, with the latest of the times for all of them. It

@@ -71,13 +71,13 @@ var archiveTables = []archiveTable{
 	{name: "users", key: "r.id", ofUser: "r.id = ?0",
 		columns: columnsOf(`id:id username:text first_name:text last_name:text email:text bio:text location:text default_license:license
 			is_admin:bool! is_moderator:bool! suspended_at:time? suspension_reason:text created_at:time last_active_at:time? deleted_at:time?
-			avatar_id:int! cover_id:int!`)},
+			avatar_id:int! cover_id:int! hides_nsfw:bool hides_ai:bool`)},
 	{name: "tags", key: "r.id", ofUser: "r.id IN (SELECT tag_id FROM thing_tags WHERE thing_id IN " + ownThings + ")",
 		columns: columnsOf("id:id name:text slug:text")},
 	{name: "things", key: "r.id", ofUser: "r.owner_id = ?0",
 		columns: columnsOf(`id:id owner_id:users name:text state:text license:license category_id:categories description:text instructions:text details_parts:json
 			is_wip:bool is_derivative:bool is_nsfw:bool is_ai:bool created_at:time modified_at:time published_at:time? featured_at:time?!
-			taken_down_at:time? takedown_reason:text hidden_state:text`)},
+			taken_down_at:time? takedown_reason:text hidden_state:text view_count:int`)},
 	{name: "thing_tags", key: "r.thing_id, r.position, r.tag_id", ofUser: "r.thing_id IN " + ownThings,
 		columns: columnsOf("thing_id:things tag_id:tags position:int name:text")},
 	{name: "thing_ancestors", key: "r.thing_id, r.position, r.ancestor_id", ofUser: "r.thing_id IN " + ownThings,
@@ -90,9 +90,9 @@ var archiveTables = []archiveTable{
 		columns: columnsOf(`id:id owner_id:users target_type:text target_id:target thing_id:things? parent_id:comments? body:text spam_body:text
 			created_at:time modified_at:time deleted_at:time? reported_at:time?!`)},
 	{name: "collections", key: "r.id", ofUser: "r.owner_id = ?0",
-		columns: columnsOf("id:id owner_id:users name:text description:text featured_thing_id:things0 created_at:time modified_at:time")},
+		columns: columnsOf("id:id owner_id:users name:text description:text visibility:text featured_thing_id:things0 created_at:time modified_at:time")},
 	{name: "collection_things", key: "r.id", ofUser: "r.collection_id IN (SELECT id FROM collections WHERE owner_id = ?0)",
-		columns: columnsOf("id:id collection_id:collections thing_id:things created_at:time")},
+		columns: columnsOf("id:id collection_id:collections thing_id:things position:int created_at:time")},
 	{name: "files", key: "r.id", where: "r.state = 'finalized'", ofUser: "r.owner_id = ?0",
 		columns: columnsOf(`id:id owner_id:users target_type:text target_id:target thing_id:things0 name:text note:text kind:text rank:int size:int content_type:text
 			sha256:text md5:text rendering_id:rendering rendering_rank:int? download_count:int created_at:time finalized_at:time?`),

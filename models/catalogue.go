@@ -79,22 +79,23 @@ func byName(id, name string) database.Order {
 // ThingsOfUsers lists the things of users, the latest first; drafts for the user alone.
 func (s *Store) ThingsOfUsers(caller auth.Caller) List {
 	return List{DB: s.db.DB, By: database.Order{ID: "t.id"}, Rows: func(userID int64) *bun.SelectQuery {
-		return s.things(Filter{CreatorIDs: []int64{userID}, mayShowDrafts: userID == caller.UserID})
+		return s.things(Filter{CreatorIDs: []int64{userID}, mayShowDrafts: userID == caller.UserID, hidden: hiddenFrom(caller)})
 	}}
 }
 
 // ThingsInCategories lists the published things on categories and on those below them, the latest
 // first.
-func (s *Store) ThingsInCategories() List {
+func (s *Store) ThingsInCategories(caller auth.Caller) List {
 	return List{DB: s.db.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: func(id int64) *bun.SelectQuery {
-		return s.things(Filter{CategoryIDs: []int64{id}})
+		return s.things(Filter{CategoryIDs: []int64{id}, hidden: hiddenFrom(caller)})
 	}}
 }
 
 // ThingsWithTags lists the published things under tags, the latest first.
-func (s *Store) ThingsWithTags() List {
+func (s *Store) ThingsWithTags(caller auth.Caller) List {
 	return List{DB: s.db.DB, By: database.Order{ID: "tt.thing_id"}, Rows: func(id int64) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN things AS t ON t.id = tt.thing_id AND t.state = 'published'").Where("tt.tag_id = ?", id)
+		q := s.db.Read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN things AS t ON t.id = tt.thing_id AND t.state = 'published'").Where("tt.tag_id = ?", id)
+		return hiddenFrom(caller).from(q)
 	}}
 }
 
@@ -200,7 +201,7 @@ func (s *Store) FindCollections(f Filter, sort Sort) (List, error) {
 		by = byName("co.id", "co.sort_name")
 	}
 	return List{DB: s.db.DB, By: by, Rows: func(int64) *bun.SelectQuery {
-		q := f.objects(s.db.Read.NewSelect().TableExpr("collections AS co"), "co.id", "co.owner_id")
+		q := f.objects(s.db.Read.NewSelect().TableExpr("collections AS co").Where("co.visibility = 'public'"), "co.id", "co.owner_id")
 		return between(q, "co.created_at", f.PublishedAfter, f.PublishedBefore)
 	}}, nil
 }

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -13,6 +14,15 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
+// CollectionVisibility determines who may see a collection: a private one only its owner.
+type CollectionVisibility string
+
+// The visibilities of collections.
+const (
+	PublicCollection  CollectionVisibility = "public"
+	PrivateCollection CollectionVisibility = "private"
+)
+
 // Collection is things that a user put together.
 type Collection struct {
 	bun.BaseModel `bun:"table:collections,alias:co"`
@@ -22,6 +32,7 @@ type Collection struct {
 	OwnerID     int64
 	Name        string
 	Description string // Markdown
+	Visibility  CollectionVisibility
 	ThingCount  int64
 	CreatedAt   time.Time
 	ModifiedAt  time.Time
@@ -29,7 +40,25 @@ type Collection struct {
 
 	// the thing that stands for the collection while it is in it; 0: the latest one does
 	FeaturedThingID int64
-	HasFeatured     bool `bun:",scanonly"` // whether that thing is in the collection and published
+	HasFeatured     bool  `bun:",scanonly"` // whether that thing is in the collection and published
+	FirstThingID    int64 `bun:",scanonly"` // the first published thing; 0: there is none
+}
+
+// CoverThingID returns the thing whose image is the cover of the collection, or 0 if it has no
+// published thing.
+func (c *Collection) CoverThingID() int64 {
+	if c.HasFeatured {
+		return c.FeaturedThingID
+	}
+	return c.FirstThingID
+}
+
+// Allows returns nil if the caller may read the collection, else Forbidden.
+func (c *Collection) Allows(caller auth.Caller) error {
+	if c.Visibility == PublicCollection || c.OwnerID == caller.UserID || caller.Staff() {
+		return nil
+	}
+	return fail(Forbidden, "collection %d is private", c.ID)
 }
 
 // AfterScanRow makes the counts whole, and counts the texts among what the operation reads.
@@ -46,13 +75,21 @@ type collectionThing struct {
 	ID           int64 `bun:",pk,autoincrement"`
 	CollectionID int64
 	ThingID      int64
+	Position     int64 // higher ones first: the time in microseconds, or what the owner chose
 	CreatedAt    time.Time
+}
+
+// newCollectionThing returns the row of a thing that is added to a collection, before all others.
+func newCollectionThing(collectionID, thingID int64) *collectionThing {
+	at := now()
+	return &collectionThing{CollectionID: collectionID, ThingID: thingID, Position: at.UnixMicro(), CreatedAt: at}
 }
 
 // NewCollection is what a collection is made of.
 type NewCollection struct {
 	Name        string
 	Description string
+	Visibility  CollectionVisibility
 }
 
 // CreateCollection makes an empty collection of the caller.
@@ -61,7 +98,7 @@ func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewC
 		return nil, err
 	}
 	at := now()
-	c := &Collection{OwnerID: caller.UserID, Name: n.Name, Description: n.Description, CreatedAt: at, ModifiedAt: at}
+	c := &Collection{OwnerID: caller.UserID, Name: n.Name, Description: n.Description, Visibility: cmp.Or(n.Visibility, PublicCollection), CreatedAt: at, ModifiedAt: at}
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.NewInsert().Model(c).Exec(ctx); err != nil {
 			return err
@@ -69,12 +106,20 @@ func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewC
 		if err := s.db.index(ctx, tx, collectionIndex, c.ID); err != nil {
 			return err
 		}
-		return count(ctx, tx, userCollections.by(1, caller.UserID))
+		return c.count(ctx, tx, 1)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+// count counts a public collection among those of its owner, or takes it out.
+func (c *Collection) count(ctx context.Context, tx bun.Tx, by int64) error {
+	if c.Visibility != PublicCollection {
+		return nil
+	}
+	return count(ctx, tx, userCollections.by(by, c.OwnerID))
 }
 
 func checkCollection(name, description *string) error {
@@ -86,6 +131,7 @@ type CollectionChange struct {
 	ID          int64
 	Name        *string
 	Description *string
+	Visibility  *CollectionVisibility
 
 	FeaturedThingID *int64 // a thing in the collection; 0: none
 }
@@ -108,7 +154,14 @@ func (s *Store) UpdateCollection(ctx context.Context, caller auth.Caller, change
 			}
 		}
 		set(&c.FeaturedThingID, change.FeaturedThingID)
-		return nil
+		if change.Visibility == nil || *change.Visibility == c.Visibility {
+			return nil
+		}
+		if err := c.count(ctx, tx, -1); err != nil { // if it was public
+			return err
+		}
+		c.Visibility = *change.Visibility
+		return c.count(ctx, tx, 1)
 	})
 }
 
@@ -119,13 +172,13 @@ func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int
 		if err != nil {
 			return err
 		}
-		name, description := c.Name, c.Description
+		before := *c
 		if err := change(ctx, tx, c); err != nil {
 			return err
 		}
 		c.ModifiedAt = now()
-		_, err = tx.NewUpdate().Model(c).Column("name", "description", "featured_thing_id", "modified_at").WherePK().Exec(ctx)
-		if err != nil || c.Name == name && c.Description == description {
+		_, err = tx.NewUpdate().Model(c).Column("name", "description", "visibility", "featured_thing_id", "modified_at").WherePK().Exec(ctx)
+		if err != nil || c.Name == before.Name && c.Description == before.Description && c.Visibility == before.Visibility {
 			return err
 		}
 		return s.db.index(ctx, tx, collectionIndex, c.ID)
@@ -133,7 +186,7 @@ func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int
 	if err != nil {
 		return nil, err
 	}
-	return s.Collection(ctx, id)
+	return s.Collection(ctx, caller, id)
 }
 
 func (s *Store) lockOwnCollection(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Collection, error) {
@@ -155,7 +208,7 @@ func (s *Store) Collect(ctx context.Context, caller auth.Caller, collectionID, t
 		if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, thingID}); err != nil {
 			return err
 		}
-		done, err := tx.NewInsert().Model(&collectionThing{CollectionID: c.ID, ThingID: thingID, CreatedAt: now()}).
+		done, err := tx.NewInsert().Model(newCollectionThing(c.ID, thingID)).
 			On("CONFLICT (collection_id, thing_id) DO NOTHING").Exec(ctx)
 		if err != nil {
 			return err
@@ -194,11 +247,12 @@ func uncollect(ctx context.Context, tx bun.Tx, thingID int64) error {
 // DeleteCollection removes a collection of the caller; the things stay.
 func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int64) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := s.lockOwnCollection(ctx, tx, caller, id); err != nil {
+		c, err := s.lockOwnCollection(ctx, tx, caller, id)
+		if err != nil {
 			return err
 		}
 		var thingIDs []int64
-		err := tx.NewDelete().Model((*collectionThing)(nil)).Where("collection_id = ?", id).Returning("thing_id").Scan(ctx, &thingIDs)
+		err = tx.NewDelete().Model((*collectionThing)(nil)).Where("collection_id = ?", id).Returning("thing_id").Scan(ctx, &thingIDs)
 		if err := ignoreNoRows(err); err != nil {
 			return err
 		}
@@ -211,23 +265,28 @@ func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int
 		if err := s.db.index(ctx, tx, collectionIndex, id); err != nil {
 			return err
 		}
-		return count(ctx, tx, thingCollects.by(-1, thingIDs...), userCollections.by(-1, caller.UserID))
+		return errors.Join(count(ctx, tx, thingCollects.by(-1, thingIDs...)), c.count(ctx, tx, -1))
 	})
 }
 
-// Collection returns a collection.
-func (s *Store) Collection(ctx context.Context, id int64) (*Collection, error) {
+// Collection returns a collection that the caller may see.
+func (s *Store) Collection(ctx context.Context, caller auth.Caller, id int64) (*Collection, error) {
 	found, err := s.CollectionsByID(ctx, []int64{id})
 	if err != nil {
 		return nil, err
 	}
-	if c, ok := found[id]; ok {
-		return c, nil
+	c, ok := found[id]
+	if !ok {
+		return nil, notFound("collection", id)
 	}
-	return nil, notFound("collection", id)
+	if err := c.Allows(caller); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
-// CollectionsByID returns the collections of those ids.
+// CollectionsByID returns the collections of those ids, for a caller who may see what refers to
+// them.
 func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Collection, error) {
 	return byID(ctx, s.db, ids, s.selectCollections, "co.id", func(c *Collection) int64 { return c.ID })
 }
@@ -240,7 +299,9 @@ func (s *Store) CollectionsOnPages(ctx context.Context, l List, parents []int64,
 func (s *Store) selectCollections(rows *[]*Collection) *bun.SelectQuery {
 	q := s.db.Read.NewSelect().Model(rows).ColumnExpr("?TableColumns").
 		ColumnExpr("EXISTS (SELECT 1 FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
-			"WHERE ct.collection_id = co.id AND ct.thing_id = co.featured_thing_id) AS has_featured")
+			"WHERE ct.collection_id = co.id AND ct.thing_id = co.featured_thing_id) AS has_featured").
+		ColumnExpr("coalesce((SELECT ct.thing_id FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
+			"WHERE ct.collection_id = co.id ORDER BY ct.position DESC, ct.id DESC LIMIT 1), 0) AS first_thing_id")
 	return pendingCounts(q, "collections", "co")
 }
 
@@ -254,17 +315,21 @@ func (s *Store) CollectedBy(ctx context.Context, userID int64, thingIDs []int64)
 	return setOf(collected), err
 }
 
-// CollectionsOf lists the collections of users, the latest first.
-func (s *Store) CollectionsOf() List {
+// CollectionsOf lists the collections of users, the latest first; private ones for the user alone.
+func (s *Store) CollectionsOf(caller auth.Caller) List {
 	return List{DB: s.db.DB, By: database.Order{ID: "co.id"}, Rows: func(userID int64) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("collections AS co").Where("co.owner_id = ?", userID)
+		q := s.db.Read.NewSelect().TableExpr("collections AS co").Where("co.owner_id = ?", userID)
+		if userID != caller.UserID {
+			q = q.Where("co.visibility = 'public'")
+		}
+		return q
 	}}
 }
 
-// CollectedThings lists the published things in collections, the latest put in first. Drafts show
-// themselves to nobody there.
+// CollectedThings lists the published things in collections, in the order of the owner: the latest
+// put in first, unless the owner chose otherwise. Drafts show themselves to nobody there.
 func (s *Store) CollectedThings() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "ct.id", Node: "ct.thing_id"}, Rows: func(id int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{Key: "ct.position", ID: "ct.id", Node: "ct.thing_id"}, Rows: func(id int64) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("collection_things AS ct").Join("JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published'").
 			Where("ct.collection_id = ?", id)
 	}}

@@ -40,9 +40,9 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 		if err != nil {
 			return err
 		}
-		rows := make([]collectionThing, len(ids))
+		rows := make([]*collectionThing, len(ids))
 		for i, id := range ids {
-			rows[i] = collectionThing{CollectionID: to.ID, ThingID: id, CreatedAt: now()}
+			rows[i] = newCollectionThing(to.ID, id)
 		}
 		var added []int64
 		err = tx.NewInsert().Model(&rows).On("CONFLICT (collection_id, thing_id) DO NOTHING").Returning("thing_id").Scan(ctx, &added)
@@ -68,7 +68,7 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 	if err != nil {
 		return nil, err
 	}
-	return s.Collection(ctx, m.CollectionID)
+	return s.Collection(ctx, caller, m.CollectionID)
 }
 
 // RemoveThings takes things out of a collection of the caller, or out of all of them where
@@ -131,10 +131,10 @@ func touchCollection(ctx context.Context, tx bun.Tx, ids ...int64) error {
 const maxIDs = 10_000
 
 // CollectedThingIDs returns the ids of the published things in a user's collections, none twice, at
-// most 10,000.
-func (s *Store) CollectedThingIDs(ctx context.Context, userID int64) (ids []int64, err error) {
+// most 10,000. Private collections count for the user alone.
+func (s *Store) CollectedThingIDs(ctx context.Context, caller auth.Caller, userID int64) (ids []int64, err error) {
 	err = s.db.Read.NewSelect().TableExpr("collection_things AS ct").ColumnExpr("DISTINCT ct.thing_id").
-		Join("JOIN collections AS co ON co.id = ct.collection_id AND co.owner_id = ?", userID).
+		Join("JOIN collections AS co ON co.id = ct.collection_id AND co.owner_id = ? AND (co.visibility = ? OR co.owner_id = ?)", userID, PublicCollection, caller.UserID).
 		Join("JOIN things AS t ON t.id = ct.thing_id AND t.state = ?", Published).
 		OrderExpr("ct.thing_id").Limit(maxIDs).Scan(ctx, &ids)
 	return ids, err

@@ -31,8 +31,8 @@ var (
 	userThings        = Count{"users", "thing_count"}         // published ones
 	// Published ones, except those of things that are drafts.
 	userMakes        = Count{"users", "make_count"}
-	userLikes        = Count{"users", "like_count"} // things that the user likes
-	userCollections  = Count{"users", "collection_count"}
+	userLikes        = Count{"users", "like_count"}       // things that the user likes
+	userCollections  = Count{"users", "collection_count"} // public ones
 	userFollowers    = Count{"users", "follower_count"}
 	userFollowing    = Count{"users", "following_count"}
 	userBytes        = Count{"users", "held_bytes"} // of files with bytes; appended by triggers

@@ -40,7 +40,7 @@ var (
 	}, "u.id"}
 	collectionIndex = &index{"collection", "collection_documents", func(db bun.IDB) *bun.SelectQuery {
 		return db.NewSelect().TableExpr("collections AS co").Join("JOIN users AS u ON u.id = co.owner_id").
-			ColumnExpr("co.id, co.name, '' AS tags, u.username AS creator, co.description AS body")
+			ColumnExpr("co.id, co.name, '' AS tags, u.username AS creator, co.description AS body").Where("co.visibility = 'public'")
 	}, "co.id"}
 )
 

@@ -31,9 +31,9 @@ func (s *Store) Feed(caller auth.Caller, userID int64) (List, error) {
 			return q.ColumnExpr("? AS at, ? * ? + ? AS id", bun.Safe(at), bun.Safe(id), feedTypes, number).
 				Where("? IN (?)", bun.Safe(owner), followed)
 		}
-		collections := s.db.Read.NewSelect().TableExpr("collections AS co")
+		collections := s.db.Read.NewSelect().TableExpr("collections AS co").Where("co.visibility = 'public'")
 		return s.db.Read.NewSelect().TableExpr("(?) AS e",
-			entries(s.things(Filter{}), "t.id", "t.published_at", "t.owner_id", feedThing).
+			entries(s.things(Filter{hidden: hiddenFrom(caller)}), "t.id", "t.published_at", "t.owner_id", feedThing).
 				UnionAll(entries(s.makes(), "m.id", "m.published_at", "m.owner_id", feedMake)).
 				UnionAll(entries(collections, "co.id", "co.created_at", "co.owner_id", feedCollection)))
 	}}

@@ -45,6 +45,7 @@ type Filter struct {
 	UpdatedAfter    *time.Time // things
 	UpdatedBefore   *time.Time // exclusive
 	mayShowDrafts   bool       // of the creator
+	hidden          hiddenThings
 }
 
 // maxFilterList is the maximum length of a list in a filter.
@@ -56,8 +57,10 @@ const noID = -1
 // IsZero reports whether the filter has no condition.
 func (f Filter) IsZero() bool { return reflect.ValueOf(f).IsZero() }
 
-// Resolve converts the usernames in the filter to ids. The name of no user matches nothing.
+// Resolve converts the usernames in the filter to ids, and leaves out what the caller does not want
+// to see. The name of no user matches nothing.
 func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) error {
+	f.Hide(caller)
 	if len(f.Creators) == 0 {
 		return nil
 	}
@@ -190,8 +193,9 @@ func (s *Store) things(f Filter) *bun.SelectQuery {
 		q = q.Where("t.id IN (SELECT m.thing_id FROM makes AS m WHERE m.state = 'published' AND m.owner_id = ?)", f.MadeByID)
 	}
 	if f.CollectedByID != 0 {
-		q = q.Where("t.id IN (SELECT ct.thing_id FROM collection_things AS ct JOIN collections AS co ON co.id = ct.collection_id WHERE co.owner_id = ?)", f.CollectedByID)
+		q = q.Where("t.id IN (SELECT ct.thing_id FROM collection_things AS ct JOIN collections AS co ON co.id = ct.collection_id WHERE co.visibility = 'public' AND co.owner_id = ?)", f.CollectedByID)
 	}
+	q = f.hidden.from(q)
 	q = whether(q, f.IsFeatured, "t.featured_at IS NOT NULL")
 	q = whether(q, f.IsWIP, "t.is_wip")
 	q = whether(q, f.IsDerivative, "t.is_derivative")

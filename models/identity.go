@@ -160,7 +160,7 @@ func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify fun
 		return auth.Caller{}, err
 	}
 	var of privileges
-	err = selectPrivileges(s.db.Read.NewSelect().TableExpr("users AS u")).Where("u.id = ?", userID).Scan(ctx, &of.isAdmin, &of.isModerator, &of.suspended)
+	err = selectPrivileges(s.db.Read.NewSelect().TableExpr("users AS u")).Where("u.id = ?", userID).Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended)
 	if err != nil {
 		return auth.Caller{}, err
 	}

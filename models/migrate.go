@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,6 +65,9 @@ func migrationOf(file string) (number int, name string, err error) {
 	return number, name, nil
 }
 
+// searchMigration adds the tables of documents.
+const searchMigration = "0003_search"
+
 // Migrate brings the schema up to date and gives the names of the migrations that it ran, none
 // where there was nothing to do. All of them run in one transaction together with the record that
 // they ran, so a process that dies in the middle, or a second one that starts beside it, leaves
@@ -77,7 +81,6 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 	// The rest of migrations, which SQL cannot do, or not alike on both.
 	finishMigration := map[string]func(context.Context, bun.Tx) error{
 		"0002_catalogue": slugTags, // the engines differ in what the lower case of a letter is
-		"0003_search":    func(ctx context.Context, tx bun.Tx) error { return db.indexAll(ctx, tx) },
 	}
 	err = db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		applied = nil
@@ -121,6 +124,12 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 				}
 			}
 			applied = append(applied, name)
+		}
+		// At the end, because documents are made from columns that later migrations add.
+		if slices.Contains(applied, searchMigration) {
+			if err := db.indexAll(ctx, tx); err != nil {
+				return fmt.Errorf("migration %s: %w", searchMigration, err)
+			}
 		}
 		if len(applied) > 0 { // counts that are new to the schema begin with what is there
 			_, err := db.recount(ctx, tx)

@@ -27,7 +27,7 @@ var counted = []countedRows{
 	{userThings, "SELECT count(*) FROM things WHERE owner_id = o.id AND state = 'published'"},
 	{userMakes, "SELECT count(*) FROM makes AS m WHERE m.owner_id = o.id AND m.state = 'published' AND (m.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = m.thing_id AND t.state = 'published'))"},
 	{userLikes, "SELECT count(*) FROM likes WHERE user_id = o.id AND target_type = 'thing'"},
-	{userCollections, "SELECT count(*) FROM collections WHERE owner_id = o.id"},
+	{userCollections, "SELECT count(*) FROM collections WHERE owner_id = o.id AND visibility = 'public'"},
 	{userFollowers, "SELECT count(*) FROM follows WHERE followed_id = o.id"},
 	{userBytes, "SELECT coalesce(sum(f.size), 0) FROM files AS f WHERE f.owner_id = o.id AND f.sha256 <> ''"},
 	{userFollowing, "SELECT count(*) FROM follows WHERE follower_id = o.id"},

@@ -56,7 +56,7 @@ func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, 
 	var of privileges
 	err = selectPrivileges(s.db.Read.NewSelect().TableExpr("sessions AS se")).ColumnExpr("se.id, u.id, u.username").Join("JOIN users AS u ON u.id = se.user_id").
 		Where("se.sha256 = ? AND se.expires_at > ? AND u.suspended_at IS NULL", auth.HashSecret(secret), now()).
-		Scan(ctx, &of.isAdmin, &of.isModerator, &of.suspended, &sessionID, &userID, &who.Username)
+		Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended, &sessionID, &userID, &who.Username)
 	if errors.Is(err, sql.ErrNoRows) {
 		return who, false, nil
 	}

@@ -125,8 +125,11 @@ func (s *Store) holdLikeable(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	switch target.Type {
 	case OnCollection:
 		c := new(Collection)
-		err := s.db.ForShare(tx.NewSelect().Model(c).Column("co.owner_id").Where("co.id = ?", target.ID)).Scan(ctx)
-		return c.OwnerID, notFoundIfNoRows(err, "collection", target.ID)
+		err := s.db.ForShare(tx.NewSelect().Model(c).Column("co.id", "co.owner_id", "co.visibility").Where("co.id = ?", target.ID)).Scan(ctx)
+		if err != nil {
+			return 0, notFoundIfNoRows(err, "collection", target.ID)
+		}
+		return c.OwnerID, c.Allows(caller)
 	case OnThing, OnMake:
 		return s.holdTarget(ctx, tx, caller, target)
 	}

@@ -59,6 +59,7 @@ type Thing struct {
 	CommentCount     int64
 	RootCommentCount int64
 	RemixCount       int64
+	ViewCount        int64   // see view.go
 	FoldedDownloads  int64   `bun:"download_count"`
 	NewDownloads     int64   `bun:",scanonly"` // logged, and not folded yet
 	Changes          Changes `bun:",scanonly"`

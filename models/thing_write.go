@@ -26,15 +26,17 @@ type NewThing struct {
 	IsNSFW       bool
 	IsAI         bool
 	DetailsParts string // see checkDetails; empty: none
-	Tags         []string
-	AncestorIDs  []int64        // things that it is made from
-	Files        []FinalizeFile // pending uploads to finalize onto it in the same stroke
+	// PrintSettings replace those in DetailsParts, unless nil.
+	PrintSettings *PrintSettings
+	Tags          []string
+	AncestorIDs   []int64        // things that it is made from
+	Files         []FinalizeFile // pending uploads to finalize onto it in the same stroke
 }
 
 // CreateThing makes a draft that belongs to the caller.
 func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing) (*Thing, error) {
 	tags, err := cleanTags(n.Tags)
-	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts))
+	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts), n.PrintSettings.check())
 	if err != nil {
 		if text("category", n.Category, maxName) == nil { // so that a form can show all faults
 			_, unknown := category(ctx, s.db.Read, n.Category)
@@ -45,6 +47,11 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 	var html renderedHTML
 	if err := errors.Join(s.renderTo(ctx, &html, ThingDescription, &n.Description), s.renderTo(ctx, &html, ThingInstructions, &n.Instructions)); err != nil {
 		return nil, err
+	}
+	if n.PrintSettings != nil {
+		if n.DetailsParts, err = n.PrintSettings.in(n.DetailsParts); err != nil {
+			return nil, err
+		}
 	}
 	at := now()
 	t := &Thing{
@@ -136,15 +143,17 @@ type ThingChange struct {
 	IsRemix      *bool
 	IsNSFW       *bool
 	IsAI         *bool
-	DetailsParts *string  // see checkDetails
-	Tags         []string // all of them; nil: as they are
-	AncestorIDs  []int64  // all of them; nil: as they are
+	DetailsParts *string // see checkDetails
+	// PrintSettings replace those in the details, unless nil; zero ones remove them.
+	PrintSettings *PrintSettings
+	Tags          []string // all of them; nil: as they are
+	AncestorIDs   []int64  // all of them; nil: as they are
 }
 
 // UpdateThing changes a thing of the caller.
 func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChange) (*Thing, error) {
 	tags, err := cleanTags(c.Tags)
-	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts))
+	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts), c.PrintSettings.check())
 	if err != nil {
 		return nil, err
 	}
@@ -166,6 +175,11 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 		set(&t.IsNSFW, c.IsNSFW)
 		set(&t.IsAI, c.IsAI)
 		set(&t.DetailsParts, c.DetailsParts)
+		if c.PrintSettings != nil {
+			if t.DetailsParts, err = c.PrintSettings.in(t.DetailsParts); err != nil {
+				return err
+			}
+		}
 		if t.State != Draft && strings.TrimSpace(t.Description) == "" {
 			return badInput("description", "description: must not be blank while the thing is published").
 				WithFieldCode(apierror.FieldRequired)

@@ -63,7 +63,7 @@ func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, er
 		Column("tk.id", "tk.scopes", "tk.expires_at", "tk.revoked_at", "tk.last_used_at").
 		ColumnExpr("coalesce(tk.user_id, 0) AS user_id, coalesce(tk.application_id, 0) AS application_id, u.last_active_at AS last_active_at").
 		Join("LEFT JOIN users AS u ON u.id = tk.user_id").Where("tk.sha256 = ?", hash).
-		Scan(ctx, &of.isAdmin, &of.isModerator, &of.suspended, &row.ID, &row.Scopes, &row.ExpiresAt, &row.RevokedAt, &row.LastUsedAt, &row.UserID, &row.ApplicationID, &lastActive)
+		Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended, &row.ID, &row.Scopes, &row.ExpiresAt, &row.RevokedAt, &row.LastUsedAt, &row.UserID, &row.ApplicationID, &lastActive)
 	at := now()
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -98,16 +98,17 @@ func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, er
 type privileges struct {
 	isAdmin, isModerator bool
 	suspended            string // why; empty: not suspended
+	hidesNSFW, hidesAI   bool
 }
 
 // selectPrivileges selects privileges, field by field, of the users u, of which there may be none.
 func selectPrivileges(q *bun.SelectQuery) *bun.SelectQuery {
-	return q.ColumnExpr("coalesce(u.is_admin, ?0) AS is_admin, coalesce(u.is_moderator, ?0) AS is_moderator", false).
+	return q.ColumnExpr("coalesce(u.is_admin, ?0) AS is_admin, coalesce(u.is_moderator, ?0) AS is_moderator, coalesce(u.hides_nsfw, ?0) AS hides_nsfw, coalesce(u.hides_ai, ?0) AS hides_ai", false).
 		ColumnExpr("CASE WHEN u.suspended_at IS NULL THEN '' ELSE u.suspension_reason END AS suspended")
 }
 
 func (p privileges) caller(userID int64, scopes auth.Scopes) auth.Caller {
-	return auth.Caller{UserID: userID, Role: roleOf(p.isAdmin, p.isModerator), Suspended: p.suspended, Scopes: scopes}
+	return auth.Caller{UserID: userID, Role: roleOf(p.isAdmin, p.isModerator), Suspended: p.suspended, Scopes: scopes, HidesNSFW: p.hidesNSFW, HidesAI: p.hidesAI}
 }
 
 const (

@@ -26,6 +26,8 @@ type User struct {
 	Bio            string // Markdown
 	Location       string
 	DefaultLicense License
+	HidesNSFW      bool `bun:"hides_nsfw"` // in lists of things
+	HidesAI        bool `bun:"hides_ai"`   // in lists of things
 	IsAdmin        bool
 	IsModerator    bool
 	CreatedAt      time.Time
@@ -136,6 +138,8 @@ type ProfileChange struct {
 	Bio            *string
 	Location       *string
 	DefaultLicense *License
+	HidesNSFW      *bool
+	HidesAI        *bool
 	AvatarID       *int64 // a pending upload or the present avatar; 0: none
 	CoverID        *int64 // a pending upload or the present cover; 0: none
 }
@@ -177,7 +181,9 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		set(&u.Bio, c.Bio)
 		set(&u.Location, c.Location)
 		set(&u.DefaultLicense, c.DefaultLicense)
-		_, err := html.update(tx.NewUpdate().Model(u).Column("first_name", "last_name", "email", "bio", "location", "default_license").WherePK()).Exec(ctx)
+		set(&u.HidesNSFW, c.HidesNSFW)
+		set(&u.HidesAI, c.HidesAI)
+		_, err := html.update(tx.NewUpdate().Model(u).Column("first_name", "last_name", "email", "bio", "location", "default_license", "hides_nsfw", "hides_ai").WherePK()).Exec(ctx)
 		if err != nil || c.FirstName == nil && c.LastName == nil {
 			return err
 		}
@@ -187,6 +193,9 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		return nil, err
 	}
 	s.sweep(ctx, promoted)
+	if c.HidesNSFW != nil || c.HidesAI != nil {
+		s.tokens.forget() // callers are remembered with their preferences
+	}
 	return s.User(ctx, caller, "me")
 }
 

@@ -328,6 +328,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return strconv.AppendBool(b, v)
 				},
 			},
+			"visibility": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Collection)
+					v := obj.Visibility
+					return breadthfirst.AppendString(b, marshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility[v]), true
+				},
+			},
 			"thingCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
@@ -351,6 +358,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.Thing],
+			},
+			"cover": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Collection](objects)
+					return breadthfirst.Values(ec.Resolvers.Collection().Cover(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.MediaImage],
 			},
 			"isLiked": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
@@ -1251,6 +1266,22 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Node
 				},
 				Nil: breadthfirst.NilPointer[models.File],
+			},
+		}},
+		"FileProcessing": {Name: "FileProcessing", Implements: []string{"FileProcessing"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"file": {
+				Get: func(object any) any {
+					obj := object.(*model.FileProcessing)
+					return obj.File
+				},
+				Nil: breadthfirst.NilPointer[models.File],
+			},
+			"processing": {
+				Get: func(object any) any {
+					obj := object.(*model.FileProcessing)
+					return obj.Processing
+				},
+				Nil: breadthfirst.NilPointer[model.Processing],
 			},
 		}},
 		"FinalizeFilePayload": {Name: "FinalizeFilePayload", Implements: []string{"FinalizeFilePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -2709,6 +2740,60 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.DeleteNotificationPayload],
 			},
+			"reorderCollection": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().ReorderCollection(ctx, fc.Args["input"].(model.ReorderCollectionInput)))
+				},
+				Args: (*executionContext).field_Mutation_reorderCollection_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ReorderCollectionPayload],
+			},
+			"reorderFiles": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().ReorderFiles(ctx, fc.Args["input"].(model.ReorderFilesInput)))
+				},
+				Args: (*executionContext).field_Mutation_reorderFiles_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ReorderFilesPayload],
+			},
+			"reorderImages": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().ReorderImages(ctx, fc.Args["input"].(model.ReorderImagesInput)))
+				},
+				Args: (*executionContext).field_Mutation_reorderImages_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ReorderImagesPayload],
+			},
 			"unpublishThing": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					return breadthfirst.Value(ec.Resolvers.Mutation().UnpublishThing(ctx, fc.Args["input"].(model.UnpublishThingInput)))
@@ -3424,6 +3509,96 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"PrintSettings": {Name: "PrintSettings", Implements: []string{"PrintSettings"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"printer": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.PrintSettings)
+					p := obj.Printer
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"rafts": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.PrintSettings)
+					p := obj.Rafts
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice[v]), true
+				},
+			},
+			"supports": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.PrintSettings)
+					p := obj.Supports
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice[v]), true
+				},
+			},
+			"resolution": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.PrintSettings)
+					p := obj.Resolution
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"infill": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.PrintSettings)
+					p := obj.Infill
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"filamentBrand": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.PrintSettings)
+					p := obj.FilamentBrand
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"filamentColor": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.PrintSettings)
+					p := obj.FilamentColor
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"filamentMaterial": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.PrintSettings)
+					p := obj.FilamentMaterial
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+		}},
 		"Processing": {Name: "Processing", Implements: []string{"Processing"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"state": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -4105,6 +4280,33 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
 					return ec.marshalNID2ᚕint64ᚄ(ctx, nil, value.([]int64))
 				},
+			},
+		}},
+		"ReorderCollectionPayload": {Name: "ReorderCollectionPayload", Implements: []string{"ReorderCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"collection": {
+				Get: func(object any) any {
+					obj := object.(*model.ReorderCollectionPayload)
+					return obj.Collection
+				},
+				Nil: breadthfirst.NilPointer[models.Collection],
+			},
+		}},
+		"ReorderFilesPayload": {Name: "ReorderFilesPayload", Implements: []string{"ReorderFilesPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"files": {
+				Get: func(object any) any {
+					obj := object.(*model.ReorderFilesPayload)
+					return obj.Files
+				},
+				Each: breadthfirst.EachPointer[models.File],
+			},
+		}},
+		"ReorderImagesPayload": {Name: "ReorderImagesPayload", Implements: []string{"ReorderImagesPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"images": {
+				Get: func(object any) any {
+					obj := object.(*model.ReorderImagesPayload)
+					return obj.Images
+				},
+				Each: breadthfirst.EachPointer[model.MediaImage],
 			},
 		}},
 		"Report": {Name: "Report", Implements: []string{"Report"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -5071,6 +5273,20 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.Popularity],
 			},
+			"printSettings": {
+				Get: func(object any) any {
+					obj := object.(*models.Thing)
+					return obj.PrintSettings()
+				},
+				Nil: breadthfirst.NilPointer[models.PrintSettings],
+			},
+			"viewCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Thing)
+					v := obj.ViewCount
+					return strconv.AppendInt(b, v, 10), true
+				},
+			},
 			"isWatched": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
@@ -5438,6 +5654,28 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					v := obj.DefaultLicense
 					return breadthfirst.AppendString(b, marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[v]), true
 				},
+			},
+			"isNsfwHidden": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.User)
+					return breadthfirst.Value(ec.Resolvers.User().IsNsfwHidden(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := *value.(*bool)
+					return strconv.AppendBool(b, v)
+				},
+				Nil: breadthfirst.NilPointer[bool],
+			},
+			"isAiGeneratedHidden": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.User)
+					return breadthfirst.Value(ec.Resolvers.User().IsAiGeneratedHidden(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := *value.(*bool)
+					return strconv.AppendBool(b, v)
+				},
+				Nil: breadthfirst.NilPointer[bool],
 			},
 			"isViewer": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -5896,6 +6134,44 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.ThingConnection],
+			},
+			"drafts": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.User)
+					return breadthfirst.Value(ec.Resolvers.User().Drafts(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				},
+				Args: (*executionContext).field_User_drafts_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ThingConnection],
+			},
+			"pendingUploads": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.User)
+					return breadthfirst.Value(ec.Resolvers.User().PendingUploads(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				},
+				Args: (*executionContext).field_User_pendingUploads_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.FileConnection],
 			},
 		}},
 		"UserConnection": {Name: "UserConnection", Implements: []string{"UserConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{

@@ -25,6 +25,7 @@ type CollectionResolver interface {
 
 	Things(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
 	FeaturedThing(ctx context.Context, objs []*models.Collection) ([]*models.Thing, error)
+	Cover(ctx context.Context, objs []*models.Collection) ([]*model.MediaImage, error)
 	IsLiked(ctx context.Context, objs []*models.Collection) ([]bool, error)
 
 	IsWatched(ctx context.Context, objs []*models.Collection) ([]bool, error)
@@ -278,6 +279,29 @@ func (ec *executionContext) fieldContext_Collection_isEditable(_ context.Context
 	return graphql.NewScalarFieldContext("Collection", field, true, true, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _Collection_visibility(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Collection_visibility(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Visibility, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v models.CollectionVisibility) graphql.Marshaler {
+			return ec.marshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Collection_visibility(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Collection", field, false, false, errors.New("field of type CollectionVisibility does not have child fields"))
+}
+
 func (ec *executionContext) _Collection_thingCount(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -397,6 +421,61 @@ func (ec *executionContext) resolveBatch_Collection_featuredThing(ctx context.Co
 		results,
 		err,
 		"Collection.featuredThing",
+	)
+}
+
+func (ec *executionContext) _Collection_cover(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Collection_cover(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Collection_cover(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.MediaImage) graphql.Marshaler {
+			return ec.marshalOMediaImage2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐMediaImage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Collection_cover(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Collection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_MediaImage(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Collection_cover(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (any, error) {
+	resolver := ec.Resolvers.Collection()
+	if batch, ok := graphql.BatchParentsFor[*models.Collection](ctx, "Collection"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Cover(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*model.MediaImage](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Collection.cover",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Cover(ctx, []*models.Collection{obj})
+	return graphql.ResolveBatchSingleResult[*model.MediaImage](
+		ctx,
+		results,
+		err,
+		"Collection.cover",
 	)
 }
 
@@ -964,8 +1043,11 @@ func (ec *executionContext) unmarshalInputCreateCollectionInput(ctx context.Cont
 	if _, present := asMap["description"]; !present {
 		asMap["description"] = ""
 	}
+	if _, present := asMap["visibility"]; !present {
+		asMap["visibility"] = "PUBLIC"
+	}
 
-	fieldsInOrder := [...]string{"name", "description"}
+	fieldsInOrder := [...]string{"name", "description", "visibility"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -986,6 +1068,13 @@ func (ec *executionContext) unmarshalInputCreateCollectionInput(ctx context.Cont
 				return it, err
 			}
 			it.Description = data
+		case "visibility":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("visibility"))
+			data, err := ec.unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Visibility = data
 		}
 	}
 	return it, nil
@@ -1161,7 +1250,7 @@ func (ec *executionContext) unmarshalInputUpdateCollectionInput(ctx context.Cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "description", "featuredThingId"}
+	fieldsInOrder := [...]string{"id", "name", "description", "visibility", "featuredThingId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1231,6 +1320,37 @@ func (ec *executionContext) unmarshalInputUpdateCollectionInput(ctx context.Cont
 				it.Description = nil
 			} else {
 				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+		case "visibility":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("visibility"))
+			directive0 := func(ctx context.Context) (any, error) {
+				return ec.unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility(ctx, v)
+			}
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
+				if err != nil {
+					var zeroVal *models.CollectionVisibility
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *models.CollectionVisibility
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*models.CollectionVisibility); ok {
+				it.Visibility = data
+			} else if tmp == nil {
+				it.Visibility = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *github.com/meshyard/meshyard/models.CollectionVisibility`, tmp)
 				return it, graphql.ErrorOnPath(ctx, err)
 			}
 		case "featuredThingId":
@@ -1421,6 +1541,11 @@ func (ec *executionContext) _Collection(ctx context.Context, sel ast.SelectionSe
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "visibility":
+			out.Values[i] = ec._Collection_visibility(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "thingCount":
 			out.Values[i] = ec._Collection_thingCount(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -1474,6 +1599,44 @@ func (ec *executionContext) _Collection(ctx context.Context, sel ast.SelectionSe
 					}
 				}()
 				res = ec._Collection_featuredThing(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "cover":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Collection_cover(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -2033,6 +2196,34 @@ func (ec *executionContext) marshalNCollectionEdge2ᚖgithubᚗcomᚋmeshyardᚋ
 	return ec._CollectionEdge(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility(ctx context.Context, v any) (models.CollectionVisibility, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility(ctx context.Context, sel ast.SelectionSet, v models.CollectionVisibility) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility = map[string]models.CollectionVisibility{
+		"PUBLIC":  models.PublicCollection,
+		"PRIVATE": models.PrivateCollection,
+	}
+	marshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility = map[models.CollectionVisibility]string{
+		models.PublicCollection:  "PUBLIC",
+		models.PrivateCollection: "PRIVATE",
+	}
+)
+
 func (ec *executionContext) unmarshalNCreateCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewCollection(ctx context.Context, v any) (models.NewCollection, error) {
 	res, err := ec.unmarshalInputCreateCollectionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -2083,6 +2274,36 @@ func (ec *executionContext) marshalOCollectionConnection2ᚖgithubᚗcomᚋmeshy
 	}
 	return ec._CollectionConnection(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility(ctx context.Context, v any) (*models.CollectionVisibility, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility(ctx context.Context, sel ast.SelectionSet, v *models.CollectionVisibility) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility[*v])
+	return res
+}
+
+var (
+	unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility = map[string]models.CollectionVisibility{
+		"PUBLIC":  models.PublicCollection,
+		"PRIVATE": models.PrivateCollection,
+	}
+	marshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility = map[models.CollectionVisibility]string{
+		models.PublicCollection:  "PUBLIC",
+		models.PrivateCollection: "PRIVATE",
+	}
+)
 
 func (ec *executionContext) marshalOCreateCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCreateCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateCollectionPayload) graphql.Marshaler {
 	if v == nil {

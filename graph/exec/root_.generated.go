@@ -111,6 +111,7 @@ type ComplexityRoot struct {
 	}
 
 	Collection struct {
+		Cover         func(childComplexity int) int
 		CreatedAt     func(childComplexity int) int
 		Creator       func(childComplexity int) int
 		Description   func(childComplexity int) int
@@ -124,6 +125,7 @@ type ComplexityRoot struct {
 		NodeID        func(childComplexity int) int
 		ThingCount    func(childComplexity int) int
 		Things        func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		Visibility    func(childComplexity int) int
 	}
 
 	CollectionConnection struct {
@@ -329,6 +331,11 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	FileProcessing struct {
+		File       func(childComplexity int) int
+		Processing func(childComplexity int) int
+	}
+
 	FinalizeFilePayload struct {
 		File func(childComplexity int) int
 	}
@@ -516,6 +523,9 @@ type ComplexityRoot struct {
 		RecordDownload        func(childComplexity int, input model.RecordDownloadInput) int
 		RemoveFromCollection  func(childComplexity int, input model.RemoveFromCollectionInput) int
 		RemoveThings          func(childComplexity int, input model.RemoveThingsInput) int
+		ReorderCollection     func(childComplexity int, input model.ReorderCollectionInput) int
+		ReorderFiles          func(childComplexity int, input model.ReorderFilesInput) int
+		ReorderImages         func(childComplexity int, input model.ReorderImagesInput) int
 		ReportContent         func(childComplexity int, input models.NewReport) int
 		ReportSpam            func(childComplexity int, input model.ReportSpamInput) int
 		ResolveReport         func(childComplexity int, input model.ResolveReportInput) int
@@ -607,6 +617,17 @@ type ComplexityRoot struct {
 		Weight func(childComplexity int) int
 	}
 
+	PrintSettings struct {
+		FilamentBrand    func(childComplexity int) int
+		FilamentColor    func(childComplexity int) int
+		FilamentMaterial func(childComplexity int) int
+		Infill           func(childComplexity int) int
+		Printer          func(childComplexity int) int
+		Rafts            func(childComplexity int) int
+		Resolution       func(childComplexity int) int
+		Supports         func(childComplexity int) int
+	}
+
 	Processing struct {
 		Attempts func(childComplexity int) int
 		Error    func(childComplexity int) int
@@ -665,6 +686,18 @@ type ComplexityRoot struct {
 
 	RemoveThingsPayload struct {
 		ThingIds func(childComplexity int) int
+	}
+
+	ReorderCollectionPayload struct {
+		Collection func(childComplexity int) int
+	}
+
+	ReorderFilesPayload struct {
+		Files func(childComplexity int) int
+	}
+
+	ReorderImagesPayload struct {
+		Images func(childComplexity int) int
 	}
 
 	Report struct {
@@ -776,8 +809,10 @@ type ComplexityRoot struct {
 	}
 
 	Subscription struct {
-		FileProcessing func(childComplexity int, id int64) int
-		Notifications  func(childComplexity int) int
+		FileProcessing  func(childComplexity int, id int64) int
+		MyProcessing    func(childComplexity int) int
+		Notifications   func(childComplexity int) int
+		ThingProcessing func(childComplexity int, id int64) int
 	}
 
 	SuspendUserPayload struct {
@@ -861,6 +896,7 @@ type ComplexityRoot struct {
 		Name             func(childComplexity int) int
 		NodeID           func(childComplexity int) int
 		Popularity       func(childComplexity int) int
+		PrintSettings    func(childComplexity int) int
 		PublishedAt      func(childComplexity int) int
 		RemixCount       func(childComplexity int) int
 		Remixes          func(childComplexity int, first *int32, after *string, last *int32, before *string) int
@@ -868,6 +904,7 @@ type ComplexityRoot struct {
 		State            func(childComplexity int) int
 		Tags             func(childComplexity int) int
 		Takedown         func(childComplexity int) int
+		ViewCount        func(childComplexity int) int
 	}
 
 	ThingConnection struct {
@@ -979,6 +1016,7 @@ type ComplexityRoot struct {
 		DefaultLicense          func(childComplexity int) int
 		DownloadedThings        func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Downloads               func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		Drafts                  func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Email                   func(childComplexity int) int
 		Feed                    func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		FirstName               func(childComplexity int) int
@@ -987,7 +1025,9 @@ type ComplexityRoot struct {
 		Following               func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		FollowingCount          func(childComplexity int) int
 		ID                      func(childComplexity int) int
+		IsAiGeneratedHidden     func(childComplexity int) int
 		IsFollowed              func(childComplexity int) int
+		IsNsfwHidden            func(childComplexity int) int
 		IsViewer                func(childComplexity int) int
 		LastActiveAt            func(childComplexity int) int
 		LastName                func(childComplexity int) int
@@ -999,6 +1039,7 @@ type ComplexityRoot struct {
 		Makes                   func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		NodeID                  func(childComplexity int) int
 		Notifications           func(childComplexity int, first *int32, after *string, last *int32, before *string, unreadOnly bool, since *time.Time) int
+		PendingUploads          func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		RecommendedTags         func(childComplexity int) int
 		RecommendedThings       func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Role                    func(childComplexity int) int
@@ -1249,6 +1290,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CategoryFacet.Count(childComplexity), true
 
+	case "Collection.cover":
+		if e.ComplexityRoot.Collection.Cover == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.Cover(childComplexity), true
 	case "Collection.createdAt":
 		if e.ComplexityRoot.Collection.CreatedAt == nil {
 			break
@@ -1332,6 +1379,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Collection.Things(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+	case "Collection.visibility":
+		if e.ComplexityRoot.Collection.Visibility == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.Visibility(childComplexity), true
 
 	case "CollectionConnection.edges":
 		if e.ComplexityRoot.CollectionConnection.Edges == nil {
@@ -2004,6 +2057,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.FileEdge.Node(childComplexity), true
+
+	case "FileProcessing.file":
+		if e.ComplexityRoot.FileProcessing.File == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileProcessing.File(childComplexity), true
+	case "FileProcessing.processing":
+		if e.ComplexityRoot.FileProcessing.Processing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileProcessing.Processing(childComplexity), true
 
 	case "FinalizeFilePayload.file":
 		if e.ComplexityRoot.FinalizeFilePayload.File == nil {
@@ -2932,6 +2998,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RemoveThings(childComplexity, args["input"].(model.RemoveThingsInput)), true
+	case "Mutation.reorderCollection":
+		if e.ComplexityRoot.Mutation.ReorderCollection == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_reorderCollection_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ReorderCollection(childComplexity, args["input"].(model.ReorderCollectionInput)), true
+	case "Mutation.reorderFiles":
+		if e.ComplexityRoot.Mutation.ReorderFiles == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_reorderFiles_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ReorderFiles(childComplexity, args["input"].(model.ReorderFilesInput)), true
+	case "Mutation.reorderImages":
+		if e.ComplexityRoot.Mutation.ReorderImages == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_reorderImages_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ReorderImages(childComplexity, args["input"].(model.ReorderImagesInput)), true
 	case "Mutation.reportContent":
 		if e.ComplexityRoot.Mutation.ReportContent == nil {
 			break
@@ -3501,6 +3600,55 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PopularityDay.Weight(childComplexity), true
 
+	case "PrintSettings.filamentBrand":
+		if e.ComplexityRoot.PrintSettings.FilamentBrand == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PrintSettings.FilamentBrand(childComplexity), true
+	case "PrintSettings.filamentColor":
+		if e.ComplexityRoot.PrintSettings.FilamentColor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PrintSettings.FilamentColor(childComplexity), true
+	case "PrintSettings.filamentMaterial":
+		if e.ComplexityRoot.PrintSettings.FilamentMaterial == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PrintSettings.FilamentMaterial(childComplexity), true
+	case "PrintSettings.infill":
+		if e.ComplexityRoot.PrintSettings.Infill == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PrintSettings.Infill(childComplexity), true
+	case "PrintSettings.printer":
+		if e.ComplexityRoot.PrintSettings.Printer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PrintSettings.Printer(childComplexity), true
+	case "PrintSettings.rafts":
+		if e.ComplexityRoot.PrintSettings.Rafts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PrintSettings.Rafts(childComplexity), true
+	case "PrintSettings.resolution":
+		if e.ComplexityRoot.PrintSettings.Resolution == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PrintSettings.Resolution(childComplexity), true
+	case "PrintSettings.supports":
+		if e.ComplexityRoot.PrintSettings.Supports == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PrintSettings.Supports(childComplexity), true
+
 	case "Processing.attempts":
 		if e.ComplexityRoot.Processing.Attempts == nil {
 			break
@@ -3900,6 +4048,27 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RemoveThingsPayload.ThingIds(childComplexity), true
 
+	case "ReorderCollectionPayload.collection":
+		if e.ComplexityRoot.ReorderCollectionPayload.Collection == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReorderCollectionPayload.Collection(childComplexity), true
+
+	case "ReorderFilesPayload.files":
+		if e.ComplexityRoot.ReorderFilesPayload.Files == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReorderFilesPayload.Files(childComplexity), true
+
+	case "ReorderImagesPayload.images":
+		if e.ComplexityRoot.ReorderImagesPayload.Images == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReorderImagesPayload.Images(childComplexity), true
+
 	case "Report.createdAt":
 		if e.ComplexityRoot.Report.CreatedAt == nil {
 			break
@@ -4258,12 +4427,29 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscription.FileProcessing(childComplexity, args["id"].(int64)), true
+	case "Subscription.myProcessing":
+		if e.ComplexityRoot.Subscription.MyProcessing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Subscription.MyProcessing(childComplexity), true
 	case "Subscription.notifications":
 		if e.ComplexityRoot.Subscription.Notifications == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Subscription.Notifications(childComplexity), true
+	case "Subscription.thingProcessing":
+		if e.ComplexityRoot.Subscription.ThingProcessing == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_thingProcessing_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.ThingProcessing(childComplexity, args["id"].(int64)), true
 
 	case "SuspendUserPayload.user":
 		if e.ComplexityRoot.SuspendUserPayload.User == nil {
@@ -4649,6 +4835,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.Popularity(childComplexity), true
+	case "Thing.printSettings":
+		if e.ComplexityRoot.Thing.PrintSettings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.PrintSettings(childComplexity), true
 	case "Thing.publishedAt":
 		if e.ComplexityRoot.Thing.PublishedAt == nil {
 			break
@@ -4696,6 +4888,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Thing.Takedown(childComplexity), true
+	case "Thing.viewCount":
+		if e.ComplexityRoot.Thing.ViewCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Thing.ViewCount(childComplexity), true
 
 	case "ThingConnection.edges":
 		if e.ComplexityRoot.ThingConnection.Edges == nil {
@@ -4996,6 +5194,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.Downloads(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+	case "User.drafts":
+		if e.ComplexityRoot.User.Drafts == nil {
+			break
+		}
+
+		args, err := ec.field_User_drafts_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.Drafts(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "User.email":
 		if e.ComplexityRoot.User.Email == nil {
 			break
@@ -5059,12 +5268,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.ID(childComplexity), true
+	case "User.isAiGeneratedHidden":
+		if e.ComplexityRoot.User.IsAiGeneratedHidden == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.IsAiGeneratedHidden(childComplexity), true
 	case "User.isFollowed":
 		if e.ComplexityRoot.User.IsFollowed == nil {
 			break
 		}
 
 		return e.ComplexityRoot.User.IsFollowed(childComplexity), true
+	case "User.isNsfwHidden":
+		if e.ComplexityRoot.User.IsNsfwHidden == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.IsNsfwHidden(childComplexity), true
 	case "User.isViewer":
 		if e.ComplexityRoot.User.IsViewer == nil {
 			break
@@ -5146,6 +5367,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.Notifications(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["unreadOnly"].(bool), args["since"].(*time.Time)), true
+	case "User.pendingUploads":
+		if e.ComplexityRoot.User.PendingUploads == nil {
+			break
+		}
+
+		args, err := ec.field_User_pendingUploads_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.PendingUploads(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "User.recommendedTags":
 		if e.ComplexityRoot.User.RecommendedTags == nil {
 			break
@@ -5328,10 +5560,14 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputMarkNotificationsReadInput,
 		ec.unmarshalInputMoveThingsInput,
 		ec.unmarshalInputPendingUploadInput,
+		ec.unmarshalInputPrintSettingsInput,
 		ec.unmarshalInputPublishThingInput,
 		ec.unmarshalInputRecordDownloadInput,
 		ec.unmarshalInputRemoveFromCollectionInput,
 		ec.unmarshalInputRemoveThingsInput,
+		ec.unmarshalInputReorderCollectionInput,
+		ec.unmarshalInputReorderFilesInput,
+		ec.unmarshalInputReorderImagesInput,
 		ec.unmarshalInputReportContentInput,
 		ec.unmarshalInputReportSpamInput,
 		ec.unmarshalInputResolveReportInput,
@@ -5739,7 +5975,7 @@ type Category implements Node {
     "The id of the collection."
     id: ID!
   ): Collection @auth
-  "All collections, newest first."
+  "All public collections, newest first."
   collections(
     "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
@@ -5804,6 +6040,14 @@ extend type Mutation {
   ): RemoveThingsPayload @auth(scope: WRITE)
 }
 
+"Who can see a collection."
+enum CollectionVisibility {
+  "Everyone."
+  PUBLIC
+  "Its creator only. No list, search or count contains it for others."
+  PRIVATE
+}
+
 "A list of things that a user put together."
 type Collection implements Node & Likeable {
   "The decimal id, the same integer as in the REST API."
@@ -5818,9 +6062,14 @@ type Collection implements Node & Likeable {
   creator: User! @goField(forceResolver: true, batch: true)
   "Whether the caller can change it."
   isEditable: Boolean! @goField(forceResolver: true)
+  "Who can see it."
+  visibility: CollectionVisibility!
   "The number of things in it, including drafts."
   thingCount: Int64!
-  "The published things in it, most recently added first."
+  """
+  The published things in it, most recently added first unless ` + "`" + `reorderCollection` + "`" + ` chose another
+  order.
+  """
   things(
     "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
@@ -5836,6 +6085,11 @@ type Collection implements Node & Likeable {
   that thing is not in the collection or not published.
   """
   featuredThing: Thing @goField(forceResolver: true, batch: true)
+  """
+  The cover: the first image of ` + "`" + `featuredThing` + "`" + `, or of the first thing if there is none. Null if
+  that thing has no image.
+  """
+  cover: MediaImage @goField(forceResolver: true, batch: true)
   "Whether the caller likes it."
   isLiked: Boolean! @goField(forceResolver: true, batch: true)
   "When it was created."
@@ -5870,6 +6124,8 @@ input CreateCollectionInput {
   name: String!
   "The description in Markdown, at most 65,535 characters."
   description: String! = ""
+  "Who can see it."
+  visibility: CollectionVisibility! = PUBLIC
 }
 
 "Payload of ` + "`" + `createCollection` + "`" + `."
@@ -5886,6 +6142,8 @@ input UpdateCollectionInput {
   name: String @null(clears: false)
   "The description in Markdown, at most 65,535 characters."
   description: String @null(clears: true)
+  "Who can see it."
+  visibility: CollectionVisibility @null(clears: false)
   "The id of a thing in the collection that stands for it; null: none."
   featuredThingId: ID @null(clears: true)
 }
@@ -7426,6 +7684,75 @@ type DeleteNotificationPayload {
   deletedId: ID!
 }
 `, BuiltIn: false},
+	{Name: "../order.graphqls", Input: `extend type Mutation {
+  """
+  Put things of a collection of the caller before all others of it, in the given order. Things that
+  are added later come first.
+  """
+  reorderCollection(
+    "The collection and the things."
+    input: ReorderCollectionInput!
+  ): ReorderCollectionPayload @auth(scope: WRITE)
+  """
+  Put files of a thing, a make or a comment of the caller before its other files, in the given
+  order. It sets the ranks of all its files.
+  """
+  reorderFiles(
+    "The files and their target."
+    input: ReorderFilesInput!
+  ): ReorderFilesPayload @auth(scope: WRITE)
+  """
+  Put images of a thing or a make of the caller before its other images, in the given order. The
+  first one becomes the default image. It sets the ranks of all its images.
+  """
+  reorderImages(
+    "The images and their target."
+    input: ReorderImagesInput!
+  ): ReorderImagesPayload @auth(scope: WRITE)
+}
+
+"A collection and things in it."
+input ReorderCollectionInput {
+  "The id of a collection of the caller."
+  id: ID!
+  "1 to 100 things in the collection, none of them twice."
+  thingIds: [ID!]!
+}
+
+"Payload of ` + "`" + `reorderCollection` + "`" + `."
+type ReorderCollectionPayload {
+  "The collection after the change."
+  collection: Collection!
+}
+
+"Files and their target."
+input ReorderFilesInput {
+  "A thing, a make or a comment of the caller."
+  target: TargetInput!
+  "1 to 1,000 files on the target, none of them twice."
+  fileIds: [ID!]!
+}
+
+"Payload of ` + "`" + `reorderFiles` + "`" + `."
+type ReorderFilesPayload {
+  "All files of the target in their order."
+  files: [File!]!
+}
+
+"Images and their target."
+input ReorderImagesInput {
+  "A thing or a make of the caller."
+  target: TargetInput!
+  "1 to 1,000 images of the target, none of them twice."
+  imageIds: [ID!]!
+}
+
+"Payload of ` + "`" + `reorderImages` + "`" + `."
+type ReorderImagesPayload {
+  "All images of the target in their order."
+  images: [MediaImage!]!
+}
+`, BuiltIn: false},
 	{Name: "../popularity.graphqls", Input: `extend type Thing {
   "How the popularity of the thing is computed. Requires a moderator or an administrator."
   popularity: Popularity @auth(scope: ADMIN) @goField(forceResolver: true, batch: true)
@@ -7676,6 +8003,64 @@ type FileEdge {
   cursor: String!
   "The entry."
   node: File!
+}
+`, BuiltIn: false},
+	{Name: "../print_settings.graphqls", Input: `extend type Thing {
+  """
+  How it is best printed. Null if the creator did not say. It is a part of ` + "`" + `detailsParts` + "`" + `, where
+  legacy clients keep it.
+  """
+  printSettings: PrintSettings
+}
+
+"The settings with which a thing is best printed. Null means that the creator did not say."
+type PrintSettings {
+  "The printer."
+  printer: String
+  "Whether it needs rafts."
+  rafts: PrintChoice
+  "Whether it needs supports."
+  supports: PrintChoice
+  "The layer height, as the creator wrote it."
+  resolution: String
+  "The infill, as the creator wrote it."
+  infill: String
+  "The brand of the filament."
+  filamentBrand: String
+  "The color of the filament."
+  filamentColor: String
+  "The material of the filament."
+  filamentMaterial: String
+}
+
+"An answer of the print settings."
+enum PrintChoice {
+  "It is needed."
+  YES
+  "It is not needed."
+  NO
+  "It does not matter."
+  EITHER
+}
+
+"Print settings, which replace all that there are. Texts have at most 200 characters."
+input PrintSettingsInput {
+  "The printer."
+  printer: String
+  "Whether it needs rafts."
+  rafts: PrintChoice
+  "Whether it needs supports."
+  supports: PrintChoice
+  "The layer height, such as ` + "`" + `0.2 mm` + "`" + `."
+  resolution: String
+  "The infill, such as ` + "`" + `20%` + "`" + `."
+  infill: String
+  "The brand of the filament."
+  filamentBrand: String
+  "The color of the filament."
+  filamentColor: String
+  "The material of the filament, such as ` + "`" + `PLA` + "`" + `."
+  filamentMaterial: String
 }
 `, BuiltIn: false},
 	{Name: "../publication.graphqls", Input: `extend type Mutation {
@@ -8580,6 +8965,8 @@ input CreateThingInput {
   isAiGenerated: Boolean! = false @goField(name: "IsAI")
   "Sections of details: a JSON array of objects, at most 65,535 characters."
   detailsParts: String! = "[]"
+  "The print settings, which replace those in ` + "`" + `detailsParts` + "`" + `."
+  printSettings: PrintSettingsInput
   """
   The ids of the things that it is a remix of, at most 20. They must be published or belong to the
   caller.
@@ -8635,6 +9022,8 @@ input UpdateThingInput {
   isAiGenerated: Boolean @goField(name: "IsAI") @null(clears: false)
   "Sections of details: a JSON array of objects, at most 65,535 characters."
   detailsParts: String @null(clears: true)
+  "All print settings, which replace those that ` + "`" + `detailsParts` + "`" + ` has."
+  printSettings: PrintSettingsInput @null(clears: true)
   "All tags of the thing; an empty list removes them."
   tags: [String!] @null(clears: true)
   "The ids of all things that it is a remix of; an empty list removes them."
@@ -9112,6 +9501,16 @@ type User implements Node {
   location: String!
   "The license that clients preselect for new things."
   defaultLicense: License!
+  """
+  Whether the caller wants no things in ` + "`" + `things` + "`" + `, ` + "`" + `search` + "`" + `, ` + "`" + `Category.things` + "`" + `, ` + "`" + `Tag.things` + "`" + ` and
+  ` + "`" + `User.things` + "`" + ` that others marked as not safe for work. Null for other users.
+  """
+  isNsfwHidden: Boolean @goField(forceResolver: true)
+  """
+  Whether the caller wants no things in these lists that others marked as made with artificial
+  intelligence. Null for other users.
+  """
+  isAiGeneratedHidden: Boolean @goField(forceResolver: true)
   "Whether the user is the caller."
   isViewer: Boolean! @goField(forceResolver: true)
   "The role of the user."
@@ -9135,7 +9534,7 @@ type User implements Node {
   makeCount: Int64!
   "The number of things that the user likes."
   likeCount: Int64!
-  "The number of collections."
+  "The number of public collections."
   collectionCount: Int64!
   "The number of followers."
   followerCount: Int64!
@@ -9174,7 +9573,7 @@ type User implements Node {
     "Return entries before this cursor."
     before: String
   ): ThingConnection @auth @goField(forceResolver: true)
-  "The collections of the user, newest first."
+  "The collections of the user, newest first. Only the user sees private ones."
   collections(
     "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
     first: Int
@@ -9295,6 +9694,10 @@ input UpdateProfileInput {
   location: String @null(clears: true)
   "The license that clients preselect for new things."
   defaultLicense: License @null(clears: false)
+  "Whether lists leave out things of others that are marked as not safe for work."
+  isNsfwHidden: Boolean @goField(name: "HidesNSFW") @null(clears: false)
+  "Whether lists leave out things of others that are marked as made with artificial intelligence."
+  isAiGeneratedHidden: Boolean @goField(name: "HidesAI") @null(clears: false)
   """
   The id of a pending upload of the caller to finalize as the avatar: a PNG, JPEG or GIF image,
   which replaces the one before. Null removes the avatar.
@@ -9377,6 +9780,15 @@ enum UserSort {
   THINGS
   "Most followers first."
   FOLLOWERS
+}
+`, BuiltIn: false},
+	{Name: "../view.graphqls", Input: `extend type Thing {
+  """
+  The number of views: how often it was queried by ` + "`" + `thing` + "`" + `, or its page was shown, by others than
+  its creator. Each user counts once a day, and so does each network of visitors without a token. It
+  lags behind by some seconds, and views that a server has not saved when it is killed are lost.
+  """
+  viewCount: Int64!
 }
 `, BuiltIn: false},
 	{Name: "../watch.graphqls", Input: `extend type Mutation {
@@ -9519,6 +9931,59 @@ type UnwatchCollectionPayload {
   collection: Collection
 }
 `, BuiltIn: false},
+	{Name: "../workspace.graphqls", Input: `extend type User {
+  "The drafts of the caller, newest first. It fails with FORBIDDEN for other users."
+  drafts(
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    first: Int
+    "Return entries after this cursor."
+    after: String
+    "The number of entries from the end, 1 to 100."
+    last: Int
+    "Return entries before this cursor."
+    before: String
+  ): ThingConnection @auth @goField(forceResolver: true)
+  """
+  The uploads of the caller that have their bytes and are not finalized, newest first. They are
+  deleted when they expire. It fails with FORBIDDEN for other users.
+  """
+  pendingUploads(
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    first: Int
+    "Return entries after this cursor."
+    after: String
+    "The number of entries from the end, 1 to 100."
+    last: Int
+    "Return entries before this cursor."
+    before: String
+  ): FileConnection @auth @goField(forceResolver: true)
+}
+
+extend type Subscription {
+  """
+  The processing of all files of a thing: each file once at the start and when it is added, and
+  again whenever its state changes. It goes on until the client ends it, at most 15 minutes.
+  """
+  thingProcessing(
+    "The id of a thing that the caller can see."
+    id: ID!
+  ): FileProcessing! @auth
+  """
+  The processing of the caller's files: each file that is waiting or being processed, at the start
+  or later, and again whenever its state changes. It goes on until the client ends it, at most 15
+  minutes.
+  """
+  myProcessing: FileProcessing! @auth
+}
+
+"A file and the progress of its processing."
+type FileProcessing {
+  "The file."
+  file: File!
+  "The progress."
+  processing: Processing!
+}
+`, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
 
@@ -9644,12 +10109,16 @@ func (ec *executionContext) childFields_Collection(ctx context.Context, field gr
 		return ec.fieldContext_Collection_creator(ctx, field)
 	case "isEditable":
 		return ec.fieldContext_Collection_isEditable(ctx, field)
+	case "visibility":
+		return ec.fieldContext_Collection_visibility(ctx, field)
 	case "thingCount":
 		return ec.fieldContext_Collection_thingCount(ctx, field)
 	case "things":
 		return ec.fieldContext_Collection_things(ctx, field)
 	case "featuredThing":
 		return ec.fieldContext_Collection_featuredThing(ctx, field)
+	case "cover":
+		return ec.fieldContext_Collection_cover(ctx, field)
 	case "isLiked":
 		return ec.fieldContext_Collection_isLiked(ctx, field)
 	case "createdAt":
@@ -10066,6 +10535,16 @@ func (ec *executionContext) childFields_FileEdge(ctx context.Context, field grap
 		return ec.fieldContext_FileEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type FileEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_FileProcessing(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "file":
+		return ec.fieldContext_FileProcessing_file(ctx, field)
+	case "processing":
+		return ec.fieldContext_FileProcessing_processing(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FileProcessing", field.Name)
 }
 
 func (ec *executionContext) childFields_FinalizeFilePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10488,6 +10967,28 @@ func (ec *executionContext) childFields_PopularityDay(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type PopularityDay", field.Name)
 }
 
+func (ec *executionContext) childFields_PrintSettings(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "printer":
+		return ec.fieldContext_PrintSettings_printer(ctx, field)
+	case "rafts":
+		return ec.fieldContext_PrintSettings_rafts(ctx, field)
+	case "supports":
+		return ec.fieldContext_PrintSettings_supports(ctx, field)
+	case "resolution":
+		return ec.fieldContext_PrintSettings_resolution(ctx, field)
+	case "infill":
+		return ec.fieldContext_PrintSettings_infill(ctx, field)
+	case "filamentBrand":
+		return ec.fieldContext_PrintSettings_filamentBrand(ctx, field)
+	case "filamentColor":
+		return ec.fieldContext_PrintSettings_filamentColor(ctx, field)
+	case "filamentMaterial":
+		return ec.fieldContext_PrintSettings_filamentMaterial(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PrintSettings", field.Name)
+}
+
 func (ec *executionContext) childFields_Processing(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "state":
@@ -10538,6 +11039,30 @@ func (ec *executionContext) childFields_RemoveThingsPayload(ctx context.Context,
 		return ec.fieldContext_RemoveThingsPayload_thingIds(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RemoveThingsPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_ReorderCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "collection":
+		return ec.fieldContext_ReorderCollectionPayload_collection(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReorderCollectionPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_ReorderFilesPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "files":
+		return ec.fieldContext_ReorderFilesPayload_files(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReorderFilesPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_ReorderImagesPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "images":
+		return ec.fieldContext_ReorderImagesPayload_images(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReorderImagesPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Report(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10930,6 +11455,10 @@ func (ec *executionContext) childFields_Thing(ctx context.Context, field graphql
 		return ec.fieldContext_Thing_defaultImage(ctx, field)
 	case "popularity":
 		return ec.fieldContext_Thing_popularity(ctx, field)
+	case "printSettings":
+		return ec.fieldContext_Thing_printSettings(ctx, field)
+	case "viewCount":
+		return ec.fieldContext_Thing_viewCount(ctx, field)
 	case "isWatched":
 		return ec.fieldContext_Thing_isWatched(ctx, field)
 	}
@@ -11152,6 +11681,10 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_location(ctx, field)
 	case "defaultLicense":
 		return ec.fieldContext_User_defaultLicense(ctx, field)
+	case "isNsfwHidden":
+		return ec.fieldContext_User_isNsfwHidden(ctx, field)
+	case "isAiGeneratedHidden":
+		return ec.fieldContext_User_isAiGeneratedHidden(ctx, field)
 	case "isViewer":
 		return ec.fieldContext_User_isViewer(ctx, field)
 	case "role":
@@ -11216,6 +11749,10 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_stats(ctx, field)
 	case "watchedThings":
 		return ec.fieldContext_User_watchedThings(ctx, field)
+	case "drafts":
+		return ec.fieldContext_User_drafts(ctx, field)
+	case "pendingUploads":
+		return ec.fieldContext_User_pendingUploads(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 }

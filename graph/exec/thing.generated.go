@@ -47,6 +47,7 @@ type ThingResolver interface {
 	Images(ctx context.Context, objs []*models.Thing, first int32, ids []int64) ([][]*model.MediaImage, error)
 	DefaultImage(ctx context.Context, objs []*models.Thing) ([]*model.MediaImage, error)
 	Popularity(ctx context.Context, objs []*models.Thing) ([]*model.Popularity, error)
+
 	IsWatched(ctx context.Context, objs []*models.Thing) ([]bool, error)
 }
 
@@ -2033,6 +2034,61 @@ func (ec *executionContext) resolveBatch_Thing_popularity(ctx context.Context, f
 	)
 }
 
+func (ec *executionContext) _Thing_printSettings(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_printSettings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PrintSettings(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.PrintSettings) graphql.Marshaler {
+			return ec.marshalOPrintSettings2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintSettings(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_printSettings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Thing",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PrintSettings(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Thing_viewCount(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thing_viewCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ViewCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thing_viewCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thing", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
 func (ec *executionContext) _Thing_isWatched(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2189,7 +2245,7 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 		asMap["files"] = []any{}
 	}
 
-	fieldsInOrder := [...]string{"name", "license", "category", "description", "instructions", "isWip", "isRemix", "isNsfw", "isAiGenerated", "detailsParts", "ancestorIds", "tags", "files"}
+	fieldsInOrder := [...]string{"name", "license", "category", "description", "instructions", "isWip", "isRemix", "isNsfw", "isAiGenerated", "detailsParts", "printSettings", "ancestorIds", "tags", "files"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2266,6 +2322,13 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 				return it, err
 			}
 			it.DetailsParts = data
+		case "printSettings":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("printSettings"))
+			data, err := ec.unmarshalOPrintSettingsInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintSettings(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PrintSettings = data
 		case "ancestorIds":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ancestorIds"))
 			data, err := ec.unmarshalNID2ᚕint64ᚄ(ctx, v)
@@ -2445,7 +2508,7 @@ func (ec *executionContext) unmarshalInputUpdateThingInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "license", "category", "description", "instructions", "isWip", "isRemix", "isNsfw", "isAiGenerated", "detailsParts", "tags", "ancestorIds"}
+	fieldsInOrder := [...]string{"id", "name", "license", "category", "description", "instructions", "isWip", "isRemix", "isNsfw", "isAiGenerated", "detailsParts", "printSettings", "tags", "ancestorIds"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2749,6 +2812,37 @@ func (ec *executionContext) unmarshalInputUpdateThingInput(ctx context.Context, 
 				it.DetailsParts = nil
 			} else {
 				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+		case "printSettings":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("printSettings"))
+			directive0 := func(ctx context.Context) (any, error) {
+				return ec.unmarshalOPrintSettingsInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintSettings(ctx, v)
+			}
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, true)
+				if err != nil {
+					var zeroVal *models.PrintSettings
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *models.PrintSettings
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*models.PrintSettings); ok {
+				it.PrintSettings = data
+			} else if tmp == nil {
+				it.PrintSettings = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *github.com/meshyard/meshyard/models.PrintSettings`, tmp)
 				return it, graphql.ErrorOnPath(ctx, err)
 			}
 		case "tags":
@@ -3866,6 +3960,16 @@ func (ec *executionContext) _Thing(ctx context.Context, sel ast.SelectionSet, ob
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "printSettings":
+			out.Values[i] = ec._Thing_printSettings(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "viewCount":
+			out.Values[i] = ec._Thing_viewCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "isWatched":
 			field := field
 

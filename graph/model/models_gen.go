@@ -243,6 +243,14 @@ type FeatureThingPayload struct {
 	Thing *models.Thing `json:"thing"`
 }
 
+// A file and the progress of its processing.
+type FileProcessing struct {
+	// The file.
+	File *models.File `json:"file"`
+	// The progress.
+	Processing *Processing `json:"processing"`
+}
+
 // The staged upload to finalize.
 type FinalizeFileInput struct {
 	// The id of a staged upload. Any other upload fails with NOT_FOUND.
@@ -477,6 +485,48 @@ type RemoveThingsInput struct {
 type RemoveThingsPayload struct {
 	// The things that were taken out, as the input named them.
 	ThingIds []int64 `json:"thingIds"`
+}
+
+// A collection and things in it.
+type ReorderCollectionInput struct {
+	// The id of a collection of the caller.
+	ID int64 `json:"id"`
+	// 1 to 100 things in the collection, none of them twice.
+	ThingIds []int64 `json:"thingIds"`
+}
+
+// Payload of `reorderCollection`.
+type ReorderCollectionPayload struct {
+	// The collection after the change.
+	Collection *models.Collection `json:"collection"`
+}
+
+// Files and their target.
+type ReorderFilesInput struct {
+	// A thing, a make or a comment of the caller.
+	Target *models.Target `json:"target"`
+	// 1 to 1,000 files on the target, none of them twice.
+	FileIds []int64 `json:"fileIds"`
+}
+
+// Payload of `reorderFiles`.
+type ReorderFilesPayload struct {
+	// All files of the target in their order.
+	Files []*models.File `json:"files"`
+}
+
+// Images and their target.
+type ReorderImagesInput struct {
+	// A thing or a make of the caller.
+	Target *models.Target `json:"target"`
+	// 1 to 1,000 images of the target, none of them twice.
+	ImageIds []int64 `json:"imageIds"`
+}
+
+// Payload of `reorderImages`.
+type ReorderImagesPayload struct {
+	// All images of the target in their order.
+	Images []*MediaImage `json:"images"`
 }
 
 // Payload of `reportContent`.

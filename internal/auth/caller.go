@@ -75,6 +75,8 @@ type Caller struct {
 	Suspended     string    // why the user may write no more; empty if the user is not suspended
 	ExpiresAt     time.Time // of the token; zero: never
 	Scopes        Scopes
+	HidesNSFW     bool // the user wants no things in lists that are not safe for work
+	HidesAI       bool // the user wants no things in lists that were made with artificial intelligence
 }
 
 // Known reports whether the caller is not anonymous.

@@ -253,6 +253,10 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 			u.Query(`mutation ($id: ID!) { deleteComment(input: {id: $id}) { comment { id } } }`, object{"id": reply}, new(any))
 		}
 	}
+	for i := range 4 {
+		users[0].Thing("A draft of bob")
+		users[0].Upload("a.txt", fmt.Append(nil, "Text ", i))
+	}
 	for i, thing := range append(things[:4:4], append(things[:4:4], things[:4]...)...) {
 		users[i/4].Query(`mutation ($id: ID!) { reportContent(input: {nodeId: $id, reason: OTHER}) { report { id } } }`,
 			object{"id": models.NodeRef{Type: "Thing", ID: int64(must(strconv.Atoi(thing))(t))}.NodeID()}, new(any))
@@ -319,6 +323,8 @@ func (g *gallery) lists() []walked {
 		{"Query.makes", "", "LIST", key, "SELECT id FROM makes WHERE " + shown + " AND " + ofShown + " ORDER BY id DESC"},
 		{"Query.comments", "", "LIST", key, "SELECT id FROM comments WHERE deleted_at IS NULL AND " + ofShown + " ORDER BY id DESC"},
 		{"Query.collections", "", "LIST", key, "SELECT id FROM collections ORDER BY id DESC"},
+		{"User.drafts", "", "me { LIST }", key, "SELECT id FROM things WHERE state = 'draft' AND owner_id = " + bob + " ORDER BY id DESC"},
+		{"User.pendingUploads", "", "me { LIST }", key, "SELECT id FROM files WHERE state = 'pending' AND owner_id = " + bob + " ORDER BY id DESC"},
 		{"Query.tags", "", "LIST", "key: slug", "SELECT slug FROM tags ORDER BY thing_count DESC, id DESC"},
 		{"Query.tags", `prefix: "Tag "`, "LIST", "key: slug", "SELECT slug FROM tags WHERE slug <> 'gear' ORDER BY thing_count DESC, id DESC"},
 		{"Thing.ancestors", "", `thing(id: "` + g.remix + `") { LIST }`, key, "SELECT ancestor_id FROM thing_ancestors WHERE thing_id = " + g.remix + " ORDER BY position"},
@@ -346,7 +352,7 @@ func (g *gallery) lists() []walked {
 		{"Mesh.duplicates", "", `file(id: "` + g.file + `") { mesh { LIST } }`, key, "SELECT id FROM files WHERE kind = 'model' AND id <> " + g.file + " ORDER BY id DESC"},
 		{"Category.things", "", `category(slug: "art") { LIST }`, key, "SELECT id FROM things WHERE " + shown + " ORDER BY published_at DESC, id DESC"},
 		{"Tag.things", "", `tag(name: "GEAR") { LIST }`, key, "SELECT id FROM things WHERE " + shown + " ORDER BY id DESC"},
-		{"Collection.things", "", `collection(id: "` + g.collection + `") { LIST }`, key, "SELECT thing_id FROM collection_things WHERE collection_id = " + g.collection + " ORDER BY id DESC"},
+		{"Collection.things", "", `collection(id: "` + g.collection + `") { LIST }`, key, "SELECT thing_id FROM collection_things WHERE collection_id = " + g.collection + " ORDER BY position DESC, id DESC"},
 		{"Query.tokens", "", "LIST", key, "SELECT id FROM tokens WHERE revoked_at IS NULL AND user_id = " + bob + " ORDER BY id DESC"},
 		{"Query.moderationLog", "", "LIST", key, "SELECT id FROM moderation_log ORDER BY id DESC"},
 		{"Query.reports", "state: OPEN", "LIST", key, "SELECT id FROM reports WHERE state = 'open' ORDER BY id DESC"},

@@ -171,6 +171,11 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 		id, file := p.comment(user, "own", on, parent)
 		p.comment("zoe", "zoe's reply", on, id)
 		return fixture{"comment": servertest.ID(id), "file": servertest.ID(file), "thing": servertest.ID(thing)}
+	case "collection private":
+		id := must(p.s.Store.CreateCollection(ctx, caller, models.NewCollection{Name: "private", Visibility: models.PrivateCollection}))(p.t).ID
+		thing, _, _ := p.thing(user, published, published)
+		must(p.s.Store.Collect(ctx, caller, id, thing))(p.t)
+		return fixture{"collection": servertest.ID(id), "thing": servertest.ID(thing)}
 	case "collection":
 		id := must(p.s.Store.CreateCollection(ctx, caller, models.NewCollection{Name: "collection"}))(p.t).ID
 		return fixture{"collection": servertest.ID(id)}
@@ -231,6 +236,8 @@ func (p *fixtureBuilder) catalogue(user string) fixture {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
 	collection := must(p.s.Store.CreateCollection(ctx, caller, models.NewCollection{Name: "collection"}))(p.t).ID
+	must(p.s.Store.CreateCollection(ctx, caller, models.NewCollection{Name: "private", Visibility: models.PrivateCollection}))(p.t)
+	must(p.s.Store.CreateCollection(ctx, p.as("zoe"), models.NewCollection{Name: "zoe's private", Visibility: models.PrivateCollection}))(p.t)
 	of := map[string]map[string]int64{"": {}, "zoe's ": {}} // by owner and state
 	file := make(map[string]int64)
 	for _, state := range []string{published, draft, down, unlisted} {

@@ -32,7 +32,7 @@ follows what was returned: *published*, *draft*, *unlisted* or *taken down* obje
 
 **Hidden existence.** That a draft exists is not secret: the result is 403. Pending uploads and access tokens are
 visible to their owner only. For others each operation answers as if they did not exist, with the same message and the
-same number of statements. Collections are public.
+same number of statements. That a private collection exists is not secret either.
 
 **Applications** that a user authorizes by OAuth 2 get a token of that user with the scopes ` + "`read`" + ` and ` + "`write`" + `, or one of
 them. It has the same permissions as the user's own token, but it cannot create tokens and can revoke only itself.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
 )
 
 // TestPublicationStates moves a thing through all states. A user who has the id of an unlisted
@@ -158,4 +159,147 @@ func TestUpdateFile(t *testing.T) {
 			t.Errorf("images %v, want those of all three files", ids)
 		}
 	}, derives)
+}
+
+// TestPrintSettings checks that print settings are the same in both APIs, and that changing them
+// leaves other details alone.
+func TestPrintSettings(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		const fields = `id detailsParts printSettings { printer rafts supports resolution infill filamentBrand filamentColor filamentMaterial }`
+		type settings struct {
+			ID, DetailsParts string
+			PrintSettings    map[string]any
+		}
+		var made struct{ CreateThing struct{ Thing settings } }
+		ada.Query(`mutation { createThing(input: {name: "A", license: CC, category: "Art", printSettings: {rafts: NO, supports: EITHER, infill: "20%"}}) { thing { `+fields+` } } }`, nil, &made)
+		thing := made.CreateThing.Thing
+		if p := thing.PrintSettings; p["rafts"] != "NO" || p["supports"] != "EITHER" || p["infill"] != "20%" || p["printer"] != nil {
+			t.Errorf("the print settings are %v", p)
+		}
+		path := "/things/" + thing.ID
+		parts := []any{object{"type": "tips", "data": []any{object{"content": "Slowly."}}}, object{"type": "settings", "name": "Print Settings", "data": []any{object{"Printer": "Prusa", "Filament Brand": "Any", "infill": 0.25, "Notes": "Hot.", "rafts": "maybe"}}}}
+		ada.Do("PATCH", path, object{"details_parts": parts}).Want(t, 200)
+		query := func() settings {
+			t.Helper()
+			var v struct{ Thing settings }
+			ada.Query(`query ($id: ID!) { thing(id: $id) { `+fields+` } }`, object{"id": thing.ID}, &v)
+			return v.Thing
+		}
+		if p := query().PrintSettings; p["printer"] != "Prusa" || p["filamentBrand"] != "Any" || p["infill"] != "0.25" || p["rafts"] != nil {
+			t.Errorf("the print settings of the old program are %v", p)
+		}
+		change := func(to string) string {
+			t.Helper()
+			ada.Query(`mutation ($id: ID!) { updateThing(input: {id: $id, printSettings: `+to+`}) { thing { id } } }`, object{"id": thing.ID}, new(any))
+			return query().DetailsParts
+		}
+		const want = `[{"data":[{"content":"Slowly."}],"type":"tips"},{"data":[{"Notes":"Hot.","Printer":"Ender","supports":"Yes"}],"name":"Print Settings","type":"settings"}]`
+		if got := change(`{printer: "Ender", supports: YES}`); got != want {
+			t.Errorf("details after a change are %s, want %s", got, want)
+		}
+		if got := change("null"); got != `[{"data":[{"content":"Slowly."}],"type":"tips"}]` || query().PrintSettings != nil {
+			t.Errorf("details without print settings are %s", got)
+		}
+		if r := ada.GraphQL(`mutation ($id: ID!, $text: String!) { updateThing(input: {id: $id, printSettings: {printer: $text}}) { thing { id } } }`, object{"id": thing.ID, "text": strings.Repeat("x", 201)}); r.Code() != "BAD_USER_INPUT" {
+			t.Errorf("a printer of 201 characters: %+v", r.Errors)
+		}
+	})
+}
+
+// TestHiddenKindsOfThings checks that lists leave out what a user does not want to see, and for
+// nobody else.
+func TestHiddenKindsOfThings(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		for name, fields := range map[string]string{"Plain": "", "Nude": "isNsfw: true", "Dream": "isAiGenerated: true"} {
+			id := publishedThing(t, ada, name)
+			ada.Query(fmt.Sprintf(`mutation { updateThing(input: {id: %d, tags: ["vase"], %s}) { thing { id } } }`, id, fields), nil, new(any))
+		}
+		check := func(who string, c *servertest.Client, want int) {
+			t.Helper()
+			type count struct {
+				TotalCount int
+				Nodes      []any
+			}
+			var v struct {
+				Things, Search, Filtered count
+				Newest                   []any
+				Category, Tag, User      struct{ Things count }
+			}
+			c.Query(`{ things { totalCount nodes { id } } search { totalCount nodes { __typename } } filtered: things(filter: {creators: ["ada"]}) { totalCount nodes { id } } newest { id }
+				category(slug: "tools") { things { totalCount nodes { id } } } tag(name: "vase") { things { totalCount nodes { id } } } user(username: "ada") { things { totalCount nodes { id } } } }`, nil, &v)
+			for what, list := range map[string]count{"things": v.Things, "search": v.Search, "filtered": v.Filtered, "newest": {len(v.Newest), v.Newest}, "category": v.Category.Things, "tag": v.Tag.Things, "user": v.User.Things} {
+				if list.TotalCount != want || len(list.Nodes) != want {
+					t.Errorf("%s, %s: %d things, totalCount %d, want %d", who, what, len(list.Nodes), list.TotalCount, want)
+				}
+			}
+		}
+		check("bob", bob, 3)
+		for _, step := range []struct {
+			input string
+			left  int
+		}{{"isNsfwHidden: true", 2}, {"isAiGeneratedHidden: true", 1}, {"isNsfwHidden: false", 2}} {
+			for _, c := range []*servertest.Client{bob, ada} {
+				c.Query(`mutation { updateProfile(input: {`+step.input+`}) { user { isNsfwHidden } } }`, nil, new(any))
+			}
+			check("bob with "+step.input, bob, step.left)
+			check("the creator with "+step.input, ada, 3)
+		}
+		check("another user", s.User("eve"), 3)
+		var v struct {
+			Me, User struct{ IsNsfwHidden, IsAiGeneratedHidden *bool }
+		}
+		bob.Query(`{ me { isNsfwHidden isAiGeneratedHidden } user(username: "ada") { isNsfwHidden isAiGeneratedHidden } }`, nil, &v)
+		if v.Me.IsNsfwHidden == nil || *v.Me.IsNsfwHidden || !*v.Me.IsAiGeneratedHidden || v.User.IsNsfwHidden != nil {
+			t.Errorf("preferences are %+v", v)
+		}
+	})
+}
+
+// TestViews checks that each viewer counts once a day, whatever the API, and the creator never.
+func TestViews(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, eve := s.User("ada"), s.User("bob"), s.User("eve")
+		thing := publishedThing(t, ada, "Vase")
+		id := object{"id": servertest.ID(thing)}
+		count := func() int {
+			t.Helper()
+			s.Fold()
+			var v struct{ Thing struct{ ViewCount int } }
+			ada.Query(`query ($id: ID!) { thing(id: $id) { viewCount } }`, id, &v)
+			return v.Thing.ViewCount
+		}
+		for i, see := range []func(){
+			func() { ada.Get(fmt.Sprint("/things/", thing)).Want(t, 200) },
+			func() { bob.Get(fmt.Sprint("/things/", thing)).Want(t, 200) },
+			func() { bob.Query(`query ($id: ID!) { thing(id: $id) { name } }`, id, new(any)) },
+			func() { s.Client("").Get(fmt.Sprintf("%s/thing:%d", s.URL, thing)).Want(t, 200) },
+			func() { bob.Query(`{ things { nodes { name } } }`, nil, new(any)) },
+			func() { eve.Query(`query ($id: ID!) { thing(id: $id) { name } }`, id, new(any)) },
+		} {
+			see()
+			see()
+			if got, want := count(), []int{0, 1, 1, 2, 2, 3}[i]; got != want {
+				t.Errorf("after step %d: %d views, want %d", i, got, want)
+			}
+		}
+		db := openDB(t, s).SQL()
+		var users, hashes int
+		if err := db.QueryRow("SELECT count(*) FILTER (WHERE length(viewer) < 5), count(*) FILTER (WHERE length(viewer) > 40) FROM views").Scan(&users, &hashes); err != nil || users != 2 || hashes != 1 {
+			t.Errorf("%d users and %d hashes of networks (%v), want 2 and 1", users, hashes, err)
+		}
+		// The next day they count again, and the rows of days that are over go.
+		if _, err := db.Exec("UPDATE views SET day = day - 2"); err != nil {
+			t.Fatal(err)
+		}
+		bob.Get(fmt.Sprint("/things/", thing)).Want(t, 200)
+		if got := count(); got != 4 {
+			t.Errorf("%d views on the next day, want 4", got)
+		}
+		var rows int
+		if err := db.QueryRow("SELECT count(*) FROM views").Scan(&rows); err != nil || rows != 1 {
+			t.Errorf("%d rows of views (%v), want 1", rows, err)
+		}
+	}, func(settings *config.Settings) { settings.AnonymousRead = true })
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,7 +34,13 @@ func subscribe(t *testing.T, c *servertest.Client, id int64) *open {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), hung)
 	t.Cleanup(cancel)
-	r := c.Request(http.MethodPost, "/graphql", object{"query": watching, "variables": object{"id": servertest.ID(id)}}).WithContext(ctx)
+	return openStream(t, ctx, cancel, c, object{"query": watching, "variables": object{"id": servertest.ID(id)}})
+}
+
+// openStream opens a stream of server-sent events.
+func openStream(t *testing.T, ctx context.Context, cancel context.CancelFunc, c *servertest.Client, operation object) *open {
+	t.Helper()
+	r := c.Request(http.MethodPost, "/graphql", operation).WithContext(ctx)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("Authorization", "Bearer "+c.Token)
@@ -281,4 +288,37 @@ func TestSubscriptionsEndWithTheServer(t *testing.T) {
 	if more := o.next(); more != "" || o.complete {
 		t.Errorf("got %q, complete: %v", more, o.complete)
 	}
+}
+
+// TestProcessingOfSeveralFiles checks that one subscription shows all files of a thing, and another
+// one those of the caller, until they are finished.
+func TestProcessingOfSeveralFiles(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		thing := ada.Thing("Vase")
+		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
+		first := ada.Upload("a.stl", stl)
+		ada.Finalize("thing", thing, first).Want(t, 200)
+		for what, document := range map[string]string{"the thing": fmt.Sprintf(`subscription { thingProcessing(id: %d) { file { id } processing { state } } }`, thing), "the caller": `subscription { myProcessing { file { id } processing { state } } }`} {
+			ctx, cancel := context.WithTimeout(context.Background(), hung)
+			defer cancel()
+			events := openStream(t, ctx, cancel, ada, object{"query": document})
+			second := ada.Upload("b.stl", append(slices.Clone(stl), what...))
+			ada.Finalize("thing", thing, second).Want(t, 200)
+			done := fmt.Sprintf(`{"file":{"id":"%d"},"processing":{"state":"DONE"}}`, second)
+			for event := events.next(); !strings.Contains(event, done); event = events.next() {
+				if event == "" {
+					t.Fatalf("%s: the stream ended before file %d was done", what, second)
+				}
+			}
+			events.close()
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), hung)
+		defer cancel()
+		refused := openStream(t, ctx, cancel, bob, object{"query": fmt.Sprintf(`subscription { thingProcessing(id: %d) { file { id } } }`, thing)})
+		if event := refused.next(); !strings.Contains(event, "FORBIDDEN") {
+			t.Errorf("bob watches a draft: %s", event)
+		}
+		refused.close()
+	}, derives)
 }

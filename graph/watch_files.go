@@ -1,0 +1,86 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/models"
+)
+
+// watchFiles returns a channel that receives the processing state of each file that read returns,
+// at once and whenever it changes, for up to maxWatchTime. read gets the IDs of the files that are
+// not finished yet. The channel is closed when read returns an error of the caller, such as for a
+// thing that was deleted.
+func (r *Resolver) watchFiles(ctx context.Context, read func(ctx context.Context, unfinished []int64) ([]*models.File, error)) (<-chan *model.FileProcessing, error) {
+	known := make(map[int64]*model.Processing)
+	changes, err := r.changedFiles(ctx, known, read)
+	if err != nil {
+		return nil, err
+	}
+	states := make(chan *model.FileProcessing)
+	go func() {
+		defer close(states)
+		ctx, cancel := context.WithTimeout(ctx, maxWatchTime)
+		defer cancel()
+		for interval := minPollInterval; ; interval = min(interval*3/2, maxPollInterval) {
+			for _, change := range changes {
+				select {
+				case states <- change:
+					interval = minPollInterval
+				case <-ctx.Done():
+					return
+				}
+			}
+			select {
+			case <-time.After(interval):
+			case <-ctx.Done():
+				return
+			}
+			changes, err = r.changedFiles(ctx, known, read)
+			switch models.CodeOf(err) {
+			case models.NotFound, models.Forbidden:
+				return
+			}
+		}
+	}()
+	return states, nil
+}
+
+// changedFiles reads files and returns those that are not in known with their present state. It
+// updates known. If the database fails, nothing has changed.
+func (r *Resolver) changedFiles(ctx context.Context, known map[int64]*model.Processing, read func(context.Context, []int64) ([]*models.File, error)) ([]*model.FileProcessing, error) {
+	var unfinished []int64
+	for id, state := range known {
+		if state.State == model.ProcessingStateWaiting || state.State == model.ProcessingStateRunning {
+			unfinished = append(unfinished, id)
+		}
+	}
+	files, err := read(ctx, unfinished)
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for _, f := range files {
+		if f.PreviewID != 0 {
+			ids = append(ids, f.PreviewID)
+		}
+	}
+	previews, err := r.Store.PreviewsByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(files, func(a, b *models.File) int { return cmp.Compare(a.ID, b.ID) })
+	var changes []*model.FileProcessing
+	for _, f := range files {
+		state := processing(f, previews[f.PreviewID])
+		if !reflect.DeepEqual(known[f.ID], state) {
+			known[f.ID] = state
+			changes = append(changes, &model.FileProcessing{File: f, Processing: state})
+		}
+	}
+	return changes, nil
+}

@@ -1,0 +1,54 @@
+package models
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
+)
+
+// Drafts lists the drafts of the caller, the latest first.
+func (s *Store) Drafts(caller auth.Caller, userID int64) (List, error) {
+	if userID != caller.UserID {
+		return List{}, fail(Forbidden, "drafts are visible to their user only")
+	}
+	return List{DB: s.db.DB, By: database.Order{ID: "t.id"}, Rows: func(userID int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("things AS t").Where("t.owner_id = ? AND t.state = 'draft'", userID)
+	}}, nil
+}
+
+// PendingUploads lists the uploads of the caller that have their bytes and are not finalized, the
+// latest first.
+func (s *Store) PendingUploads(caller auth.Caller, userID int64) (List, error) {
+	if userID != caller.UserID {
+		return List{}, fail(Forbidden, "pending uploads are visible to their user only")
+	}
+	return List{DB: s.db.DB, By: database.Order{ID: "f.id"}, Rows: func(userID int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("files AS f").Where("f.owner_id = ? AND f.state = 'pending' AND f.expires_at > ?", userID, now())
+	}}, nil
+}
+
+// maxInProcess is the maximum number of files that FilesInProcess returns.
+const maxInProcess = 1_000
+
+// FilesInProcess returns the finalized files of a user whose previews are not finished, and those
+// with the given IDs.
+func (s *Store) FilesInProcess(ctx context.Context, userID int64, also []int64) ([]*File, error) {
+	var ids []int64
+	err := s.db.Read.NewSelect().TableExpr("previews AS p").Column("f.id").
+		Join("JOIN files AS f ON f.preview_id = p.id AND f.preview_id <> 0 AND f.owner_id = p.owner_id AND f.state = ?", Finalized).
+		Where("p.owner_id = ? AND p.state IN ('waiting', 'running')", userID).OrderExpr("p.id, f.id").Limit(maxInProcess).Scan(ctx, &ids)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.FilesByID(ctx, append(ids, also...))
+	files := make([]*File, 0, len(found))
+	for _, f := range found {
+		if f.OwnerID == userID {
+			files = append(files, f)
+		}
+	}
+	return files, err
+}
