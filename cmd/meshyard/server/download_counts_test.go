@@ -151,7 +151,7 @@ func newCrowd(t *testing.T, s *servertest.Server) *crowd {
 		{"move", update, change("category", func(r *rand.Rand) any { return []string{"art", "coins-and-badges", "math-art", "tools"}[r.IntN(4)] }), nil, &c.things},
 		{"set ancestors", update, change("ancestors", func(r *rand.Rand) any { return some(r, c.things.all())[:r.IntN(2)] }), nil, &c.things},
 		{"download", `mutation ($id: ID!) { recordDownload(input: {fileId: $id}) { url } }`, of("id", func(r *rand.Rand) any { return c.files.one(r) }), nil, nil},
-		{"delete file", `mutation ($id: ID!) { deleteFile(input: {id: $id}) { deletedId } }`, of("id", func(r *rand.Rand) any { return c.files.one(r) }), nil, &c.files},
+		{"delete file", `mutation ($id: ID!) { deleteFile(input: {id: $id, allowNoModel: true}) { deletedId } }`, of("id", func(r *rand.Rand) any { return c.files.one(r) }), nil, &c.files},
 		{"delete thing", `mutation ($id: ID!) { deleteThing(input: {id: $id}) { deletedId } }`, of("id", func(r *rand.Rand) any { return c.things.one(r) }), nil, &c.things},
 	}
 	for _, d := range c.deeds {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,11 +36,22 @@ func TestGallery(t *testing.T) {
 	}
 	t.Parallel()
 	servertest.Sequential(t)
-	run := func(t *testing.T, s *servertest.Server) map[string]expense {
+	want, err := os.ReadFile(galleryTable)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	run := func(t *testing.T, s *servertest.Server, column int) map[string]expense {
+		known := map[string]string{} // statements by operation
+		for line := range strings.Lines(string(want)) {
+			fields := strings.Split(line, "\t")
+			known[fields[0]] = fields[column]
+		}
 		g := newGallery(t, s)
 		visitor, staff := s.User("visitor"), s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
 		of := map[string]expense{}
-		for range 3 { // jobs send statements meanwhile: the least counts
+		// Jobs send statements meanwhile, so the least of at least two rounds counts.
+		for round, more := 0, true; more && round < 10; round++ {
+			more = round == 0
 			values := object{
 				"thing": g.thing, "make": g.make, "collection": g.collection, "file": g.file, "username": "ada", "category": "math-art", "tag": "Gear", "words": "thing",
 				"filter": nil, "after": nil, "user": nodeID(t, g.ada),
@@ -55,17 +67,18 @@ func TestGallery(t *testing.T) {
 					caller = g.ada
 				}
 				got := runOperation(t, s, caller, string(text), values)
-				if before, ok := of[name]; ok {
-					got.statements = min(got.statements, before.statements)
+				if first, ok := of[name]; ok { // each round changes what later ones read
+					got = expense{first.cost, min(got.statements, first.statements), first.bytes}
 				}
 				of[name] = got
+				more = more || known[name] != strconv.FormatInt(got.statements, 10)
 			}
 		}
 		return of
 	}
 	var lite, pg map[string]expense
-	t.Run("sqlite", func(t *testing.T) { lite = run(t, servertest.Start(t, "sqlite")) })
-	t.Run("postgres", func(t *testing.T) { pg = run(t, servertest.Start(t, "postgres")) })
+	t.Run("sqlite", func(t *testing.T) { lite = run(t, servertest.Start(t, "sqlite"), 2) })
+	t.Run("postgres", func(t *testing.T) { pg = run(t, servertest.Start(t, "postgres"), 3) })
 	if t.Failed() {
 		return
 	}
@@ -81,8 +94,8 @@ func TestGallery(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want, err := os.ReadFile(galleryTable); err != nil || string(want) != table {
-		t.Errorf("got\n%s\nwant, as in %s, %v\n%s", table, galleryTable, err, want)
+	if string(want) != table && !*update {
+		t.Errorf("got\n%s\nwant, as in %s,\n%s", table, galleryTable, want)
 	}
 }
 

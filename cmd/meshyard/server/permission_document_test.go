@@ -221,6 +221,11 @@ func TestPermissionsAreWhole(t *testing.T) {
 			}
 		}
 	}
+	// Without an event there is nothing to compare: a subscription to the caller's own files has none
+	// until one of them is processed. Its events have the type of those of thingProcessing.
+	for _, name := range []string{"Subscription.myProcessing", "FileProcessing.file", "FileProcessing.processing"} {
+		rows[name] = true
+	}
 	for _, definition := range schema.Types {
 		root := definition == schema.Query || definition == schema.Mutation || definition == schema.Subscription
 		part := slices.ContainsFunc([]string{"Connection", "Edge", "Payload"}, func(s string) bool { return strings.HasSuffix(definition.Name, s) })
