@@ -31,7 +31,7 @@ func (v *CreateThingCreateThingCreateThingPayload) GetThing() CreateThingCreateT
 type CreateThingCreateThingCreateThingPayloadThing struct {
 	// The decimal id, the same integer as in the REST API.
 	Id string `json:"id"`
-	// Whether the thing is a draft or published.
+	// Whether the thing is a draft, unlisted or published.
 	State PublicationState `json:"state"`
 }
 
@@ -144,7 +144,7 @@ func (v *FinalizeFilesResponse) GetFinalizeFiles() FinalizeFilesFinalizeFilesFin
 
 // ListThingsResponse is returned by ListThings on success.
 type ListThingsResponse struct {
-	// The published things, newest first by default.
+	// The published things, most recently published first by default.
 	Things ListThingsThingsThingConnection `json:"things"`
 }
 
@@ -212,12 +212,16 @@ type PublicationState string
 const (
 	// Visible to its owner only.
 	PublicationStateDraft PublicationState = "DRAFT"
+	// Visible to everyone who has its id, and to its owner in `User.things`. No other list, search, feed
+	// or count contains it. Only things can be unlisted.
+	PublicationStateUnlisted PublicationState = "UNLISTED"
 	// Visible to everyone. Its files can be downloaded without a token.
 	PublicationStatePublished PublicationState = "PUBLISHED"
 )
 
 var AllPublicationState = []PublicationState{
 	PublicationStateDraft,
+	PublicationStateUnlisted,
 	PublicationStatePublished,
 }
 
@@ -240,7 +244,7 @@ func (v *PublishThingPublishThingPublishThingPayload) GetThing() PublishThingPub
 //
 // A shareable design with its files. Makes and comments refer to it.
 type PublishThingPublishThingPublishThingPayloadThing struct {
-	// Whether the thing is a draft or published.
+	// Whether the thing is a draft, unlisted or published.
 	State PublicationState `json:"state"`
 }
 
@@ -251,8 +255,8 @@ func (v *PublishThingPublishThingPublishThingPayloadThing) GetState() Publicatio
 
 // PublishThingResponse is returned by PublishThing on success.
 type PublishThingResponse struct {
-	// Publish a draft. It needs a description and at least one finalized model; what is missing is
-	// listed in `extensions.fields`. Publishing twice has no effect.
+	// Publish a thing, in lists or unlisted. It needs a description and at least one finalized model;
+	// what is missing is listed in `extensions.fields`. Publishing twice has no effect.
 	PublishThing PublishThingPublishThingPublishThingPayload `json:"publishThing"`
 }
 
