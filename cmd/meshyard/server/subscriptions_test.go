@@ -201,12 +201,12 @@ func TestSocketMessagesAreLimited(t *testing.T) {
 	if websocket.CloseStatus(err) != 4429 || pongs > 10_001 {
 		t.Errorf("after %d responses: %v", pongs, err)
 	}
-	conn, _, err = dial(t, s, "")
+	anonymous, _, err := dial(t, s, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = wsjson.Write(ctx, conn, object{"type": "connection_init", "payload": []int{5}})
-	if _, _, err := conn.Read(ctx); err == nil || ctx.Err() != nil {
+	_ = wsjson.Write(ctx, anonymous, object{"type": "connection_init", "payload": []int{5}})
+	if _, _, err := anonymous.Read(ctx); err == nil || ctx.Err() != nil {
 		t.Errorf("a bad connection_init: %v", err)
 	}
 }
