@@ -13,6 +13,7 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/graphqltest"
 )
 
@@ -120,7 +121,12 @@ func newMeter(t *testing.T, s *servertest.Server) meter {
 		t.Fatal(err)
 	}
 	for _, statement := range append(graphqltest.WorstRows(owner, worstRows), "UPDATE things SET html_version = 1", "UPDATE users SET html_version = 1") {
-		if _, err := db.ExecContext(context.Background(), statement); err != nil {
+		// Jobs of the server write to the same rows.
+		err := database.UnlessDeadlocked(func() error {
+			_, err := db.ExecContext(context.Background(), statement)
+			return err
+		})
+		if err != nil {
 			t.Fatalf("%.200s: %v", statement, err)
 		}
 	}
