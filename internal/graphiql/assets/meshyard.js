@@ -123,11 +123,21 @@
   };
   const fill = variables => variables.replace(placeholder, (text, name) => (latest[name] ? JSON.stringify(latest[name]) : text));
 
+  const operationsOf = query => {
+    try {
+      return GraphiQL.GraphQL.parse(query).definitions.filter(({ kind }) => kind === 'OperationDefinition');
+    } catch {
+      return []; // the server says what is wrong
+    }
+  };
+
   const fetcher = (params, options) => {
     const open = JSON.stringify(params.variables ?? {}).match(placeholder);
     if (open) throw new Error(`Write an id in place of ${open[0]} in the variables, or run the example that creates one first.`);
-    const document = options?.documentAST;
-    const operation = document && GraphiQL.GraphQL.getOperationAST(document, params.operationName || undefined);
+    // Just after a tab was opened, GraphiQL still has the name of the operation of the tab before.
+    const operations = operationsOf(params.query);
+    const operation = operations.length === 1 ? operations[0] : operations.find(({ name }) => name?.value === params.operationName);
+    if (operation) params = { ...params, operationName: operation.name?.value };
     if (operation?.operation === 'subscription') return subscribe(params);
 
     const place = filePlace(params.variables);
