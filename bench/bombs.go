@@ -34,24 +34,28 @@ func queueBombs(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	var bombs []upload
+	attacker, err := newMaker(ctx, a, "attacker")
+	if err != nil {
+		return err
+	}
 	for _, bomb := range meshtest.Bombs() {
 		extension := bomb.Subject
 		if extension == "image" {
 			extension = "png"
 		}
-		bombs = append(bombs, upload{"bomb." + extension, bomb.Content()})
-	}
-	attacker, err := newMaker(ctx, a, "attacker", bombs...)
-	if err != nil {
-		return err
+		if err := attacker.upload(ctx, a, "bomb."+extension, bomb.Content()); err != nil {
+			return err
+		}
 	}
 	var honest []*maker
 	for i := range honestFiles {
 		ball := meshtest.SphereSTL(honestTriangles)
 		ball[0] = byte(i) // makes the files different
-		m, err := newMaker(ctx, a, fmt.Sprint("honest", i), upload{"ball.stl", ball})
+		m, err := newMaker(ctx, a, fmt.Sprint("honest", i))
 		if err != nil {
+			return err
+		}
+		if err := m.upload(ctx, a, "ball.stl", ball); err != nil {
 			return err
 		}
 		honest = append(honest, m)
@@ -86,7 +90,7 @@ func queueBombs(ctx context.Context, o options) (err error) {
 			left++
 		}
 	}
-	t := newTable("%d files of %d triangles by as many owners, finalized after %d hostile files of another owner", honestFiles, honestTriangles, len(bombs))
+	t := newTable("%d files of %d triangles by as many owners, finalized after %d hostile files of another owner", honestFiles, honestTriangles, len(attacker.files))
 	t.row("hostile files not processed when the last of them was ready", "%.0f", series{float64(left)})
 	t.row("until the first was ready, s", "%.1f", waited[:1])
 	t.atMost("until the last was ready, s", "%.1f", waited[honestFiles-1:], honestSeconds)
@@ -94,42 +98,39 @@ func queueBombs(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// upload is a file to upload.
-type upload struct {
-	name    string
-	content []byte
-}
-
 // maker is a user with a thing and pending uploads.
 type maker struct {
-	token string
-	thing int64
-	files []int64
+	caller auth.Caller
+	token  string
+	thing  int64
+	files  []int64
 }
 
-func newMaker(ctx context.Context, a *server.Server, name string, uploads ...upload) (*maker, error) {
+func newMaker(ctx context.Context, a *server.Server, name string) (*maker, error) {
 	user, err := a.Store.Admin().CreateUser(ctx, name, false)
 	if err != nil {
 		return nil, err
 	}
-	caller := auth.Caller{UserID: user.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}
-	m := new(maker)
-	if m.token, err = a.Store.Admin().CreateToken(ctx, name, "bench", caller.Scopes, 0); err != nil {
+	m := &maker{caller: auth.Caller{UserID: user.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}}
+	if m.token, err = a.Store.Admin().CreateToken(ctx, name, "bench", m.caller.Scopes, 0); err != nil {
 		return nil, err
 	}
-	thing, err := a.Store.CreateThing(ctx, caller, models.NewThing{Name: "Models", License: models.CC, Category: "other"})
+	thing, err := a.Store.CreateThing(ctx, m.caller, models.NewThing{Name: "Models", License: models.CC, Category: "other"})
 	if err != nil {
 		return nil, err
 	}
 	m.thing = thing.ID
-	for _, u := range uploads {
-		f, err := a.Store.Upload(ctx, caller, models.NewUpload{Name: u.name, Bytes: bytes.NewReader(u.content)})
-		if err != nil {
-			return nil, fmt.Errorf("upload %s: %w", u.name, err)
-		}
-		m.files = append(m.files, f.ID)
-	}
 	return m, nil
+}
+
+// upload adds a pending upload.
+func (m *maker) upload(ctx context.Context, a *server.Server, name string, content []byte) error {
+	f, err := a.Store.Upload(ctx, m.caller, models.NewUpload{Name: name, Bytes: bytes.NewReader(content)})
+	if err != nil {
+		return fmt.Errorf("upload %s: %w", name, err)
+	}
+	m.files = append(m.files, f.ID)
+	return nil
 }
 
 // processed reports whether the processing of a file has ended, with a preview or with an error.

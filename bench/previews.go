@@ -11,11 +11,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 	"github.com/meshyard/meshyard/internal/preview"
-	"github.com/meshyard/meshyard/models"
 )
 
 const (
@@ -39,28 +37,16 @@ func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	user, err := a.Store.Admin().CreateUser(ctx, "maker", false)
-	if err != nil {
-		return err
-	}
-	caller := auth.Caller{UserID: user.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}
-	token, err := a.Store.Admin().CreateToken(ctx, "maker", "bench", caller.Scopes, 0)
-	if err != nil {
-		return err
-	}
-	thing, err := a.Store.CreateThing(ctx, caller, models.NewThing{Name: "Balls", License: models.CC, Category: "other"})
+	m, err := newMaker(ctx, a, "maker")
 	if err != nil {
 		return err
 	}
 	ball := meshtest.SphereSTL(previewTriangles)
-	var files []int64
 	for i := range previewsAlone + previewsAtOnce {
 		binary.LittleEndian.PutUint32(ball, uint32(i)) // makes the files different
-		f, err := a.Store.Upload(ctx, caller, models.NewUpload{Name: "ball.stl", Bytes: bytes.NewReader(ball)})
-		if err != nil {
+		if err := m.upload(ctx, a, "ball.stl", ball); err != nil {
 			return err
 		}
-		files = append(files, f.ID)
 	}
 	server, err := startServer(ctx, o, "--database-url", address)
 	if err != nil {
@@ -70,13 +56,13 @@ func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 
 	var alone, waited series
 	put := func(_ preview.Part, write func(io.Writer) error) error { return write(io.Discard) }
-	for _, id := range files[:previewsAlone] {
+	for _, id := range m.files[:previewsAlone] {
 		began := time.Now()
 		if _, err := preview.Derive(ctx, preview.Source{ReaderAt: bytes.NewReader(ball), Size: int64(len(ball))}, "stl", mesh.DefaultLimits, put, func(string, float64) {}); err != nil {
 			return err
 		}
 		alone = append(alone, time.Since(began).Seconds()*1000)
-		took, err := server.finalizeAndWait(ctx, token, thing.ID, id)
+		took, err := server.finalizeAndWait(ctx, m.token, m.thing, id)
 		if err != nil {
 			return err
 		}
@@ -89,7 +75,7 @@ func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 	t.print()
 
 	asker, err := newAsker(server.address, 2, func(int) []byte {
-		return request{http.MethodGet, fmt.Sprintf("/files/%d", files[0]), ""}.text(server.address, token)
+		return request{http.MethodGet, fmt.Sprintf("/files/%d", m.files[0]), ""}.text(server.address, m.token)
 	})
 	if err != nil {
 		return err
@@ -102,7 +88,7 @@ func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := server.finalize(ctx, token, thing.ID, files[previewsAlone:]...); err != nil {
+	if err := server.finalize(ctx, m.token, m.thing, m.files[previewsAlone:]...); err != nil {
 		return err
 	}
 	meanwhile, err := asker.ask(ctx, o.round)
@@ -110,8 +96,8 @@ func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 		return err
 	}
 	left := 0
-	for _, id := range files[previewsAlone:] {
-		if ready, err := server.ready(ctx, token, id); err != nil {
+	for _, id := range m.files[previewsAlone:] {
+		if ready, err := server.ready(ctx, m.token, id); err != nil {
 			return err
 		} else if !ready {
 			left++
