@@ -53,15 +53,17 @@ func (s *AccountSource) Things(ctx context.Context, ids ...int64) (map[int64]int
 
 func (s *AccountSource) ids(ctx context.Context, noun string, ids []int64, where string) (map[int64]int64, error) {
 	here := make(map[int64]int64, len(ids))
-	if len(ids) == 0 {
-		return here, nil
+	for some := range slices.Chunk(ids, 1000) {
+		var rows []archiveID
+		err := s.store.db.Write.NewSelect().Model(&rows).Where("a.source = ? AND a.noun = ? AND a.old_id IN (?)", s.source, noun, bun.List(some)).Where(where).Scan(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			here[row.OldID] = row.NewID
+		}
 	}
-	var rows []archiveID
-	err := s.store.db.Write.NewSelect().Model(&rows).Where("a.source = ? AND a.noun = ? AND a.old_id IN (?)", s.source, noun, bun.List(ids)).Where(where).Scan(ctx)
-	for _, row := range rows {
-		here[row.OldID] = row.NewID
-	}
-	return here, err
+	return here, nil
 }
 
 // Unrecorded returns the objects of an owner that have a name and were created since the first

@@ -294,7 +294,8 @@ func (c *Client) JSON(ctx context.Context, path string, v any) error {
 	})
 }
 
-// Each calls fn with the items of a list, page by page, until a page has fewer than it could.
+// Each calls fn with the items of a list, page by page, until a page is empty: a service may have a
+// smaller limit for the length of a page than the one requested.
 func Each[T any](ctx context.Context, c *Client, path string, fn func(T) error) error {
 	const perPage = 100
 	for page := 1; page <= maxPages; page++ {
@@ -307,8 +308,7 @@ func Each[T any](ctx context.Context, c *Client, path string, fn func(T) error) 
 				return err
 			}
 		}
-		// A service may have a smaller limit for the length of a page.
-		if len(items) == 0 || len(items) < 30 {
+		if len(items) == 0 {
 			return nil
 		}
 	}

@@ -44,19 +44,17 @@ func (im *importing) collection(ctx context.Context, id int64) error {
 	if err != nil {
 		return err
 	}
-	missing := 0
+	imported, err := im.source.Things(ctx, ids...)
+	if err != nil {
+		return err
+	}
 	var things []int64
 	for _, id := range ids {
-		thing, err := im.thingHere(ctx, id)
-		if err != nil {
-			return err
+		if thing, ok := imported[id]; ok {
+			things = append(things, thing)
 		}
-		if thing == 0 {
-			missing++
-			continue
-		}
-		things = append(things, thing)
 	}
+	missing := len(ids) - len(things)
 	// What is there already stays, so that the collection is not modified.
 	if things, err = im.source.NotCollected(ctx, here, things); err != nil {
 		return err
@@ -84,13 +82,14 @@ func (im *importing) likes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	imported, err := im.source.Things(ctx, ids...)
+	if err != nil {
+		return err
+	}
 	missing := 0
 	for _, id := range ids {
-		thing, err := im.thingHere(ctx, id)
-		if err != nil {
-			return err
-		}
-		if thing == 0 {
+		thing, ok := imported[id]
+		if !ok {
 			missing++
 			continue
 		}
