@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/meshyard/meshyard/graph/model"
@@ -52,12 +53,16 @@ func (r *Resolver) watchNotifications(ctx context.Context) (<-chan *model.Notifi
 			if err != nil {
 				continue // the database may be back at the next tick
 			}
-			for _, n := range recent {
-				if seen[n.ID] {
-					continue
-				}
-				unread, err := r.Store.UnreadNotifications(ctx, caller(ctx))
-				if err != nil || !send(n, unread) {
+			added := slices.DeleteFunc(slices.Clone(recent), func(n *models.Notification) bool { return seen[n.ID] })
+			if len(added) == 0 {
+				continue
+			}
+			unread, err := r.Store.UnreadNotifications(ctx, caller(ctx))
+			if err != nil {
+				continue
+			}
+			for _, n := range added {
+				if !send(n, unread) {
 					return
 				}
 			}

@@ -10,7 +10,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/database"
 )
 
 // maxViews is the maximum number of views that are remembered between two savings. Further ones are
@@ -72,9 +71,7 @@ func (s *Store) saveViews(ctx context.Context, views map[viewKey]bool) error {
 	}
 	// Each transaction locks things in the order of their IDs, as others do.
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(byThing)), 500) {
-		err := database.UnlessDeadlocked(func() error {
-			return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.countViews(ctx, tx, ids, byThing) })
-		})
+		err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.countViews(ctx, tx, ids, byThing) })
 		if err != nil {
 			return err
 		}
