@@ -15,6 +15,9 @@ func WithoutAccount(ctx context.Context) context.Context {
 	return WithNetwork(WithCaller(ctx, Caller{}, nil), "")
 }
 
+// OfRequest reports whether a request caused the work of ctx.
+func OfRequest(ctx context.Context) bool { return ctx.Value(networkKey{}) != nil }
+
 // Account names the account that the work of ctx counts for: the user or the application that calls
 // or, without a known caller, the network of the request. It is empty for work that no request
 // caused.

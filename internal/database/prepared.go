@@ -40,7 +40,7 @@ func (db *DB) ForIDs(ctx context.Context, name string, ids []int64, dest any, qu
 		return err
 	}
 	defer db.reads.release(ctx)
-	db.statements.n.Add(1)
+	db.statements.count(ctx)
 	found, err := db.Read.DB.QueryContext(ctx, text.(string), args...)
 	if err != nil {
 		return err

@@ -18,8 +18,8 @@ import (
 // statements counts the statements that Bun sends, and the rows that they return or change. A list
 // must cost the same number of statements whatever its length.
 type statements struct {
-	n, rows atomic.Int64
-	observe atomic.Pointer[func(verb string, took time.Duration, err error)]
+	n, ofRequests, rows atomic.Int64
+	observe             atomic.Pointer[func(verb string, took time.Duration, err error)]
 }
 
 // Verbs are the verbs of statements that [DB.OnStatement] reports.
@@ -27,8 +27,8 @@ var Verbs = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN", "COMMIT", 
 
 func (*statements) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
 
-func (s *statements) AfterQuery(_ context.Context, event *bun.QueryEvent) {
-	s.n.Add(1)
+func (s *statements) AfterQuery(ctx context.Context, event *bun.QueryEvent) {
+	s.count(ctx)
 	if event.Result != nil {
 		rows, _ := event.Result.RowsAffected() // no error: both drivers know
 		s.rows.Add(rows)
@@ -45,6 +45,13 @@ func (s *statements) AfterQuery(_ context.Context, event *bun.QueryEvent) {
 		err = nil
 	}
 	(*observe)(verb, time.Since(event.StartTime), err)
+}
+
+func (s *statements) count(ctx context.Context) {
+	s.n.Add(1)
+	if auth.OfRequest(ctx) {
+		s.ofRequests.Add(1)
+	}
 }
 
 // OnStatement calls observe after each statement with its verb, one of [Verbs].
@@ -65,6 +72,9 @@ func (db *DB) Rows() int64 { return db.statements.rows.Load() }
 
 // Statements returns how many statements were sent since the database was opened.
 func (db *DB) Statements() int64 { return db.statements.n.Load() }
+
+// RequestStatements is Statements without those of jobs and of other work in the background.
+func (db *DB) RequestStatements() int64 { return db.statements.ofRequests.Load() }
 
 // Concurrency is how much the database does at once for any one caller.
 type Concurrency struct{ Statements, Transactions int }

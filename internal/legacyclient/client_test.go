@@ -135,6 +135,8 @@ func TestPages(t *testing.T) {
 			_, _ = w.Write([]byte("[" + strings.Repeat("1,", 99) + "1]"))
 		case "2":
 			_, _ = w.Write([]byte("[2, 3]"))
+		case "3":
+			_, _ = w.Write([]byte("[]"))
 		default:
 			t.Errorf("requested %s", r.URL)
 		}

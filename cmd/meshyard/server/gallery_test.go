@@ -49,7 +49,7 @@ func TestGallery(t *testing.T) {
 		g := newGallery(t, s)
 		visitor, staff := s.User("visitor"), s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
 		of := map[string]expense{}
-		// Jobs send statements meanwhile, so the least of at least two rounds counts.
+		// Caches fill in the first round, so the least of at least two counts.
 		for round, more := 0, true; more && round < 10; round++ {
 			more = round == 0
 			values := object{
@@ -121,7 +121,7 @@ func runOperation(t *testing.T, s *servertest.Server, c *servertest.Client, text
 		}
 		variables[v[1]] = value
 	}
-	before := s.Statements()
+	before := s.RequestStatements()
 	var data json.RawMessage
 	var cost int64
 	if upload {
@@ -143,7 +143,7 @@ func runOperation(t *testing.T, s *servertest.Server, c *servertest.Client, text
 		}
 		data, cost = response.Data, response.Extensions.Cost.Requested
 	}
-	took := expense{cost, s.Statements() - before, len(steady(data, s.URL))}
+	took := expense{cost, s.RequestStatements() - before, len(steady(data, s.URL))}
 	if strings.HasPrefix(text, "mutation") {
 		var payloads map[string]map[string]struct{ ID string }
 		_ = json.Unmarshal(data, &payloads) // lists and numbers do not fit

@@ -638,7 +638,7 @@ func cost(t *testing.T, s *servertest.Server, c *servertest.Client, request, use
 	t.Helper()
 	least := int64(1 << 62)
 	for range 8 {
-		before := s.Statements()
+		before := s.RequestStatements()
 		if strings.HasPrefix(request, "/") {
 			path := request
 			if strings.Contains(path, "%") {
@@ -648,7 +648,7 @@ func cost(t *testing.T, s *servertest.Server, c *servertest.Client, request, use
 		} else {
 			decode(t, c.GraphQL(request, nil), new(any))
 		}
-		least = min(least, s.Statements()-before)
+		least = min(least, s.RequestStatements()-before)
 	}
 	return least
 }

@@ -194,6 +194,9 @@ func (a *Server) backfill(ctx context.Context) error {
 // Statements returns the number of statements that were sent to the database.
 func (a *Server) Statements() int64 { return a.db.Statements() }
 
+// RequestStatements returns the number of statements that requests caused, without those of jobs.
+func (a *Server) RequestStatements() int64 { return a.db.RequestStatements() }
+
 // Rows returns the number of rows that statements returned or changed.
 func (a *Server) Rows() int64 { return a.db.Rows() }
 
