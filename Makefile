@@ -10,7 +10,7 @@ ldflags := -s -w -X main.version=$(shell git describe --tags --always --dirty 2>
 module := github.com/meshyard/meshyard
 with-postgres := go run ./internal/pgtest/with --
 
-.PHONY: lint-deploy test-account test-bombs test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
+.PHONY: web test-web test-gallery contact-sheet-web lint-deploy test-account test-bombs test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +73,23 @@ test-upload: ## Upload 2 GiB by GraphQL, with a length and in chunks, and watch 
 
 test-examples: ## Run the example clients against a server; needs node and npm
 	go test -count=1 -tags npm -run TestExamples -v ./cmd/meshyard
+
+web: ## Build the gallery's script and style sheet from web/; needs node and npm
+	go run ./internal/gallery/typings
+	npm ci --no-audit --no-fund --prefix web
+	npm run check --prefix web
+	npm run build --prefix web
+
+test-web: ## Check that the files of the gallery are what web/ builds; needs node and npm
+	go test -count=1 -tags npm -run TestFresh ./internal/gallery/...
+
+test-gallery: ## Use the gallery in headless Chromium, and check its pages with axe-core; needs node and npm
+	npm ci --no-audit --no-fund --prefix web
+	go test -count=1 -tags browser,npm -run 'TestBrowserGallery|TestBrowserAccessibility' ./cmd/meshyard/server
+
+contact-sheet-web: ## Draw all pages of the gallery into bin/gallery.png, in three widths and both color schemes, to be looked at
+	@mkdir -p bin
+	MESHYARD_CONTACT_SHEET=$(CURDIR)/bin/gallery.png go test -count=1 -tags browser -run TestGalleryContactSheet -timeout 20m ./cmd/meshyard/server
 
 test-graphql-http: ## Run the audits of GraphQL over HTTP; needs npm
 	go test -count=1 -tags npm -run TestGraphQLOverHTTP -v ./cmd/meshyard/server

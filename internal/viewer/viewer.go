@@ -97,10 +97,11 @@ func setHeaders(h http.Header) {
 
 // pagePolicy allows scripts and styles with the nonce, and no others, not even files of this
 // server, some of which are uploads. It extends to what a script with the nonce imports. The canvas
-// and three.js set styles through the CSSOM, which the policy does not affect.
+// and three.js set styles through the CSSOM, which the policy does not affect. Pages of this server
+// may show it in a frame, as the page of a thing does.
 func pagePolicy(nonce string) string {
 	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'nonce-" + nonce + "'; img-src 'self'; connect-src 'self'; " +
-		"worker-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+		"worker-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 }
 
 // page writes the page with a new nonce, so the response must not be stored. Errors are pages too.

@@ -122,7 +122,7 @@ func TestPagePolicy(t *testing.T) {
 		}
 		nonces[nonce[1]] = true
 		want := "default-src 'none'; script-src 'nonce-" + nonce[1] + "'; style-src 'nonce-" + nonce[1] + "'; img-src 'self'; connect-src 'self'; " +
-			"worker-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+			"worker-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 		if policy != want {
 			t.Errorf("got policy\n%s\nwant\n%s", policy, want)
 		}

@@ -8,14 +8,15 @@ import (
 
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/gallery"
 	"github.com/meshyard/meshyard/internal/graphiql"
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/pages"
 	"github.com/meshyard/meshyard/rest"
 )
 
-// Documents returns the registered documents: those that the server shows to clients in the guide,
-// in GraphiQL and on the front page, and those of the operator.
+// Documents returns the registered documents: those that the gallery sends, those that the server
+// shows to clients in the guide, in GraphiQL and on the front page, and those of the operator.
 func Documents(s config.Settings, g *graph.Graph) ([]graphqlhttp.Document, error) {
 	all, err := rest.Stored(g)
 	if err != nil {
@@ -25,6 +26,7 @@ func Documents(s config.Settings, g *graph.Graph) ([]graphqlhttp.Document, error
 	for _, example := range graphiql.Examples() {
 		all = append(all, graphqlhttp.Document{Name: "GraphiQL, " + example.Title, Text: example.Query})
 	}
+	all = append(all, gallery.Documents()...)
 	if s.Documents == "" {
 		return all, nil
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/gallery"
 	"github.com/meshyard/meshyard/internal/graphiql"
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/httptimeout"
@@ -100,6 +101,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	mux.Handle("GET /glb/{file_id}/{tag}/{name}", derived)
 	mux.Handle("GET /threejs/{file_id}/{tag}/{name}", derived)
 	mux.Handle("GET /view/", compressed(a.viewer(addresses)))
+	mux.Handle("GET "+gallery.Prefix, gallery.Handler()) // compresses by itself
 	mux.Handle("GET /renders/default/{name}", placeholder.Handler(func(w http.ResponseWriter) { missing(w) }))
 	if !a.Settings.Hardened {
 		mux.Handle("/graphiql", compressed(graphiql.Handler(graphiql.Options{Username: a.usernameOf})))

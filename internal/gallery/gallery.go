@@ -1,0 +1,49 @@
+// Package gallery provides the program that runs in the browser on the pages of the gallery: its
+// script, its style sheet and the GraphQL documents that it sends. The sources are in web/ at the
+// root of the repository. The folder dist has what is built from them, so that building the server
+// needs Go alone.
+package gallery
+
+import (
+	"embed"
+	"net/http"
+
+	"github.com/meshyard/meshyard/internal/assets"
+)
+
+//go:embed dist/*.js dist/*.css
+var distFiles embed.FS
+
+// files are the built files by name.
+var files = assets.Load(distFiles, "dist")
+
+// Prefix is the path below which [Handler] serves the files.
+const Prefix = "/assets/gallery/"
+
+// Stylesheet returns the path of the style sheet, below the base URL of the server. It contains a
+// hash of the content.
+func Stylesheet() string { return address("gallery.css") }
+
+// Script returns the path of the script, a module, below the base URL of the server. It contains a
+// hash of the content.
+func Script() string { return address("gallery.js") }
+
+func address(name string) string { return Prefix + files[name].Version + "/" + name }
+
+// Handler serves the files at the paths that [Stylesheet] and [Script] return. Mount it at
+// [Prefix], without StripPrefix. It needs no authentication and compresses by itself.
+func Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+Prefix+"{version}/{name}", func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		file, ok := files[r.PathValue("name")]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		file.Serve(w, r, r.PathValue("version"))
+	})
+	return mux
+}

@@ -1,0 +1,64 @@
+import { useState } from 'preact/hooks';
+import { mutate, useList, useShared } from '../cache';
+import { addToCollection, collectionsOfThing, createCollection, removeFromCollection } from '../generated';
+import { t } from '../strings';
+import { Dialog } from './Dialog';
+import { More } from './Grid';
+import { Icon } from './Icon';
+import { explain, say } from './Toast';
+
+/** The collections of the user, each of which can have the thing, and a new one. */
+export function CollectDialog({ thing, onClose }: { thing: { id: string; isCollected: boolean }; onClose: () => void }) {
+  const list = useList(collectionsOfThing, { id: thing.id }, (data) => data.me?.collections);
+  const [changed, setChanged] = useState<Record<string, boolean>>({});
+  const [, setCollected] = useShared(`collected ${thing.id}`, thing.isCollected);
+  const [fault, setFault] = useState('');
+  const before = list.data?.thing?.collections.map((collection) => collection.id) ?? [];
+  const has = (id: string) => changed[id] ?? before.includes(id);
+  const put = async (id: string, to: boolean) => {
+    const now = { ...changed, [id]: to };
+    setChanged(now);
+    try {
+      await mutate(to ? addToCollection : removeFromCollection, { input: { collectionId: id, thingId: thing.id } });
+      setCollected([...list.nodes.map((collection) => collection.id), id].some((one) => now[one] ?? before.includes(one)));
+    } catch (error) {
+      setChanged(changed);
+      say(error);
+    }
+  };
+  return (
+    <Dialog title={t.collectTitle} onClose={onClose}>
+      <div class="collect" aria-busy={list.loading ? 'true' : undefined}>
+        {list.data && list.nodes.length === 0 && <p class="quiet">{t.noCollections}</p>}
+        {list.nodes.map((collection) => (
+          <label key={collection.id} class="check">
+            <input type="checkbox" checked={has(collection.id)} onChange={(event) => put(collection.id, event.currentTarget.checked)} />
+            <span>{collection.name}</span>
+            {collection.visibility === 'PRIVATE' && <Icon name="lock" />}
+          </label>
+        ))}
+        <More list={list} still />
+      </div>
+      <form class="new-collection" onSubmit={async (event) => {
+        event.preventDefault();
+        const element = event.currentTarget;
+        const form = new FormData(element);
+        try {
+          const data = await mutate(createCollection, { input: { name: String(form.get('name')), visibility: form.get('private') ? 'PRIVATE' : 'PUBLIC' } });
+          const created = data.createCollection!.collection;
+          element.reset();
+          setFault('');
+          list.replace([created, ...list.nodes]);
+          await put(created.id, true);
+        } catch (error) {
+          setFault(explain(error));
+        }
+      }}>
+        <label class="field"><span>{t.newCollection}</span><input name="name" required maxLength={200} placeholder={t.name} /></label>
+        <label class="check"><input type="checkbox" name="private" /><span>{t.makePrivate}</span></label>
+        {fault && <p class="fault" role="alert">{fault}</p>}
+        <div class="actions"><button type="submit" class="button primary">{t.create}</button></div>
+      </form>
+    </Dialog>
+  );
+}

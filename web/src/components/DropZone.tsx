@@ -1,0 +1,35 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { t } from '../strings';
+import { Icon } from './Icon';
+
+/** A place to drop files on, with a button to choose them. */
+export function DropZone({ label, hint, onFiles, accept, children }: { label: string; hint?: string; accept?: string; onFiles: (files: File[]) => void; children?: ComponentChildren }) {
+  const [over, setOver] = useState(false);
+  return (
+    <div class={over ? 'drop over' : 'drop'}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        onFiles([...(event.dataTransfer?.files ?? [])]);
+      }}>
+      <Icon name="upload" />
+      <p>{label}</p>
+      {hint && <p class="quiet">{hint}</p>}
+      <label class="button primary">
+        {t.chooseFiles}
+        <input class="unseen" type="file" multiple accept={accept} onChange={(event) => {
+          const input = event.currentTarget;
+          onFiles([...(input.files ?? [])]);
+          input.value = '';
+        }} />
+      </label>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+import { useState } from 'preact/hooks';
+import { compact } from '../format';
+import { switches, withParameter, withToggled, type ListName, type SwitchName } from '../filters';
+import type { SearchData } from '../generated';
+import { href, navigate } from '../router';
+import { t } from '../strings';
+import { Icon } from './Icon';
+
+type Values = NonNullable<NonNullable<SearchData['search']>['facets']>;
+type Value = { value: string; name: string; count: number };
+
+export const switchNames: Record<SwitchName, string> = { featured: t.onlyFeatured, makes: t.hasMakes, watertight: t.watertight, wip: t.wip };
+
+/** The filters beside the results of a search. On a small screen they are behind a button. */
+export function Facets({ query, facets }: { query: URLSearchParams; facets?: Values }) {
+  // What was there before stays in place while the next results are loaded.
+  const [last, setLast] = useState(facets);
+  if (facets && facets !== last) setLast(facets);
+  const values = facets ?? last;
+  const [open, setOpen] = useState(false);
+  return (
+    <aside class={open ? 'facets open' : 'facets'} aria-label={t.filters}>
+      <button type="button" class="button facets-button" aria-expanded={open} onClick={() => setOpen(!open)}><Icon name="sliders" />{t.filters}</button>
+      <div class="facets-body">
+        <fieldset class="facet">
+          <legend class="unseen">{t.filters}</legend>
+          {switches.map((name) => (
+            <label key={name} class="check">
+              <input type="checkbox" checked={query.has(name)} onChange={() => navigate(withParameter(query, name, query.has(name) ? '' : '1'))} />
+              <span>{switchNames[name]}</span>
+            </label>
+          ))}
+        </fieldset>
+        <Facet title={t.category} name="category" query={query} values={values?.categories.map(({ category, count }) => ({ value: category.slug, name: category.name, count }))} />
+        <Facet title={t.format} name="format" query={query} values={values?.formats.map(({ format, count }) => ({ value: format.toLowerCase(), name: t.formats[format], count }))} />
+        <Facet title={t.license} name="license" query={query} values={values?.licenses.map(({ license, count }) => ({ value: license.toLowerCase(), name: t.licenses[license], count }))} />
+        <SizeFacet query={query} />
+        <Facet title={t.tag} name="tag" query={query} values={values?.tags.map(({ tag, count }) => ({ value: tag.slug, name: tag.name, count }))} />
+        <Facet title={t.creator} name="creator" query={query} values={values?.creators.map(({ creator, count }) => ({ value: creator.username, name: creator.username, count }))} />
+      </div>
+    </aside>
+  );
+}
+
+function Facet({ title, name, query, values = [] }: { title: string; name: ListName; query: URLSearchParams; values?: Value[] }) {
+  const chosen = query.getAll(name);
+  if (values.length === 0 && chosen.length === 0) return null;
+  // A chosen value that no result has must stay, so that it can be taken back.
+  const missing = chosen.filter((value) => !values.some((one) => one.value === value)).map((value) => ({ value, name: value, count: 0 }));
+  return (
+    <fieldset class="facet">
+      <legend>{title}</legend>
+      {[...missing, ...values].map(({ value, name: text, count }) => (
+        <label key={value} class="check">
+          <input type="checkbox" checked={chosen.includes(value)} onChange={() => navigate(withToggled(query, name, value))} />
+          <span>{text}</span>
+          <small>{compact(count)}</small>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function SizeFacet({ query }: { query: URLSearchParams }) {
+  return (
+    <form class="facet size-facet" action={href('/explore')} onSubmit={(event) => {
+      event.preventDefault();
+      const form = new FormData(event.currentTarget);
+      const next = new URLSearchParams(query);
+      for (const name of ['min', 'max']) {
+        const value = String(form.get(name) ?? '');
+        if (Number(value) > 0) next.set(name, value);
+        else next.delete(name);
+      }
+      navigate(`/explore?${next}`);
+    }}>
+      <fieldset>
+        <legend>{t.size}</legend>
+        <div class="range">
+          <input type="number" name="min" min="0" inputMode="decimal" aria-label={`${t.size} ${t.from}`} placeholder={t.from} defaultValue={query.get('min') ?? ''} key={`min${query.get('min')}`} />
+          <input type="number" name="max" min="0" inputMode="decimal" aria-label={`${t.size} ${t.to}`} placeholder={t.to} defaultValue={query.get('max') ?? ''} key={`max${query.get('max')}`} />
+          <button type="submit" class="button">{t.apply}</button>
+        </div>
+      </fieldset>
+    </form>
+  );
+}

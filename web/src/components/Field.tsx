@@ -1,0 +1,18 @@
+import type { ComponentChildren } from 'preact';
+
+type Props = { label: string; hint?: string; fault?: string; id: string; children: ComponentChildren };
+
+/** A control with its label and, below it, what is wrong with it. The control has the id and is described by `${id}-fault`. */
+export function Field({ label, hint, fault, id, children }: Props) {
+  return (
+    <div class={fault ? 'field faulty' : 'field'}>
+      <label for={id}>{label}</label>
+      {children}
+      {hint && <small id={`${id}-hint`}>{hint}</small>}
+      {fault && <p class="fault" id={`${id}-fault`} role="alert">{fault}</p>}
+    </div>
+  );
+}
+
+/** The attributes that connect a control with its Field. */
+export const control = (id: string, fault: string) => ({ id, name: id, 'aria-invalid': fault ? ('true' as const) : undefined, 'aria-describedby': fault ? `${id}-fault` : undefined });

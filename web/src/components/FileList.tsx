@@ -1,0 +1,62 @@
+import { me } from '../config';
+import { bytes, millimetres } from '../format';
+import { recordDownload, type FileRow } from '../generated';
+import { send } from '../graphql';
+import { t } from '../strings';
+import { Icon } from './Icon';
+import { say } from './Toast';
+
+/** Downloads a file. That of a user is recorded in their history. */
+async function download(file: FileRow) {
+  try {
+    location.href = (await send(recordDownload, { input: { fileId: file.id } })).recordDownload!.url;
+  } catch (error) {
+    say(error);
+  }
+}
+
+export function fileIcon(file: { kind: FileRow['kind'] }) {
+  return <Icon name={file.kind === 'MODEL' ? 'cube' : file.kind === 'IMAGE' ? 'image' : 'file'} />;
+}
+
+/** What is known of a file, such as its size and that of its model. */
+export function FileFacts({ file }: { file: FileRow }) {
+  const { mesh, processing } = file;
+  return (
+    <ul class="facts">
+      <li>{bytes(file.size)}</li>
+      {mesh && <li>{millimetres(mesh.size)}</li>}
+      {mesh && <li>{t.triangles(mesh.triangles)}</li>}
+      {mesh && mesh.triangles > 0 && <li class={mesh.watertight ? 'good' : 'bad'}>{mesh.watertight ? t.watertight : t.notWatertight}</li>}
+      {(processing.state === 'WAITING' || processing.state === 'RUNNING') && <li>{t.processing}</li>}
+      {processing.state === 'FAILED' && <li class="bad" title={processing.error ?? ''}>{t.processingFailed}</li>}
+      {!file.isAvailable && <li class="bad">{t.unavailable}</li>}
+    </ul>
+  );
+}
+
+export function FileList({ files, onView }: { files: FileRow[]; onView: (id: string) => void }) {
+  if (files.length === 0) return <p class="quiet">{t.noFiles}</p>;
+  return (
+    <ul class="files">
+      {files.map((file) => (
+        <li key={file.id}>
+          {file.thumbnail ? <img src={file.thumbnail.url} alt="" width="64" height="64" loading="lazy" /> : <span class="file-icon">{fileIcon(file)}</span>}
+          <div class="file-text">
+            <h3>{file.name}</h3>
+            <FileFacts file={file} />
+            {file.note && <p class="quiet">{file.note}</p>}
+          </div>
+          {file.mesh && <button type="button" class="button icon-only" aria-label={`${t.view3D}: ${file.name}`} title={t.view3D} onClick={() => onView(file.id)}><Icon name="cube" /></button>}
+          {file.isAvailable && (
+            <a class="button" href={file.publicUrl} download aria-label={`${t.download}: ${file.name}`} onClick={(event) => {
+              if (!me) return;
+              event.preventDefault();
+              void download(file);
+            }}><Icon name="download" /><span class="wide-only">{t.download}</span></a>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,27 @@
+import { lists, ranges, switches, withoutFilters, withParameter, withToggled } from '../filters';
+import type { License, MeshFormat } from '../generated';
+import { href } from '../router';
+import { t } from '../strings';
+import { switchNames } from './Facets';
+import { Icon } from './Icon';
+
+/** The filters that are set, each as a link that removes it. */
+export function FilterChips({ query }: { query: URLSearchParams }) {
+  const chips: { name: string; to: string }[] = [];
+  for (const list of lists) for (const value of query.getAll(list)) chips.push({ name: nameOf(list, value), to: withToggled(query, list, value) });
+  for (const name of switches) if (query.has(name)) chips.push({ name: switchNames[name], to: withParameter(query, name, '') });
+  for (const name of ranges) if (query.has(name)) chips.push({ name: `${name === 'min' ? '≥' : '≤'} ${query.get(name)} mm`, to: withParameter(query, name, '') });
+  if (chips.length === 0) return null;
+  return (
+    <p class="chips">
+      {chips.map(({ name, to }) => <a key={to} class="chip chosen" href={href(to)} aria-label={t.removeFilter(name)}>{name}<Icon name="close" /></a>)}
+      {chips.length > 1 && <a class="chip" href={href(withoutFilters(query))}>{t.clearFilters}</a>}
+    </p>
+  );
+}
+
+function nameOf(list: string, value: string): string {
+  if (list === 'license') return t.licenses[value.toUpperCase() as License] ?? value;
+  if (list === 'format') return t.formats[value.toUpperCase() as MeshFormat] ?? value;
+  return list === 'tag' ? `#${value}` : value;
+}

@@ -1,0 +1,42 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { List } from '../cache';
+import { t } from '../strings';
+import { Empty, ErrorNotice } from './Notice';
+
+/** Cards whose content is not there yet. */
+export function Skeletons({ number = 12 }: { number?: number }) {
+  return (
+    <ul class="grid" aria-hidden="true">
+      {Array.from({ length: number }, (_, i) => <li key={i}><div class="card skeleton"><div class="cover" /><div class="card-text"><span class="line" /><span class="line short" /></div></div></li>)}
+    </ul>
+  );
+}
+
+type Props<D, N> = { list: List<D, N>; item: (node: N, index: number) => ComponentChildren; keyOf: (node: N) => string; empty?: string; hint?: string; narrow?: boolean };
+
+/** A list of cards. It loads more when its end comes into view, or by a button. */
+export function Grid<D, N>({ list, item, keyOf, empty, hint, narrow }: Props<D, N>) {
+  if (list.error && !list.data) return <ErrorNotice error={list.error} retry={list.reload} />;
+  if (list.loading) return <Skeletons />;
+  if (list.nodes.length === 0) return <Empty text={empty} hint={hint} />;
+  return (
+    <>
+      <ul class={narrow ? 'grid narrow' : 'grid'}>{list.nodes.map((node, index) => <li key={keyOf(node)}>{item(node, index)}</li>)}</ul>
+      <More list={list} />
+    </>
+  );
+}
+
+/** The button below a list that loads its next page, also when it comes into view. */
+export function More<D, N>({ list, still = false }: { list: List<D, N>; still?: boolean }) {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (still || !button.current) return;
+    const observer = new IntersectionObserver((seen) => seen[0]?.isIntersecting && list.loadMore(), { rootMargin: '600px' });
+    observer.observe(button.current);
+    return () => observer.disconnect();
+  }, [list.nodes.length, still]);
+  if (!list.hasMore) return null;
+  return <p class="more"><button ref={button} type="button" class="button" disabled={list.loadingMore} onClick={list.loadMore}>{list.loadingMore ? t.loading : t.loadMore}</button></p>;
+}

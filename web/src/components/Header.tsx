@@ -1,0 +1,97 @@
+import { useEffect, useState } from 'preact/hooks';
+import { config, isStaff, me } from '../config';
+import { useQuery } from '../cache';
+import { unread } from '../generated';
+import { href, type Route } from '../router';
+import { t } from '../strings';
+import { storedTheme, setTheme, themes, type Theme } from '../theme';
+import { Avatar } from './Avatar';
+import { Icon } from './Icon';
+import { Menu } from './Menu';
+import { SearchBox } from './SearchBox';
+import { signInURL } from './SignInDialog';
+
+const pollEvery = 60_000; // milliseconds
+
+export function Header({ route }: { route: Route | null }) {
+  return (
+    <header class="site">
+      <a class="skip" href="#main">{t.skip}</a>
+      <div class="bar">
+        <a class="brand" href={href('/')}>
+          {config.logo ? <img src={config.logo} alt="" height="32" /> : <Icon name="cube" />}
+          <span>{config.name}</span>
+        </a>
+        <SearchBox words={route?.page === 'explore' ? (route.query.get('q') ?? '') : ''} />
+        <nav class="site-nav" aria-label={t.menu}>
+          <a class="wide-only" href={href('/explore')} aria-current={route?.page === 'explore' ? 'page' : undefined}>{t.explore}</a>
+          <a class="button primary upload" href={href('/upload')}><Icon name="plus" /><span>{t.upload}</span></a>
+          {me ? <Account username={me.username} /> : <Visitor />}
+        </nav>
+      </div>
+    </header>
+  );
+}
+
+function Account({ username }: { username: string }) {
+  const { data, reload } = useQuery(unread, {});
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || reload(), pollEvery);
+    return () => clearInterval(timer);
+  }, []);
+  const number = data?.me?.unreadNotificationCount ?? 0;
+  return (
+    <>
+      <a class="button icon-only quiet-button bell" href={href('/notifications')} aria-label={number ? t.unread(number) : t.notifications} title={t.notifications}>
+        <Icon name="bell" />
+        {number > 0 && <span class="dot" aria-hidden="true">{number > 99 ? '99+' : number}</span>}
+      </a>
+      <Menu label={t.account} kind="avatar-button" button={<Avatar user={{ username, avatarUrl: data?.me?.avatarUrl ?? null }} size="medium" />}>
+        <p class="menu-title">{username}</p>
+        <a href={href(`/${username}`)}><Icon name="user" />{t.profile}</a>
+        <a href={href(`/${username}/drafts`)}><Icon name="edit" />{t.drafts}</a>
+        <a href={href(`/${username}/collections`)}><Icon name="folder" />{t.collections}</a>
+        <a href={href('/feed')}><Icon name="star" />{t.feed}</a>
+        <a href={href('/explore')}><Icon name="search" />{t.explore}</a>
+        {isStaff && <a href={href('/moderation')}><Icon name="shield" />{t.moderation}</a>}
+        <a href={href('/settings')}><Icon name="gear" />{t.settings}</a>
+        <hr />
+        <ThemeChoice />
+        <hr />
+        <form method="post" action={href('/logout')}>
+          <input type="hidden" name="next" value={href('/')} />
+          <button type="submit">{t.signOut}</button>
+        </form>
+      </Menu>
+    </>
+  );
+}
+
+function Visitor() {
+  return (
+    <>
+      <a class="button" href={signInURL()} data-native>{t.signIn}</a>
+      <Menu label={t.menu} button={<Icon name="more" />}>
+        <a href={href('/explore')}><Icon name="search" />{t.explore}</a>
+        {config.registration && <a href={href('/signup')}><Icon name="user" />{t.signUp}</a>}
+        <hr />
+        <ThemeChoice />
+      </Menu>
+    </>
+  );
+}
+
+/** The choice of the color scheme. */
+function ThemeChoice() {
+  const [chosen, setChosen] = useState<Theme>(storedTheme());
+  return (
+    <div class="theme" role="group" aria-label={t.theme}>
+      {themes.map((theme) => (
+        <button key={theme} type="button" aria-pressed={theme === chosen} onClick={() => {
+          setTheme(theme);
+          setChosen(theme);
+        }}>{t.themes[theme]}</button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,37 @@
+import { useState } from 'preact/hooks';
+import { mutate } from '../cache';
+import { updateProfile, uploadFile } from '../generated';
+import { upload } from '../graphql';
+import { t } from '../strings';
+import { Icon } from './Icon';
+import { say } from './Toast';
+
+/** The avatar or the cover of the user, which can be replaced and removed. */
+export function ImageField({ label, url, field, onDone }: { label: string; url: string | null; field: 'avatarId' | 'coverId'; onDone: () => void }) {
+  const [busy, setBusy] = useState(false);
+  const put = async (file: File | null) => {
+    setBusy(true);
+    try {
+      const id = file && (await upload(uploadFile, { input: { file: null } }, file, () => undefined, new AbortController().signal)).uploadFile!.file.id;
+      await mutate(updateProfile, { input: { [field]: id } });
+      onDone();
+    } catch (error) {
+      say(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <div class="field image-field" aria-busy={busy ? 'true' : undefined}>
+      <span>{label}</span>
+      {url ? <img src={url} alt="" /> : <span class="file-icon"><Icon name="image" /></span>}
+      <div class="actions">
+        <label class="button">{t.change}<input class="unseen" type="file" accept="image/png,image/jpeg,image/gif" disabled={busy} aria-label={`${t.change}: ${label}`} onChange={(event) => {
+          const file = event.currentTarget.files?.[0];
+          if (file) void put(file);
+        }} /></label>
+        {url && <button type="button" class="button" disabled={busy} aria-label={`${t.remove}: ${label}`} onClick={() => void put(null)}>{t.remove}</button>}
+      </div>
+    </div>
+  );
+}

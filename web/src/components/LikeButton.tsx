@@ -1,0 +1,37 @@
+import { me } from '../config';
+import { mutate, useShared } from '../cache';
+import { compact } from '../format';
+import { likeMake, likeThing, unlikeMake, unlikeThing } from '../generated';
+import { t } from '../strings';
+import { Icon } from './Icon';
+import { say } from './Toast';
+import { askToSignIn } from './SignInDialog';
+
+type Props = { kind: 'thing' | 'make'; id: string; name: string; liked: boolean; likes: number; disabled?: boolean; large?: boolean };
+
+/** A button to like a thing or a make, with the number of likes. The page shows the change at once and takes it back if it fails. */
+export function LikeButton({ kind, id, name, liked, likes, disabled, large }: Props) {
+  const [state, setState] = useShared(`like ${kind} ${id}`, { liked, likes });
+  const toggle = async () => {
+    if (!me) return askToSignIn();
+    const to = { liked: !state.liked, likes: state.likes + (state.liked ? -1 : 1) };
+    setState(to);
+    try {
+      if (kind === 'thing') await mutate(to.liked ? likeThing : unlikeThing, { input: { id } });
+      else await mutate(to.liked ? likeMake : unlikeMake, { input: { id } });
+    } catch (error) {
+      setState(state);
+      say(error);
+    }
+  };
+  const number = <span aria-hidden="true">{compact(state.likes)}</span>;
+  if (disabled && !large) return <span class="count"><Icon name="heart" /><span class="unseen">{t.likes(state.likes)}</span>{number}</span>;
+  return (
+    <button type="button" class={large ? 'button like' : 'count like'} aria-pressed={state.liked} disabled={disabled} onClick={toggle}
+      aria-label={`${t.like}: ${name}, ${t.likes(state.likes)}`}>
+      <Icon name="heart" filled={state.liked} />
+      {large && <span>{t.like}</span>}
+      {number}
+    </button>
+  );
+}

@@ -1,0 +1,30 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+/** A button that opens a menu below it. It closes on Escape, on a click elsewhere and on a choice. */
+export function Menu({ label, button, children, kind = 'button icon-only quiet-button' }: { label: string; button: ComponentChildren; children: ComponentChildren; kind?: string }) {
+  const details = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    const close = (event: Event) => {
+      const menu = details.current;
+      if (!menu?.open) return;
+      if (event instanceof KeyboardEvent) {
+        if (event.key !== 'Escape') return;
+        menu.querySelector('summary')?.focus();
+      } else if (menu.contains(event.target as Node) && !(event.target as Element).closest('.menu-items a, .menu-items button')) return;
+      menu.open = false;
+    };
+    document.addEventListener('click', close);
+    document.addEventListener('keydown', close);
+    return () => {
+      document.removeEventListener('click', close);
+      document.removeEventListener('keydown', close);
+    };
+  }, []);
+  return (
+    <details ref={details} class="menu">
+      <summary class={kind} aria-label={label} title={label}>{button}</summary>
+      <div class="menu-items">{children}</div>
+    </details>
+  );
+}

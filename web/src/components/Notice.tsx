@@ -1,0 +1,51 @@
+import { config, me } from '../config';
+import type { Failure } from '../graphql';
+import { t } from '../strings';
+import { Icon } from './Icon';
+import { signInURL } from './SignInDialog';
+import { explain } from './Toast';
+
+/** What a page shows in place of something that could not be loaded. */
+export function ErrorNotice({ error, retry }: { error: Failure; retry: () => void }) {
+  const missing = error.code === 'NOT_FOUND' || error.code === 'BAD_USER_INPUT';
+  if (missing) return <NotFound />;
+  const mustSignIn = error.code === 'UNAUTHENTICATED' || (error.code === 'FORBIDDEN' && !me);
+  return (
+    <div class="notice" role="alert">
+      <Icon name={mustSignIn ? 'lock' : 'close'} />
+      <p>{mustSignIn && !me && !config.anonymousRead ? t.privateSite : explain(error)}</p>
+      {mustSignIn ? <a class="button primary" href={signInURL()}>{t.signIn}</a> : <button type="button" class="button" onClick={retry}>{t.tryAgain}</button>}
+    </div>
+  );
+}
+
+export function NotFound() {
+  return (
+    <div class="notice">
+      <Icon name="search" />
+      <h1>{t.notFound}</h1>
+      <p>{t.notFoundText}</p>
+    </div>
+  );
+}
+
+export function Empty({ text, hint }: { text?: string; hint?: string }) {
+  return (
+    <div class="notice">
+      <Icon name="cube" />
+      <p>{text ?? t.nothing}</p>
+      {hint && <p class="quiet">{hint}</p>}
+    </div>
+  );
+}
+
+/** What a page shows where only users have anything. */
+export function MustSignIn() {
+  return (
+    <div class="notice">
+      <Icon name="lock" />
+      <p>{t.signInFirst}</p>
+      <a class="button primary" href={signInURL()}>{t.signIn}</a>
+    </div>
+  );
+}

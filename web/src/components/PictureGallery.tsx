@@ -1,0 +1,63 @@
+import { useState } from 'preact/hooks';
+import type { FileRow, Picture } from '../generated';
+import { href } from '../router';
+import { t } from '../strings';
+import { Icon } from './Icon';
+
+type Props = { name: string; pictures: Picture[]; models?: FileRow[]; shown?: string; onShow?: (model: string) => void };
+
+/** The URL of the viewer of a model. The page of a draft needs the signature that its direct URL has. */
+function viewerURL(file: FileRow): string {
+  const signature = file.directUrl?.split('?')[1];
+  return href(`/view/${file.id}`) + (signature ? `?${signature}` : '');
+}
+
+/** The pictures of a thing or a make, and the 3D view of the chosen model, which is loaded only when it is wanted. */
+export function PictureGallery({ name, pictures, models = [], shown = '', onShow }: Props) {
+  const [at, setAt] = useState(0);
+  const model = models.find((file) => file.id === shown);
+  const picture = pictures[Math.min(at, pictures.length - 1)];
+  const go = (to: number) => {
+    onShow?.('');
+    setAt((to + pictures.length) % pictures.length);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step || pictures.length < 2) return;
+    event.preventDefault();
+    go(at + step);
+  };
+  return (
+    <section class="gallery" aria-label={t.pictures} onKeyDown={onKeyDown}>
+      <div class="stage">
+        {model
+          ? <iframe src={viewerURL(model)} title={t.viewing3D(model.name)} allow="fullscreen" />
+          : picture
+            ? <a href={picture.large?.url} data-native target="_blank" rel="noreferrer">
+                {picture.large
+                  ? <img key={picture.id} src={picture.large.url} width={picture.large.width} height={picture.large.height} alt={t.pictureOf(name)} {...{ fetchpriority: 'high' }} />
+                  : <span class="no-picture"><Icon name="image" /><span>{t.processing}</span></span>}
+              </a>
+            : <span class="no-picture"><Icon name="cube" /><span>{t.noPicture}</span></span>}
+        {!model && pictures.length > 1 && (
+          <>
+            <button type="button" class="arrow previous" aria-label={t.previous} onClick={() => go(at - 1)}><Icon name="left" /></button>
+            <button type="button" class="arrow next" aria-label={t.next} onClick={() => go(at + 1)}><Icon name="right" /></button>
+          </>
+        )}
+      </div>
+      {(pictures.length > 1 || models.length > 0) && (
+        <div class="strip" role="group" aria-label={t.pictures}>
+          {models[0] && (
+            <button type="button" class="thumb cube" aria-pressed={model !== undefined} onClick={() => onShow?.(model ? '' : models[0]!.id)}><Icon name="cube" /><span>{t.view3D}</span></button>
+          )}
+          {pictures.map((one, index) => (
+            <button key={one.id} type="button" class="thumb" aria-pressed={!model && index === at} aria-label={t.showPicture(index + 1)} onClick={() => go(index)}>
+              {one.small ? <img src={one.small.url} alt="" loading="lazy" width="72" height="72" /> : <Icon name="image" />}
+            </button>
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,24 @@
+import { render } from 'preact';
+import { config } from '../config';
+import { href } from '../router';
+import { t } from '../strings';
+import { Dialog } from './Dialog';
+
+/** The URL of the page to sign in, which leads back to this page. */
+export const signInURL = () => href(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+
+/** Tells visitors who are not signed in that they have to be. */
+export function askToSignIn() {
+  const place = document.getElementById('overlay')!;
+  const close = () => render(null, place);
+  render(
+    <Dialog title={t.signIn} onClose={close}>
+      <p>{t.signInFirst}</p>
+      <div class="actions">
+        {config.registration && <a class="button" href={href('/signup')}>{t.signUp}</a>}
+        <a class="button primary" href={signInURL()}>{t.signIn}</a>
+      </div>
+    </Dialog>,
+    place,
+  );
+}

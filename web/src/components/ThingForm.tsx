@@ -1,0 +1,134 @@
+import { useRef, useState } from 'preact/hooks';
+import { mutate, useQuery } from '../cache';
+import { deleteThing, newThingDefaults, publishThing, unpublishThing, updateThing, type License, type PrintChoice, type UpdateThingInput } from '../generated';
+import { Failure } from '../graphql';
+import type { EditedThing } from '../pages/EditPage';
+import { href, navigate } from '../router';
+import { t } from '../strings';
+import { control, Field } from './Field';
+import { Icon } from './Icon';
+import { Menu } from './Menu';
+import { explain, say } from './Toast';
+
+const licenses = Object.keys(t.licenses) as License[];
+const texts = ['printer', 'resolution', 'infill', 'filamentMaterial', 'filamentBrand', 'filamentColor'] as const;
+const choices = ['rafts', 'supports'] as const;
+const marks = ['isWip', 'isNsfw', 'isAiGenerated', 'isRemix'] as const;
+const markNames = { isWip: t.wip, isNsfw: t.nsfw, isAiGenerated: t.aiGenerated, isRemix: t.isRemix };
+
+/** The values of the form as the input of updateThing. */
+function read(form: FormData, id: string): UpdateThingInput {
+  const text = (name: string) => String(form.get(name) ?? '').trim();
+  const choice = (name: string) => (text(name) || null) as PrintChoice | null;
+  const settings = Object.fromEntries([...texts.map((name) => [name, text(name) || null]), ...choices.map((name) => [name, choice(name)])]);
+  return {
+    id, name: text('name'), description: text('description'), instructions: text('instructions'), category: text('category'), license: text('license') as License,
+    tags: text('tags').split(',').map((tag) => tag.trim()).filter(Boolean),
+    ...Object.fromEntries(marks.map((mark) => [mark, form.has(mark)])),
+    printSettings: Object.values(settings).some((value) => value !== null) ? settings : null,
+  };
+}
+
+/** The texts and properties of a thing, and its publication. */
+export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () => void }) {
+  const categories = useQuery(newThingDefaults, {}).data?.categories ?? [];
+  const form = useRef<HTMLFormElement>(null);
+  const [dirty, setDirty] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  const of = (field: string) => failure?.of(field) ?? '';
+  // What is missing for a publication is reported for the thing, not for an input of the form.
+  const others = failure?.faults.filter((fault) => !(fault.path[1] && form.current?.elements.namedItem(fault.path[1]))) ?? [];
+
+  const attempt = async (action: () => Promise<unknown>) => {
+    setBusy(true);
+    try {
+      await action();
+      setFailure(undefined);
+      reload();
+      return true;
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      setFailure(error);
+      if (error.faults.length === 0) say(error);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  const save = async () => {
+    await mutate(updateThing, { input: read(new FormData(form.current!), thing.id) });
+    setDirty(false);
+  };
+  const publish = (state: 'PUBLISHED' | 'UNLISTED') => async () => {
+    const done = await attempt(async () => {
+      await save();
+      await mutate(publishThing, { input: { id: thing.id, state } });
+    });
+    if (done) navigate(`/thing:${thing.id}`);
+  };
+  const select = (name: string, value: string, options: [string, string][]) => (
+    <select {...control(name, of(name))} defaultValue={value}>{options.map(([key, text]) => <option key={key} value={key} selected={key === value}>{text}</option>)}</select>
+  );
+  return (
+    <form ref={form} class="thing-form" noValidate onInput={() => setDirty(true)} onSubmit={(event) => {
+      event.preventDefault();
+      void attempt(save).then((done) => done && say(t.saved));
+    }}>
+      {thing.takedown && <p class="warning">{t.takenDown} {thing.takedown.reason}</p>}
+      <Field id="name" label={t.name} fault={of('name')}><input {...control('name', of('name'))} defaultValue={thing.name} maxLength={200} required /></Field>
+      <Field id="description" label={t.description} hint={t.markdownHint} fault={of('description')}>
+        <textarea {...control('description', of('description'))} rows={8} defaultValue={thing.description} />
+      </Field>
+      <div class="two">
+        <Field id="category" label={t.category} fault={of('category')}>
+          <select {...control('category', of('category'))} key={categories.length}>
+            {categories.map((root) => (
+              <optgroup key={root.slug} label={root.name}>
+                {[root, ...root.children].map((one) => <option key={one.slug} value={one.slug} selected={one.slug === thing.category.slug}>{one.name}</option>)}
+              </optgroup>
+            ))}
+          </select>
+        </Field>
+        <Field id="license" label={t.license} fault={of('license')}>{select('license', thing.license, licenses.map((one) => [one, t.licenses[one]]))}</Field>
+      </div>
+      <Field id="tags" label={t.tags} hint={t.tagsHint} fault={of('tags')}><input {...control('tags', of('tags'))} defaultValue={thing.tags.map((tag) => tag.name).join(', ')} /></Field>
+      <details class="panel">
+        <summary>{t.instructions}</summary>
+        <Field id="instructions" label={t.instructions} hint={t.markdownHint} fault={of('instructions')}><textarea {...control('instructions', of('instructions'))} rows={6} defaultValue={thing.instructions} /></Field>
+      </details>
+      <details class="panel">
+        <summary>{t.printSettings}</summary>
+        <div class="two">
+          {texts.map((name) => <Field key={name} id={name} label={t.print[name]} fault={of(name)}><input {...control(name, of(name))} defaultValue={thing.printSettings?.[name] ?? ''} maxLength={200} /></Field>)}
+          {choices.map((name) => <Field key={name} id={name} label={t.print[name]} fault={of(name)}>{select(name, thing.printSettings?.[name] ?? '', [['', '–'], ...(Object.entries(t.choices))])}</Field>)}
+        </div>
+      </details>
+      <fieldset class="field">
+        <legend>{t.marks}</legend>
+        {marks.map((mark) => (
+          <label key={mark} class="check"><input type="checkbox" name={mark} defaultChecked={mark === 'isRemix' ? thing.isDerivative : thing[mark]} /><span>{markNames[mark]}</span></label>
+        ))}
+      </fieldset>
+      {failure && others.length > 0 && <div class="fault" role="alert"><p>{t.publishFaults}</p><ul>{others.map((fault) => <li key={fault.message}>{fault.message}</li>)}</ul></div>}
+      {failure && failure.faults.length === 0 && <p class="fault" role="alert">{explain(failure)}</p>}
+      <div class="publish-bar">
+        <span class="badge">{thing.state === 'DRAFT' ? t.draft : thing.state === 'UNLISTED' ? t.unlisted : t.published}</span>
+        {dirty && <span class="quiet">{t.unsaved}</span>}
+        <span class="spacer" />
+        <Menu label={t.more} button={<Icon name="more" />} kind="button icon-only">
+          {thing.state === 'DRAFT'
+            ? <button type="button" onClick={publish('UNLISTED')}><Icon name="eye" />{t.publishUnlisted}</button>
+            : <button type="button" onClick={() => void attempt(() => mutate(unpublishThing, { input: { id: thing.id } }))}><Icon name="lock" />{t.unpublish}</button>}
+          <button type="button" onClick={() => confirm(t.deleteThing) && void attempt(async () => {
+            await mutate(deleteThing, { input: { id: thing.id } });
+            navigate(`/${thing.creator.username}`, true);
+          })}><Icon name="trash" />{t.delete}</button>
+        </Menu>
+        <a class="button" href={href(`/thing:${thing.id}`)}>{t.view}</a>
+        <button type="submit" class="button" disabled={busy}>{t.save}</button>
+        {thing.state !== 'PUBLISHED' && <button type="button" class="button primary" disabled={busy} onClick={publish('PUBLISHED')}>{t.publish}</button>}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,111 @@
+import { useState } from 'preact/hooks';
+import { isStaff, me } from '../config';
+import { mutate, useShared } from '../cache';
+import { bytes, compact, date } from '../format';
+import { featureThing, restoreThing, takeDownThing, unfeatureThing, unwatchThing, watchThing, type ThingData } from '../generated';
+import { href } from '../router';
+import { t } from '../strings';
+import { Avatar } from './Avatar';
+import { CollectDialog } from './CollectDialog';
+import { FollowButton } from './FollowButton';
+import { Icon } from './Icon';
+import { LikeButton } from './LikeButton';
+import { Menu } from './Menu';
+import { ReasonDialog } from './ReasonDialog';
+import { ReportDialog } from './ReportDialog';
+import { askToSignIn } from './SignInDialog';
+import { say } from './Toast';
+
+export type Thing = NonNullable<ThingData['thing']>;
+
+/** The column beside the pictures: who made the thing, what one can do with it, and how it was received. */
+export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => void }) {
+  const [dialog, setDialog] = useState<'collect' | 'report' | 'takeDown' | ''>('');
+  const [collected] = useShared(`collected ${thing.id}`, thing.isCollected);
+  const [watched, setWatched] = useShared(`watch ${thing.id}`, thing.isWatched);
+  const own = thing.creator.username === me?.username;
+  const size = thing.files.reduce((sum, file) => sum + file.size, 0);
+  const signedIn = (action: () => void) => () => (me ? action() : askToSignIn());
+  const attempt = async (action: () => Promise<unknown>) => {
+    try {
+      await action();
+      reload();
+    } catch (error) {
+      say(error);
+    }
+  };
+  const toggleWatch = () => attempt(async () => {
+    await mutate(watched ? unwatchThing : watchThing, { input: { id: thing.id } });
+    setWatched(!watched);
+  });
+  return (
+    <div class="summary">
+      <h1>{thing.name}</h1>
+      <div class="maker">
+        <a class="by" href={href(`/${thing.creator.username}`)} rel="author"><Avatar user={thing.creator} size="medium" /><span>{thing.creator.username}</span></a>
+        {own
+          ? <a class="button" href={href(`/thing:${thing.id}/edit`)}><Icon name="edit" />{t.edit}</a>
+          : <FollowButton person={{ username: thing.creator.username, isFollowed: thing.creator.isFollowed }} />}
+      </div>
+      {thing.takedown && <p class="warning" role="alert">{t.takenDown} {thing.takedown.reason}</p>}
+      {!thing.takedown && thing.state === 'DRAFT' && <p class="warning">{t.draftNotice}</p>}
+      {thing.state === 'UNLISTED' && <p class="warning">{t.unlistedNotice}</p>}
+      <div class="actions">
+        {thing.files.length > 0 && (
+          <a class="button primary wide" href={href(`/thing:${thing.id}/zip`)} download><Icon name="download" />{t.downloadAll} <small>{t.zip}, {bytes(size)}</small></a>
+        )}
+        <LikeButton large kind="thing" id={thing.id} name={thing.name} liked={thing.isLiked} likes={thing.likeCount} disabled={own} />
+        <button type="button" class="button" aria-pressed={collected} onClick={signedIn(() => setDialog('collect'))}><Icon name="folderAdd" />{collected ? t.collected : t.collect}</button>
+        <button type="button" class="button" aria-pressed={watched} onClick={signedIn(toggleWatch)}><Icon name="eye" />{watched ? t.watching : t.watch}</button>
+        {(!own || isStaff) && (
+          <Menu label={t.more} button={<Icon name="more" />} kind="button icon-only">
+            {!own && <button type="button" onClick={signedIn(() => setDialog('report'))}><Icon name="flag" />{t.report}</button>}
+            {isStaff && (
+              <>
+                <button type="button" onClick={() => attempt(() => mutate(thing.isFeatured ? unfeatureThing : featureThing, { input: { id: thing.id } }))}>
+                  <Icon name="star" />{thing.isFeatured ? t.unfeature : t.feature}
+                </button>
+                <button type="button" onClick={() => setDialog('takeDown')}><Icon name="shield" />{thing.takedown ? t.restore : t.takeDown}</button>
+              </>
+            )}
+          </Menu>
+        )}
+      </div>
+      <ul class="stats">
+        <li><b>{compact(thing.downloadCount)}</b> {t.stat.downloads}</li>
+        <li><b>{compact(thing.makeCount)}</b> {t.stat.makes}</li>
+        <li><b>{compact(thing.collectCount)}</b> {t.stat.collects}</li>
+        <li><b>{compact(thing.viewCount)}</b> {t.stat.views}</li>
+      </ul>
+      <dl class="meta">
+        <dt>{t.category}</dt>
+        <dd>
+          {thing.category.parent && <><a href={href(`/category/${thing.category.parent.slug}`)}>{thing.category.parent.name}</a> / </>}
+          <a href={href(`/category/${thing.category.slug}`)}>{thing.category.name}</a>
+        </dd>
+        {thing.publishedAt && <><dt>{t.published}</dt><dd><time dateTime={thing.publishedAt}>{date(thing.publishedAt)}</time></dd></>}
+        <dt>{t.updated}</dt>
+        <dd><time dateTime={thing.updatedAt}>{date(thing.updatedAt)}</time></dd>
+      </dl>
+      {(thing.isWip || thing.isAiGenerated || thing.isNsfw) && (
+        <p class="marks">
+          {thing.isWip && <span class="mark">{t.wip}</span>}
+          {thing.isAiGenerated && <span class="mark">{t.aiGenerated}</span>}
+          {thing.isNsfw && <span class="mark">{t.nsfw}</span>}
+        </p>
+      )}
+      {thing.tags.length > 0 && (
+        <nav class="chips" aria-label={t.tags}>{thing.tags.map((tag) => <a key={tag.slug} class="chip" rel="tag" href={href(`/tag:${encodeURIComponent(tag.slug)}`)}>#{tag.name}</a>)}</nav>
+      )}
+      {dialog === 'collect' && <CollectDialog thing={thing} onClose={() => setDialog('')} />}
+      {dialog === 'report' && <ReportDialog nodeId={thing.nodeId} onClose={() => setDialog('')} />}
+      {dialog === 'takeDown' && (
+        <ReasonDialog title={thing.takedown ? t.restore : t.takeDown} onClose={() => setDialog('')} onSend={async (reason) => {
+          if (thing.takedown) await mutate(restoreThing, { input: { id: thing.id, reason } });
+          else await mutate(takeDownThing, { input: { id: thing.id, reason } });
+          reload();
+        }} />
+      )}
+    </div>
+  );
+}

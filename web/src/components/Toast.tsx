@@ -1,0 +1,21 @@
+import { render } from 'preact';
+import { Failure } from '../graphql';
+import { t } from '../strings';
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** The words for an error. */
+export function explain(error: unknown): string {
+  if (!(error instanceof Failure)) return String(error);
+  return t.errors[error.code] ?? error.message;
+}
+
+/** Shows a message, or the words for an error, for some seconds. */
+export function say(message: unknown) {
+  const place = document.getElementById('toast');
+  if (!place) return;
+  render(<p>{typeof message === 'string' ? message : explain(message)}</p>, place);
+  place.classList.add('shown');
+  clearTimeout(timer);
+  timer = setTimeout(() => place.classList.remove('shown'), 5000);
+}

@@ -1,0 +1,28 @@
+// What the server tells the page: the element #config of the HTML.
+
+export type Role = 'MEMBER' | 'MODERATOR' | 'ADMINISTRATOR';
+
+type Config = {
+  name: string;
+  logo: string;
+  baseURL: string;
+  user: { username: string; name: string; role: Role } | null;
+  anonymousRead: boolean;
+  locale: string;
+  registration?: boolean;
+  welcome?: string;
+  legal?: { title: string; path: string }[];
+};
+
+const text = document.getElementById('config')?.textContent;
+
+export const config: Config = {
+  name: 'Meshyard', logo: '', baseURL: location.origin, user: null, anonymousRead: true, locale: 'en',
+  ...(text ? (JSON.parse(text) as Partial<Config>) : {}),
+};
+
+/** The path of the base URL without a trailing slash, before each path of the server. */
+export const base = new URL(config.baseURL, location.origin).pathname.replace(/\/$/, '');
+
+export const me = config.user;
+export const isStaff = me !== null && me.role !== 'MEMBER';

@@ -1,0 +1,71 @@
+// How the address of the search says what is searched.
+import type { CategoriesData, License, MeshFormat, SearchFilter, SearchSort, SearchType } from './generated';
+
+/** Parameters that can be given several times, with what their values are filters of. */
+export const lists = ['category', 'license', 'format', 'tag', 'creator'] as const;
+export type ListName = (typeof lists)[number];
+
+/** Parameters that are 1 or absent. */
+export const switches = ['featured', 'makes', 'watertight', 'wip'] as const;
+export type SwitchName = (typeof switches)[number];
+
+export const ranges = ['min', 'max'] as const;
+
+function idOf(slug: string, tree: CategoriesData | undefined): string {
+  for (const root of tree?.categories ?? []) for (const category of [root, ...root.children]) if (category.slug === slug) return category.id;
+  return '0'; // no category has this id
+}
+
+/** The filter that a query means. The categories are needed only if the query names some. */
+export function filterOf(query: URLSearchParams, tree: CategoriesData | undefined): SearchFilter | null {
+  const filter: SearchFilter = {};
+  const some = (name: ListName) => (query.has(name) ? query.getAll(name).slice(0, 100) : undefined);
+  const number = (name: string) => (Number(query.get(name)) > 0 ? Number(query.get(name)) : undefined);
+  filter.categoryIds = some('category')?.map((slug) => idOf(slug, tree));
+  filter.licenses = some('license')?.map((name) => name.toUpperCase() as License);
+  filter.formats = some('format')?.map((name) => name.toUpperCase() as MeshFormat);
+  filter.allTags = some('tag');
+  filter.creators = some('creator');
+  filter.minSize = number('min');
+  filter.maxSize = number('max');
+  if (query.get('featured')) filter.isFeatured = true;
+  if (query.get('makes')) filter.hasMakes = true;
+  if (query.get('watertight')) filter.isWatertight = true;
+  if (query.get('wip')) filter.isWip = true;
+  return Object.values(filter).some((value) => value !== undefined) ? filter : null;
+}
+
+/** The orders that fit a type, the default first. */
+export function sortsOf(type: SearchType, words: boolean): SearchSort[] {
+  const best: SearchSort[] = words ? ['RELEVANT'] : [];
+  switch (type) {
+    case 'THINGS': return [...best, 'POPULAR', 'NEWEST', 'LIKES', 'DOWNLOADS', 'MAKES', 'UPDATED', 'NAME'];
+    case 'MAKES': return [...best, 'NEWEST', 'LIKES'];
+    case 'USERS': return [...best, 'DESIGNS', 'FOLLOWERS', 'NEWEST', 'NAME'];
+    case 'COLLECTIONS': return [...best, 'POPULAR', 'NEWEST', 'NAME'];
+  }
+}
+
+/** The path of the search with one parameter set, or removed if the value is "". */
+export function withParameter(query: URLSearchParams, name: string, value: string): string {
+  const changed = new URLSearchParams(query);
+  if (value) changed.set(name, value);
+  else changed.delete(name);
+  return pathOf(changed);
+}
+
+/** The path of the search with one value of a list added, or removed if it is there. */
+export function withToggled(query: URLSearchParams, name: string, value: string): string {
+  const changed = new URLSearchParams(query);
+  if (query.getAll(name).includes(value)) changed.delete(name, value);
+  else changed.append(name, value);
+  return pathOf(changed);
+}
+
+export function withoutFilters(query: URLSearchParams): string {
+  const changed = new URLSearchParams(query);
+  for (const name of [...lists, ...switches, ...ranges]) changed.delete(name);
+  return pathOf(changed);
+}
+
+const pathOf = (query: URLSearchParams) => (query.size ? `/explore?${query}` : '/explore');

@@ -1,0 +1,30 @@
+// Numbers, sizes and times in the language of the page.
+import { locale } from './locale';
+
+const exact = new Intl.NumberFormat(locale);
+const compactNumber = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
+const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+const length = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
+
+export const count = (n: number) => exact.format(n);
+export const compact = (n: number) => compactNumber.format(n);
+export const date = (time: string) => day.format(new Date(time));
+export const millimetres = (size: { x: number; y: number; z: number }) => `${[size.x, size.y, size.z].map((side) => length.format(side)).join(' × ')} mm`;
+
+const steps: [Intl.RelativeTimeFormatUnit, number][] = [['year', 31_557_600], ['month', 2_629_800], ['week', 604_800], ['day', 86_400], ['hour', 3600], ['minute', 60]];
+
+/** How long ago it was: “3 days ago”. */
+export function ago(time: string): string {
+  const seconds = (new Date(time).getTime() - Date.now()) / 1000;
+  for (const [unit, size] of steps) if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit);
+  return relative.format(0, 'minute');
+}
+
+const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
+
+/** A number of bytes: “1.2 MB”. */
+export function bytes(n: number): string {
+  const step = Math.min(Math.max(0, Math.floor(Math.log10(Math.max(n, 1)) / 3)), units.length - 1);
+  return new Intl.NumberFormat(locale, { style: 'unit', unit: units[step], unitDisplay: 'short', maximumSignificantDigits: 3 }).format(n / 1000 ** step);
+}

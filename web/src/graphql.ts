@@ -1,0 +1,78 @@
+// A GraphQL client over fetch: it sends an operation and returns its data, or throws a Failure.
+import { base, me } from './config';
+
+/** An operation with the types of its data and variables, as generated.ts has them. */
+export type Operation<Data, Variables> = { name: string; text: string; data?: Data; variables?: Variables };
+
+/** What is wrong with one input: extensions.fields of an error, see docs/errors.md. */
+export type Fault = { path: string[]; code: string; message: string };
+
+export class Failure extends Error {
+  constructor(message: string, readonly code: string, readonly faults: Fault[] = [], readonly retryAfter = 0) {
+    super(message);
+  }
+
+  /** The message for an input, or "" if it is not at fault. */
+  of(field: string): string {
+    return this.faults.find((fault) => fault.path[0] === 'input' && fault.path[1] === field)?.message ?? '';
+  }
+}
+
+type Answer = { data?: unknown; errors?: { message: string; extensions?: { code?: string; fields?: Fault[]; retryAfter?: number } }[] };
+
+// The session of the browser counts only together with this header, which pages of other origins cannot send.
+const headers: Record<string, string> = me ? { 'Meshyard-Session': '1' } : {};
+
+export async function send<D, V>(operation: Operation<D, V>, variables: V, signal?: AbortSignal): Promise<D> {
+  let response: Response;
+  try {
+    response = await fetch(`${base}/graphql`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json', Accept: 'application/json' },
+      body: JSON.stringify({ query: operation.text, operationName: operation.name, variables }),
+      signal,
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Failure('', 'OFFLINE');
+  }
+  return read(response.status, await response.text());
+}
+
+/** Sends a mutation whose variable input.file is a file, and reports the fraction that has been sent. */
+export function upload<D, V>(operation: Operation<D, V>, variables: V, file: File, sent: (fraction: number) => void, signal: AbortSignal): Promise<D> {
+  return new Promise((resolve, reject) => {
+    const form = new FormData();
+    form.append('operations', JSON.stringify({ query: operation.text, operationName: operation.name, variables }));
+    form.append('map', '{"0":["variables.input.file"]}');
+    form.append('0', file);
+    // fetch does not report progress.
+    const request = new XMLHttpRequest();
+    request.open('POST', `${base}/graphql`);
+    for (const [name, value] of Object.entries({ ...headers, Accept: 'application/json', 'GraphQL-Require-Preflight': '1' })) request.setRequestHeader(name, value);
+    request.upload.onprogress = (event) => event.lengthComputable && sent(event.loaded / event.total);
+    request.onerror = () => reject(new Failure('', 'OFFLINE'));
+    request.onabort = () => reject(new Failure('', 'ABORTED'));
+    request.onload = () => {
+      try {
+        resolve(read<D>(request.status, request.responseText));
+      } catch (error) {
+        reject(error);
+      }
+    };
+    signal.addEventListener('abort', () => request.abort());
+    request.send(form);
+  });
+}
+
+function read<D>(status: number, text: string): D {
+  let answer: Answer;
+  try {
+    answer = JSON.parse(text) as Answer;
+  } catch {
+    throw new Failure(`${status}`, 'INTERNAL'); // a proxy answered
+  }
+  const first = answer.errors?.[0];
+  if (first) throw new Failure(first.message, first.extensions?.code ?? 'INTERNAL', first.extensions?.fields, first.extensions?.retryAfter);
+  return answer.data as D;
+}

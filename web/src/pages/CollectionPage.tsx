@@ -1,0 +1,62 @@
+import { useState } from 'preact/hooks';
+import { mutate, useList } from '../cache';
+import { Avatar } from '../components/Avatar';
+import { CollectionForm } from '../components/CollectionForm';
+import { Grid } from '../components/Grid';
+import { Icon } from '../components/Icon';
+import { Menu } from '../components/Menu';
+import { ReportDialog } from '../components/ReportDialog';
+import { askToSignIn } from '../components/SignInDialog';
+import { ThingCard } from '../components/ThingCard';
+import { say } from '../components/Toast';
+import { me } from '../config';
+import { collection as collectionQuery, deleteCollection, likeCollection, unlikeCollection } from '../generated';
+import { href, navigate } from '../router';
+import { t } from '../strings';
+import { useTitle } from '../title';
+
+export function CollectionPage({ id }: { id: string }) {
+  const list = useList(collectionQuery, { id }, (data) => data.collection?.things);
+  const [dialog, setDialog] = useState<'report' | 'edit' | ''>('');
+  const found = list.data?.collection;
+  useTitle(found?.name);
+  const attempt = (action: () => Promise<unknown>) => () => (me ? action().then(list.reload, say) : askToSignIn());
+  return (
+    <div class="page">
+      {found && (
+        <div class="page-head">
+          <h1>{found.name}</h1>
+          <p class="maker">
+            <a class="by" href={href(`/${found.creator.username}`)}><Avatar user={found.creator} size="medium" /><span>{found.creator.username}</span></a>
+            <span class="quiet">{t.thingsCount(found.thingCount)}{found.visibility === 'PRIVATE' && ` · ${t.private}`}</span>
+          </p>
+          {found.description && <p>{found.description}</p>}
+          <div class="actions">
+            {found.isEditable
+              ? (
+                <>
+                  <button type="button" class="button" onClick={() => setDialog('edit')}><Icon name="edit" />{t.edit}</button>
+                  <button type="button" class="button" onClick={() => confirm(t.deleteCollection) && mutate(deleteCollection, { input: { id } }).then(() => navigate(`/${found.creator.username}/collections`, true), say)}>
+                    <Icon name="trash" />{t.delete}
+                  </button>
+                </>
+              )
+              : (
+                <>
+                  <button type="button" class="button like" aria-pressed={found.isLiked} onClick={attempt(() => mutate(found.isLiked ? unlikeCollection : likeCollection, { input: { id } }))}>
+                    <Icon name="heart" filled={found.isLiked} />{t.like}
+                  </button>
+                  <Menu label={t.more} button={<Icon name="more" />} kind="button icon-only">
+                    <button type="button" onClick={() => (me ? setDialog('report') : askToSignIn())}><Icon name="flag" />{t.report}</button>
+                  </Menu>
+                </>
+              )}
+          </div>
+          {dialog === 'edit' && <CollectionForm collection={found} onClose={() => setDialog('')} onDone={list.reload} />}
+          {dialog === 'report' && <ReportDialog nodeId={found.nodeId} onClose={() => setDialog('')} />}
+        </div>
+      )}
+      <Grid list={list} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} eager={index < 4} />} />
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useQuery } from '../cache';
+import { FileManager } from '../components/FileManager';
+import { ErrorNotice, NotFound } from '../components/Notice';
+import { PictureManager } from '../components/PictureManager';
+import { ThingForm } from '../components/ThingForm';
+import { me } from '../config';
+import { editThing, finalizeFiles, thingFiles, type EditThingData } from '../generated';
+import { Failure, send } from '../graphql';
+import { t } from '../strings';
+import { useTitle } from '../title';
+import { handedOver, useUploads } from '../uploads';
+
+export type EditedThing = NonNullable<EditThingData['thing']>;
+
+// The pauses between questions while previews are being made, in milliseconds. They grow, because requests are limited.
+const firstPause = 1000;
+const longestPause = 8000;
+
+export function EditPage({ id }: { id: string }) {
+  const { data, error, loading, reload, change } = useQuery(editThing, { id });
+  useTitle(data?.thing ? `${t.edit}: ${data.thing.name}` : undefined);
+  if (error && !data) return <ErrorNotice error={error} retry={reload} />;
+  if (loading || !data?.thing) return <div class="page" aria-busy="true" />;
+  if (data.thing.creator.username !== me?.username) return <NotFound />;
+  return <Editor thing={data.thing} change={(files) => change({ ...data, thing: { ...data.thing!, ...files } })} reload={reload} />;
+}
+
+type Files = Pick<EditedThing, 'files' | 'images'>;
+
+function Editor({ thing, change, reload }: { thing: EditedThing; change: (files: Files) => void; reload: () => void }) {
+  const refresh = async () => {
+    const found = (await send(thingFiles, { id: thing.id })).thing;
+    if (found) change(found);
+  };
+  const uploads = useUploads(async (ids) => {
+    await send(finalizeFiles, { input: { files: ids.map((id, index) => ({ id, rank: thing.files.length + index })), target: { type: 'THING', id: thing.id } } });
+    await refresh();
+  });
+  useEffect(() => uploads.add(handedOver.splice(0)), []);
+
+  const [round, setRound] = useState(0);
+  const waiting = thing.files.some((file) => file.processing.state === 'WAITING' || file.processing.state === 'RUNNING');
+  useEffect(() => {
+    if (!waiting) return setRound(0);
+    const timer = setTimeout(async () => {
+      if (!document.hidden) await refresh().catch((error) => error instanceof Failure || Promise.reject(error));
+      setRound(round + 1);
+    }, Math.min(firstPause * 1.3 ** round, longestPause));
+    return () => clearTimeout(timer);
+  }, [waiting, round]);
+
+  return (
+    <div class="page edit">
+      <div class="page-head"><h1>{t.editTitle}</h1></div>
+      <div class="edit-columns">
+        <ThingForm thing={thing} reload={reload} />
+        <div>
+          <FileManager thing={thing} uploads={uploads} refresh={refresh} />
+          <PictureManager thing={thing} refresh={refresh} />
+        </div>
+      </div>
+    </div>
+  );
+}

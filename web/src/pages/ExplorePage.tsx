@@ -1,0 +1,63 @@
+import { useList, useQuery } from '../cache';
+import { CollectionCard } from '../components/CollectionCard';
+import { Facets } from '../components/Facets';
+import { FilterChips } from '../components/FilterChips';
+import { Grid } from '../components/Grid';
+import { LinkTabs } from '../components/Tabs';
+import { MakeCard } from '../components/MakeCard';
+import { PersonCard } from '../components/PersonCard';
+import { ThingCard } from '../components/ThingCard';
+import { categories, search, type SearchSort, type SearchType } from '../generated';
+import { filterOf, sortsOf, withParameter } from '../filters';
+import { href, navigate } from '../router';
+import { t } from '../strings';
+import { useTitle } from '../title';
+
+const types = Object.keys(t.types) as SearchType[];
+
+/** The search. The query of the address has all of its state, so that it can be shared and bookmarked. */
+export function ExplorePage({ query }: { query: URLSearchParams }) {
+  const words = query.get('q') ?? '';
+  const type = types.find((one) => one === query.get('type')?.toUpperCase()) ?? 'THINGS';
+  const sorts = sortsOf(type, words !== '');
+  const sort = sorts.find((one) => one === query.get('sort')?.toUpperCase()) ?? sorts[0]!;
+  const tree = useQuery(categories, query.has('category') ? {} : null);
+  const variables = query.has('category') && !tree.data ? null : { query: words.slice(0, 200), type, sort, filter: filterOf(query, tree.data), facets: type === 'THINGS' };
+  const list = useList(search, variables, (data) => data.search);
+  useTitle(words ? t.resultsFor(words) : t.explore);
+  const facets = list.data?.search?.facets;
+  return (
+    <div class="page explore">
+      <h1 class={words ? '' : 'unseen'}>{words ? t.resultsFor(words) : t.explore}</h1>
+      <div class="explore-bar">
+        <LinkTabs label={t.explore} current={type} tabs={types.map((id) => ({ id, title: t.types[id] }))}
+          hrefOf={(id) => href(`/explore?${new URLSearchParams({ ...(words && { q: words }), ...(id !== 'THINGS' && { type: id.toLowerCase() }) })}`)} />
+        <label class="sort">
+          <span class="unseen">{t.sortBy}</span>
+          <select value={sort} onChange={(event) => navigate(withParameter(query, 'sort', event.currentTarget.value as SearchSort))}>
+            {sorts.map((one) => <option key={one} value={one}>{t.sorts[one]}</option>)}
+          </select>
+        </label>
+      </div>
+      <div class={type === 'THINGS' ? 'with-facets' : ''}>
+        {type === 'THINGS' && <Facets query={query} facets={facets} />}
+        <section aria-label={t.types[type]} aria-live="off">
+          <div class="results-head">
+            <p role="status">{list.data?.search ? t.results(list.data.search.totalCount) : '…'}</p>
+            <FilterChips query={query} />
+          </div>
+          <Grid list={list} empty={t.nothingFound} hint={t.nothingFoundHint}
+            keyOf={(hit) => (hit.__typename === 'User' ? `User ${hit.username}` : `${hit.__typename} ${hit.id}`)}
+            item={(hit, index) => {
+              switch (hit.__typename) {
+                case 'Thing': return <ThingCard thing={hit} eager={index < 4} />;
+                case 'Make': return <MakeCard make={hit} />;
+                case 'User': return <PersonCard person={hit} />;
+                case 'Collection': return <CollectionCard collection={hit} />;
+              }
+            }} />
+        </section>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+import { useQuery } from '../cache';
+import { Skeletons } from '../components/Grid';
+import { Html } from '../components/Html';
+import { ErrorNotice } from '../components/Notice';
+import { ThingCard } from '../components/ThingCard';
+import { config } from '../config';
+import { compact } from '../format';
+import { home, type Card } from '../generated';
+import { href } from '../router';
+import { t } from '../strings';
+import { useTitle } from '../title';
+
+export function HomePage() {
+  useTitle('');
+  const { data, error, reload } = useQuery(home, {});
+  return (
+    <div class="page">
+      <div class="hero">
+        {config.welcome ? <Html html={config.welcome} /> : <><h1>{t.headline}</h1><p>{t.tagline}</p></>}
+      </div>
+      {error && !data && <ErrorNotice error={error} retry={reload} />}
+      {!data && !error && <Skeletons />}
+      {data && (
+        <>
+          <nav class="chips" aria-label={t.browseCategories}>
+            {data.categories?.filter((category) => category.thingCount > 0).map((category) => (
+              <a key={category.slug} class="chip" href={href(`/category/${category.slug}`)}>{category.name} <span>{compact(category.thingCount)}</span></a>
+            ))}
+          </nav>
+          <Row title={t.featured} things={data.featured?.nodes} more="/explore?featured=1&sort=NEWEST" eager />
+          <Row title={t.popular} things={data.popular?.nodes} more="/explore?sort=POPULAR" eager={!data.featured?.nodes.length} />
+          <Row title={t.newest} things={data.newest?.nodes} more="/explore?sort=NEWEST" />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Row({ title, things, more, eager }: { title: string; things?: Card[]; more: string; eager?: boolean }) {
+  if (!things?.length) return null;
+  return (
+    <section>
+      <div class="section-head"><h2>{title}</h2><a href={href(more)} aria-label={`${t.seeAll}: ${title}`}>{t.seeAll}</a></div>
+      <ul class="grid">{things.map((thing, index) => <li key={thing.id}><ThingCard thing={thing} eager={eager && index < 4} /></li>)}</ul>
+    </section>
+  );
+}

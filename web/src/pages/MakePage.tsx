@@ -1,0 +1,72 @@
+import { useState } from 'preact/hooks';
+import { mutate, useQuery } from '../cache';
+import { Avatar } from '../components/Avatar';
+import { Comments } from '../components/Comments';
+import { Html } from '../components/Html';
+import { Icon } from '../components/Icon';
+import { LikeButton } from '../components/LikeButton';
+import { Menu } from '../components/Menu';
+import { ErrorNotice } from '../components/Notice';
+import { PictureGallery } from '../components/PictureGallery';
+import { ReasonDialog } from '../components/ReasonDialog';
+import { ReportDialog } from '../components/ReportDialog';
+import { askToSignIn } from '../components/SignInDialog';
+import { say } from '../components/Toast';
+import { isStaff, me } from '../config';
+import { date } from '../format';
+import { deleteMake, make as makeQuery, makeComments } from '../generated';
+import { href, navigate } from '../router';
+import { t } from '../strings';
+import { useTitle } from '../title';
+
+export function MakePage({ id }: { id: string }) {
+  const { data, error, reload } = useQuery(makeQuery, { id });
+  const [dialog, setDialog] = useState<'report' | 'delete' | ''>('');
+  const make = data?.make;
+  useTitle(make?.name);
+  if (error && !data) return <ErrorNotice error={error} retry={reload} />;
+  if (!make) return <div class="page" aria-busy="true"><div class="thing-top skeleton"><div class="gallery"><div class="stage" /></div></div></div>;
+  const own = make.creator.username === me?.username;
+  const back = () => navigate(make.source ? `/thing:${make.source.id}` : '/', true);
+  const remove = async (reason = '') => {
+    await mutate(deleteMake, { input: { id, reason } });
+    back();
+  };
+  return (
+    <article class="page thing">
+      <div class="thing-top">
+        <PictureGallery name={make.name} pictures={make.images} />
+        <div class="summary">
+          <h1>{make.name}</h1>
+          <div class="maker"><a class="by" href={href(`/${make.creator.username}`)} rel="author"><Avatar user={make.creator} size="medium" /><span>{make.creator.username}</span></a></div>
+          <div class="actions">
+            <LikeButton large kind="make" id={id} name={make.name} liked={make.isLiked} likes={make.likeCount} disabled={own} />
+            <Menu label={t.more} button={<Icon name="more" />} kind="button icon-only">
+              {!own && <button type="button" onClick={() => (me ? setDialog('report') : askToSignIn())}><Icon name="flag" />{t.report}</button>}
+              {(own || isStaff) && (
+                <button type="button" onClick={() => (own ? confirm(t.deleteMake) && remove().catch(say) : setDialog('delete'))}><Icon name="trash" />{t.delete}</button>
+              )}
+            </Menu>
+          </div>
+          <section class="panel" aria-label={t.makeOf}>
+            <h2>{t.makeOf}</h2>
+            {make.source
+              ? (
+                <ul class="ancestors"><li>
+                  {make.source.defaultImage?.thumbnail ? <img src={make.source.defaultImage.thumbnail.url} alt="" width="48" height="48" /> : <span class="file-icon"><Icon name="cube" /></span>}
+                  <span><a href={href(`/thing:${make.source.id}`)}>{make.source.name}</a><br /><span class="quiet">{t.by} {make.source.creator.username}</span></span>
+                </li></ul>
+              )
+              : <p class="quiet">{t.thingGone}</p>}
+          </section>
+          <p class="quiet"><time dateTime={make.createdAt}>{date(make.createdAt)}</time></p>
+          {make.descriptionHtml && <Html html={make.descriptionHtml} />}
+        </div>
+      </div>
+      <h2>{t.comments}</h2>
+      <Comments operation={makeComments} pick={(found) => found.make?.comments} target={{ type: 'MAKE', id }} owner={make.creator.username} />
+      {dialog === 'report' && <ReportDialog nodeId={make.nodeId} onClose={() => setDialog('')} />}
+      {dialog === 'delete' && <ReasonDialog title={t.delete} onClose={() => setDialog('')} onSend={remove} />}
+    </article>
+  );
+}

@@ -1,0 +1,121 @@
+import { useState } from 'preact/hooks';
+import { mutate, useList } from '../cache';
+import { More } from '../components/Grid';
+import { Html } from '../components/Html';
+import { Empty, ErrorNotice } from '../components/Notice';
+import { ReasonDialog } from '../components/ReasonDialog';
+import { Tabs } from '../components/Tabs';
+import { ago, date } from '../format';
+import {
+  deleteComment, deleteMake, dismissReport, moderationLog, reports, resolveReport, suspendUser, takeDownThing, type ReportsData,
+} from '../generated';
+import { href } from '../router';
+import { t } from '../strings';
+import { useTitle } from '../title';
+
+type Report = NonNullable<ReportsData['reports']>['nodes'][number];
+
+export function ModerationPage() {
+  useTitle(t.moderation);
+  const [tab, setTab] = useState('open');
+  return (
+    <div class="page narrow-page">
+      <div class="page-head"><h1>{t.moderation}</h1></div>
+      <Tabs label={t.reports} current={tab} onChoose={setTab} tabs={[{ id: 'open', title: t.open }, { id: 'all', title: t.all }, { id: 'log', title: t.log }]}>
+        {tab === 'log' ? <Log /> : <Reports key={tab} all={tab === 'all'} />}
+      </Tabs>
+    </div>
+  );
+}
+
+function Reports({ all }: { all: boolean }) {
+  const list = useList(reports, { state: all ? null : 'OPEN' }, (data) => data.reports);
+  if (list.error && !list.data) return <ErrorNotice error={list.error} retry={list.reload} />;
+  if (list.data && list.nodes.length === 0) return <Empty text={t.noReports} />;
+  return (
+    <>
+      <ul class="reports" aria-busy={list.loading ? 'true' : undefined}>{list.nodes.map((report) => <li key={report.id}><ReportView report={report} reload={list.reload} /></li>)}</ul>
+      <More list={list} />
+    </>
+  );
+}
+
+/** A link to what was reported. */
+function Target({ target }: { target: Report['target'] }) {
+  switch (target?.__typename) {
+    case undefined: return <span class="quiet">{t.targetGone}</span>;
+    case 'User': return <a href={href(`/${target.username}`)}>{target.username}</a>;
+    case 'Comment': return <a href={href(target.about.__typename === 'Thing' ? `/thing:${target.about.id}` : `/make:${target.about.id}`)}>{t.targets.Comment}</a>;
+    default: return <a href={href(`/${target!.__typename.toLowerCase()}:${target!.id}`)}>{target!.name}</a>;
+  }
+}
+
+type Action = { title: string; run: (reason: string) => Promise<unknown> };
+
+/** What a moderator can do about a report beside closing it. Each action closes it too. */
+function actionsOf(report: Report): Action[] {
+  const { target } = report;
+  const closing = (title: string, act: (reason: string) => Promise<unknown>): Action => ({
+    title,
+    run: async (reason) => {
+      await act(reason);
+      // Deleting the object has closed its reports.
+      await mutate(resolveReport, { input: { id: report.id, reason } }).catch((error) => (error.code === 'CONFLICT' ? undefined : Promise.reject(error)));
+    },
+  });
+  const actions: Action[] = [];
+  if (target?.__typename === 'Thing' && !target.takedown) actions.push(closing(t.takeDown, (reason) => mutate(takeDownThing, { input: { id: target.id, reason } })));
+  if (target?.__typename === 'Make') actions.push(closing(t.delete, (reason) => mutate(deleteMake, { input: { id: target.id, reason } })));
+  if (target?.__typename === 'Comment' && !target.isDeleted) actions.push(closing(t.delete, (reason) => mutate(deleteComment, { input: { id: target.id, reason } })));
+  actions.push(closing(t.suspend, (reason) => mutate(suspendUser, { input: { username: report.user.username, reason } })));
+  actions.push({ title: t.resolve, run: (reason) => mutate(resolveReport, { input: { id: report.id, reason } }) });
+  actions.push({ title: t.dismiss, run: (reason) => mutate(dismissReport, { input: { id: report.id, reason } }) });
+  return actions;
+}
+
+function ReportView({ report, reload }: { report: Report; reload: () => void }) {
+  const [action, setAction] = useState<Action>();
+  return (
+    <article class="panel report">
+      <header>
+        <h2><Target target={report.target} /></h2>
+        <span class="badge">{report.target ? t.targets[report.target.__typename] : ''}</span>
+        <span class="mark">{t.reasons[report.reason]}</span>
+      </header>
+      {report.note && <blockquote>{report.note}</blockquote>}
+      {report.target?.__typename === 'Comment' && <Html html={report.target.bodyHtml} />}
+      <p class="quiet">
+        {t.reportedBy} <a href={href(`/${report.reporter.username}`)}>{report.reporter.username}</a>, <time dateTime={report.createdAt} title={date(report.createdAt)}>{ago(report.createdAt)}</time>
+        {' · '}{t.creator}: <a href={href(`/${report.user.username}`)}>{report.user.username}</a>
+      </p>
+      {report.state === 'OPEN'
+        ? <div class="actions">{actionsOf(report).map((one) => <button key={one.title} type="button" class="button" onClick={() => setAction(one)}>{one.title}</button>)}</div>
+        : <p>{t.states[report.state]}{report.decision && `: ${report.decision}`} <span class="quiet">{report.decidedBy && t.decidedBy(report.decidedBy.username)}</span></p>}
+      {action && <ReasonDialog title={action.title} onClose={() => setAction(undefined)} onSend={async (reason) => {
+        await action.run(reason);
+        reload();
+      }} />}
+    </article>
+  );
+}
+
+function Log() {
+  const list = useList(moderationLog, {}, (data) => data.moderationLog);
+  if (list.error && !list.data) return <ErrorNotice error={list.error} retry={list.reload} />;
+  if (list.data && list.nodes.length === 0) return <Empty />;
+  return (
+    <>
+      <ul class="log">
+        {list.nodes.map((entry) => (
+          <li key={entry.id}>
+            <time class="quiet" dateTime={entry.createdAt} title={date(entry.createdAt)}>{ago(entry.createdAt)}</time>{' '}
+            <b>{entry.actor?.username ?? t.operator}</b> {t.actions[entry.action]} <a href={href(`/${entry.user.username}`)}>{entry.user.username}</a>
+            {entry.thing && <>: <a href={href(`/thing:${entry.thing.id}`)}>{entry.thing.name}</a></>}
+            {entry.reason && <span class="quiet"> – {entry.reason}</span>}
+          </li>
+        ))}
+      </ul>
+      <More list={list} />
+    </>
+  );
+}

@@ -1,0 +1,64 @@
+import { mutate, useList } from '../cache';
+import { Avatar } from '../components/Avatar';
+import { More } from '../components/Grid';
+import { Icon } from '../components/Icon';
+import { Empty, ErrorNotice } from '../components/Notice';
+import { say } from '../components/Toast';
+import { ago, date } from '../format';
+import { markNotificationsRead, notifications, type NotificationsData } from '../generated';
+import { href } from '../router';
+import { t } from '../strings';
+import { useTitle } from '../title';
+
+type Notification = NonNullable<NonNullable<NotificationsData['me']>['notifications']>['nodes'][number];
+
+/** The path of what a notification is about, or "" if it is gone. */
+function pathOf(target: Notification['target']): string {
+  switch (target?.__typename) {
+    case 'Thing': return `/thing:${target.id}`;
+    case 'Make': return `/make:${target.id}`;
+    case 'Collection': return `/collection:${target.id}`;
+    case 'User': return `/${target.username}`;
+    case 'Comment': return target.about.__typename === 'Thing' ? `/thing:${target.about.id}` : `/make:${target.about.id}`;
+    case 'File': return target.owner?.__typename === 'Thing' ? `/thing:${target.owner.id}/edit` : '';
+  }
+  return '';
+}
+
+export function NotificationsPage() {
+  useTitle(t.notifications);
+  const list = useList(notifications, {}, (data) => data.me?.notifications);
+  if (list.error && !list.data) return <ErrorNotice error={list.error} retry={list.reload} />;
+  const mark = async (ids?: string[]) => {
+    try {
+      await mutate(markNotificationsRead, { input: ids ? { ids } : {} });
+      list.replace(list.nodes.map((one) => (!ids || ids.includes(one.id) ? { ...one, isRead: true } : one)));
+    } catch (error) {
+      say(error);
+    }
+  };
+  return (
+    <div class="page narrow-page" aria-busy={list.loading ? 'true' : undefined}>
+      <div class="page-head with-action">
+        <h1>{t.notifications}</h1>
+        {list.nodes.some((one) => !one.isRead) && <button type="button" class="button" onClick={() => mark()}><Icon name="check" />{t.markAllRead}</button>}
+      </div>
+      {list.data && list.nodes.length === 0 && <Empty text={t.notificationsEmpty} />}
+      <ul class="notifications">
+        {list.nodes.map((one) => {
+          const path = pathOf(one.target);
+          return (
+            <li key={one.id} class={one.isRead ? '' : 'unread'}>
+              {one.actor ? <Avatar user={one.actor} size="medium" /> : <span class="file-icon"><Icon name="bell" /></span>}
+              <p>
+                {path ? <a href={href(path)} onClick={() => void (one.isRead || mark([one.id]))}>{one.message}</a> : one.message}
+                <br /><time class="quiet" dateTime={one.createdAt} title={date(one.createdAt)}>{ago(one.createdAt)}</time>
+              </p>
+            </li>
+          );
+        })}
+      </ul>
+      <More list={list} />
+    </div>
+  );
+}

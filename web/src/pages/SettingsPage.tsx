@@ -1,0 +1,122 @@
+import { useState } from 'preact/hooks';
+import { mutate, useQuery } from '../cache';
+import { control, Field } from '../components/Field';
+import { ImageField } from '../components/ImageField';
+import { ErrorNotice } from '../components/Notice';
+import { explain, say } from '../components/Toast';
+import { bytes } from '../format';
+import { deleteAccount, settings, updateProfile, type License, type SettingsData } from '../generated';
+import { Failure } from '../graphql';
+import { href } from '../router';
+import { t } from '../strings';
+import { useTitle } from '../title';
+
+type User = NonNullable<SettingsData['me']>;
+
+const licenses = Object.keys(t.licenses) as License[];
+
+export function SettingsPage() {
+  useTitle(t.settings);
+  const { data, error, reload } = useQuery(settings, {});
+  if (error && !data) return <ErrorNotice error={error} retry={reload} />;
+  const user = data?.me;
+  if (!user) return <div class="page" aria-busy="true" />;
+  return (
+    <div class="page narrow-page settings">
+      <div class="page-head"><h1>{t.settings}</h1></div>
+      <ProfileForm user={user} reload={reload} />
+      <Usage user={user} />
+      <section class="panel" aria-label={t.access}>
+        <h2>{t.access}</h2>
+        <p>{t.accessText}</p>
+        <div class="actions">
+          <a class="button" href={href('/login/tokens')}>{t.tokens}</a>
+          <a class="button" href={href('/login/password')}>{t.password}</a>
+          <form method="post" action={href('/logout')}><input type="hidden" name="next" value={href('/')} /><button type="submit" class="button">{t.sessions}</button></form>
+        </div>
+      </section>
+      <DeleteAccount username={user.username} />
+    </div>
+  );
+}
+
+function ProfileForm({ user, reload }: { user: User; reload: () => void }) {
+  const [failure, setFailure] = useState<Failure>();
+  const of = (field: string) => failure?.of(field) ?? '';
+  const text = (name: 'firstName' | 'lastName' | 'email' | 'location', label: string, hint?: string) => (
+    <Field id={name} label={label} hint={hint} fault={of(name)}><input {...control(name, of(name))} type={name === 'email' ? 'email' : 'text'} defaultValue={user[name] ?? ''} maxLength={200} /></Field>
+  );
+  return (
+    <form class="panel" onSubmit={async (event) => {
+      event.preventDefault();
+      const form = new FormData(event.currentTarget);
+      const value = (name: string) => String(form.get(name) ?? '').trim();
+      try {
+        await mutate(updateProfile, {
+          input: {
+            firstName: value('firstName'), lastName: value('lastName'), email: value('email') || null, location: value('location'), bio: value('bio'),
+            defaultLicense: value('defaultLicense') as License, isNsfwHidden: form.has('nsfw'), isAiGeneratedHidden: form.has('ai'),
+          },
+        });
+        setFailure(undefined);
+        say(t.saved);
+      } catch (error) {
+        if (error instanceof Failure && error.faults.length > 0) setFailure(error);
+        else say(error);
+      }
+    }}>
+      <h2>{t.yourProfile}</h2>
+      <div class="two">
+        <ImageField label={t.avatar} url={user.avatarUrl} field="avatarId" onDone={reload} />
+        <ImageField label={t.coverImage} url={user.coverUrl} field="coverId" onDone={reload} />
+        {text('firstName', t.firstName)}
+        {text('lastName', t.lastName)}
+        {text('email', t.email, t.emailHint)}
+        {text('location', t.location)}
+      </div>
+      <Field id="bio" label={t.bio} hint={t.markdownHint} fault={of('bio')}><textarea {...control('bio', of('bio'))} rows={5} defaultValue={user.bio} /></Field>
+      <h2>{t.preferences}</h2>
+      <Field id="defaultLicense" label={t.defaultLicense} fault={of('defaultLicense')}>
+        <select {...control('defaultLicense', '')}>{licenses.map((one) => <option key={one} value={one} selected={one === user.defaultLicense}>{t.licenses[one]}</option>)}</select>
+      </Field>
+      <label class="check"><input type="checkbox" name="nsfw" defaultChecked={user.isNsfwHidden ?? false} /><span>{t.hideNsfw}</span></label>
+      <label class="check"><input type="checkbox" name="ai" defaultChecked={user.isAiGeneratedHidden ?? false} /><span>{t.hideAi}</span></label>
+      <div class="actions"><button type="submit" class="button primary">{t.save}</button></div>
+    </form>
+  );
+}
+
+function Usage({ user }: { user: User }) {
+  const usage = user.usage;
+  if (!usage) return null;
+  return (
+    <section class="panel" aria-label={t.usage}>
+      <h2>{t.usage}</h2>
+      {usage.bytesLimit
+        ? <><meter value={usage.bytes} max={usage.bytesLimit} aria-label={t.usage} /><p class="quiet">{t.usageOf(bytes(usage.bytes), bytes(usage.bytesLimit))}</p></>
+        : <p>{bytes(usage.bytes)}</p>}
+    </section>
+  );
+}
+
+function DeleteAccount({ username }: { username: string }) {
+  const [typed, setTyped] = useState('');
+  const [fault, setFault] = useState('');
+  return (
+    <section class="panel danger" aria-label={t.deleteAccount}>
+      <h2>{t.deleteAccount}</h2>
+      <form onSubmit={async (event) => {
+        event.preventDefault();
+        try {
+          await mutate(deleteAccount, { input: { username: 'me' } });
+          location.href = href('/');
+        } catch (error) {
+          setFault(explain(error));
+        }
+      }}>
+        <Field id="confirm" label={t.deleteAccountText} fault={fault}><input {...control('confirm', fault)} autocomplete="off" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} placeholder={username} /></Field>
+        <div class="actions"><button type="submit" class="button danger-button" disabled={typed !== username}>{t.deleteAccount}</button></div>
+      </form>
+    </section>
+  );
+}

@@ -1,0 +1,18 @@
+import { useList } from '../cache';
+import { Grid } from '../components/Grid';
+import { ThingCard } from '../components/ThingCard';
+import { tag } from '../generated';
+import { t } from '../strings';
+import { useTitle } from '../title';
+
+export function TagPage({ name }: { name: string }) {
+  const list = useList(tag, { name }, (data) => data.tag?.things);
+  const title = list.data?.tag?.name ?? name;
+  useTitle(`#${title}`);
+  return (
+    <div class="page">
+      <div class="page-head"><h1>#{title}</h1>{list.data?.tag && <p class="quiet">{t.thingsCount(list.data.tag.thingCount)}</p>}</div>
+      <Grid list={list} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} eager={index < 4} />} />
+    </div>
+  );
+}

@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks';
+import { useList, useQuery } from '../cache';
+import { Comments } from '../components/Comments';
+import { FileList } from '../components/FileList';
+import { Grid } from '../components/Grid';
+import { Html } from '../components/Html';
+import { Icon } from '../components/Icon';
+import { LicenseBox } from '../components/LicenseBox';
+import { MakeCard } from '../components/MakeCard';
+import { MakeDialog } from '../components/MakeDialog';
+import { ErrorNotice } from '../components/Notice';
+import { PictureGallery } from '../components/PictureGallery';
+import { PrintSettings } from '../components/PrintSettings';
+import { askToSignIn } from '../components/SignInDialog';
+import { Tabs } from '../components/Tabs';
+import { ThingCard } from '../components/ThingCard';
+import { ThingSummary, type Thing } from '../components/ThingSummary';
+import { me } from '../config';
+import { compact } from '../format';
+import { thing as thingQuery, thingComments, thingMakes, thingRemixes } from '../generated';
+import { href } from '../router';
+import { t } from '../strings';
+import { useTitle } from '../title';
+
+export function ThingPage({ id }: { id: string }) {
+  const { data, error, loading, reload } = useQuery(thingQuery, { id });
+  useTitle(data?.thing?.name);
+  if (error && !data) return <ErrorNotice error={error} retry={reload} />;
+  if (loading || !data?.thing) return <ThingSkeleton />;
+  return <ThingView thing={data.thing} reload={reload} />;
+}
+
+function ThingView({ thing, reload }: { thing: Thing; reload: () => void }) {
+  const [tab, setTab] = useState('details');
+  const [model, setModel] = useState('');
+  const models = thing.files.filter((file) => file.mesh);
+  const number = (n: number) => (n > 0 ? compact(n) : undefined);
+  const show3D = (id: string) => {
+    setModel(id);
+    if (id) document.querySelector('.gallery')?.scrollIntoView({ block: 'start', behavior: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth' });
+  };
+  return (
+    <article class="page thing">
+      <div class="thing-top">
+        <PictureGallery name={thing.name} pictures={thing.images} models={models} shown={model} onShow={show3D} />
+        <ThingSummary thing={thing} reload={reload} />
+      </div>
+      <Tabs label={thing.name} current={tab} onChoose={setTab} tabs={[
+        { id: 'details', title: t.details },
+        { id: 'files', title: t.files, count: number(thing.fileCount) },
+        { id: 'comments', title: t.comments, count: number(thing.commentCount) },
+        { id: 'makes', title: t.makes, count: number(thing.makeCount) },
+        { id: 'remixes', title: t.remixes, count: number(thing.remixCount) },
+      ]}>
+        {tab === 'details' && <Details thing={thing} />}
+        {tab === 'files' && <><FileList files={thing.files} onView={show3D} />{thing.fileCount > thing.files.length && <p class="quiet">{t.moreFiles(thing.fileCount - thing.files.length)}</p>}</>}
+        {tab === 'comments' && <Comments operation={thingComments} pick={(data) => data.thing?.comments} target={{ type: 'THING', id: thing.id }} owner={thing.creator.username} />}
+        {tab === 'makes' && <Makes thing={thing} reload={reload} />}
+        {tab === 'remixes' && <Remixes id={thing.id} />}
+      </Tabs>
+    </article>
+  );
+}
+
+function Details({ thing }: { thing: Thing }) {
+  return (
+    <div class="thing-details">
+      <div>
+        {thing.descriptionHtml ? <Html html={thing.descriptionHtml} /> : <p class="quiet">{t.noDescription}</p>}
+        {thing.instructionsHtml && <><h2>{t.instructions}</h2><Html html={thing.instructionsHtml} /></>}
+      </div>
+      <div class="aside">
+        <LicenseBox license={thing.license} />
+        <PrintSettings settings={thing.printSettings} />
+        {thing.ancestors.nodes.length > 0 && (
+          <section class="panel" aria-label={t.remixOf}>
+            <h2>{t.remixOf}</h2>
+            <ul class="ancestors">
+              {thing.ancestors.nodes.map((one) => (
+                <li key={one.id}>
+                  {one.defaultImage?.thumbnail ? <img src={one.defaultImage.thumbnail.url} alt="" width="48" height="48" loading="lazy" /> : <span class="file-icon"><Icon name="cube" /></span>}
+                  <span><a href={href(`/thing:${one.id}`)}>{one.name}</a><br /><span class="quiet">{t.by} {one.creator.username}</span></span>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Makes({ thing, reload }: { thing: Thing; reload: () => void }) {
+  const list = useList(thingMakes, { id: thing.id }, (data) => data.thing?.makes);
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <p><button type="button" class="button primary" onClick={() => (me ? setOpen(true) : askToSignIn())}><Icon name="plus" />{t.addMake}</button></p>
+      <Grid list={list} empty={t.noMakes} keyOf={(make) => make.id} item={(make) => <MakeCard make={make} />} />
+      {open && <MakeDialog thing={thing} onClose={() => setOpen(false)} onDone={() => {
+        list.reload();
+        reload();
+      }} />}
+    </>
+  );
+}
+
+function Remixes({ id }: { id: string }) {
+  const list = useList(thingRemixes, { id }, (data) => data.thing?.remixes);
+  return <Grid list={list} empty={t.noRemixes} keyOf={(thing) => thing.id} item={(thing) => <ThingCard thing={thing} />} />;
+}
+
+function ThingSkeleton() {
+  return (
+    <div class="page thing" aria-busy="true">
+      <div class="thing-top skeleton"><div class="gallery"><div class="stage" /></div><div class="summary"><span class="line tall" /><span class="line" /><span class="line short" /></div></div>
+    </div>
+  );
+}

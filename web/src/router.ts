@@ -1,0 +1,103 @@
+// The address of the page. Links are plain <a> elements: a click on one that leads to a page of the gallery changes the page without loading
+// it from the server.
+import { useEffect, useReducer } from 'preact/hooks';
+import { base } from './config';
+
+export type Route = { page: string; parameters: string[]; query: URLSearchParams };
+
+// The paths of the gallery without the base. The last one is a user, whose name must not be a path of the server.
+const patterns: [string, RegExp][] = [
+  ['home', /^\/$/],
+  ['explore', /^\/explore$/],
+  ['upload', /^\/upload$/],
+  ['feed', /^\/feed$/],
+  ['notifications', /^\/notifications$/],
+  ['settings', /^\/settings$/],
+  ['moderation', /^\/moderation$/],
+  ['category', /^\/category\/([^/]+)$/],
+  ['tag', /^\/tag:([^/]+)$/],
+  ['thing', /^\/thing:(\d+)(?:\/files)?$/],
+  ['edit', /^\/thing:(\d+)\/edit$/],
+  ['make', /^\/make:(\d+)$/],
+  ['collection', /^\/collection:(\d+)$/],
+  ['profile', /^\/([\w.-]+)(?:\/(designs|makes|collections|likes|followers|following|drafts))?$/],
+];
+
+const served = /^\/(login|logout|signin|signup|developers|feed\.xml|favicon\.ico|graphiql|graphql|reference|migration|openapi\.json|schema\.graphql|sitemap\.xml|robots\.txt|api|view|blobs|renders|about|imprint|terms|privacy|legal|help|newest|popular|featured|search|things|users|makes|collections|categories|tags|files|metrics|healthz|readyz|assets|oauth|invite|rss|atom|feeds)(\/|$)/;
+
+/** The route of a URL, or null if the server has another page there. */
+export function match(url: URL): Route | null {
+  if (url.origin !== location.origin || !(url.pathname + '/').startsWith(base + '/')) return null;
+  const path = url.pathname.slice(base.length).replace(/(.)\/$/, '$1') || '/';
+  if (served.test(path)) return null;
+  for (const [page, pattern] of patterns) {
+    const found = pattern.exec(path);
+    if (!found) continue;
+    try {
+      return { page, parameters: found.slice(1).map((part) => decodeURIComponent(part ?? '')), query: url.searchParams };
+    } catch {
+      return null; // not a valid encoding
+    }
+  }
+  return null;
+}
+
+/** The URL of a path of the server. */
+export const href = (path: string) => base + path;
+
+const watchers = new Set<() => void>();
+const positions = new Map<number, number>(); // where pages were scrolled to, by entry of the history
+let entry = Date.now();
+
+function changed() {
+  for (const watcher of watchers) watcher();
+}
+
+/** Goes to a path of the gallery. Where only the query changes, as by a filter, the page stays where it is. */
+export function navigate(path: string, replace = false) {
+  positions.set(entry, scrollY);
+  const before = location.pathname;
+  if (replace) history.replaceState({ entry }, '', href(path));
+  else {
+    entry = Date.now();
+    history.pushState({ entry }, '', href(path));
+    if (location.pathname !== before) scrollTo(0, 0);
+  }
+  changed();
+}
+
+export function useRoute(): Route | null {
+  const [, render] = useReducer((n: number) => n + 1, 0);
+  useEffect(() => {
+    const watcher = () => render(0);
+    watchers.add(watcher);
+    return () => void watchers.delete(watcher);
+  }, []);
+  return match(new URL(location.href));
+}
+
+function onClick(event: MouseEvent) {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const link = (event.target as Element).closest?.('a');
+  if (!link || !link.href || link.target || link.hasAttribute('download') || link.dataset.native !== undefined) return;
+  const url = new URL(link.href);
+  if (url.hash && url.pathname === location.pathname && url.search === location.search) return;
+  if (!match(url)) return;
+  event.preventDefault();
+  navigate(url.pathname.slice(base.length) + url.search);
+}
+
+/** Starts to handle links and the buttons of the browser. */
+export function start() {
+  history.scrollRestoration = 'manual';
+  history.replaceState({ entry }, '');
+  document.addEventListener('click', onClick);
+  addEventListener('popstate', (event: PopStateEvent) => {
+    positions.set(entry, scrollY);
+    entry = (event.state as { entry?: number } | null)?.entry ?? Date.now();
+    changed();
+    const top = positions.get(entry) ?? 0;
+    // The page has what it showed before in the cache, and is as high again after it is rendered.
+    requestAnimationFrame(() => requestAnimationFrame(() => scrollTo(0, top)));
+  });
+}

@@ -1,0 +1,18 @@
+// The color scheme: as the system prefers, or as the reader chose. The style sheet reads the attribute data-theme.
+export const themes = ['auto', 'light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+export function storedTheme(): Theme {
+  const stored = localStorage.getItem('theme');
+  return stored === 'light' || stored === 'dark' ? stored : 'auto';
+}
+
+export function applyTheme(theme: Theme) {
+  if (theme === 'auto') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+}
+
+export function setTheme(theme: Theme) {
+  localStorage.setItem('theme', theme);
+  applyTheme(theme);
+}

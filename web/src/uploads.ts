@@ -1,0 +1,99 @@
+// Uploads of files, a few at a time, with their progress. An upload that fails because the server cannot be reached or is busy is tried again.
+import { useEffect, useReducer, useRef } from 'preact/hooks';
+import { explain } from './components/Toast';
+import { uploadFile } from './generated';
+import { Failure, upload } from './graphql';
+
+const atOnce = 2;
+const maxBatch = 10; // uploads that are finished together
+const maxAttempts = 6;
+
+export type Task = { key: number; file: File; fraction: number; state: 'waiting' | 'sending' | 'sent' | 'failed'; fault: string; stop: AbortController; attempts: number; id: string };
+
+let keys = 0;
+
+/** Files that were chosen on the page to upload, and that the page to edit takes over. */
+export const handedOver: File[] = [];
+
+const sleep = (seconds: number) => new Promise((done) => setTimeout(done, seconds * 1000));
+
+/** Uploads of a component. finish is called with the ids of pending uploads, one call after the other. */
+export function useUploads(finish: (ids: string[]) => Promise<void>) {
+  const [, render] = useReducer((n: number) => n + 1, 0);
+  const tasks = useRef<Task[]>([]);
+  const finishing = useRef(false);
+  const latest = useRef(finish);
+  latest.current = finish;
+  const update = () => render(0);
+  const inState = (...states: Task['state'][]) => tasks.current.filter((task) => states.includes(task.state));
+
+  const fail = (task: Task, error: unknown) => {
+    task.state = 'failed';
+    task.fault = explain(error);
+  };
+  const run = async (task: Task) => {
+    task.state = 'sending';
+    update();
+    try {
+      const data = await upload(uploadFile, { input: { file: null } }, task.file, (fraction) => {
+        task.fraction = fraction;
+        update();
+      }, task.stop.signal);
+      task.id = data.uploadFile!.file.id;
+      task.state = 'sent';
+    } catch (error) {
+      const again = error instanceof Failure && ['OFFLINE', 'RATE_LIMITED', 'UNAVAILABLE'].includes(error.code);
+      if (again && ++task.attempts < maxAttempts) {
+        await sleep(error.retryAfter || 2 ** task.attempts);
+        if (task.state === 'sending') task.state = 'waiting';
+      } else fail(task, error);
+    }
+    update();
+    next();
+  };
+  // Files are finished together, so that many small ones do not take many requests.
+  const finishSent = async () => {
+    const sent = inState('sent').slice(0, maxBatch);
+    if (finishing.current || sent.length === 0 || (sent.length < maxBatch && inState('waiting', 'sending').length > 0)) return;
+    finishing.current = true;
+    try {
+      await latest.current(sent.map((task) => task.id));
+      tasks.current = tasks.current.filter((task) => !sent.includes(task));
+    } catch (error) {
+      for (const task of sent) fail(task, error);
+    }
+    finishing.current = false;
+    update();
+    void finishSent();
+  };
+  const next = () => {
+    for (const task of inState('waiting').slice(0, Math.max(atOnce - inState('sending').length, 0))) void run(task);
+    void finishSent();
+  };
+
+  const add = (files: Iterable<File>) => {
+    for (const file of files) tasks.current = [...tasks.current, { key: ++keys, file, fraction: 0, state: 'waiting', fault: '', stop: new AbortController(), attempts: 0, id: '' }];
+    next();
+    update();
+  };
+  const remove = (task: Task) => {
+    task.stop.abort();
+    tasks.current = tasks.current.filter((one) => one !== task);
+    update();
+    next();
+  };
+  const retry = (task: Task) => {
+    Object.assign(task, { state: 'waiting', fraction: 0, fault: '', stop: new AbortController(), attempts: 0 });
+    next();
+  };
+
+  const busy = inState('waiting', 'sending', 'sent').length > 0;
+  useEffect(() => {
+    if (!busy) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', warn);
+    return () => removeEventListener('beforeunload', warn);
+  }, [busy]);
+  useEffect(() => () => tasks.current.forEach((task) => task.stop.abort()), []);
+  return { tasks: tasks.current, add, remove, retry };
+}
