@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -54,9 +55,10 @@ func (s *Store) SignIn(ctx context.Context, userID int64) (secret string, err er
 func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, ok bool, err error) {
 	var sessionID, userID int64
 	var of privileges
-	err = selectPrivileges(s.db.Read.NewSelect().TableExpr("sessions AS se")).ColumnExpr("se.id, u.id, u.username").Join("JOIN users AS u ON u.id = se.user_id").
+	var first, last string
+	err = selectPrivileges(s.db.Read.NewSelect().TableExpr("sessions AS se")).ColumnExpr("se.id, u.id, u.username, u.first_name, u.last_name").Join("JOIN users AS u ON u.id = se.user_id").
 		Where("se.sha256 = ? AND se.expires_at > ? AND u.suspended_at IS NULL", auth.HashSecret(secret), now()).
-		Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended, &sessionID, &userID, &who.Username)
+		Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended, &sessionID, &userID, &who.Username, &first, &last)
 	if errors.Is(err, sql.ErrNoRows) {
 		return who, false, nil
 	}
@@ -66,6 +68,7 @@ func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, 
 	}
 	who.Caller = of.caller(userID, scopes)
 	who.SessionID = sessionID
+	who.Name = strings.TrimSpace(first + " " + last)
 	return who, err == nil, err
 }
 

@@ -21,7 +21,11 @@ var contentTypes = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
 	".json": "application/json",
+	".jpeg": "image/jpeg",
+	".jpg":  "image/jpeg",
+	".png":  "image/png",
 	".svg":  "image/svg+xml",
+	".webp": "image/webp",
 }
 
 // minCompressed is the minimum size for compression, in bytes. A smaller response fits into one

@@ -128,6 +128,7 @@ func From(ctx context.Context) (Caller, error) {
 type SignedIn struct {
 	Caller
 	Username string
+	Name     string // first and last name; may be empty
 }
 
 // Identity is a user as an OpenID provider describes them.

@@ -34,6 +34,11 @@ type Settings struct {
 	Hardened       bool          `help:"Run only registered GraphQL documents, and turn off GraphiQL, introspection, the schema download and GraphQL by GET. Default: off." env:"MESHYARD_HARDENED"`
 	Documents      string        `help:"Folder of .graphql files to register, each one document. Clients can run a registered document by its SHA-256, and a server with --hardened runs no others. Default: none; only the built-in documents are registered." env:"MESHYARD_DOCUMENTS" placeholder:"DIR"`
 
+	SiteName   string `help:"Name of the site, in titles and at the top of pages. Default: ${default}." default:"Meshyard" env:"MESHYARD_SITE_NAME" placeholder:"NAME"`
+	SiteLogo   string `help:"Logo at the top of pages: an SVG, PNG, JPEG or WebP file. Default: none." env:"MESHYARD_SITE_LOGO" placeholder:"FILE"`
+	SiteColor  Color  `help:"Color of buttons and links, such as #1b6ac9. Default: that of the style sheet." env:"MESHYARD_SITE_COLOR" placeholder:"#RRGGBB"`
+	SiteFolder string `help:"Folder of Markdown files. welcome.md is shown at the top of the home page; each other file, such as imprint.md, terms.md or privacy.md, is a page at /legal/NAME that all pages link to. Default: none." env:"MESHYARD_SITE_FOLDER" placeholder:"DIR"`
+
 	QuotaBytes   Size `help:"Bytes of files that one user may store, including pending uploads; 0 means unlimited. Moderators and administrators have no quotas. Default: ${default}." default:"0" env:"MESHYARD_QUOTA_BYTES" placeholder:"SIZE"`
 	QuotaPending int  `help:"Pending uploads that one user may have at a time; 0 means unlimited. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_PENDING" placeholder:"N"`
 	QuotaThings  int  `help:"Things that one user may create in 24 hours; 0 means unlimited. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_THINGS" placeholder:"N"`
@@ -103,6 +108,9 @@ func (s *Settings) Complete() error {
 	s.BaseURL = strings.TrimRight(s.BaseURL, "/")
 	if err := s.checkOIDC(); err != nil {
 		return err
+	}
+	if s.SiteName = strings.TrimSpace(s.SiteName); s.SiteName == "" {
+		s.SiteName = "Meshyard"
 	}
 	if s.UploadLimit <= 0 {
 		return fmt.Errorf("--upload-limit: must be more than 0")

@@ -64,3 +64,12 @@ func TestUnits(t *testing.T) {
 		}
 	}
 }
+
+func TestColor(t *testing.T) {
+	for text, want := range map[string]string{"#1b6ac9": "#1b6ac9", "#FFFFFF": "#ffffff", "#000000": "#000000", "": "", "red": "", "#fff": "", "1b6ac9": "", "#1b6ac9;": "", "#1b6acg": "", "#+1-2+3": ""} {
+		var c Color
+		if err := c.UnmarshalText([]byte(text)); (err == nil) != (want != "") || c.String() != want || c.IsSet() != (want != "") {
+			t.Errorf("color %q: %q, %v; want %q", text, c, err, want)
+		}
+	}
+}

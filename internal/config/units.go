@@ -68,3 +68,31 @@ func (d *Day) UnmarshalText(text []byte) error {
 	d.Time = at
 	return nil
 }
+
+// Color is a color of the pages. The zero value means that none was chosen.
+type Color struct {
+	Red, Green, Blue uint8
+	set              bool
+}
+
+// UnmarshalText parses a color such as #1b6ac9.
+func (c *Color) UnmarshalText(text []byte) error {
+	digits, ok := strings.CutPrefix(string(text), "#")
+	n, err := strconv.ParseUint(digits, 16, 24)
+	if !ok || err != nil || len(digits) != 6 {
+		return fmt.Errorf("color %q: want six hexadecimal digits, such as #1b6ac9", text)
+	}
+	*c = Color{uint8(n >> 16), uint8(n >> 8), uint8(n), true}
+	return nil
+}
+
+// IsSet reports whether a color was chosen.
+func (c Color) IsSet() bool { return c.set }
+
+// String returns the color as #1b6ac9, or "" if none was chosen.
+func (c Color) String() string {
+	if !c.set {
+		return ""
+	}
+	return fmt.Sprintf("#%02x%02x%02x", c.Red, c.Green, c.Blue)
+}

@@ -48,7 +48,7 @@ func serve(t *testing.T, prefix string) string {
 	h := pages.Handler(pages.Options{BaseURL: server.URL + prefix, Username: username, Guide: func() ([]byte, error) {
 		return []byte("# Guide\n\n| A |\n|---|\n| b |\n" + strings.Repeat("\nmore\n", 100) + "\n## get_newest\n"), nil
 	}})
-	for _, pattern := range []string{"GET /{$}", "GET /reference", "GET /reference/", "GET /migration"} {
+	for _, pattern := range []string{"GET /developers", "GET /reference", "GET /reference/", "GET /migration"} {
 		mux.Handle(pattern, h)
 	}
 	answer := func(pattern, text string) {
@@ -72,7 +72,7 @@ func TestReference(t *testing.T) {
 		t.Run("prefix "+prefix, func(t *testing.T) {
 			base := serve(t, prefix)
 			tab := graphiqltest.Open(t, base)
-			tab.Do(t, "sign in", chromedp.Navigate(base+"/enter"), chromedp.Navigate(base+"/"))
+			tab.Do(t, "sign in", chromedp.Navigate(base+"/enter"), chromedp.Navigate(base+"/developers"))
 			tab.Await(t, "see who is signed in", `document.querySelector('#who').textContent === 'ada'`)
 
 			tab.Do(t, "open the reference", chromedp.Navigate(base+"/reference"))
@@ -113,7 +113,7 @@ func TestMigrationAnchor(t *testing.T) {
 
 // A watcher that sees nothing would make every other test pass.
 func TestTabNotices(t *testing.T) {
-	for _, path := range []string{"/", "/reference", "/migration"} {
+	for _, path := range []string{"/developers", "/reference", "/migration"} {
 		for doing, script := range map[string]string{
 			"inline script": `document.head.append(Object.assign(document.createElement('script'), {textContent: '1'}))`,
 			"inline style":  `document.head.append(Object.assign(document.createElement('style'), {textContent: 'p{}'}))`,

@@ -25,7 +25,7 @@ func TestHostileBaseURL(t *testing.T) {
 	} {
 		o := options
 		o.BaseURL = hostile
-		for _, target := range []string{"/", "/reference", "/migration"} {
+		for _, target := range []string{"/developers", "/reference", "/migration"} {
 			page := serve(t, o, "GET", target, nil).Body.String()
 			plain := serve(t, options, "GET", target, nil).Body.String()
 			tags := regexp.MustCompile(`<[a-z/!]+`)
@@ -39,7 +39,7 @@ func TestHostileBaseURL(t *testing.T) {
 		if strings.Contains(hostile, "\x00") {
 			continue // HTML has no such character
 		}
-		page := html.UnescapeString(serve(t, o, "GET", "/", nil).Body.String())
+		page := html.UnescapeString(serve(t, o, "GET", "/developers", nil).Body.String())
 		_, command, _ := strings.Cut(page, "role } }\"}' \\\n")
 		command, _, _ = strings.Cut(command, "\n")
 		out, err := exec.Command("sh", "-c", "printf %s "+command).Output()
@@ -69,7 +69,7 @@ func TestLeftOut(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			for _, target := range []string{"/", "/reference"} {
+			for _, target := range []string{"/developers", "/reference"} {
 				if target == "/reference" && tc.absent == "schema.graphql" {
 					continue // only the front page mentions it
 				}
@@ -87,7 +87,7 @@ func TestLeftOut(t *testing.T) {
 
 func TestHomeTells(t *testing.T) {
 	t.Parallel()
-	page := serve(t, options, "GET", "/", nil).Body.String()
+	page := serve(t, options, "GET", "/developers", nil).Body.String()
 	for _, want := range []string{
 		`<h1>`, `<main id="main"`, `<nav aria-label=`, `href="/login"`, `href="/login/tokens"`, "meshyard token create NAME",
 		`href="/graphiql"`, `href="/reference"`, `href="/openapi.json"`, `href="/migration"`, `href="/schema.graphql"`, `href="/healthz"`, `href="/readyz"`,
@@ -102,7 +102,7 @@ func TestHomeTells(t *testing.T) {
 // The front page shows the document that a hardened server runs.
 func TestAsked(t *testing.T) {
 	t.Parallel()
-	if page := serve(t, options, "GET", "/", nil).Body.String(); !strings.Contains(page, `"query": "`+Asked+`"`) {
+	if page := serve(t, options, "GET", "/developers", nil).Body.String(); !strings.Contains(page, `"query": "`+Asked+`"`) {
 		t.Error("the page shows another document")
 	}
 }
@@ -112,7 +112,7 @@ func TestUsername(t *testing.T) {
 	t.Parallel()
 	o := options
 	o.Username = func(r *http.Request) string { return r.Header.Get("Test-User") }
-	for _, target := range []string{"/", "/reference"} {
+	for _, target := range []string{"/developers", "/reference"} {
 		if page := serve(t, o, "GET", target, nil).Body.String(); !strings.Contains(page, `href="/login`) || strings.Contains(page, "act as you") {
 			t.Errorf("%s for nobody: %s", target, page)
 		}

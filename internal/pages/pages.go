@@ -1,6 +1,6 @@
-// Package pages serves the pages that people see who open the server in a browser: what it is, the
-// reference of the REST API, and the guide for those who come from the old service. Everything the
-// pages load comes from inside the binary.
+// Package pages serves the pages for programmers: where the APIs are, the reference of the REST
+// API, and the guide for those who come from the old service. Everything the pages load comes from
+// inside the binary.
 package pages
 
 import (
@@ -30,8 +30,8 @@ type Options struct {
 	Guide func() ([]byte, error)
 }
 
-// Asked is the GraphQL document with which the front page shows how to call the server. A hardened
-// server runs it too.
+// Asked is the GraphQL document with which the page for developers shows how to call the server. A
+// hardened server runs it too.
 const Asked = "{ me { username role } }"
 
 //go:embed pages/*.html
@@ -48,11 +48,11 @@ func parsePage(name string) *template.Template {
 	return template.Must(template.ParseFS(pageFiles, "pages/layout.html", "pages/"+name+".html"))
 }
 
-// Handler answers GET and HEAD of /, of /reference and what is below it, and of /migration. Mount
-// it without StripPrefix:
+// Handler answers GET and HEAD of /developers, of /reference and what is below it, and of
+// /migration. Mount it without StripPrefix:
 //
 //	h := pages.Handler(pages.Options{BaseURL: …})
-//	mux.Handle("GET /{$}", h)
+//	mux.Handle("GET /developers", h)
 //	mux.Handle("GET /reference", h)
 //	mux.Handle("GET /reference/", h)
 //	mux.Handle("GET /migration", h)
@@ -62,7 +62,7 @@ func parsePage(name string) *template.Template {
 func Handler(o Options) http.Handler {
 	s := site{Options: o, base: BasePath(o.BaseURL)}
 	mux := http.NewServeMux()
-	mux.Handle("GET /{$}", s.page("home", homePolicy, nil))
+	mux.Handle("GET /developers", s.page("home", homePolicy, nil))
 	mux.Handle("GET /reference", s.page("reference", referencePolicy, nil))
 	mux.Handle("GET /reference/{$}", s.page("reference", referencePolicy, nil))
 	mux.HandleFunc("GET /reference/assets/{version}/{name}", serveAsset)

@@ -19,7 +19,7 @@ func serve(t *testing.T, o Options, method, target string, header http.Header) *
 	t.Helper()
 	h := Handler(o)
 	mux := http.NewServeMux()
-	for _, pattern := range []string{"GET /{$}", "GET /reference", "GET /reference/", "GET /migration"} {
+	for _, pattern := range []string{"GET /developers", "GET /reference", "GET /reference/", "GET /migration"} {
 		mux.Handle(pattern, h)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "the caller's", http.StatusTeapot) })
@@ -44,9 +44,9 @@ func TestPathsAndMethods(t *testing.T) {
 		status         int
 		contentType    string
 	}{
-		{"GET", "/", 200, page},
-		{"HEAD", "/", 200, page},
-		{"GET", "/?token=1", 200, page},
+		{"GET", "/developers", 200, page},
+		{"HEAD", "/developers", 200, page},
+		{"GET", "/developers?token=1", 200, page},
 		{"GET", "/reference", 200, page},
 		{"GET", "/reference/", 200, page},
 		{"HEAD", "/reference", 200, page},
@@ -59,7 +59,7 @@ func TestPathsAndMethods(t *testing.T) {
 		{"GET", "/reference/assets/0/..%2Fhome.go", 404, text},
 		{"GET", "/reference/assets/0/", 404, text},
 		{"GET", "/reference/elsewhere", 404, text},
-		{"POST", "/", caller, text},
+		{"POST", "/developers", caller, text},
 		{"DELETE", "/reference", caller, text},
 		{"PUT", "/migration", caller, text},
 		{"POST", "/reference/assets/0/reference.js", caller, text},
@@ -94,7 +94,7 @@ func TestPathsAndMethods(t *testing.T) {
 
 func TestPolicy(t *testing.T) {
 	t.Parallel()
-	for target, images := range map[string]string{"/": "'self'", "/migration": "'self'", "/reference": "'self' data: blob:"} {
+	for target, images := range map[string]string{"/developers": "'self'", "/migration": "'self'", "/reference": "'self' data: blob:"} {
 		seen := map[string]bool{}
 		for range 3 {
 			w := serve(t, options, "GET", target, nil)
@@ -139,7 +139,7 @@ func TestAddresses(t *testing.T) {
 	} {
 		o := options
 		o.BaseURL = baseURL
-		for _, target := range []string{"/", "/reference", "/migration"} {
+		for _, target := range []string{"/developers", "/reference", "/migration"} {
 			page := serve(t, o, "GET", target, nil).Body.String()
 			rest := strings.ReplaceAll(page, html.EscapeString(baseURL), "")
 			if found := regexp.MustCompile(`(?i)https?:|(?:href|src)="//`).FindString(rest); found != "" {

@@ -45,6 +45,9 @@ type Options struct {
 	// Explain returns the status and the text for an error; what has no text of its own is logged
 	// there.
 	Explain func(ctx context.Context, err error) (status int, message string)
+	// IsPage reports whether a path, perhaps with a query and a fragment, is that of a page to go on
+	// to after signing in.
+	IsPage func(path string) bool
 	// Missing answers that there is nothing at a path.
 	Missing func(w http.ResponseWriter)
 }
@@ -59,6 +62,7 @@ type site struct {
 // Where things are, below the base.
 const (
 	loginPath     = "/login"
+	signInPath    = "/signin" // where pages lead; the same page as loginPath
 	callbackPath  = "/login/oidc/callback"
 	tokensPath    = "/login/tokens"
 	authorizePath = "/login/oauth/authorize"
@@ -69,7 +73,7 @@ const (
 func CallbackURL(base string) string { return base + callbackPath }
 
 // Patterns are the paths to mount the Handler at.
-var Patterns = []string{"/login", "/login/", "/logout", "/.well-known/oauth-authorization-server"}
+var Patterns = []string{"/login", "/login/", "/signin", "/logout", "/.well-known/oauth-authorization-server"}
 
 // Handler answers all of it.
 func Handler(o Options) http.Handler {
@@ -91,6 +95,7 @@ func Handler(o Options) http.Handler {
 		return s.origin.Handler(h).ServeHTTP
 	}
 	handle("GET /login", s.showSignIn)
+	handle("GET "+signInPath, s.showSignIn)
 	handle("POST /login", form(s.signInByPassword))
 	handle("POST /logout", form(s.signOut))
 	handle("GET "+tokensPath, s.showTokens)
@@ -133,6 +138,9 @@ func (s *site) onward(next string) string {
 		return s.BaseURL + path + "?" + u.RawQuery
 	case tokensPath, "/graphiql", "/reference":
 		return s.BaseURL + path
+	}
+	if s.IsPage != nil && s.IsPage(next) {
+		return s.BaseURL + u.String()
 	}
 	return s.BaseURL + loginPath
 }

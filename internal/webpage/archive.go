@@ -43,7 +43,7 @@ func (c *checksums) put(sha256 string, sum uint32) {
 
 // serveZip streams the files of a thing as a ZIP archive. The archive depends on the thing and its
 // files alone, so a client can resume it with Range and If-Range.
-func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *object) {
+func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *node) {
 	var files []zipstream.File
 	tag := sha256.New()
 	names := make(map[string]bool)
@@ -66,7 +66,7 @@ func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *object)
 		})
 	}
 	if len(files) == 0 {
-		o.fail(w, r, ErrNotFound)
+		o.Fail(w, r, ErrNotFound)
 		return
 	}
 	modified := time.Time{}

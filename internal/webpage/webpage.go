@@ -1,7 +1,10 @@
-// Package webpage serves the HTML pages of a thing, a make, a user, a tag and a collection, which
-// URLs in API responses lead to, and the ZIP archive of the files of a thing. The pages need no
-// JavaScript. All of their data comes from stored GraphQL documents, so visitors see exactly what
-// the schema shows them.
+// Package webpage serves the pages that people open in a browser: the home page, searches, things,
+// makes, users, tags, categories, collections and the pages of the operator, with what search
+// engines, previews of links and feed readers need, and the ZIP archive of the files of a thing.
+//
+// Each page holds its content as plain HTML and works without JavaScript. The client of package
+// gallery then replaces the content. All data of objects comes from stored GraphQL documents, so
+// visitors see exactly what the schema shows them.
 package webpage
 
 import (
@@ -18,9 +21,11 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/meshyard/meshyard/internal/filesize"
+	"github.com/meshyard/meshyard/internal/pages"
 )
 
 // Documents contains the GraphQL operations that [Options.Run] runs, by name.
@@ -28,70 +33,55 @@ import (
 //go:embed documents.graphql
 var Documents string
 
-//go:embed pages.html
-var pagesHTML string
+//go:embed shell.html
+var shellHTML string
 
-// ErrNotFound means that an object does not exist or is not visible to the visitor.
-var ErrNotFound = errors.New("not found")
+// Errors of [Options.Run].
+var (
+	// ErrNotFound means that an object does not exist or is not visible to the visitor.
+	ErrNotFound = errors.New("not found")
+	// ErrSignInRequired means that the server shows nothing to visitors who are not signed in.
+	ErrSignInRequired = errors.New("signing in is required")
+)
 
 // Options are the dependencies of Handler.
 type Options struct {
 	// BaseURL is the URL of the server as clients see it, without a trailing slash.
 	BaseURL string
-	// Run runs an operation of [Documents] for the visitor in ctx and returns its data. It returns
-	// [ErrNotFound] for an object that does not exist or is not visible to the visitor.
+	// Site is what the operator chose.
+	Site *Site
+	// AnonymousRead reports whether visitors who are not signed in see what is published.
+	AnonymousRead bool
+	// Registration reports whether visitors may create an account.
+	Registration bool
+	// Stylesheet and Script are the paths of the client, below BaseURL.
+	Stylesheet, Script string
+	// Visitor returns the user who is signed in in the browser of a request, or nil, and the request
+	// with that user as its caller.
+	Visitor func(r *http.Request) (*User, *http.Request)
+	// Run runs an operation of [Documents] for the caller in ctx and returns its data. It returns
+	// [ErrNotFound] for an object that does not exist or is not visible to the caller.
 	Run func(ctx context.Context, operation string, variables map[string]any) ([]byte, error)
+	// Sitemap returns what search engines may find.
+	Sitemap Sitemap
 	// LicenseName returns the display name of a license.
 	LicenseName func(license string) string
 	// Open opens the content of a file that is visible to the visitor.
 	Open func(ctx context.Context, fileID int64) (io.ReadSeekCloser, error)
 	// Reserved reports whether a path name belongs to the server and cannot be a user name.
 	Reserved func(name string) bool
-	// Fail writes the response for an error, including [ErrNotFound], to a client that does not
-	// accept HTML.
+	// Fail writes the response for an error, including [ErrNotFound], to a program.
 	Fail func(w http.ResponseWriter, r *http.Request, err error)
 
-	known *checksums
+	known          *checksums
+	urlsPerSitemap int
 }
 
-// target is the object that a path refers to.
-type target struct {
-	operation string // in Documents
-	variables map[string]any
-	zip       bool
-	paged     bool
-}
-
-// find returns the target of a path. ok is false if the path is not a page of this package.
-func (o Options) find(path string) (t target, ok bool) {
-	first, rest, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
-	noun, key, isObject := strings.Cut(first, ":")
-	switch {
-	case isObject && noun == "thing" && (rest == "" || rest == "zip" || rest == "files"):
-		return target{operation: "thing", variables: map[string]any{"id": id(key)}, zip: rest == "zip"}, true
-	case isObject && noun == "make" && rest == "":
-		return target{operation: "make", variables: map[string]any{"id": id(key)}}, true
-	case isObject && noun == "tag" && rest == "":
-		return target{operation: "tag", variables: map[string]any{"name": key}, paged: true}, true
-	case isObject && noun == "collection" && rest == "":
-		return target{operation: "collection", variables: map[string]any{"id": id(key)}, paged: true}, true
-	case isObject || first == "" || o.Reserved(first):
-		return target{}, false
-	case rest == "" || rest == "designs":
-		return target{operation: "user", variables: map[string]any{"name": first}, paged: true}, true
-	}
-	if number, ok := strings.CutPrefix(rest, "collections/"); ok {
-		return target{operation: "collection", variables: map[string]any{"id": id(number)}, paged: true}, true
-	}
-	return target{}, false
-}
-
-// id returns the text if it is an ID, and "0" otherwise.
-func id(text string) string {
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 {
-		return strconv.FormatInt(n, 10)
-	}
-	return "0"
+// User is the user who is signed in in the browser, as the client reads it from the page.
+type User struct {
+	Username string `json:"username"`
+	Name     string `json:"name"` // first and last name; may be empty
+	Role     string `json:"role"` // as in the schema
 }
 
 // Serves reports whether a request is for a page of this package.
@@ -99,151 +89,211 @@ func (o Options) Serves(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
 	}
+	if r.URL.Path == feedPath || r.URL.Path == sitemapPath || r.URL.Path == robotsPath {
+		return true
+	}
 	_, ok := o.find(r.URL.Path)
 	return ok
 }
 
-var pages = template.Must(template.New("pages").Funcs(template.FuncMap{"size": filesize.Format, "safe": func(html string) template.HTML {
+var shell = template.Must(template.New("shell").Funcs(template.FuncMap{"size": filesize.Format, "path": url.PathEscape, "safe": func(html string) template.HTML {
 	return template.HTML(html) // sanitized by the schema
-}}).Parse(pagesHTML))
+}}).Parse(shellHTML))
 
 // Handler serves the requests for which [Options.Serves] returns true.
 func Handler(o Options) http.Handler {
 	o.known = &checksums{sums: make(map[string]uint32)}
+	if o.urlsPerSitemap == 0 {
+		o.urlsPerSitemap = maxURLs
+	}
+	texts := gzhttp.GzipHandler(http.HandlerFunc(o.serveText))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		t, ok := o.find(r.URL.Path)
-		if !ok {
-			o.fail(w, r, ErrNotFound)
+		if p, _ := o.find(r.URL.Path); p.kind == zipFile {
+			o.serveArchive(w, r, p) // not compressed: archives are served in ranges
 			return
 		}
-		page := 1
-		if n, err := strconv.Atoi(r.URL.Query().Get("page")); err == nil {
-			page = min(max(n, 1), 1_000_000)
-		}
-		if t.paged {
-			t.variables["after"] = fmt.Sprint("page:", page) // see PageCursor in package graph
-		}
-		data, err := o.Run(r.Context(), t.operation, t.variables)
-		if err != nil {
-			o.fail(w, r, err)
-			return
-		}
-		var of struct{ Page *object }
-		if err := json.Unmarshal(data, &of); err != nil {
-			o.fail(w, r, fmt.Errorf("page %s: %w", t.operation, err))
-			return
-		}
-		if of.Page == nil {
-			o.fail(w, r, ErrNotFound)
-			return
-		}
-		if t.zip {
-			o.serveZip(w, r, of.Page)
-			return
-		}
-		o.write(w, r, http.StatusOK, o.view(t.operation, of.Page, page))
+		texts.ServeHTTP(w, r)
 	})
 }
 
-// object is the union of the objects that the operations return.
-type object struct {
-	ID, Name, State, License, Slug, Username, FirstName, LastName, Location string
-	DescriptionHTML, InstructionsHTML, BioHTML                              string
-	LikeCount, MakeCount, DownloadCount                                     int64
-	PublishedAt, UpdatedAt                                                  *time.Time
-	Creator                                                                 struct{ Username string }
-	Thing                                                                   *struct{ ID, Name string }
-	Image                                                                   *picture
-	Tags                                                                    []struct{ Name, Slug string }
-	Files                                                                   []file
-	Things                                                                  things
-}
-
-type picture struct {
-	URL       string
-	Thumbnail *struct{ URL string }
-}
-
-// Source returns the URL of the image, or "" if there is none.
-func (p *picture) Source() string {
+func (o Options) serveText(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case feedPath:
+		o.serveFeed(w, r)
+		return
+	case sitemapPath:
+		o.serveSitemap(w, r)
+		return
+	case robotsPath:
+		o.serveRobots(w)
+		return
+	}
+	p, ok := o.find(r.URL.Path)
 	switch {
-	case p == nil:
-		return ""
-	case p.Thumbnail != nil:
-		return p.Thumbnail.URL
+	case !ok:
+		p = page{kind: missingPage}
+	case p.kind == redirectTo:
+		o.redirect(w, r, p.canonical)
+		return
 	}
-	return p.URL
+	visitor, r := o.Visitor(r)
+	v := o.newView(p.kind, visitor)
+	if p.kind == legalPage {
+		o.serveLegal(w, r, v, p.name)
+		return
+	}
+	if visitor == nil && !o.AnonymousRead && !hasToken(r) {
+		o.signIn(w, r)
+		return
+	}
+	status := http.StatusOK
+	switch {
+	case p.kind == missingPage:
+		status = http.StatusNotFound
+	case p.operation == "":
+		v.Title = p.title
+	default:
+		switch err := o.load(r, v, p); {
+		case errors.Is(err, ErrNotFound):
+			v, status = o.newView(missingPage, visitor), http.StatusNotFound
+		case errors.Is(err, ErrSignInRequired) && !hasToken(r):
+			o.signIn(w, r)
+			return
+		case err != nil:
+			o.Fail(w, r, err)
+			return
+		case p.kind == userPage && v.Of.Username != p.name:
+			o.redirect(w, r, v.Path)
+			return
+		}
+	}
+	o.write(w, r, status, v)
 }
 
-type file struct {
-	ID, Name, Kind, PublicURL, SHA256 string
-	Size                              int64
+// load fills a view with the data of a page.
+func (o Options) load(r *http.Request, v *view, p page) error {
+	number := 1
+	if n, err := strconv.Atoi(r.URL.Query().Get("page")); err == nil {
+		number = min(max(n, 1), 1_000_000)
+	}
+	variables := map[string]any{}
+	for name, value := range p.variables {
+		variables[name] = value
+	}
+	if p.paged {
+		variables["after"] = fmt.Sprint("page:", number) // see PageCursor in package graph
+	}
+	if p.kind == explorePage {
+		v.Query = firstLetters(r.URL.Query().Get("q"), maxQuery)
+		variables["query"] = v.Query
+	}
+	of, err := o.run(r.Context(), p.operation, variables)
+	if err != nil {
+		return err
+	}
+	o.describe(v, p, of)
+	if v.List != nil && number > 1 {
+		v.Previous = neighbour(r.URL.Query(), number-1)
+	}
+	if v.List != nil && v.List.PageInfo.HasNextPage {
+		v.Next = neighbour(r.URL.Query(), number+1)
+	}
+	return nil
 }
 
-type things struct {
-	TotalCount int
-	PageInfo   struct{ HasNextPage bool }
-	Nodes      []struct {
-		ID, Name string
-		Creator  struct{ Username string }
-		Image    *picture
+// run runs an operation and decodes its data. An operation about an object that is null returns
+// ErrNotFound.
+func (o Options) run(ctx context.Context, operation string, variables map[string]any) (of answer, err error) {
+	data, err := o.Run(ctx, operation, variables)
+	if err != nil {
+		return of, err
 	}
+	if err := json.Unmarshal(data, &of); err != nil {
+		return of, fmt.Errorf("page %s: %w", operation, err)
+	}
+	if of.Page == nil && bytes.Contains(data, []byte(`"page":null`)) {
+		return of, ErrNotFound
+	}
+	return of, nil
 }
 
-// view is the data of the template.
-type view struct {
-	Kind, Title, Summary, URL, Base, Nonce string
-	LicenseName                            string
-	Object                                 *object
-	Previous, Next                         int // numbers of pages of a list; 0 if there is none
+// maxQuery is the length of the words of a search, as in the schema.
+const maxQuery = 200
+
+func firstLetters(text string, n int) string {
+	letters := []rune(strings.ToValidUTF8(text, ""))
+	return string(letters[:min(len(letters), n)])
 }
 
-func (o Options) view(kind string, of *object, page int) *view {
-	v := &view{Kind: kind, Title: of.Name, Base: o.BaseURL, Object: of}
-	switch kind {
-	case "thing":
-		v.URL = "/thing:" + of.ID
-		v.LicenseName = o.LicenseName(of.License)
-		v.Summary = fmt.Sprintf("%s by %s. License: %s.", of.Name, of.Creator.Username, v.LicenseName)
-	case "make":
-		v.URL = "/make:" + of.ID
-		v.Summary = fmt.Sprintf("A make by %s.", of.Creator.Username)
-	case "user":
-		v.Title, v.URL = of.Username, "/"+of.Username
-		v.Summary = fmt.Sprintf("Things by %s.", of.Username)
-	case "tag":
-		v.URL = "/tag:" + url.PathEscape(of.Slug)
-		v.Summary = fmt.Sprintf("Things with the tag %s.", of.Name)
-	case "collection":
-		v.URL = "/collection:" + of.ID
-		v.Summary = fmt.Sprintf("A collection by %s.", of.Creator.Username)
+// neighbour returns the query of the same page with another number.
+func neighbour(query url.Values, number int) template.URL {
+	of := url.Values{"page": {strconv.Itoa(number)}}
+	if q := query.Get("q"); q != "" {
+		of.Set("q", q)
 	}
-	v.URL = o.BaseURL + v.URL
-	if page > 1 {
-		v.Previous = page - 1
+	return template.URL(of.Encode())
+}
+
+// hasToken reports whether a program sent the request, which gets errors and no way to sign in.
+func hasToken(r *http.Request) bool {
+	return r.Header.Get("Authorization") != "" || r.URL.Query().Has("access_token")
+}
+
+// signIn sends the browser to sign in and then back.
+func (o Options) signIn(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, o.BaseURL+"/signin?"+url.Values{"next": {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
+}
+
+// redirect leads to the canonical path of a page, which is escaped, with the query of the request.
+func (o Options) redirect(w http.ResponseWriter, r *http.Request, canonical string) {
+	if r.URL.RawQuery != "" {
+		canonical += "?" + r.URL.RawQuery
 	}
-	if of.Things.PageInfo.HasNextPage {
-		v.Next = page + 1
+	w.Header().Set("Cache-Control", "max-age=3600") // a user may take another name
+	http.Redirect(w, r, o.BaseURL+canonical, http.StatusMovedPermanently)
+}
+
+// newView returns the view of a page without its data.
+func (o Options) newView(k kind, visitor *User) *view {
+	base := pages.BasePath(o.BaseURL)
+	v := &view{
+		Kind: k, Base: base, BaseURL: o.BaseURL, Nonce: rand.Text(), Site: o.Site, Theme: o.Site.theme(), Stylesheet: base + o.Stylesheet, Script: base + o.Script, Of: new(node),
+		Config: clientConfig{
+			Name: o.Site.Name, Accent: o.Site.Color.String(), BaseURL: o.BaseURL, User: visitor, AnonymousRead: o.AnonymousRead, Registration: o.Registration,
+			Locale: "en", Welcome: o.Site.Welcome, Legal: []link{},
+		},
+	}
+	if o.Site.Logo != nil {
+		v.Config.Logo = base + o.Site.LogoPath()
+	}
+	for _, l := range o.Site.Legal {
+		v.Config.Legal = append(v.Config.Legal, link{l.Title, base + "/legal/" + l.Name})
+	}
+	if k == missingPage {
+		v.Title, v.Description = "Not found", "There is no page at this URL."
 	}
 	return v
 }
 
-// write responds with a page. Its policy allows one style sheet, images and links, and no scripts.
+// write responds with a page. Its policy allows the style sheet, the scripts and what they import,
+// images of this server, and nothing inline but the theme of the operator.
 func (o Options) write(w http.ResponseWriter, r *http.Request, status int, v *view) {
-	v.Nonce = rand.Text()
 	var b bytes.Buffer
-	if err := pages.Execute(&b, v); err != nil {
+	if err := shell.Execute(&b, v); err != nil {
 		o.Fail(w, r, fmt.Errorf("page %s: %w", v.Kind, err))
 		return
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+v.Nonce+"'; img-src 'self' "+origin(o.BaseURL)+
-		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+v.Nonce+"'; style-src 'nonce-"+v.Nonce+"'; img-src 'self' "+origin(o.BaseURL)+
+		" blob: data:; connect-src 'self'; font-src 'self'; frame-src 'self'; worker-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "private, no-store")
-	h.Add("Vary", "Authorization, Accept")
+	h.Add("Vary", "Authorization, Cookie")
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		_, _ = b.WriteTo(w) // an error means that the client has disconnected
@@ -259,11 +309,13 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// fail responds with an error, as a page if the client is a browser.
-func (o Options) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, ErrNotFound) && strings.Contains(r.Header.Get("Accept"), "text/html") {
-		o.write(w, r, http.StatusNotFound, &view{Kind: "missing", Title: "Not found", Base: o.BaseURL, Summary: "There is no page at this URL.", Object: new(object)})
+// serveArchive streams the files of a thing, to its owner those of a draft too.
+func (o Options) serveArchive(w http.ResponseWriter, r *http.Request, p page) {
+	_, r = o.Visitor(r)
+	of, err := o.run(r.Context(), p.operation, p.variables)
+	if err != nil {
+		o.Fail(w, r, err)
 		return
 	}
-	o.Fail(w, r, err)
+	o.serveZip(w, r, of.Page)
 }

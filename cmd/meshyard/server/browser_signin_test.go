@@ -66,7 +66,7 @@ func TestBrowserSession(t *testing.T) {
 	s.User("ada")
 	s.Password("ada", pass)
 	tab := graphiqltest.Open(t, s.URL)
-	tab.Do(t, "open the start page", chromedp.Navigate(s.URL+"/"), chromedp.Click(chromedp.CSS(`#main a[href="/login"]`)),
+	tab.Do(t, "open the start page", chromedp.Navigate(s.URL+"/developers"), chromedp.Click(chromedp.CSS(`#main a[href="/login"]`)),
 		chromedp.SendKeys(chromedp.CSS(`#username`), "ada"), chromedp.SendKeys(chromedp.CSS(`#password`), pass+"\r"))
 	tab.Await(t, "see that it worked", `document.querySelector('h1')?.innerText === 'Signed in'`)
 	useSession(t, s, tab, "ada")
@@ -86,7 +86,7 @@ func TestBrowserSession(t *testing.T) {
 	}))
 	t.Cleanup(evil.Close)
 	own := fmt.Sprintf(ask, s.URL+"/graphql", `, 'Meshyard-Session': '1'`)
-	tab.Do(t, "ask from a page of the server", chromedp.Navigate(s.URL+"/"), chromedp.Evaluate[chromedp.Void](`void `+own))
+	tab.Do(t, "ask from a page of the server", chromedp.Navigate(s.URL+"/developers"), chromedp.Evaluate[chromedp.Void](`void `+own))
 	tab.Await(t, "be answered", `document.body.textContent.startsWith('answer ') && document.body.textContent.includes('ada')`)
 	for _, path := range []string{"/header", "/"} {
 		// The same host on another port is the same site, so that the browser could send the

@@ -82,11 +82,17 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	api.Handle("/", face)
 	api.Handle("/api/", http.StripPrefix("/api", face)) // where some old programs look for it
 
+	people, err := a.webpages(g)
+	if err != nil {
+		return nil, err
+	}
+	web := a.limited(webpage.Handler(people)) // it compresses itself
+
 	calls := http.NewServeMux()
 	calls.Handle("/", compressed(api))
 	// not compressed: the length of a page that holds secrets beside what a link says would tell of
 	// them
-	signIn := a.signIn(addresses.Key)
+	signIn := a.signIn(addresses.Key, people.IsPage)
 	for _, pattern := range signin.Patterns {
 		calls.Handle(pattern, signIn)
 	}
@@ -102,23 +108,18 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	mux.Handle("GET /threejs/{file_id}/{tag}/{name}", derived)
 	mux.Handle("GET /view/", compressed(a.viewer(addresses)))
 	mux.Handle("GET "+gallery.Prefix, gallery.Handler()) // compresses by itself
+	mux.HandleFunc(webpage.LogoPattern, people.Site.ServeLogo)
 	mux.Handle("GET /renders/default/{name}", placeholder.Handler(func(w http.ResponseWriter) { missing(w) }))
 	if !a.Settings.Hardened {
 		mux.Handle("/graphiql", compressed(graphiql.Handler(graphiql.Options{Username: a.usernameOf})))
 		mux.Handle("/graphiql/", compressed(graphiql.Handler(graphiql.Options{Username: a.usernameOf})))
 		mux.Handle("GET /schema.graphql", a.document("text/plain; charset=utf-8", func() ([]byte, error) { return []byte(g.SDL()), nil }))
 	}
-	for _, pattern := range []string{"GET /{$}", "GET /reference", "GET /reference/", "GET /migration"} {
+	for _, pattern := range []string{"GET /developers", "GET /reference", "GET /reference/", "GET /migration"} {
 		mux.Handle(pattern, pages)
 	}
 	mux.Handle("GET /openapi.json", a.document("application/json; charset=utf-8", func() ([]byte, error) { return rest.OpenAPI(g, a.Settings.BaseURL) }))
 	mux.Handle("/", a.limited(calls))
-
-	people, err := a.webpages(g)
-	if err != nil {
-		return nil, err
-	}
-	web := a.limited(webpage.Handler(people)) // not compressed: archives are served in ranges
 
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

@@ -20,10 +20,10 @@ import (
 )
 
 // signIn answers where people sign in and applications ask to be let in.
-func (a *Server) signIn(key signing.Key) http.Handler {
+func (a *Server) signIn(key signing.Key, isPage func(path string) bool) http.Handler {
 	return signin.Handler(signin.Options{
 		BaseURL: a.Settings.BaseURL, Key: key, Store: accounts{a.Store}, Provider: a.provider, Missing: missing,
-		Explain: explain,
+		Explain: explain, IsPage: isPage,
 	})
 }
 
@@ -121,18 +121,25 @@ func (a *Server) fromOwnPage(r *http.Request) bool {
 // usernameOf returns the name of the user who is signed in in the browser of a request for a page,
 // or "".
 func (a *Server) usernameOf(r *http.Request) string {
+	who, _ := a.signedIn(r)
+	return who.Username
+}
+
+// signedIn returns the user who is signed in in the browser of a request for a page; ok is false if
+// there is none.
+func (a *Server) signedIn(r *http.Request) (who auth.SignedIn, ok bool) {
 	secret := signin.CookiesAt(a.Settings.BaseURL).Session(r)
 	if secret == "" {
-		return ""
+		return auth.SignedIn{}, false
 	}
 	who, ok, err := a.Store.Session(r.Context(), secret)
 	if err != nil {
 		a.Logger.ErrorContext(r.Context(), "session of a page", "error", err.Error())
 	}
 	if err != nil || !ok {
-		return ""
+		return auth.SignedIn{}, false
 	}
-	return who.Username
+	return who, true
 }
 
 // maxRefusedIDTokens is how many ID tokens of one network may be refused in a ratelimit.Window.

@@ -46,15 +46,12 @@ func TestWebPages(t *testing.T) {
 			return string(answer.Bytes)
 		}
 		page := html(thing.PublicURL, 200)
-		for _, part := range []string{"Bracket &lt;b&gt;", `property="og:title"`, "Creative Commons - Attribution", "/ada", "/download:", "/zip", "Made for a test."} {
+		for _, part := range []string{"Bracket &lt;b&gt;", "Creative Commons - Attribution", "/ada", "/download:", "/zip", "Made for a test."} {
 			if !strings.Contains(page, part) {
 				t.Errorf("the page of the thing lacks %s", part)
 			}
 		}
-		if strings.Contains(page, "<script") || strings.Contains(page, "<b>") {
-			t.Error("the page of the thing holds a script, or a name that was not escaped")
-		}
-		for _, path := range []string{"/ada", "/ADA/designs", "/tag:wall_mount", "/collection:1", "/ada/collections/1"} {
+		for _, path := range []string{"/", "/explore?q=bracket", "/ada", "/ada/designs", "/tag:wall_mount", "/collection:1", "/category/tools"} {
 			if !strings.Contains(html(path, 200), fmt.Sprintf("/thing:%d", id)) {
 				t.Errorf("%s does not lead to the thing", path)
 			}

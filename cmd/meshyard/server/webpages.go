@@ -14,7 +14,11 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/bearer"
+	"github.com/meshyard/meshyard/internal/gallery"
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
+	"github.com/meshyard/meshyard/internal/telemetry"
 	"github.com/meshyard/meshyard/internal/webpage"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
@@ -24,16 +28,17 @@ import (
 // reservedNames are the first segments of paths that the server uses, or may use in the future. No
 // user may have such a name, because a user's page is at /NAME.
 var reservedNames = []string{
-	"about", "account", "api", "apps", "assets", "banner", "blobs", "blog", "categories",
-	"category", "changelogs", "collection", "collections", "comments", "contact", "copies", "dashboard", "docs",
-	"download", "downloads", "email", "events", "explore", "favicon.ico", "featured", "feed", "files", "gallery", "glb",
-	"graphiql", "graphql", "groups", "grouptopics", "healthz", "help", "home", "homebanner", "images", "legal", "login",
-	"logout", "make", "makes", "me", "messages", "metrics", "migration", "newest", "newsletter", "notifications", "oauth",
-	"openapi.json", "popular", "printers", "privacy", "programs", "readyz", "reference", "register", "renders",
-	"robots.txt", "schema.graphql", "search", "security", "settings", "setup", "signin", "signout", "signup",
-	"sitemap.xml", "sitewidenotification", "static", "status", "subscriptions", "support", "tag", "tags", "terms",
-	"thing", "thingops", "things", "threejs", "upload", "upload_file_storage", "uploads", "user", "users", "verified",
-	"view", "viewer", "web", "well-known",
+	"about", "account", "ads.txt", "api", "apple-touch-icon.png", "apps", "assets", "banner", "blobs", "blog", "browserconfig.xml",
+	"categories", "category", "changelogs", "collection", "collections", "comments", "confirm", "contact", "copies", "dashboard",
+	"developers", "docs", "download", "downloads", "email", "events", "explore", "favicon.ico", "featured", "feed", "feed.xml",
+	"files", "gallery", "glb", "graphiql", "graphql", "groups", "grouptopics", "healthz", "help", "home", "homebanner",
+	"humans.txt", "images", "imprint", "invitation", "invitations", "invite", "legal", "login", "logout", "make", "makes",
+	"manifest.json", "manifest.webmanifest", "me", "messages", "metrics", "migration", "moderation", "newest", "newsletter",
+	"notifications", "oauth", "openapi.json", "password", "popular", "printers", "privacy", "programs", "readyz", "reference",
+	"register", "renders", "reset", "robots.txt", "schema.graphql", "search", "security", "security.txt", "settings", "setup",
+	"signin", "signout", "signup", "sitemap", "sitemap.xml", "sitewidenotification", "static", "status", "subscriptions",
+	"support", "sw.js", "tag", "tags", "terms", "thing", "thingops", "things", "threejs", "upload", "upload_file_storage",
+	"uploads", "user", "users", "verified", "view", "viewer", "web", "well-known",
 }
 
 // isReserved reports whether a name is one of reservedNames, ignoring case, or a file name such as
@@ -48,9 +53,14 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 	if len(errs) > 0 {
 		return webpage.Options{}, fmt.Errorf("documents of the web pages: %w", errs)
 	}
+	site, err := webpage.NewSite(a.Settings.SiteName, a.Settings.SiteColor, a.Settings.SiteLogo, a.Settings.SiteFolder)
+	if err != nil {
+		return webpage.Options{}, err
+	}
 	executor := g.Executor(graphqlhttp.SingleDocument{Document: document})
 	return webpage.Options{
-		BaseURL: a.Settings.BaseURL,
+		BaseURL: a.Settings.BaseURL, Site: site, AnonymousRead: a.Settings.AnonymousRead, Stylesheet: gallery.Stylesheet(), Script: gallery.Script(),
+		Visitor: a.visitor,
 		Run: func(ctx context.Context, operation string, variables map[string]any) ([]byte, error) {
 			// Visitors need no token where the server permits anonymous reading.
 			ctx = graphql.StartOperationTrace(ctx)
@@ -67,13 +77,17 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 			}
 			if len(response.Errors) > 0 {
 				e, _ := graphqlhttp.MostSevere(response.Errors)
-				if code := e.Extensions["code"]; code == string(models.NotFound) || code == string(models.Forbidden) {
+				switch e.Extensions["code"] {
+				case string(models.NotFound), string(models.Forbidden):
 					return nil, webpage.ErrNotFound
+				case string(models.Unauthenticated):
+					return nil, webpage.ErrSignInRequired
 				}
 				return nil, e
 			}
 			return response.Data, nil
 		},
+		Sitemap: sitemap{a.Store},
 		LicenseName: func(license string) string {
 			for _, row := range wire.Licenses {
 				if row.Enum == license {
@@ -92,11 +106,14 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 		},
 		Reserved: isReserved,
 		Fail: func(w http.ResponseWriter, r *http.Request, err error) {
-			if errors.Is(err, webpage.ErrNotFound) {
+			switch {
+			case errors.Is(err, webpage.ErrNotFound):
 				missing(w)
-				return
+			case errors.Is(err, webpage.ErrSignInRequired):
+				rest.WriteFailure(w, r, &models.Error{Code: models.Unauthenticated, Message: "an access token is required"})
+			default:
+				rest.WriteFailure(w, r, err)
 			}
-			rest.WriteFailure(w, r, err)
 		},
 	}, nil
 }
@@ -109,4 +126,62 @@ func (a *Server) reportReservedNames(ctx context.Context) error {
 		a.Logger.Warn("a user has the name of a path of the server: their page is not reachable", "username", name)
 	}
 	return err
+}
+
+// visitor returns the user who is signed in in the browser of a request for a page, or nil, and the
+// request with that user as its caller. Pages change nothing, so the cookie alone suffices. A token
+// has precedence.
+func (a *Server) visitor(r *http.Request) (*webpage.User, *http.Request) {
+	if bearer.Token(r) != "" {
+		return nil, r
+	}
+	who, ok := a.signedIn(r)
+	if !ok {
+		return nil, r
+	}
+	telemetry.SetCaller(r.Context(), who.UserID, 0)
+	user := &webpage.User{Username: who.Username, Name: who.Name, Role: strings.ToUpper(string(who.Role))}
+	return user, r.WithContext(auth.WithCaller(r.Context(), who.Caller, nil))
+}
+
+// sitemap lists the published things and their creators.
+type sitemap struct{ store *models.Store }
+
+const (
+	partOfThings = "things"
+	partOfUsers  = "users"
+)
+
+// Parts implements webpage.Sitemap.
+func (s sitemap) Parts(ctx context.Context, size int) (parts []webpage.SitemapPart, err error) {
+	things, err := s.store.RangesOfThings(ctx, int64(size))
+	if err != nil {
+		return nil, err
+	}
+	creators, err := s.store.RangesOfCreators(ctx, int64(size))
+	for _, r := range things {
+		parts = append(parts, webpage.SitemapPart{Kind: partOfThings, Number: r.Number, Count: r.Count})
+	}
+	for _, r := range creators {
+		parts = append(parts, webpage.SitemapPart{Kind: partOfUsers, Number: r.Number, Count: r.Count})
+	}
+	return parts, err
+}
+
+// Part implements webpage.Sitemap.
+func (s sitemap) Part(ctx context.Context, size int, part webpage.SitemapPart) (found []webpage.SitemapPage, err error) {
+	if part.Kind == partOfThings {
+		things, err := s.store.ThingsInRange(ctx, int64(size), part.Number)
+		for _, t := range things {
+			found = append(found, webpage.SitemapPage{Path: fmt.Sprintf("/thing:%d", t.ID), ModifiedAt: &t.ModifiedAt})
+		}
+		return found, err
+	}
+	names, err := s.store.CreatorsInRange(ctx, int64(size), part.Number)
+	for _, name := range names {
+		if !isReserved(name) {
+			found = append(found, webpage.SitemapPage{Path: "/" + name})
+		}
+	}
+	return found, err
 }

@@ -1,0 +1,156 @@
+package webpage
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+)
+
+// preview is what search engines, and programs that show previews of links, read from a page.
+type preview struct {
+	Type      string // of OpenGraph
+	Image     *picture
+	Index     bool // whether search engines may list the page
+	Published *time.Time
+	Author    string // URL of the creator
+	Username  string
+	Model     *model3D // JSON-LD; nil for pages other than of a thing
+}
+
+// model3D is a thing in the vocabulary of https://schema.org/3DModel.
+type model3D struct {
+	Context     string        `json:"@context"`
+	Type        string        `json:"@type"`
+	ID          string        `json:"@id"`
+	URL         string        `json:"url"`
+	Name        string        `json:"name"`
+	Description string        `json:"description"`
+	Image       string        `json:"image,omitempty"`
+	Author      ldPerson      `json:"author"`
+	Published   *time.Time    `json:"datePublished,omitempty"`
+	Modified    *time.Time    `json:"dateModified,omitempty"`
+	License     string        `json:"license,omitempty"`
+	Keywords    string        `json:"keywords,omitempty"`
+	Friendly    bool          `json:"isFamilyFriendly"`
+	Encoding    []ldMedia     `json:"encoding,omitempty"`
+	Statistics  []ldStatistic `json:"interactionStatistic"`
+}
+
+type ldPerson struct {
+	Type string `json:"@type"`
+	Name string `json:"name"`
+	URL  string `json:"url"`
+}
+
+type ldMedia struct {
+	Type   string `json:"@type"`
+	Name   string `json:"name"`
+	URL    string `json:"contentUrl"`
+	Format string `json:"encodingFormat,omitempty"`
+	Size   string `json:"contentSize"`
+}
+
+type ldStatistic struct {
+	Type        string `json:"@type"`
+	Interaction string `json:"interactionType"`
+	Count       int64  `json:"userInteractionCount"`
+}
+
+// licenseURLs are the URLs of the texts of licenses by enum value.
+var licenseURLs = map[string]string{
+	"CC": "https://creativecommons.org/licenses/by/4.0/", "CC_SA": "https://creativecommons.org/licenses/by-sa/4.0/",
+	"CC_ND": "https://creativecommons.org/licenses/by-nd/4.0/", "CC_NC": "https://creativecommons.org/licenses/by-nc/4.0/",
+	"CC_NC_SA": "https://creativecommons.org/licenses/by-nc-sa/4.0/", "CC_NC_ND": "https://creativecommons.org/licenses/by-nc-nd/4.0/",
+	"PD0": "https://creativecommons.org/publicdomain/zero/1.0/", "GPL": "https://www.gnu.org/licenses/gpl-3.0.html",
+	"LGPL": "https://www.gnu.org/licenses/lgpl-3.0.html", "BSD": "https://opensource.org/license/bsd-3-clause",
+}
+
+// preview returns the metadata of a page that everyone may see.
+func (o Options) preview(v *view, p page) *preview {
+	n := v.Of
+	m := &preview{Type: "website", Image: n.Image, Index: p.kind != clientPage && p.kind != explorePage}
+	switch p.kind {
+	case userPage:
+		m.Type, m.Username = "profile", n.Username
+		if n.AvatarURL != "" {
+			m.Image = &picture{URL: n.AvatarURL}
+		}
+	case thingPage:
+		m.Type, m.Published, m.Author = "article", n.PublishedAt, o.BaseURL+"/"+n.Creator.Username
+		m.Model = o.model(v)
+	}
+	return m
+}
+
+// model describes a thing.
+func (o Options) model(v *view) *model3D {
+	n := v.Of
+	address := o.BaseURL + v.Path
+	m := &model3D{
+		Context: "https://schema.org", Type: "3DModel", ID: address, URL: address, Name: n.Name, Description: v.Description, Image: n.Image.Source(),
+		Author:    ldPerson{"Person", n.Creator.DisplayName(), o.BaseURL + "/" + n.Creator.Username},
+		Published: n.PublishedAt, Modified: n.UpdatedAt, License: licenseURLs[n.License], Friendly: !n.IsNSFW,
+		Statistics: []ldStatistic{
+			{"InteractionCounter", "https://schema.org/LikeAction", n.LikeCount},
+			{"InteractionCounter", "https://schema.org/DownloadAction", n.DownloadCount},
+		},
+	}
+	names := make([]string, len(n.Tags))
+	for i, t := range n.Tags {
+		names[i] = t.Name
+	}
+	m.Keywords = strings.Join(names, ", ")
+	for _, f := range n.Files {
+		if f.Kind == "MODEL" && len(m.Encoding) < maxEncodings {
+			m.Encoding = append(m.Encoding, ldMedia{"MediaObject", f.Name, f.PublicURL, f.ContentType, strconv.FormatInt(f.Size, 10)})
+		}
+	}
+	return m
+}
+
+// maxEncodings is how many files of a thing its metadata lists.
+const maxEncodings = 20
+
+// maxDescription is the length of descriptions in metadata, in characters.
+const maxDescription = 200
+
+// inline are the elements that do not end a word.
+var inline = map[string]bool{"a": true, "b": true, "code": true, "del": true, "em": true, "i": true, "span": true, "strong": true, "sub": true, "sup": true}
+
+// firstText returns the beginning of the text of some HTML on one line. It reads no more of the
+// HTML than it needs.
+func firstText(source string) string {
+	var b strings.Builder
+	z := html.NewTokenizer(strings.NewReader(source))
+	for length := 0; length <= maxDescription; {
+		switch z.Next() {
+		case html.ErrorToken:
+			return shorten(b.String())
+		case html.TextToken:
+			text := string(z.Text())
+			length += len([]rune(strings.TrimSpace(text)))
+			b.WriteString(text)
+		default:
+			if name, _ := z.TagName(); !inline[string(name)] {
+				b.WriteByte(' ')
+			}
+		}
+	}
+	return shorten(b.String())
+}
+
+// shorten collapses white space, and cuts a text after a word.
+func shorten(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	letters := []rune(text)
+	if len(letters) <= maxDescription {
+		return text
+	}
+	cut := string(letters[:maxDescription-1])
+	if at := strings.LastIndexByte(cut, ' '); at > maxDescription/2 {
+		cut = cut[:at]
+	}
+	return cut + "…"
+}

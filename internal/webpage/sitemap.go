@@ -1,0 +1,190 @@
+package webpage
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/pages"
+)
+
+const (
+	sitemapPath = "/sitemap.xml"
+	robotsPath  = "/robots.txt"
+)
+
+// maxURLs is how many URLs a sitemap may have, as https://www.sitemaps.org/protocol.html says.
+const maxURLs = 50_000
+
+// Sitemap returns what search engines may find, in parts of limited length.
+type Sitemap interface {
+	// Parts returns the parts, each with at least one and at most size objects. They depend on ids,
+	// so that an object stays in its part.
+	Parts(ctx context.Context, size int) ([]SitemapPart, error)
+	// Part returns the pages of a part.
+	Part(ctx context.Context, size int, part SitemapPart) ([]SitemapPage, error)
+}
+
+// SitemapPart identifies a part of a sitemap.
+type SitemapPart struct {
+	Kind   string // things or users
+	Number int64
+	Count  int // of its objects, when it was returned by Parts
+}
+
+// SitemapPage is a page in a sitemap.
+type SitemapPage struct {
+	Path       string // below the base URL, escaped
+	ModifiedAt *time.Time
+}
+
+// building bounds how many sitemaps are built at a time: each reads tens of thousands of rows.
+var building sync.Mutex
+
+type sitemapURL struct {
+	Location string `xml:"loc"`
+	Modified string `xml:"lastmod,omitempty"`
+}
+
+type urlSet struct {
+	XMLName xml.Name     `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
+	URLs    []sitemapURL `xml:"url"`
+}
+
+type sitemapIndex struct {
+	XMLName  xml.Name     `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 sitemapindex"`
+	Sitemaps []sitemapURL `xml:"sitemap"`
+}
+
+// serveSitemap serves the sitemap. If it has too many URLs, it is an index of sitemaps, each of one
+// part. Private servers have none.
+func (o Options) serveSitemap(w http.ResponseWriter, r *http.Request) {
+	if !o.AnonymousRead {
+		o.Fail(w, r, ErrNotFound)
+		return
+	}
+	document, err := o.sitemap(r.Context(), r.URL.Query().Get("part"))
+	if err != nil {
+		o.Fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/xml; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(document)
+}
+
+func (o Options) sitemap(ctx context.Context, part string) ([]byte, error) {
+	building.Lock()
+	defer building.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if part != "" {
+		kind, number, _ := strings.Cut(part, "-")
+		n, err := strconv.ParseInt(number, 10, 32)
+		if err != nil || kind != "things" && kind != "users" && kind != "pages" {
+			return nil, ErrNotFound
+		}
+		return o.urlSet(ctx, []SitemapPart{{Kind: kind, Number: n}})
+	}
+	parts, err := o.Sitemap.Parts(ctx, o.urlsPerSitemap)
+	if err != nil {
+		return nil, err
+	}
+	total := 0
+	for _, p := range parts {
+		total += p.Count
+	}
+	parts = append([]SitemapPart{{Kind: "pages"}}, parts...)
+	if total+maxFixedPages <= o.urlsPerSitemap {
+		return o.urlSet(ctx, parts)
+	}
+	index := sitemapIndex{}
+	for _, p := range parts {
+		query := url.Values{"part": {fmt.Sprintf("%s-%d", p.Kind, p.Number)}}
+		index.Sitemaps = append(index.Sitemaps, sitemapURL{Location: o.BaseURL + sitemapPath + "?" + query.Encode()})
+	}
+	return encodeXML(index)
+}
+
+// maxFixedPages is more than the pages beside things and users are.
+const maxFixedPages = 500
+
+// urlSet returns the URLs of some parts.
+func (o Options) urlSet(ctx context.Context, parts []SitemapPart) ([]byte, error) {
+	set := urlSet{}
+	for _, p := range parts {
+		var found []SitemapPage
+		var err error
+		if p.Kind == "pages" {
+			found, err = o.fixedPages(ctx)
+		} else {
+			found, err = o.Sitemap.Part(ctx, o.urlsPerSitemap, p)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, page := range found {
+			entry := sitemapURL{Location: o.BaseURL + page.Path}
+			if page.ModifiedAt != nil {
+				entry.Modified = page.ModifiedAt.UTC().Format(time.RFC3339)
+			}
+			set.URLs = append(set.URLs, entry)
+		}
+	}
+	if len(set.URLs) == 0 {
+		return nil, ErrNotFound // a sitemap has at least one URL
+	}
+	return encodeXML(set)
+}
+
+// fixedPages returns the home page and the pages of categories and of the operator.
+func (o Options) fixedPages(ctx context.Context) ([]SitemapPage, error) {
+	of, err := o.run(ctx, "categories", nil)
+	if err != nil {
+		return nil, err
+	}
+	found := []SitemapPage{{Path: "/"}}
+	for _, root := range of.Categories {
+		for _, c := range append([]categoryLink{root}, root.Children...) {
+			found = append(found, SitemapPage{Path: "/category/" + url.PathEscape(c.Slug)})
+		}
+	}
+	return found, nil
+}
+
+func encodeXML(document any) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(xml.Header)
+	if err := xml.NewEncoder(&b).Encode(document); err != nil {
+		return nil, fmt.Errorf("sitemap: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// serveRobots says what search engines leave out: searches, the way to sign in, and the API. Pages
+// that only users see are marked as such themselves.
+func (o Options) serveRobots(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "public, max-age=3600")
+	if !o.AnonymousRead {
+		_, _ = w.Write([]byte("User-agent: *\nDisallow: /\n"))
+		return
+	}
+	base := pages.BasePath(o.BaseURL)
+	var b strings.Builder
+	b.WriteString("User-agent: *\n")
+	for _, path := range []string{"/explore?", "/feed.xml?", "/login/", "/signin?", "/api/", "/download:"} {
+		b.WriteString("Disallow: " + base + path + "\n")
+	}
+	b.WriteString("\nSitemap: " + o.BaseURL + sitemapPath + "\n")
+	_, _ = w.Write([]byte(b.String()))
+}

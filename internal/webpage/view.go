@@ -1,0 +1,222 @@
+package webpage
+
+import (
+	"fmt"
+	"html/template"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// answer is the data of an operation.
+type answer struct {
+	Page       *node
+	List       *list
+	Categories []categoryLink
+}
+
+type categoryLink struct {
+	Name, Slug string
+	Children   []categoryLink
+}
+
+// node is the union of the objects that the operations return.
+type node struct {
+	Kind                                               string // __typename; of entries of lists
+	ID, Name, State, Visibility, License, Slug         string
+	Username, FirstName, LastName, Location, AvatarURL string
+	DescriptionHTML, InstructionsHTML, BioHTML         string
+	IsNSFW                                             bool
+	LikeCount, MakeCount, DownloadCount                int64
+	PublishedAt, UpdatedAt                             *time.Time
+	Creator                                            *person
+	Thing                                              *struct{ ID, Name, State string }
+	Image                                              *picture
+	Tags                                               []struct{ Name, Slug string }
+	Files                                              []file
+	List                                               *list
+}
+
+type person struct{ Username, FirstName, LastName string }
+
+// DisplayName returns the name of a person as they wish to be called.
+func (p person) DisplayName() string {
+	if name := strings.TrimSpace(p.FirstName + " " + p.LastName); name != "" {
+		return name
+	}
+	return p.Username
+}
+
+type list struct {
+	PageInfo struct{ HasNextPage bool }
+	Nodes    []node
+}
+
+type picture struct {
+	URL       string
+	Thumbnail *struct {
+		URL           string
+		Width, Height int
+	}
+}
+
+// Source returns the URL of the image, or "" if there is none.
+func (p *picture) Source() string {
+	switch {
+	case p == nil:
+		return ""
+	case p.Thumbnail != nil:
+		return p.Thumbnail.URL
+	}
+	return p.URL
+}
+
+type file struct {
+	ID, Name, Kind, ContentType, PublicURL, SHA256 string
+	Size                                           int64
+}
+
+// DisplayName returns the name of an object in lists and titles.
+func (n *node) DisplayName() string {
+	if n.Name == "" && n.Username != "" {
+		return person{n.Username, n.FirstName, n.LastName}.DisplayName()
+	}
+	return n.Name
+}
+
+// Path returns the canonical path of an entry of a list.
+func (n *node) Path() string {
+	switch n.Kind {
+	case "Thing":
+		return "/thing:" + n.ID
+	case "Make":
+		return "/make:" + n.ID
+	case "Collection":
+		return "/collection:" + n.ID
+	}
+	return "/" + url.PathEscape(n.Username)
+}
+
+// isPublic reports whether everyone finds the object in lists. Of other objects a page has no
+// metadata for search engines and previews of links.
+func (n *node) isPublic() bool {
+	if n.Thing != nil && n.Thing.State != "PUBLISHED" {
+		return false
+	}
+	return (n.State == "" || n.State == "PUBLISHED") && (n.Visibility == "" || n.Visibility == "PUBLIC")
+}
+
+// view is the data of the template.
+type view struct {
+	Kind        kind
+	Title       string // of the page, without the name of the site
+	Description string
+	Path        string // canonical, escaped; "" if the page has none
+	Base        string // the path of the base URL, before each path
+	BaseURL     string
+	Nonce       string
+	Site        *Site
+	Theme       *theme
+	Config      clientConfig
+	Stylesheet  string
+	Script      string
+	Preview     *preview // nil: search engines and previews of links get none
+	Feed        string   // the path of the Atom feed of the page; "" if there is none
+	FeedTitle   string
+	Query       string // of a search
+	License     string // the name of the license
+	Legal       template.HTML
+
+	Of         *node
+	List       *list
+	Categories []categoryLink
+	// Previous and Next are the queries of the neighbouring pages of a list; "" if there is none.
+	Previous, Next template.URL
+}
+
+// clientConfig is what the client reads from the page.
+type clientConfig struct {
+	Name          string        `json:"name"`
+	Logo          string        `json:"logo"`
+	Accent        string        `json:"accent"`
+	BaseURL       string        `json:"baseURL"`
+	User          *User         `json:"user"`
+	AnonymousRead bool          `json:"anonymousRead"`
+	Registration  bool          `json:"registration"`
+	Locale        string        `json:"locale"`
+	Welcome       template.HTML `json:"welcome"`
+	Legal         []link        `json:"legal"`
+}
+
+type link struct {
+	Title string `json:"title"`
+	Path  string `json:"path"`
+}
+
+// Tabs returns the lists on the page of a user.
+func (*view) Tabs() []link {
+	return []link{{"Designs", "designs"}, {"Makes", "makes"}, {"Collections", "collections"}, {"Likes", "likes"}, {"Followers", "followers"}, {"Following", "following"}}
+}
+
+// describe fills in what follows from the data of a page.
+func (o Options) describe(v *view, p page, of answer) {
+	v.Of, v.List, v.Categories = of.Page, of.List, of.Categories
+	if v.Of == nil {
+		v.Of = new(node)
+	}
+	if of.Page != nil && of.Page.List != nil {
+		v.List = of.Page.List
+	}
+	n := v.Of
+	v.Title = n.DisplayName()
+	switch p.kind {
+	case homePage:
+		v.Title, v.Description, v.Path = "", firstText(string(o.Site.Welcome)), "/"
+		v.Feed, v.FeedTitle = "/feed.xml", "Newest things"
+		if v.Description == "" {
+			v.Description = "3D models to print, make and share."
+		}
+	case explorePage:
+		v.Title, v.Path = "Explore", "/explore"
+		if v.Query != "" {
+			v.Title = "Search: " + v.Query
+			v.Path += "?" + url.Values{"q": {v.Query}}.Encode()
+			v.Feed, v.FeedTitle = "/feed.xml?"+url.Values{"q": {v.Query}}.Encode(), v.Title
+		}
+	case thingPage:
+		v.Path, v.License = "/thing:"+n.ID, o.LicenseName(n.License)
+		v.Description = fmt.Sprintf("%s by %s. License: %s.", n.Name, n.Creator.DisplayName(), v.License)
+		if text := firstText(n.DescriptionHTML); text != "" {
+			v.Description = text
+		}
+	case makePage:
+		v.Path = "/make:" + n.ID
+		v.Description = fmt.Sprintf("A make by %s.", n.Creator.DisplayName())
+		if text := firstText(n.DescriptionHTML); text != "" {
+			v.Description = text
+		}
+	case userPage:
+		v.Path = "/" + url.PathEscape(n.Username)
+		if p.tab != "" && p.tab != "designs" {
+			v.Path += "/" + p.tab
+			v.Title += ": " + p.tab
+		}
+		v.Description = fmt.Sprintf("Things by %s.", n.DisplayName())
+		if text := firstText(n.BioHTML); text != "" {
+			v.Description = text
+		}
+		v.Feed, v.FeedTitle = "/feed.xml?"+url.Values{"user": {n.Username}}.Encode(), "Things by "+n.DisplayName()
+	case tagPage:
+		v.Path, v.Description = "/tag:"+url.PathEscape(n.Slug), fmt.Sprintf("Things with the tag %s.", n.Name)
+		v.Feed, v.FeedTitle = "/feed.xml?"+url.Values{"tag": {n.Slug}}.Encode(), v.Description
+	case categoryPage:
+		v.Path, v.Description = "/category/"+url.PathEscape(n.Slug), fmt.Sprintf("Things in the category %s.", n.Name)
+		v.Feed, v.FeedTitle = "/feed.xml?"+url.Values{"category": {n.Slug}}.Encode(), v.Description
+	case collectionPage:
+		v.Path = "/collection:" + n.ID
+		v.Description = fmt.Sprintf("A collection by %s.", n.Creator.DisplayName())
+	}
+	if n.isPublic() && o.AnonymousRead {
+		v.Preview = o.preview(v, p)
+	}
+}
