@@ -45,8 +45,8 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	run(t, dir, "npm", "run", "build")
-	for _, name := range []string{"urql.js", "apollo.js", "graphql-ws.js", "graphql-sse.js", "build/js/gql-tada.js", "build/js/openapi-fetch.js"} {
-		t.Run(filepath.Base(name), func(t *testing.T) { run(t, dir, "node", name) })
+	for _, name := range []string{"urql.js", "relay/main.js", "graphql-ws.js", "graphql-sse.js", "build/js/apollo.js", "build/js/gql-tada.js", "build/js/openapi-fetch.js"} {
+		t.Run(name, func(t *testing.T) { run(t, dir, "node", name) })
 	}
 	t.Run("genqlient", func(t *testing.T) {
 		dir := filepath.Join(dir, "genqlient")
