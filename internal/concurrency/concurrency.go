@@ -1,20 +1,34 @@
-// Package concurrency bounds how much work each caller has under way at once, and serves callers in
-// turn when all slots are taken.
+// Package concurrency bounds how much work each caller has under way at once, and shares slots
+// fairly among callers when all are taken.
 package concurrency
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
+	"time"
 )
 
-// maxFresh is how many callers that had nothing under way are served in a row before one that has a
-// queue. It keeps short work fast beside long queues, and queues moving beside much short work.
-const maxFresh = 3
+const (
+	// halfLife is the time after which what a caller used counts half.
+	halfLife = 5 * time.Second
+	// sameUse is the difference up to which callers have used the same.
+	sameUse = 20 * time.Millisecond
+	// maxWait is how long a caller waits while others who used less are preferred. It keeps callers
+	// with long work moving beside many others.
+	maxWait = 2 * time.Second
+	// longUse is the use from which a caller leaves a quarter of the slots to others: work that holds
+	// a slot for long cannot be interrupted when short work comes.
+	longUse = time.Second
+	// maxIdle is how many callers without work are remembered before those that used little are
+	// forgotten.
+	maxIdle = 1024
+)
 
 // Limiter bounds how much work is under way at once, in all and by each caller. Work beyond that
-// waits. A free slot goes to the next caller, not to the next piece of work: a caller with a long
-// queue does not delay others.
+// waits. A free slot goes to the caller who held slots for the shortest time of late: neither a
+// long queue nor long work delays others.
 type Limiter struct {
 	total, perCaller int
 
@@ -22,16 +36,20 @@ type Limiter struct {
 	held    int
 	most    int // the most that one caller has held
 	callers map[string]*caller
-	fresh   []*caller // have something to run and had nothing under way before
-	queued  []*caller // have something to run, in the order of their turns
-	streak  int       // how many of fresh were served since one of queued
+	idle    int       // how many of callers have no work
+	queue   []*caller // have something to run, the longest waiting first
 }
 
-// caller is a caller with work under way or waiting. It is in fresh or queued if enqueued is set.
+// caller is a caller with work under way or waiting, or one that had some of late.
 type caller struct {
 	held     int
 	waiting  []*waiter
-	enqueued bool
+	enqueued bool      // is in queue
+	since    time.Time // when it was enqueued
+	awake    bool      // has work under way or waiting
+
+	used time.Duration // for which it held slots of late, at asOf
+	asOf time.Time
 }
 
 type waiter struct{ granted chan struct{} }
@@ -41,24 +59,38 @@ func New(total, perCaller int) *Limiter {
 	return &Limiter{total: total, perCaller: perCaller, callers: make(map[string]*caller)}
 }
 
+// use returns for how long the caller held slots of late.
+func (c *caller) use(now time.Time) time.Duration {
+	if passed := now.Sub(c.asOf); passed > 0 {
+		c.used = time.Duration(float64(c.used)*math.Exp2(-float64(passed)/float64(halfLife))) + time.Duration(c.held)*passed
+		c.asOf = now
+	}
+	return c.used
+}
+
 // Acquire waits for a slot for the caller. It returns an error only if ctx ends first; otherwise
 // Release must follow.
 func (l *Limiter) Acquire(ctx context.Context, name string) error {
 	l.mu.Lock()
 	c := l.callers[name]
-	idle := c == nil
-	if idle {
-		c = new(caller)
+	if c == nil {
+		l.sweep()
+		c = &caller{asOf: time.Now()}
 		l.callers[name] = c
+		l.idle++
 	}
-	if l.held < l.total && c.held < l.perCaller && len(c.waiting) == 0 {
+	if !c.awake {
+		c.awake = true
+		l.idle--
+	}
+	if c.held < l.perCaller && len(c.waiting) == 0 && l.has(c, time.Now()) {
 		l.take(c)
 		l.mu.Unlock()
 		return nil
 	}
 	w := &waiter{granted: make(chan struct{})}
 	c.waiting = append(c.waiting, w)
-	l.enqueue(c, idle)
+	l.enqueue(c)
 	l.mu.Unlock()
 	select {
 	case <-w.granted:
@@ -69,9 +101,9 @@ func (l *Limiter) Acquire(ctx context.Context, name string) error {
 	defer l.mu.Unlock()
 	if i := slices.Index(c.waiting, w); i >= 0 {
 		c.waiting = slices.Delete(c.waiting, i, i+1)
-		l.forget(name, c)
+		l.rest(c)
 	} else {
-		l.release(name, c) // granted at the same time
+		l.release(c) // granted at the same time
 	}
 	return ctx.Err()
 }
@@ -80,7 +112,7 @@ func (l *Limiter) Acquire(ctx context.Context, name string) error {
 func (l *Limiter) Release(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.release(name, l.callers[name])
+	l.release(l.callers[name])
 }
 
 // Most returns the most slots that one caller has held at once.
@@ -98,15 +130,17 @@ func (l *Limiter) Held() int {
 }
 
 func (l *Limiter) take(c *caller) {
+	c.use(time.Now())
 	c.held++
 	l.held++
 	l.most = max(l.most, c.held)
 }
 
-func (l *Limiter) release(name string, c *caller) {
+func (l *Limiter) release(c *caller) {
+	c.use(time.Now())
 	c.held--
 	l.held--
-	l.enqueue(c, false)
+	l.enqueue(c)
 	for l.held < l.total {
 		next := l.next()
 		if next == nil {
@@ -119,45 +153,70 @@ func (l *Limiter) release(name string, c *caller) {
 		close(next.waiting[0].granted)
 		next.waiting = slices.Delete(next.waiting, 0, 1)
 		l.take(next)
-		l.enqueue(next, false)
+		l.enqueue(next)
 	}
-	l.forget(name, c)
+	l.rest(c)
 }
 
-// enqueue adds a caller with waiting work to fresh or queued, unless it is already there or is at
-// its limit.
-func (l *Limiter) enqueue(c *caller, fresh bool) {
+// enqueue adds a caller with waiting work to the queue, unless it is already there or is at its
+// limit.
+func (l *Limiter) enqueue(c *caller) {
 	if c.enqueued || len(c.waiting) == 0 || c.held >= l.perCaller {
 		return
 	}
-	c.enqueued = true
-	if fresh {
-		l.fresh = append(l.fresh, c)
-	} else {
-		l.queued = append(l.queued, c)
-	}
+	c.enqueued, c.since = true, time.Now()
+	l.queue = append(l.queue, c)
 }
 
-// next returns the caller whose turn it is, or nil if none waits.
+// has reports whether there is a slot for a caller.
+func (l *Limiter) has(c *caller, now time.Time) bool {
+	return l.held < l.total-l.total/4 || l.held < l.total && c.use(now) < longUse
+}
+
+// next removes the caller whose turn it is from the queue and returns it, or nil if there is none.
 func (l *Limiter) next() *caller {
-	from := &l.queued
-	if len(l.fresh) > 0 && (len(l.queued) == 0 || l.streak < maxFresh) {
-		from = &l.fresh
-		l.streak++
-	} else {
-		l.streak = 0
-	}
-	if len(*from) == 0 {
+	if len(l.queue) == 0 {
 		return nil
 	}
-	c := (*from)[0]
-	*from = slices.Delete(*from, 0, 1)
+	now := time.Now()
+	best := -1
+	if now.Sub(l.queue[0].since) >= maxWait {
+		best = 0
+	} else {
+		for i, c := range l.queue {
+			if l.has(c, now) && (best < 0 || l.queue[best].use(now)-c.use(now) > sameUse) {
+				best = i
+			}
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	c := l.queue[best]
+	l.queue = slices.Delete(l.queue, best, best+1)
 	return c
 }
 
-// forget frees the memory of a caller with nothing under way and nothing waiting.
-func (l *Limiter) forget(name string, c *caller) {
-	if c.held == 0 && len(c.waiting) == 0 && l.callers[name] == c {
-		delete(l.callers, name)
+// rest notes that a caller has nothing under way and nothing waiting.
+func (l *Limiter) rest(c *caller) {
+	if c.awake && c.held == 0 && len(c.waiting) == 0 {
+		c.awake = false
+		l.idle++
+	}
+}
+
+// sweep forgets callers without work once there are many: those who used least of late.
+func (l *Limiter) sweep() {
+	if l.idle < maxIdle {
+		return
+	}
+	now := time.Now()
+	for bound := sameUse; l.idle >= maxIdle/2; bound *= 4 {
+		for name, c := range l.callers {
+			if !c.awake && c.use(now) <= bound {
+				delete(l.callers, name)
+				l.idle--
+			}
+		}
 	}
 }

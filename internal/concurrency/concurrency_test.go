@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // start acquires in the background, one after the other, and appends each name to the order in
@@ -43,8 +44,8 @@ func TestLimits(t *testing.T) {
 		if got := strings.Join(order, " "); got != "a a b c c a a" {
 			t.Errorf("granted in the order %s, want a a b c c a a", got)
 		}
-		if l.held != 0 || len(l.callers) != 0 || l.Most() != 2 {
-			t.Errorf("at the end %d slots are held by %d callers, want none; one caller held %d, want 2", l.held, len(l.callers), l.Most())
+		if l.held != 0 || len(l.callers) != l.idle || l.Most() != 2 {
+			t.Errorf("at the end %d slots are held by %d callers, want none; one caller held %d, want 2", l.held, len(l.callers)-l.idle, l.Most())
 		}
 	})
 }
@@ -65,19 +66,102 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// Callers with short work do not starve a queue.
-func TestQueuesMove(t *testing.T) {
+// Callers with long work get as much time as those with short work, not as many turns.
+func TestLongWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(1, 1)
+		turns := make(map[string]int)
+		var all sync.WaitGroup
+		end := time.Now().Add(time.Minute)
+		for name, took := range map[string]time.Duration{"long": time.Second, "short": 50 * time.Millisecond, "other": 50 * time.Millisecond} {
+			all.Go(func() {
+				for time.Now().Before(end) {
+					if err := l.Acquire(t.Context(), name); err != nil {
+						t.Error(err)
+						return
+					}
+					turns[name]++
+					time.Sleep(took)
+					l.Release(name)
+				}
+			})
+		}
+		all.Wait()
+		if turns["long"] > 35 || turns["short"] < 6*turns["long"] || turns["other"] < 6*turns["long"] {
+			t.Errorf("turns of a second and of a twentieth: %v", turns)
+		}
+	})
+}
+
+// Callers with long work leave slots for short work.
+func TestSlotsForShortWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(4, 4)
 		var order []string
-		start(t, l, &order, "a", "a", "a", "1", "2", "3", "4", "5", "6", "7", "8", "9")
-		for i := range 12 {
-			l.Release(order[i])
+		start(t, l, &order, "long", "long", "long")
+		time.Sleep(time.Minute)
+		start(t, l, &order, "long", "long", "short")
+		if got := strings.Join(order, " "); got != "long long long short" {
+			t.Errorf("under way: %s, want three long and short", got)
+		}
+		for range 2 {
+			l.Release("long")
 			synctest.Wait()
 		}
-		if got := strings.Join(order, " "); got != "a 1 2 3 a 4 5 6 a 7 8 9" {
-			t.Errorf("granted in the order %s, want a 1 2 3 a 4 5 6 a 7 8 9", got)
+		if len(order) != 5 {
+			t.Errorf("under way: %v, want one long work more", order)
 		}
+		l.Release("short")
+		time.Sleep(time.Second)
+		l.Release("long")
+		synctest.Wait()
+		for range l.Held() {
+			l.Release("long")
+		}
+	})
+}
+
+// Callers without work are remembered for their use, but not without a bound.
+func TestCallersAreForgotten(t *testing.T) {
+	l := New(1, 1)
+	for i := range 10 * maxIdle {
+		name := fmt.Sprint(i)
+		if err := l.Acquire(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		l.Release(name)
+	}
+	if len(l.callers) > maxIdle || l.idle != len(l.callers) {
+		t.Errorf("%d callers are remembered, %d of them without work; want at most %d", len(l.callers), l.idle, maxIdle)
+	}
+}
+
+// Work of ever new callers does not delay long work for ever.
+func TestLongWorkIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(1, 1)
+		hold := func(name string, took time.Duration) {
+			if err := l.Acquire(t.Context(), name); err != nil {
+				t.Error(err)
+				return
+			}
+			time.Sleep(took)
+			l.Release(name)
+		}
+		hold("long", 10*time.Second)
+		var done atomic.Bool
+		var all sync.WaitGroup
+		for i := range 100 {
+			all.Go(func() { hold(fmt.Sprint(i), 100*time.Millisecond) })
+			time.Sleep(50 * time.Millisecond)
+			if i == 0 {
+				all.Go(func() { hold("long", time.Second); done.Store(true) })
+			}
+		}
+		if !done.Load() {
+			t.Error("the long work was not done while new callers came")
+		}
+		all.Wait()
 	})
 }
 
@@ -134,7 +218,7 @@ func TestManyCallers(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if l.held != 0 || len(l.callers) != 0 || slices.ContainsFunc(l.queued, func(c *caller) bool { return len(c.waiting) > 0 }) {
-		t.Errorf("%d slots are held by %d callers at the end", l.held, len(l.callers))
+	if l.held != 0 || len(l.callers) != l.idle || slices.ContainsFunc(l.queue, func(c *caller) bool { return len(c.waiting) > 0 }) {
+		t.Errorf("%d slots are held by %d callers at the end", l.held, len(l.callers)-l.idle)
 	}
 }
