@@ -16,14 +16,19 @@ const (
 )
 
 // budget is the remaining budget of an operation.
-type budget struct{ text, render atomic.Int64 }
+type budget struct {
+	text, render atomic.Int64
+	exceeded     context.CancelCauseFunc // ends the operation
+}
 
 type budgetKey struct{}
 
 // WithBudget returns a context that limits the reads of one operation: an operation that reads more
-// than 32 MiB of texts ends with TooLarge. Without a budget there is no limit.
+// than 32 MiB of texts ends with TooLarge, which is then the cause of the end of the context, so
+// that it reads nothing else in vain. Without a budget there is no limit.
 func WithBudget(ctx context.Context) context.Context {
-	b := new(budget)
+	ctx, exceeded := context.WithCancelCause(ctx)
+	b := &budget{exceeded: exceeded}
 	b.text.Store(maxTextRead)
 	b.render.Store(maxRendered)
 	return context.WithValue(ctx, budgetKey{}, b)
@@ -34,6 +39,7 @@ func readText(ctx context.Context, n int) error {
 	if b, ok := ctx.Value(budgetKey{}).(*budget); ok && b.text.Add(-int64(n)) < 0 {
 		e := fail(TooLarge, "the operation reads more than %d MiB of texts: request fewer objects", maxTextRead>>20)
 		e.Limit = maxTextRead
+		b.exceeded(e)
 		return e
 	}
 	return nil

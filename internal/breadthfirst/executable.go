@@ -71,17 +71,24 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (
 			response = &graphql.Response{Data: []byte("null")}
 		}
 	}()
+	alone := func(err error) *graphql.Response { // instead of the errors of fields
+		ctx := graphql.WithFreshResponseContext(ctx)
+		graphql.AddError(ctx, err)
+		return &graphql.Response{Data: []byte("null"), Errors: graphql.GetErrors(ctx)}
+	}
 	plan := x.plan(oc)
 	root := &group[E]{plan: plan, objects: []any{nil}}
 	r.group(root)
+	// A resolver ended a query. The results of mutations must not be lost.
+	if cause := context.Cause(ctx); oc.Operation.Operation == ast.Query && ctx.Err() == context.Canceled && cause != context.Canceled {
+		return alone(cause)
+	}
 	w := &writer[E]{run: r, b: make([]byte, 0, max(512, int(plan.size.Load())*9/8, int(r.kept.Load())*9/8))}
 	if !r.over() && !w.object(root, 0) {
 		w.b = append(w.b[:0], "null"...)
 	}
 	if w.full || r.over() {
-		ctx = graphql.WithFreshResponseContext(ctx) // so that it comes before the errors of fields
-		graphql.AddError(ctx, x.limit.Error)
-		return &graphql.Response{Data: []byte("null"), Errors: graphql.GetErrors(ctx)}
+		return alone(x.limit.Error)
 	}
 	plan.size.Store(int64(len(w.b)))
 	return &graphql.Response{Data: w.b}

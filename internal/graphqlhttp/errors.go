@@ -96,6 +96,8 @@ func PresentError(ctx context.Context, err error) *gqlerror.Error {
 		return withCode(ctx, presented, merged(known, apierror.Faults(err)))
 	case errors.Is(err, context.DeadlineExceeded) && context.Cause(ctx) == error(errTimeout):
 		return withCode(ctx, presented, errTimeout)
+	case errors.Is(err, context.Canceled) && errors.As(context.Cause(ctx), &known):
+		return withCode(ctx, presented, known) // another field ended the operation
 	case errors.Is(err, context.Canceled):
 		return withCode(ctx, presented, &apierror.Error{Code: apierror.Canceled, Message: "the client closed the connection"})
 	case len(presented.Path) > 0 && (presented.Path[0] == ast.PathName("__schema") || presented.Path[0] == ast.PathName("__type")):

@@ -177,8 +177,9 @@ func TestTextsReadAreBounded(t *testing.T) {
 				fmt.Fprintf(&aliases, "c%d: comments(first: %d) { nodes { %s } } ", i, 100-i, part)
 			}
 			r := ada.GraphQL(`query ($id: ID!) { thing(id: $id) { `+aliases.String()+`} }`, object{"id": thing})
-			if r.Code() != "TOO_LARGE" {
-				t.Errorf("%s: six times 100 long comments: code %q, want TOO_LARGE", name, r.Code())
+			// The error ends the whole operation: other fields would be read in vain.
+			if r.Code() != "TOO_LARGE" || string(r.Data) != "null" {
+				t.Errorf("%s: six times 100 long comments: code %q and data %.100s, want TOO_LARGE and null", name, r.Code(), r.Data)
 			}
 		}
 		var got struct {
