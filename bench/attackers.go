@@ -92,7 +92,7 @@ func (v *victim) compareCallers(ctx context.Context, o options, all []amplified)
 		t := newTable("%d callers by %s on %s, during an attack by %d callers with the most expensive operations, relative to none", o.conns, c.name, v.engine, attackers)
 		t.row("median alone, ms", "%.1f", medians[0])
 		t.atMost("median during the attack", "%.2f", medians[1].over(medians[0]), maxSlowing)
-		t.row("operations of the attackers that were executed", "%.0f", series{float64(attacked)})
+		t.row("operations of the attackers that ended meanwhile", "%.0f", series{float64(attacked)})
 		t.print()
 	}
 	return nil

@@ -22,7 +22,7 @@ func (r *queryResolver) RandomThings(ctx context.Context, first int32) ([]*model
 	if err := inRange("first", first, 1, maxFirst); err != nil {
 		return nil, err
 	}
-	found, err := r.Store.RandomThings(ctx, int(first))
+	found, err := r.Store.RandomThings(ctx, caller(ctx), int(first))
 	batch.Add(batch.FromContext(ctx), found)
 	return found, err
 }
@@ -52,7 +52,7 @@ func (r *userResolver) RecommendedThings(ctx context.Context, obj *models.User, 
 	if err != nil {
 		return nil, err
 	}
-	return thingsOf(ctx, "User.recommendedThings", list, pageArgs{first, after, last, before}, obj, userID)
+	return thingsOf(ctx, "User.recommendedThings", list, pageArgs{first, after, last, before}, obj, ownID(ctx))
 }
 
 // RecommendedTags is the resolver for the recommendedTags field.

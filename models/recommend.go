@@ -45,7 +45,7 @@ func (s *Store) RecommendedThings(ctx context.Context, caller auth.Caller, userI
 		if len(tags) > 0 {
 			q = q.Where("EXISTS (SELECT 1 FROM thing_tags AS tt WHERE tt.thing_id = t.id AND tt.tag_id IN (?))", bun.List(tags))
 		}
-		return q
+		return hiddenFrom(caller).from(q)
 	}}.Bounded(MaxFound), nil
 }
 
@@ -70,8 +70,9 @@ func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, userID 
 }
 
 // RandomThings returns up to n published things, none twice, chosen at random. Each choice starts
-// at a random id, so a thing after a gap of deleted ids is chosen more often.
-func (s *Store) RandomThings(ctx context.Context, n int) ([]*Thing, error) {
+// at a random id, so a thing after a gap of deleted ids is chosen more often. Things that the caller
+// does not want to see are not chosen.
+func (s *Store) RandomThings(ctx context.Context, caller auth.Caller, n int) ([]*Thing, error) {
 	var bounds struct{ Least, Most int64 }
 	err := s.db.Read.NewSelect().TableExpr("things").ColumnExpr("coalesce(min(id), 0) AS least, coalesce(max(id), 0) AS most").
 		Where("state = ?", Published).Scan(ctx, &bounds)
@@ -84,7 +85,8 @@ func (s *Store) RandomThings(ctx context.Context, n int) ([]*Thing, error) {
 	for i := range starts {
 		starts[i] = bun.Tuple([]int64{bounds.Least + rand.Int64N(bounds.Most-bounds.Least+1)})
 	}
-	first := s.db.Read.NewSelect().TableExpr("things").Column("id").Where("state = ? AND id >= v.column1", Published).OrderExpr("id").Limit(1)
+	first := hiddenFrom(caller).from(s.db.Read.NewSelect().TableExpr("things AS t")).Column("t.id").
+		Where("t.state = ? AND t.id >= v.column1", Published).OrderExpr("t.id").Limit(1)
 	picks := s.db.Read.NewSelect().TableExpr("(VALUES ?) AS v", bun.List(starts)).ColumnExpr("(?) AS id", first)
 	var ids []int64
 	if err := s.db.Read.NewSelect().TableExpr("(?) AS p", picks).Column("p.id").Where("p.id IS NOT NULL").Scan(ctx, &ids); err != nil {

@@ -224,15 +224,22 @@ func TestHiddenKindsOfThings(t *testing.T) {
 			}
 			var v struct {
 				Things, Search, Filtered count
-				Newest                   []any
+				Newest, RandomThings     []any
 				Category, Tag, User      struct{ Things count }
+				Me                       struct{ RecommendedThings count }
 			}
-			c.Query(`{ things { totalCount nodes { id } } search { totalCount nodes { __typename } } filtered: things(filter: {creators: ["ada"]}) { totalCount nodes { id } } newest { id }
+			c.Query(`{ randomThings(first: 100) { id } me { recommendedThings { totalCount nodes { id } } } things { totalCount nodes { id } } search { totalCount nodes { __typename } } filtered: things(filter: {creators: ["ada"]}) { totalCount nodes { id } } newest { id }
 				category(slug: "tools") { things { totalCount nodes { id } } } tag(name: "vase") { things { totalCount nodes { id } } } user(username: "ada") { things { totalCount nodes { id } } } }`, nil, &v)
 			for what, list := range map[string]count{"things": v.Things, "search": v.Search, "filtered": v.Filtered, "newest": {len(v.Newest), v.Newest}, "category": v.Category.Things, "tag": v.Tag.Things, "user": v.User.Things} {
 				if list.TotalCount != want || len(list.Nodes) != want {
 					t.Errorf("%s, %s: %d things, totalCount %d, want %d", who, what, len(list.Nodes), list.TotalCount, want)
 				}
+			}
+			if n := len(v.RandomThings); n > want {
+				t.Errorf("%s: %d things at random, want at most %d", who, n, want)
+			}
+			if n := v.Me.RecommendedThings.TotalCount; c != ada && n != want { // to ada, none of her own
+				t.Errorf("%s: %d things are recommended, want %d", who, n, want)
 			}
 		}
 		check("bob", bob, 3)
