@@ -18,7 +18,7 @@ func (r *userResolver) Feed(ctx context.Context, obj *models.User, first *int32,
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*models.User, any, model.FeedItem, model.FeedEdge](ctx, "User.feed", list, pageArgs{first, after, last, before}, obj, userID, loadersOf(ctx).feedItems,
+	c, err := connect[*models.User, any, model.FeedItem, model.FeedEdge](ctx, "User.feed", list, pageArgs{first, after, last, before}, obj, ownID(ctx), loadersOf(ctx).feedItems,
 		func(v any) model.FeedItem { return v })
 	return &model.FeedConnection{Connection: c}, err
 }

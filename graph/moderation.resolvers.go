@@ -16,8 +16,8 @@ import (
 )
 
 // Actor is the batch resolver for the actor field.
-func (r *moderationEntryResolver) Actor(ctx context.Context, objs []*models.ModerationEntry) ([]*models.User, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).actors, func(e *models.ModerationEntry) int64 { return e.ActorID })
+func (r *moderationEntryResolver) Actor(ctx context.Context, objs []*models.ModerationEntry) ([]model.Actor, error) {
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).actors, func(e *models.ModerationEntry) int64 { return e.ActorID }, asActor)
 }
 
 // User is the batch resolver for the user field.

@@ -31,8 +31,8 @@ func (r *mutationResolver) DeleteNotification(ctx context.Context, input model.D
 }
 
 // Actor is the batch resolver for the actor field.
-func (r *notificationResolver) Actor(ctx context.Context, objs []*models.Notification) ([]*models.User, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).actors, func(n *models.Notification) int64 { return n.ActorID })
+func (r *notificationResolver) Actor(ctx context.Context, objs []*models.Notification) ([]model.Actor, error) {
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).actors, func(n *models.Notification) int64 { return n.ActorID }, asActor)
 }
 
 // Target is the batch resolver for the target field.
@@ -67,7 +67,7 @@ func (r *userResolver) Notifications(ctx context.Context, obj *models.User, firs
 		return nil, err
 	}
 	c, err := connect[*models.User, *models.Notification, *models.Notification, model.NotificationEdge](ctx, fmt.Sprint("User.notifications ", unreadOnly, since), list,
-		pageArgs{first, after, last, before}, obj, userID, loadersOf(ctx).notifications, same)
+		pageArgs{first, after, last, before}, obj, ownID(ctx), loadersOf(ctx).notifications, same)
 	return &model.NotificationConnection{Connection: c}, err
 }
 

@@ -15,6 +15,26 @@ func thingID(t *models.Thing) int64     { return t.ID }
 func makeID(m *models.Make) int64       { return m.ID }
 func commentID(c *models.Comment) int64 { return c.ID }
 
+// ownID returns a function that returns the id of the caller, and 0 for other users, whose private
+// lists are neither shown nor read.
+func ownID(ctx context.Context) func(*models.User) int64 {
+	own := caller(ctx).UserID
+	return func(u *models.User) int64 {
+		if u.ID == own {
+			return own
+		}
+		return 0
+	}
+}
+
+// asActor returns a user as an actor, nil if there is none.
+func asActor(u *models.User) model.Actor {
+	if u == nil {
+		return nil
+	}
+	return u
+}
+
 // visibleThing returns a function that replaces a thing that the caller may not see by nil, such as
 // one that was taken down after it was made.
 func visibleThing(ctx context.Context) func(*models.Thing) *models.Thing {

@@ -138,7 +138,7 @@ func (r *userResolver) Downloads(ctx context.Context, obj *models.User, first *i
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*models.User, *models.Download, *models.Download, model.DownloadEdge](ctx, "User.downloads", list, pageArgs{first, after, last, before}, obj, userID, loadersOf(ctx).downloads, same)
+	c, err := connect[*models.User, *models.Download, *models.Download, model.DownloadEdge](ctx, "User.downloads", list, pageArgs{first, after, last, before}, obj, ownID(ctx), loadersOf(ctx).downloads, same)
 	return &model.DownloadConnection{Connection: c}, err
 }
 
@@ -148,7 +148,7 @@ func (r *userResolver) DownloadedThings(ctx context.Context, obj *models.User, f
 	if err != nil {
 		return nil, err
 	}
-	return thingsOf(ctx, "User.downloadedThings", list, pageArgs{first, after, last, before}, obj, userID)
+	return thingsOf(ctx, "User.downloadedThings", list, pageArgs{first, after, last, before}, obj, ownID(ctx))
 }
 
 // User returns exec.UserResolver implementation.

@@ -70,5 +70,5 @@ func (r *userResolver) WatchedThings(ctx context.Context, obj *models.User, firs
 	if err != nil {
 		return nil, err
 	}
-	return thingsOf(ctx, "User.watchedThings", list, pageArgs{first, after, last, before}, obj, userID)
+	return thingsOf(ctx, "User.watchedThings", list, pageArgs{first, after, last, before}, obj, ownID(ctx))
 }

@@ -40,7 +40,7 @@ func (r *userResolver) Drafts(ctx context.Context, obj *models.User, first *int3
 	if err != nil {
 		return nil, err
 	}
-	return thingsOf(ctx, "User.drafts", list, pageArgs{first, after, last, before}, obj, userID)
+	return thingsOf(ctx, "User.drafts", list, pageArgs{first, after, last, before}, obj, ownID(ctx))
 }
 
 // PendingUploads is the resolver for the pendingUploads field.
@@ -49,6 +49,6 @@ func (r *userResolver) PendingUploads(ctx context.Context, obj *models.User, fir
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*models.User, *models.File, *models.File, model.FileEdge](ctx, "User.pendingUploads", list, pageArgs{first, after, last, before}, obj, userID, loadersOf(ctx).files, same)
+	c, err := connect[*models.User, *models.File, *models.File, model.FileEdge](ctx, "User.pendingUploads", list, pageArgs{first, after, last, before}, obj, ownID(ctx), loadersOf(ctx).files, same)
 	return &model.FileConnection{Connection: c}, err
 }

@@ -1885,7 +1885,6 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.Values(ec.Resolvers.ModerationEntry().Actor(ctx, objs))
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[models.User],
 			},
 			"user": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
@@ -3273,7 +3272,6 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.Values(ec.Resolvers.Notification().Actor(ctx, objs))
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[models.User],
 			},
 			"target": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
@@ -5576,7 +5574,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"User": {Name: "User", Implements: []string{"User", "NotificationTarget", "ReportTarget", "SearchHit", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"User": {Name: "User", Implements: []string{"User", "NotificationTarget", "ReportTarget", "SearchHit", "Node", "Actor"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
@@ -6592,6 +6590,18 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		}},
 	},
 	Abstract: map[string]func(any) (string, any){
+		"Actor": func(value any) (string, any) {
+			switch object := value.(type) {
+			case models.User:
+				return "User", &object
+			case *models.User:
+				if object == nil {
+					return "User", nil
+				}
+				return "User", object
+			}
+			panic(fmt.Sprintf("unexpected type %T of Actor", value))
+		},
 		"Attachable": func(value any) (string, any) {
 			switch object := value.(type) {
 			case models.Thing:
@@ -6705,6 +6715,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Make", nil
 				}
 				return "Make", object
+			case models.User:
+				return "User", &object
+			case *models.User:
+				if object == nil {
+					return "User", nil
+				}
+				return "User", object
 			case models.Comment:
 				return "Comment", &object
 			case *models.Comment:
@@ -6719,13 +6736,6 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Collection", nil
 				}
 				return "Collection", object
-			case models.User:
-				return "User", &object
-			case *models.User:
-				if object == nil {
-					return "User", nil
-				}
-				return "User", object
 			case models.Notification:
 				return "Notification", &object
 			case *models.Notification:
@@ -6766,6 +6776,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Make", nil
 				}
 				return "Make", object
+			case models.User:
+				return "User", &object
+			case *models.User:
+				if object == nil {
+					return "User", nil
+				}
+				return "User", object
 			case models.Comment:
 				return "Comment", &object
 			case *models.Comment:
@@ -6780,13 +6797,6 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Collection", nil
 				}
 				return "Collection", object
-			case models.User:
-				return "User", &object
-			case *models.User:
-				if object == nil {
-					return "User", nil
-				}
-				return "User", object
 			case models.File:
 				return "File", &object
 			case *models.File:
@@ -6813,6 +6823,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Make", nil
 				}
 				return "Make", object
+			case models.User:
+				return "User", &object
+			case *models.User:
+				if object == nil {
+					return "User", nil
+				}
+				return "User", object
 			case models.Comment:
 				return "Comment", &object
 			case *models.Comment:
@@ -6827,13 +6844,6 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Collection", nil
 				}
 				return "Collection", object
-			case models.User:
-				return "User", &object
-			case *models.User:
-				if object == nil {
-					return "User", nil
-				}
-				return "User", object
 			}
 			panic(fmt.Sprintf("unexpected type %T of ReportTarget", value))
 		},
@@ -6853,13 +6863,6 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Make", nil
 				}
 				return "Make", object
-			case models.Collection:
-				return "Collection", &object
-			case *models.Collection:
-				if object == nil {
-					return "Collection", nil
-				}
-				return "Collection", object
 			case models.User:
 				return "User", &object
 			case *models.User:
@@ -6867,6 +6870,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "User", nil
 				}
 				return "User", object
+			case models.Collection:
+				return "Collection", &object
+			case *models.Collection:
+				if object == nil {
+					return "Collection", nil
+				}
+				return "Collection", object
 			}
 			panic(fmt.Sprintf("unexpected type %T of SearchHit", value))
 		},

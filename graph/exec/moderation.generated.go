@@ -20,7 +20,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type ModerationEntryResolver interface {
-	Actor(ctx context.Context, objs []*models.ModerationEntry) ([]*models.User, error)
+	Actor(ctx context.Context, objs []*models.ModerationEntry) ([]model.Actor, error)
 	User(ctx context.Context, objs []*models.ModerationEntry) ([]*models.User, error)
 	ThingID(ctx context.Context, obj *models.ModerationEntry) (*int64, error)
 	ObjectID(ctx context.Context, obj *models.ModerationEntry) (*int64, error)
@@ -94,8 +94,8 @@ func (ec *executionContext) _ModerationEntry_actor(ctx context.Context, field gr
 			return ec.resolveBatch_ModerationEntry_actor(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *models.User) graphql.Marshaler {
-			return ec.marshalOUser2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUser(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v model.Actor) graphql.Marshaler {
+			return ec.marshalOActor2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐActor(ctx, selections, v)
 		},
 		true,
 		false,
@@ -108,7 +108,7 @@ func (ec *executionContext) fieldContext_ModerationEntry_actor(_ context.Context
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
 		},
 	}
 	return fc, nil
@@ -119,7 +119,7 @@ func (ec *executionContext) resolveBatch_ModerationEntry_actor(ctx context.Conte
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Actor(ctx, batch.Parents)
 		})
-		return graphql.ResolveBatchGroupResult[*models.User](
+		return graphql.ResolveBatchGroupResult[model.Actor](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -129,7 +129,7 @@ func (ec *executionContext) resolveBatch_ModerationEntry_actor(ctx context.Conte
 		)
 	}
 	results, err := resolver.Actor(ctx, []*models.ModerationEntry{obj})
-	return graphql.ResolveBatchSingleResult[*models.User](
+	return graphql.ResolveBatchSingleResult[model.Actor](
 		ctx,
 		results,
 		err,

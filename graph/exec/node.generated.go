@@ -30,6 +30,26 @@ import (
 
 // region    ************************** interface.gotpl ***************************
 
+func (ec *executionContext) _Actor(ctx context.Context, sel ast.SelectionSet, obj model.Actor) graphql.Marshaler {
+	switch obj := (obj).(type) {
+	case nil:
+		return graphql.Null
+	case models.User:
+		return ec._User(ctx, sel, &obj)
+	case *models.User:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._User(ctx, sel, obj)
+	default:
+		if typedObj, ok := obj.(graphql.Marshaler); ok {
+			return typedObj
+		} else {
+			panic(fmt.Errorf("unexpected type %T; non-generated variants of Actor must implement graphql.Marshaler", obj))
+		}
+	}
+}
+
 func (ec *executionContext) _Attachable(ctx context.Context, sel ast.SelectionSet, obj model.Attachable) graphql.Marshaler {
 	switch obj := (obj).(type) {
 	case nil:
@@ -143,6 +163,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Make(ctx, sel, obj)
+	case models.User:
+		return ec._User(ctx, sel, &obj)
+	case *models.User:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._User(ctx, sel, obj)
 	case models.Comment:
 		return ec._Comment(ctx, sel, &obj)
 	case *models.Comment:
@@ -157,13 +184,6 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Collection(ctx, sel, obj)
-	case models.User:
-		return ec._User(ctx, sel, &obj)
-	case *models.User:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._User(ctx, sel, obj)
 	case models.Notification:
 		return ec._Notification(ctx, sel, &obj)
 	case *models.Notification:
@@ -267,6 +287,13 @@ func (ec *executionContext) marshalNNodeID2ᚕstringᚄ(ctx context.Context, sel
 	return ret
 }
 
+func (ec *executionContext) marshalOActor2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐActor(ctx context.Context, sel ast.SelectionSet, v model.Actor) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Actor(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOAttachable2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAttachable(ctx context.Context, sel ast.SelectionSet, v model.Attachable) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -290,12 +317,12 @@ func (ec *executionContext) marshalONode2ᚕgithubᚗcomᚋmeshyardᚋmeshyard�
 		batchIdxMapThing := map[int]int{}
 		var batchItemsMake []*models.Make
 		batchIdxMapMake := map[int]int{}
+		var batchItemsUser []*models.User
+		batchIdxMapUser := map[int]int{}
 		var batchItemsComment []*models.Comment
 		batchIdxMapComment := map[int]int{}
 		var batchItemsCollection []*models.Collection
 		batchIdxMapCollection := map[int]int{}
-		var batchItemsUser []*models.User
-		batchIdxMapUser := map[int]int{}
 		var batchItemsNotification []*models.Notification
 		batchIdxMapNotification := map[int]int{}
 		var batchItemsFile []*models.File
@@ -314,6 +341,12 @@ func (ec *executionContext) marshalONode2ᚕgithubᚗcomᚋmeshyardᚋmeshyard�
 			case *models.Make:
 				batchIdxMapMake[i] = len(batchItemsMake)
 				batchItemsMake = append(batchItemsMake, concrete)
+			case models.User:
+				batchIdxMapUser[i] = len(batchItemsUser)
+				batchItemsUser = append(batchItemsUser, &concrete)
+			case *models.User:
+				batchIdxMapUser[i] = len(batchItemsUser)
+				batchItemsUser = append(batchItemsUser, concrete)
 			case models.Comment:
 				batchIdxMapComment[i] = len(batchItemsComment)
 				batchItemsComment = append(batchItemsComment, &concrete)
@@ -326,12 +359,6 @@ func (ec *executionContext) marshalONode2ᚕgithubᚗcomᚋmeshyardᚋmeshyard�
 			case *models.Collection:
 				batchIdxMapCollection[i] = len(batchItemsCollection)
 				batchItemsCollection = append(batchItemsCollection, concrete)
-			case models.User:
-				batchIdxMapUser[i] = len(batchItemsUser)
-				batchItemsUser = append(batchItemsUser, &concrete)
-			case *models.User:
-				batchIdxMapUser[i] = len(batchItemsUser)
-				batchItemsUser = append(batchItemsUser, concrete)
 			case models.Notification:
 				batchIdxMapNotification[i] = len(batchItemsNotification)
 				batchItemsNotification = append(batchItemsNotification, &concrete)
@@ -352,14 +379,14 @@ func (ec *executionContext) marshalONode2ᚕgithubᚗcomᚋmeshyardᚋmeshyard�
 		if len(batchItemsMake) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "Make", batchItemsMake, batchIdxMapMake)
 		}
+		if len(batchItemsUser) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "User", batchItemsUser, batchIdxMapUser)
+		}
 		if len(batchItemsComment) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "Comment", batchItemsComment, batchIdxMapComment)
 		}
 		if len(batchItemsCollection) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "Collection", batchItemsCollection, batchIdxMapCollection)
-		}
-		if len(batchItemsUser) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "User", batchItemsUser, batchIdxMapUser)
 		}
 		if len(batchItemsNotification) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "Notification", batchItemsNotification, batchIdxMapNotification)

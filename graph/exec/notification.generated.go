@@ -20,7 +20,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type NotificationResolver interface {
-	Actor(ctx context.Context, objs []*models.Notification) ([]*models.User, error)
+	Actor(ctx context.Context, objs []*models.Notification) ([]model.Actor, error)
 	Target(ctx context.Context, objs []*models.Notification) ([]model.NotificationTarget, error)
 	Message(ctx context.Context, objs []*models.Notification) ([]string, error)
 }
@@ -160,8 +160,8 @@ func (ec *executionContext) _Notification_actor(ctx context.Context, field graph
 			return ec.resolveBatch_Notification_actor(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *models.User) graphql.Marshaler {
-			return ec.marshalOUser2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUser(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v model.Actor) graphql.Marshaler {
+			return ec.marshalOActor2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐActor(ctx, selections, v)
 		},
 		true,
 		false,
@@ -174,7 +174,7 @@ func (ec *executionContext) fieldContext_Notification_actor(_ context.Context, f
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
 		},
 	}
 	return fc, nil
@@ -185,7 +185,7 @@ func (ec *executionContext) resolveBatch_Notification_actor(ctx context.Context,
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Actor(ctx, batch.Parents)
 		})
-		return graphql.ResolveBatchGroupResult[*models.User](
+		return graphql.ResolveBatchGroupResult[model.Actor](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -195,7 +195,7 @@ func (ec *executionContext) resolveBatch_Notification_actor(ctx context.Context,
 		)
 	}
 	results, err := resolver.Actor(ctx, []*models.Notification{obj})
-	return graphql.ResolveBatchSingleResult[*models.User](
+	return graphql.ResolveBatchSingleResult[model.Actor](
 		ctx,
 		results,
 		err,
@@ -679,6 +679,13 @@ func (ec *executionContext) _NotificationTarget(ctx context.Context, sel ast.Sel
 			return graphql.Null
 		}
 		return ec._Make(ctx, sel, obj)
+	case models.User:
+		return ec._User(ctx, sel, &obj)
+	case *models.User:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._User(ctx, sel, obj)
 	case models.Comment:
 		return ec._Comment(ctx, sel, &obj)
 	case *models.Comment:
@@ -693,13 +700,6 @@ func (ec *executionContext) _NotificationTarget(ctx context.Context, sel ast.Sel
 			return graphql.Null
 		}
 		return ec._Collection(ctx, sel, obj)
-	case models.User:
-		return ec._User(ctx, sel, &obj)
-	case *models.User:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._User(ctx, sel, obj)
 	case models.File:
 		return ec._File(ctx, sel, &obj)
 	case *models.File:

@@ -827,6 +827,13 @@ func (ec *executionContext) _ReportTarget(ctx context.Context, sel ast.Selection
 			return graphql.Null
 		}
 		return ec._Make(ctx, sel, obj)
+	case models.User:
+		return ec._User(ctx, sel, &obj)
+	case *models.User:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._User(ctx, sel, obj)
 	case models.Comment:
 		return ec._Comment(ctx, sel, &obj)
 	case *models.Comment:
@@ -841,13 +848,6 @@ func (ec *executionContext) _ReportTarget(ctx context.Context, sel ast.Selection
 			return graphql.Null
 		}
 		return ec._Collection(ctx, sel, obj)
-	case models.User:
-		return ec._User(ctx, sel, &obj)
-	case *models.User:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._User(ctx, sel, obj)
 	default:
 		if typedObj, ok := obj.(graphql.Marshaler); ok {
 			return typedObj

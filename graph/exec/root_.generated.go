@@ -5958,7 +5958,7 @@ type Category implements Node {
   thingCount: Int64!
   "The published things in this category and its descendants, newest first."
   things(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -5977,7 +5977,7 @@ type Category implements Node {
   ): Collection @auth
   "All public collections, newest first."
   collections(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -6071,7 +6071,7 @@ type Collection implements Node & Likeable {
   order.
   """
   things(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -6236,7 +6236,7 @@ type RemoveThingsPayload {
   ): Comment @auth
   "All comments on published things and makes, newest first."
   comments(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -6295,7 +6295,7 @@ type Comment implements Node & Attachable {
   parent: Comment @goField(forceResolver: true, batch: true)
   "The direct replies, oldest first, including deleted ones."
   replies(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -6448,7 +6448,7 @@ type DownloadEdge {
   with FORBIDDEN. At most 10,000 entries are counted.
   """
   feed(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -6704,7 +6704,7 @@ type MediaImage {
     width: Int
     "The height of the box in pixels, 1 to 10,000. Without it only the width counts."
     height: Int
-    "How the image fits the box. It is CONTAIN if ` + "`" + `width` + "`" + ` or ` + "`" + `height` + "`" + ` is not given."
+    "How the image fits the box. It is CONTAIN if ` + "`" + `width` + "`" + ` or ` + "`" + `height` + "`" + ` is null."
     fit: ImageFit! = COVER
     "The file format. The default is that in which the image is stored."
     format: ImageFormat
@@ -7026,7 +7026,7 @@ type DeprecatedCall {
   ): Make @auth
   "All published makes, newest first."
   makes(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -7100,7 +7100,7 @@ type Make implements Node & Attachable & Commentable & Likeable {
   isLiked: Boolean! @goField(forceResolver: true, batch: true)
   "The comments, newest first, including deleted ones."
   comments(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -7113,7 +7113,7 @@ type Make implements Node & Attachable & Commentable & Likeable {
   ): CommentConnection! @goField(forceResolver: true)
   "The users who like it, most recent like first."
   likers(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -7210,7 +7210,7 @@ type DeleteMakePayload {
   administrator.
   """
   moderationLog(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -7317,7 +7317,7 @@ type ModerationEntry {
   "The action."
   action: ModerationAction!
   "The user who performed the action. Null for the operator, on the command line."
-  actor: User @goField(forceResolver: true, batch: true)
+  actor: Actor @goField(forceResolver: true, batch: true)
   "The user concerned; for a thing, its owner."
   user: User! @goField(forceResolver: true, batch: true)
   "The id of the thing concerned; null if the action does not concern a thing."
@@ -7467,6 +7467,27 @@ interface Node {
   nodeId: NodeID!
 }
 
+"Who did what an entry of a log or a notification reports. At present only users act."
+interface Actor {
+  "The decimal id, unique among the objects of one type."
+  id: ID!
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
+  "The username, unique regardless of case."
+  username: String!
+  "The URL of the avatar, as for ` + "`" + `User.avatarUrl` + "`" + `. Null if there is none."
+  avatarUrl(
+    "The width of the box in pixels, 1 to 10,000. Null: only the height counts."
+    width: Int = 250
+    "The height of the box in pixels, 1 to 10,000. Null: only the width counts."
+    height: Int = 250
+    "How the image fits the box. It is CONTAIN if ` + "`" + `width` + "`" + ` or ` + "`" + `height` + "`" + ` is null."
+    fit: ImageFit! = COVER
+    "The file format. The default is that in which the image is stored."
+    format: ImageFormat
+  ): String
+}
+
 "An object that files can be attached to."
 interface Attachable {
   "The decimal id, unique among the objects of one type."
@@ -7502,7 +7523,7 @@ interface Commentable {
   commentCount: Int64!
   "The comments."
   comments(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -7573,7 +7594,7 @@ extend type User {
   1,000 notifications, each for 90 days. The caller's own: for another user it fails with FORBIDDEN.
   """
   notifications(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -7627,7 +7648,7 @@ type Notification implements Node {
   "What it reports."
   kind: NotificationKind!
   "Who caused it; null for the server and for moderators."
-  actor: User @goField(forceResolver: true, batch: true)
+  actor: Actor @goField(forceResolver: true, batch: true)
   "What it is about. Null where the caller may no longer see it."
   target: NotificationTarget @goField(forceResolver: true, batch: true)
   "The event in a sentence, as plain text."
@@ -7824,7 +7845,7 @@ extend type File {
     width: Int
     "The height of the box in pixels, 1 to 10,000. Without it only the width counts."
     height: Int
-    "How the image fits the box. It is CONTAIN if ` + "`" + `width` + "`" + ` or ` + "`" + `height` + "`" + ` is not given."
+    "How the image fits the box. It is CONTAIN if ` + "`" + `width` + "`" + ` or ` + "`" + `height` + "`" + ` is null."
     fit: ImageFit! = COVER
     "The file format. The default is that in which the image is stored."
     format: ImageFormat
@@ -7974,7 +7995,7 @@ type Mesh {
   fingerprint: String!
   "Other files with the same shape that the caller can see, newest first."
   duplicates(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -8106,7 +8127,7 @@ extend type User {
   with FORBIDDEN.
   """
   recommendedThings(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -8164,7 +8185,7 @@ type StatsDay {
 	{Name: "../report.graphqls", Input: `extend type Query {
   "The reports of content, newest first. Requires a moderator or an administrator."
   reports(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -8417,7 +8438,7 @@ type PageInfo {
   thing first. At most 10,000 results are counted and can be paged through.
   """
   search(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -8683,7 +8704,7 @@ type HighlightPart {
   ): Tag @auth
   "The tags in use, most things first."
   tags(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -8709,7 +8730,7 @@ type Tag {
   thingCount: Int64!
   "The published things with this tag, newest first."
   things(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -8867,7 +8888,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   featuredAt: DateTime
   "The things that it is a remix of, in the creator's order, as far as the caller can see them."
   ancestors(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -8878,7 +8899,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   ): ThingConnection! @goField(forceResolver: true)
   "The published remixes of it, newest first."
   remixes(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -8889,7 +8910,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   ): ThingConnection! @goField(forceResolver: true)
   "The published makes of it, newest first."
   makes(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -8900,7 +8921,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   ): MakeConnection! @goField(forceResolver: true)
   "The comments, newest first, including deleted ones."
   comments(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -8913,7 +8934,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   ): CommentConnection! @goField(forceResolver: true)
   "The users who like it, most recent like first."
   likers(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -9080,7 +9101,7 @@ type UnfeatureThingPayload {
 	{Name: "../thing_list.graphqls", Input: `extend type Query {
   "The published things, most recently published first by default."
   things(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -9204,7 +9225,7 @@ enum ThingSort {
   to applications.
   """
   tokens(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -9448,7 +9469,7 @@ type DeletePendingUploadPayload {
 }
 `, BuiltIn: false},
 	{Name: "../user.graphqls", Input: `extend type Query {
-  "A user by username, in any case. ` + "`" + `me` + "`" + ` is the caller."
+  "A user by username, ignoring case. ` + "`" + `me` + "`" + ` is the caller."
   user(
     "The username, without a leading @."
     username: String!
@@ -9477,7 +9498,7 @@ extend type Mutation {
 }
 
 "A user account."
-type User implements Node {
+type User implements Node & Actor {
   "The decimal id, the same integer as in the REST API."
   id: ID!
   "The id among all objects, for ` + "`" + `node` + "`" + `."
@@ -9502,12 +9523,13 @@ type User implements Node {
   "The license that clients preselect for new things."
   defaultLicense: License!
   """
-  Whether the caller wants no things in ` + "`" + `things` + "`" + `, ` + "`" + `search` + "`" + `, ` + "`" + `Category.things` + "`" + `, ` + "`" + `Tag.things` + "`" + ` and
-  ` + "`" + `User.things` + "`" + ` that others marked as not safe for work. Null for other users.
+  Whether the caller wants no things of others that are marked as not safe for work in lists,
+  searches, the feed and recommendations. Likes, collections and a thing asked for by its id show
+  them. Null for other users.
   """
   isNsfwHidden: Boolean @goField(forceResolver: true)
   """
-  Whether the caller wants no things in these lists that others marked as made with artificial
+  Whether the caller wants no things of others there that are marked as made with artificial
   intelligence. Null for other users.
   """
   isAiGeneratedHidden: Boolean @goField(forceResolver: true)
@@ -9542,7 +9564,7 @@ type User implements Node {
   followingCount: Int64!
   "The things of the user, newest first. Only the user sees their drafts."
   things(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -9553,7 +9575,7 @@ type User implements Node {
   ): ThingConnection @auth @goField(forceResolver: true)
   "The makes of the user, newest first. Only the user sees their drafts."
   makes(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -9564,7 +9586,7 @@ type User implements Node {
   ): MakeConnection @auth @goField(forceResolver: true)
   "The things that the user likes, most recent like first."
   likedThings(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -9575,7 +9597,7 @@ type User implements Node {
   ): ThingConnection @auth @goField(forceResolver: true)
   "The collections of the user, newest first. Only the user sees private ones."
   collections(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -9586,7 +9608,7 @@ type User implements Node {
   ): CollectionConnection @auth @goField(forceResolver: true)
   "The followers of the user, most recent first."
   followers(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -9597,7 +9619,7 @@ type User implements Node {
   ): UserConnection @auth @goField(forceResolver: true)
   "The users that this user follows, most recent first."
   following(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -9611,7 +9633,7 @@ type User implements Node {
   FORBIDDEN for other users.
   """
   downloads(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -9625,7 +9647,7 @@ type User implements Node {
   FORBIDDEN for other users.
   """
   downloadedThings(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -9743,7 +9765,7 @@ type UnfollowUserPayload {
 	{Name: "../user_list.graphqls", Input: `extend type Query {
   "The users, newest account first by default. Use ` + "`" + `search` + "`" + ` to find users by words of their names."
   users(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -9762,7 +9784,7 @@ type UnfollowUserPayload {
 input UserFilter {
   "Users with these ids, at most 100. An empty list finds nobody."
   ids: [ID!]
-  "Users whose username begins with this, in any case."
+  "Users whose username begins with this, ignoring case."
   prefix: String
   "Users with this role."
   role: Role
@@ -9774,7 +9796,7 @@ The order of users. Among equals, the user with the higher id comes first.
 enum UserSort {
   "Newest account first."
   NEWEST
-  "By username, from A to Z, in any case."
+  "By username, from A to Z, ignoring case."
   NAME
   "Most published things first."
   THINGS
@@ -9848,7 +9870,7 @@ extend type User {
   another user it fails with FORBIDDEN.
   """
   watchedThings(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -9934,7 +9956,7 @@ type UnwatchCollectionPayload {
 	{Name: "../workspace.graphqls", Input: `extend type User {
   "The drafts of the caller, newest first. It fails with FORBIDDEN for other users."
   drafts(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -9948,7 +9970,7 @@ type UnwatchCollectionPayload {
   deleted when they expire. It fails with FORBIDDEN for other users.
   """
   pendingUploads(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String

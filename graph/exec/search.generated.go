@@ -1100,13 +1100,6 @@ func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet
 			return graphql.Null
 		}
 		return ec._Make(ctx, sel, obj)
-	case models.Collection:
-		return ec._Collection(ctx, sel, &obj)
-	case *models.Collection:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Collection(ctx, sel, obj)
 	case models.User:
 		return ec._User(ctx, sel, &obj)
 	case *models.User:
@@ -1114,6 +1107,13 @@ func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet
 			return graphql.Null
 		}
 		return ec._User(ctx, sel, obj)
+	case models.Collection:
+		return ec._Collection(ctx, sel, &obj)
+	case *models.Collection:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Collection(ctx, sel, obj)
 	default:
 		if typedObj, ok := obj.(graphql.Marshaler); ok {
 			return typedObj
@@ -2014,10 +2014,10 @@ func (ec *executionContext) marshalNSearchHit2ᚕgithubᚗcomᚋmeshyardᚋmeshy
 		batchIdxMapThing := map[int]int{}
 		var batchItemsMake []*models.Make
 		batchIdxMapMake := map[int]int{}
-		var batchItemsCollection []*models.Collection
-		batchIdxMapCollection := map[int]int{}
 		var batchItemsUser []*models.User
 		batchIdxMapUser := map[int]int{}
+		var batchItemsCollection []*models.Collection
+		batchIdxMapCollection := map[int]int{}
 		for i, item := range v {
 			switch concrete := item.(type) {
 			case models.Thing:
@@ -2032,18 +2032,18 @@ func (ec *executionContext) marshalNSearchHit2ᚕgithubᚗcomᚋmeshyardᚋmeshy
 			case *models.Make:
 				batchIdxMapMake[i] = len(batchItemsMake)
 				batchItemsMake = append(batchItemsMake, concrete)
-			case models.Collection:
-				batchIdxMapCollection[i] = len(batchItemsCollection)
-				batchItemsCollection = append(batchItemsCollection, &concrete)
-			case *models.Collection:
-				batchIdxMapCollection[i] = len(batchItemsCollection)
-				batchItemsCollection = append(batchItemsCollection, concrete)
 			case models.User:
 				batchIdxMapUser[i] = len(batchItemsUser)
 				batchItemsUser = append(batchItemsUser, &concrete)
 			case *models.User:
 				batchIdxMapUser[i] = len(batchItemsUser)
 				batchItemsUser = append(batchItemsUser, concrete)
+			case models.Collection:
+				batchIdxMapCollection[i] = len(batchItemsCollection)
+				batchItemsCollection = append(batchItemsCollection, &concrete)
+			case *models.Collection:
+				batchIdxMapCollection[i] = len(batchItemsCollection)
+				batchItemsCollection = append(batchItemsCollection, concrete)
 			}
 		}
 		if len(batchItemsThing) > 0 {
@@ -2052,11 +2052,11 @@ func (ec *executionContext) marshalNSearchHit2ᚕgithubᚗcomᚋmeshyardᚋmeshy
 		if len(batchItemsMake) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "Make", batchItemsMake, batchIdxMapMake)
 		}
-		if len(batchItemsCollection) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "Collection", batchItemsCollection, batchIdxMapCollection)
-		}
 		if len(batchItemsUser) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "User", batchItemsUser, batchIdxMapUser)
+		}
+		if len(batchItemsCollection) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Collection", batchItemsCollection, batchIdxMapCollection)
 		}
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {

@@ -3596,7 +3596,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 	return out
 }
 
-var userImplementors = []string{"User", "NotificationTarget", "ReportTarget", "SearchHit", "Node"}
+var userImplementors = []string{"User", "NotificationTarget", "ReportTarget", "SearchHit", "Node", "Actor"}
 
 func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj *models.User) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, userImplementors)

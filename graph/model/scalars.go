@@ -56,6 +56,9 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 // Node is an object with a NodeID.
 type Node any
 
+// Actor is a *models.User.
+type Actor any
+
 // Attachable is a *models.Thing, a *models.Make or a *models.Comment.
 type Attachable any
 
