@@ -70,8 +70,8 @@ func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, userID 
 }
 
 // RandomThings returns up to n published things, none twice, chosen at random. Each choice starts
-// at a random id, so a thing after a gap of deleted ids is chosen more often. Things that the caller
-// does not want to see are not chosen.
+// at a random id, so a thing after a gap of deleted ids is chosen more often. Things that the
+// caller does not want to see are not chosen.
 func (s *Store) RandomThings(ctx context.Context, caller auth.Caller, n int) ([]*Thing, error) {
 	var bounds struct{ Least, Most int64 }
 	err := s.db.Read.NewSelect().TableExpr("things").ColumnExpr("coalesce(min(id), 0) AS least, coalesce(max(id), 0) AS most").

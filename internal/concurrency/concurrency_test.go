@@ -136,7 +136,7 @@ func TestCallersAreForgotten(t *testing.T) {
 	}
 }
 
-// Work of ever new callers does not delay long work for ever.
+// Work of ever new callers does not delay long work forever.
 func TestLongWorkIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(1, 1)
