@@ -100,7 +100,7 @@ func TestGallery(t *testing.T) {
 }
 
 // nodeID returns the nodeId of a user.
-func nodeID(t *testing.T, c *servertest.Client) string {
+func nodeID(t testing.TB, c *servertest.Client) string {
 	t.Helper()
 	var found struct{ Me struct{ NodeID string } }
 	c.Query(`{ me { nodeId } }`, nil, &found)

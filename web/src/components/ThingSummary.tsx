@@ -24,7 +24,8 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
   const [collected] = useShared(`collected ${thing.id}`, thing.isCollected);
   const [watched, setWatched] = useShared(`watch ${thing.id}`, thing.isWatched);
   const own = thing.creator.username === me?.username;
-  const size = thing.files.reduce((sum, file) => sum + file.size, 0);
+  const available = thing.files.filter((file) => file.isAvailable);
+  const size = available.reduce((sum, file) => sum + file.size, 0);
   const signedIn = (action: () => void) => () => (me ? action() : askToSignIn());
   const attempt = async (action: () => Promise<unknown>) => {
     try {
@@ -51,7 +52,7 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
       {!thing.takedown && thing.state === 'DRAFT' && <p class="warning">{t.draftNotice}</p>}
       {thing.state === 'UNLISTED' && <p class="warning">{t.unlistedNotice}</p>}
       <div class="actions">
-        {thing.files.length > 0 && (
+        {available.length > 0 && (
           <a class="button primary wide" href={href(`/thing:${thing.id}/zip`)} download><Icon name="download" />{t.downloadAll} <small>{t.zip}, {bytes(size)}</small></a>
         )}
         <LikeButton large kind="thing" id={thing.id} name={thing.name} liked={thing.isLiked} likes={thing.likeCount} disabled={own} />

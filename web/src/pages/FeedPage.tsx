@@ -15,7 +15,7 @@ export function FeedPage() {
       <div class="page-head"><h1>{t.feedTitle}</h1></div>
       <Grid list={list} empty={t.feedEmpty} keyOf={(item) => `${item.__typename} ${item.id}`} item={(item) => (
         <div class="feed-item">
-          <p class="quiet">{item.creator.username} {t.posted[item.__typename]}</p>
+          <p class="quiet">{t.posted[item.__typename]}</p>
           {item.__typename === 'Thing' && <ThingCard thing={item} />}
           {item.__typename === 'Make' && <MakeCard make={item} />}
           {item.__typename === 'Collection' && <CollectionCard collection={item} />}

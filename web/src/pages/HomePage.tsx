@@ -22,7 +22,7 @@ export function HomePage() {
       {!data && !error && <Skeletons />}
       {data && (
         <>
-          <nav class="chips" aria-label={t.browseCategories}>
+          <nav class="chips one-line" aria-label={t.browseCategories}>
             {data.categories?.filter((category) => category.thingCount > 0).map((category) => (
               <a key={category.slug} class="chip" href={href(`/category/${category.slug}`)}>{category.name} <span>{compact(category.thingCount)}</span></a>
             ))}
@@ -39,7 +39,7 @@ export function HomePage() {
 function Row({ title, things, more, eager }: { title: string; things?: Card[]; more: string; eager?: boolean }) {
   if (!things?.length) return null;
   return (
-    <section>
+    <section class="row">
       <div class="section-head"><h2>{title}</h2><a href={href(more)} aria-label={`${t.seeAll}: ${title}`}>{t.seeAll}</a></div>
       <ul class="grid">{things.map((thing, index) => <li key={thing.id}><ThingCard thing={thing} eager={eager && index < 4} /></li>)}</ul>
     </section>

@@ -214,7 +214,7 @@ export const de: Strings = {
 
   feedTitle: 'Von Leuten, denen du folgst',
   feedEmpty: 'Folge Leuten, um hier zu sehen, was sie veröffentlichen.',
-  posted: { Thing: 'hat ein Ding veröffentlicht', Make: 'hat einen Nachbau gezeigt', Collection: 'hat eine Sammlung begonnen' },
+  posted: { Thing: 'Neues Ding', Make: 'Neuer Nachbau', Collection: 'Neue Sammlung' },
   notificationsEmpty: 'Du hast keine Mitteilungen.',
   markAllRead: 'Alle als gelesen markieren',
 

@@ -217,7 +217,7 @@ export const en = {
 
   feedTitle: 'From people you follow',
   feedEmpty: 'Follow people to see here what they publish.',
-  posted: { Thing: 'published a thing', Make: 'posted a make', Collection: 'started a collection' },
+  posted: { Thing: 'New thing', Make: 'New make', Collection: 'New collection' },
   notificationsEmpty: 'You have no notifications.',
   markAllRead: 'Mark all as read',
 

@@ -12,7 +12,7 @@ const sleep = (milliseconds) => new Promise((done) => {
 const count = new Intl.NumberFormat('en');
 const length = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
-// A page that shows the viewer in a frame has the name and the facts of the model itself.
+// A page that shows the viewer in a frame has the name, the facts and the download of the model itself.
 if (window !== window.parent) document.documentElement.dataset.framed = '';
 
 let shown = JSON.parse($('shown').textContent);
