@@ -135,10 +135,11 @@ func wrap(t *ast.Type, named func(string) string) string {
 	return text
 }
 
-// selection returns the type of an object of which a selection is requested. For a union or an
-// interface, which must select __typename, it is a union with a member for each object type.
+// selection returns the type of an object of which a selection is requested. For a union it is a
+// union with a member for each object type, and so it is for an interface if the selection differs
+// among the object types or selects __typename.
 func (g *generator) selection(of *ast.Definition, set ast.SelectionSet) string {
-	if !of.IsAbstractType() {
+	if !of.IsAbstractType() || of.Kind == ast.Interface && plain(set) {
 		return g.object(of, set, false)
 	}
 	var members []string
@@ -149,7 +150,15 @@ func (g *generator) selection(of *ast.Definition, set ast.SelectionSet) string {
 	return strings.Join(slices.Compact(members), " | ")
 }
 
-// object returns the type of an object of a concrete type.
+// plain reports whether a selection consists of fields other than __typename.
+func plain(set ast.SelectionSet) bool {
+	return !slices.ContainsFunc(set, func(s ast.Selection) bool {
+		f, ok := s.(*ast.Field)
+		return !ok || f.Name == "__typename"
+	})
+}
+
+// object returns the type of an object of a type.
 func (g *generator) object(of *ast.Definition, set ast.SelectionSet, abstract bool) string {
 	var fields, spreads []string
 	var visit func(ast.SelectionSet)
