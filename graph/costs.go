@@ -65,6 +65,7 @@ var ownCosts = map[string]int{
 	"Query.tag":        20,
 	"Query.category":   20,
 	"Query.me":         10,
+	"Query.webhook":    10,
 	// These take statements of their own.
 	"Query.makes":                  40,
 	"Query.comments":               40,

@@ -55,7 +55,9 @@ type sharedLoaders struct {
 	// collections of the caller that hold a thing
 	holding       *batch.Loader[[]*models.Collection]
 	notifications *batch.Loader[*models.Notification]
-	feedItems     *batch.Loader[any] // by the id of the entry
+	webhooks      *batch.Loader[*models.Webhook]
+	deliveries    *batch.Loader[*models.WebhookDelivery] // to webhooks
+	feedItems     *batch.Loader[any]                     // by the id of the entry
 }
 
 func newLoaders(s *models.Store) *sharedLoaders {
@@ -86,6 +88,8 @@ func newLoaders(s *models.Store) *sharedLoaders {
 		liked:             make(map[models.TargetType]*batch.Loader[bool]),
 		watched:           make(map[models.TargetType]*batch.Loader[bool]),
 		notifications:     batch.Objects(s.NotificationsByID),
+		webhooks:          batch.Objects(s.WebhooksByID),
+		deliveries:        batch.Objects(s.WebhookDeliveriesByID),
 		feedItems:         batch.Values(func(ctx context.Context, ids []int64) (map[int64]any, error) { return feedItems(ctx, s, ids) }),
 		holding: batch.Lists(func(ctx context.Context, ids []int64) (map[int64][]*models.Collection, error) {
 			return s.CollectionsHolding(ctx, caller(ctx).UserID, ids)

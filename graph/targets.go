@@ -14,6 +14,7 @@ func userID(u *models.User) int64       { return u.ID }
 func thingID(t *models.Thing) int64     { return t.ID }
 func makeID(m *models.Make) int64       { return m.ID }
 func commentID(c *models.Comment) int64 { return c.ID }
+func webhookID(w *models.Webhook) int64 { return w.ID }
 
 // ownID returns a function that returns the id of the caller, and 0 for other users, whose private
 // lists are neither shown nor read.

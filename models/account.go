@@ -26,7 +26,7 @@ func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username,
 		return 0, fail(Forbidden, "the account of %s is not yours: deleting it requires an administrator", found.Username)
 	}
 	return found.ID, s.deleteUser(ctx, found.ID, func(ctx context.Context, tx bun.Tx) error {
-		return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedUser, UserID: found.ID, Reason: reason})
+		return s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedUser, UserID: found.ID, Reason: reason})
 	})
 }
 
@@ -58,6 +58,7 @@ func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Co
 			"DELETE FROM passwords WHERE user_id = ?0",
 			"DELETE FROM identities WHERE user_id = ?0",
 			"DELETE FROM watches WHERE user_id = ?0",
+			"DELETE FROM webhooks WHERE owner_id = ?0",
 			"DELETE FROM notifications WHERE user_id = ?0 OR actor_id = ?0 OR target_type = 'user' AND target_id = ?0",
 		} {
 			if _, err := tx.NewRaw(statement, u.ID).Exec(ctx); err != nil {

@@ -108,6 +108,9 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 		if err := c.notify(ctx, tx, owner, repliedTo); err != nil {
 			return err
 		}
+		if err := s.emitComment(ctx, tx, c, owner, repliedTo); err != nil {
+			return err
+		}
 		if err := c.count(ctx, tx, 1); err != nil || c.ParentID == 0 {
 			return err
 		}
@@ -220,7 +223,7 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64,
 		if err := s.hideComment(ctx, tx, c); err != nil || mayDelete {
 			return err
 		}
-		return c.recordDeletion(ctx, tx, caller, reason)
+		return s.recordCommentDeletion(ctx, tx, caller, c, reason)
 	})
 	if err != nil {
 		return nil, err
@@ -240,9 +243,9 @@ func (c *Comment) mayDelete(ctx context.Context, tx bun.Tx, caller auth.Caller) 
 	return tx.NewSelect().Table(table).Where("id = ? AND owner_id = ?", c.TargetID, caller.UserID).Exists(ctx)
 }
 
-// recordDeletion keeps that a moderator deleted the comment.
-func (c *Comment) recordDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, reason string) error {
-	return recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: c.ID, Reason: reason})
+// recordCommentDeletion keeps that a moderator deleted the comment.
+func (s *Store) recordCommentDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, c *Comment, reason string) error {
+	return s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: c.ID, Reason: reason})
 }
 
 // hideComment removes the text and the files of a locked comment, takes it out of the counts, and

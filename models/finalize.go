@@ -200,6 +200,7 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) 
 		e.Field, e.Limit = "files", MaxFiles
 		return e
 	}
+	processed := make(map[PreviewState][]*File) // by previews that there are already
 	byContent := slices.SortedFunc(slices.Values(files), func(a, b *File) int { return strings.Compare(a.SHA256, b.SHA256) })
 	for _, f := range byContent {
 		if err := lockContent(ctx, tx, f.SHA256, f.Size); err != nil {
@@ -209,8 +210,12 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) 
 		if err := s.bucket.Promote(ctx, f.ObjectKey, f.SHA256, f.Size); err != nil {
 			return fmt.Errorf("finalize file %d: %w", f.ID, err)
 		}
-		if f.PreviewID, err = s.wantPreview(ctx, tx, f); err != nil {
+		var state PreviewState
+		if f.PreviewID, state, err = s.wantPreview(ctx, tx, f); err != nil {
 			return err
+		}
+		if state == PreviewDone || state == PreviewFailed {
+			processed[state] = append(processed[state], f)
 		}
 	}
 	if err := s.nameRenderings(ctx, tx, files); err != nil {
@@ -223,6 +228,11 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) 
 		_, err := tx.NewUpdate().Model(f).
 			Column("state", "object_key", "finalized_at", "expires_at", "target_type", "target_id", "thing_id", "rank", "preview_id", "rendering_id").WherePK().Exec(ctx)
 		if err != nil {
+			return err
+		}
+	}
+	for state, files := range processed {
+		if err := s.emitProcessed(ctx, tx, state, files...); err != nil {
 			return err
 		}
 	}

@@ -47,6 +47,9 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 		if err := s.expireNotifications(ctx); err != nil {
 			return nil, fmt.Errorf("collect notifications: %w", err)
 		}
+		if err := s.expireDeliveries(ctx); err != nil {
+			return nil, fmt.Errorf("collect deliveries to webhooks: %w", err)
+		}
 	}
 	cutoff := time.Now().Add(-grace)
 	old := func(o bucket.Object) bool { return !o.ModTime.After(cutoff) }

@@ -64,7 +64,7 @@ func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, e
 			if err != nil || u.Role() == auth.Member {
 				return err
 			}
-			return recordRole(ctx, tx, u)
+			return s.recordRole(ctx, tx, u)
 		})
 		if !database.IsUnique(err) {
 			break
@@ -85,8 +85,8 @@ func setRoles(u *User, id auth.Identity) {
 
 // recordRole adds to the moderation log that the provider changed the role of u. The log has the
 // user themself as actor.
-func recordRole(ctx context.Context, tx bun.Tx, u *User) error {
-	return record(ctx, tx, auth.Caller{UserID: u.ID}, ModerationEntry{
+func (s *Store) recordRole(ctx context.Context, tx bun.Tx, u *User) error {
+	return s.record(ctx, tx, auth.Caller{UserID: u.ID}, ModerationEntry{
 		Action: SetUserRole, UserID: u.ID, Role: u.Role(), Reason: "The OpenID provider decided the role at sign-in.",
 	})
 }
@@ -110,7 +110,7 @@ func (s *Store) applyRoles(ctx context.Context, userID int64, id auth.Identity) 
 		if _, err := tx.NewUpdate().Model(u).Column("is_admin", "is_moderator").WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		return recordRole(ctx, tx, u)
+		return s.recordRole(ctx, tx, u)
 	})
 	if err == nil && changed {
 		s.tokens.forget()

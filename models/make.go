@@ -105,8 +105,8 @@ func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 	if err := m.countPublished(ctx, tx, 1); err != nil {
 		return err
 	}
+	var owner int64 // of the thing
 	if m.ThingID != 0 {
-		var owner int64
 		if err := tx.NewSelect().Model((*Thing)(nil)).Column("t.owner_id").Where("t.id = ?", m.ThingID).Scan(ctx, &owner); err != nil {
 			return err
 		}
@@ -116,6 +116,9 @@ func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 		if err != nil {
 			return err
 		}
+	}
+	if err := s.emitMake(ctx, tx, m, owner); err != nil {
+		return err
 	}
 	return s.db.index(ctx, tx, makeIndex, m.ID)
 }
@@ -232,7 +235,7 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, re
 		if _, err = tx.NewDelete().Model(m).WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		if err := recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedMake, UserID: m.OwnerID, ThingID: m.ThingID, ObjectID: id, Reason: reason}); err != nil {
+		if err := s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedMake, UserID: m.OwnerID, ThingID: m.ThingID, ObjectID: id, Reason: reason}); err != nil {
 			return err
 		}
 		return s.db.index(ctx, tx, makeIndex, m.ID)

@@ -57,22 +57,24 @@ type ModerationEntry struct {
 }
 
 // record keeps a decision in the transaction that carries it out.
-func record(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
+func (s *Store) record(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
 	e.ActorID, e.CreatedAt = caller.UserID, now()
-	_, err := tx.NewInsert().Model(&e).Exec(ctx)
-	return err
+	if _, err := tx.NewInsert().Model(&e).Exec(ctx); err != nil {
+		return err
+	}
+	return s.emitDecision(ctx, tx, &e)
 }
 
 // recordDeletion keeps that a moderator or an administrator deleted what belongs to another user,
 // for which they need a reason. What owners delete themselves is not recorded.
-func recordDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
+func (s *Store) recordDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
 	if e.UserID == caller.UserID {
 		return nil
 	}
 	if err := checkReason(e.Reason); err != nil {
 		return err
 	}
-	return record(ctx, tx, caller, e)
+	return s.record(ctx, tx, caller, e)
 }
 
 // checkReason checks the reason of a decision.
@@ -141,7 +143,7 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 		if action == SetUserRole {
 			e.Role = u.Role()
 		}
-		return record(ctx, tx, caller, e)
+		return s.record(ctx, tx, caller, e)
 	})
 	if err != nil {
 		return nil, err

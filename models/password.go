@@ -40,7 +40,7 @@ func (a Admin) SetPassword(ctx context.Context, username, text string) error {
 		row := &password{UserID: u.ID, Hash: hash, ChangedAt: now()}
 		_, err := tx.NewInsert().Model(row).On("CONFLICT (user_id) DO UPDATE").Set("hash = EXCLUDED.hash").Set("changed_at = EXCLUDED.changed_at").Exec(ctx)
 		return errors.Join(err, endSessions(ctx, tx, u.ID),
-			record(ctx, tx, auth.Caller{}, ModerationEntry{Action: SetUserPassword, UserID: u.ID, Reason: byOperator}))
+			s.record(ctx, tx, auth.Caller{}, ModerationEntry{Action: SetUserPassword, UserID: u.ID, Reason: byOperator}))
 	})
 }
 

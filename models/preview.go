@@ -64,17 +64,17 @@ func (s *Store) PreviewsByID(ctx context.Context, ids []int64) (map[int64]*Previ
 }
 
 // wantPreview ensures in tx that a preview of a file's content exists or will be generated, and
-// returns its ID, or 0 if there are no previews of such files. tx must have locked the row of the
-// content.
-func (s *Store) wantPreview(ctx context.Context, tx bun.Tx, f *File) (int64, error) {
+// returns its ID and state, or 0 if there are no previews of such files. tx must have locked the
+// row of the content.
+func (s *Store) wantPreview(ctx context.Context, tx bun.Tx, f *File) (int64, PreviewState, error) {
 	subject := preview.SubjectOf(f.Name, f.ContentType)
 	if subject == "" {
-		return 0, nil
+		return 0, "", nil
 	}
 	p := &Preview{SHA256: f.SHA256, Subject: subject, Version: preview.Version, State: PreviewWaiting, OwnerID: f.OwnerID, BeatAt: now()}
 	_, err := tx.NewInsert().Model(p).On("CONFLICT (sha256, subject) DO UPDATE").Set("subject = EXCLUDED.subject").Returning("id, state").Exec(ctx)
 	if err == nil && p.State == PreviewFailed { // for other files of the same content
 		err = notify(ctx, tx, NotifyProcessingFailed, 0, Target{OnFile, f.ID}, f.OwnerID)
 	}
-	return p.ID, err
+	return p.ID, p.State, err
 }

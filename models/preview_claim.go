@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -172,6 +173,6 @@ func (s *Store) endPreview(ctx context.Context, p *Preview, set func(q *bun.Upda
 		if err := ignoreNoRows(err); err != nil || len(states) == 0 || states[0] != PreviewFailed {
 			return err
 		}
-		return notifyOfFailure(ctx, tx, p.ID)
+		return errors.Join(notifyOfFailure(ctx, tx, p.ID), s.emitPreview(ctx, tx, p.ID, PreviewFailed))
 	})
 }

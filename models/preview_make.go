@@ -107,7 +107,10 @@ func (s *Store) finishPreview(ctx context.Context, p *Preview, r preview.Result)
 		if err != nil {
 			return err
 		}
-		if n, err := updated.RowsAffected(); n == 0 || err != nil || r.Mesh == nil {
+		if n, err := updated.RowsAffected(); n == 0 || err != nil {
+			return err
+		}
+		if err := s.emitPreview(ctx, tx, p.ID, PreviewDone); err != nil || r.Mesh == nil {
 			return err
 		}
 		if _, err := tx.NewDelete().Table("shape_keys").Where("preview_id = ?", p.ID).Exec(ctx); err != nil {

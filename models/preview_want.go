@@ -117,7 +117,7 @@ func (s *Store) wantFirstPreviews(ctx context.Context) (wanted int, err error) {
 				if err := holdContent(ctx, tx, f.SHA256); err != nil {
 					return err
 				}
-				id, err := s.wantPreview(ctx, tx, f)
+				id, _, err := s.wantPreview(ctx, tx, f)
 				if err != nil {
 					return err
 				}

@@ -85,7 +85,7 @@ func (s *Store) ReportContent(ctx context.Context, caller auth.Caller, n NewRepo
 		if owner == caller.UserID {
 			return badInput("nodeId", "nodeId: you cannot report yourself or what is yours")
 		}
-		if err := report(ctx, tx, caller, target, owner, n.Reason, n.Note); err != nil {
+		if err := s.insertReport(ctx, tx, caller, target, owner, n.Reason, n.Note); err != nil {
 			return err
 		}
 		if target.Type == OnComment && n.Reason == ReportSpam {
@@ -120,8 +120,8 @@ func (s *Store) holdReportable(ctx context.Context, tx bun.Tx, caller auth.Calle
 	return s.holdLikeable(ctx, tx, caller, target)
 }
 
-// report inserts a report of the caller, unless there is an open one.
-func report(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target, owner int64, reason ReportReason, note string) error {
+// insertReport inserts a report of the caller, unless there is an open one.
+func (s *Store) insertReport(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target, owner int64, reason ReportReason, note string) error {
 	open, err := tx.NewSelect().Model((*Report)(nil)).Where("rp.reporter_id = ? AND rp.state = ?", caller.UserID, Open).Count(ctx)
 	if err != nil {
 		return err
@@ -131,10 +131,12 @@ func report(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target, o
 		e.Limit = maxOpenReports
 		return e
 	}
-	_, err = tx.NewInsert().Model(&Report{
-		ReporterID: caller.UserID, TargetType: target.Type, TargetID: target.ID, UserID: owner, Reason: reason, Note: note, State: Open, CreatedAt: now(),
-	}).On("CONFLICT (reporter_id, target_type, target_id) WHERE state = 'open' DO NOTHING").Exec(ctx)
-	return err
+	r := &Report{ReporterID: caller.UserID, TargetType: target.Type, TargetID: target.ID, UserID: owner, Reason: reason, Note: note, State: Open, CreatedAt: now()}
+	_, err = tx.NewInsert().Model(r).On("CONFLICT (reporter_id, target_type, target_id) WHERE state = 'open' DO NOTHING").Exec(ctx)
+	if err := ignoreNoRows(err); err != nil || r.ID == 0 {
+		return err // there is an open one
+	}
+	return s.emitReport(ctx, tx, r)
 }
 
 // DecideReport resolves or dismisses a report, and all other open reports of the same object, for a
@@ -177,7 +179,7 @@ func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, 
 		if target.Type == OnThing {
 			e.ThingID = target.ID
 		}
-		return record(ctx, tx, caller, e)
+		return s.record(ctx, tx, caller, e)
 	})
 	if err != nil {
 		return nil, err

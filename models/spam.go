@@ -26,13 +26,13 @@ func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*
 				at := now()
 				c.ReportedAt = &at
 			}
-			return report(ctx, tx, caller, Target{OnComment, id}, c.OwnerID, ReportSpam, "")
+			return s.insertReport(ctx, tx, caller, Target{OnComment, id}, c.OwnerID, ReportSpam, "")
 		}
 		c.SpamBody, c.ReportedAt = c.Body, nil
 		if err := s.hideComment(ctx, tx, c); err != nil {
 			return err
 		}
-		return c.recordDeletion(ctx, tx, caller, "Spam.")
+		return s.recordCommentDeletion(ctx, tx, caller, c, "Spam.")
 	})
 }
 
@@ -52,7 +52,7 @@ func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64
 			if err := closeReports(ctx, tx, Target{OnComment, id}, Dismissed); err != nil {
 				return err
 			}
-			return record(ctx, tx, caller, ModerationEntry{Action: DismissedSpam, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: id})
+			return s.record(ctx, tx, caller, ModerationEntry{Action: DismissedSpam, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: id})
 		}
 		if c.SpamBody == "" {
 			return fail(Conflict, "comment %d was not hidden as spam: its text is gone", id)
@@ -61,7 +61,7 @@ func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64
 		if err := c.count(ctx, tx, 1); err != nil {
 			return err
 		}
-		return record(ctx, tx, caller, ModerationEntry{Action: RestoredComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: id})
+		return s.record(ctx, tx, caller, ModerationEntry{Action: RestoredComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: id})
 	})
 }
 
@@ -114,7 +114,7 @@ func (s *Store) RestoreMake(ctx context.Context, caller auth.Caller, id int64) (
 				return err
 			}
 		}
-		if err := record(ctx, tx, caller, ModerationEntry{Action: RestoredMake, UserID: m.OwnerID, ObjectID: id}); err != nil {
+		if err := s.record(ctx, tx, caller, ModerationEntry{Action: RestoredMake, UserID: m.OwnerID, ObjectID: id}); err != nil {
 			return err
 		}
 		return s.db.index(ctx, tx, makeIndex, id)

@@ -27,6 +27,7 @@ type Options struct {
 	// [Store.MakePreview].
 	PreviewWorkers int
 	Reserved       func(username string) bool // names that new users must not have; nil: none
+	Webhooks       WebhookOptions
 	Events         Events
 }
 
@@ -36,13 +37,18 @@ type Events struct {
 	Downloaded func()
 	// Previewed gets the outcome of an attempt: "done", "failed", "retried" or "released".
 	Previewed func(outcome string, took time.Duration)
+	// WebhookDelivered gets the outcome of an attempt: "delivered", "retried" or "failed".
+	WebhookDelivered func(outcome string)
+	// WebhookDisabled gets why deliveries to a webhook ended.
+	WebhookDisabled func(id int64, reason string)
 }
 
 // Work is a background job that is stored in the transaction of the change that causes it.
 type Work struct {
-	ExpireUpload int64     // the ID of a pending upload that expires
-	PurgeAccount int64     // the ID of a deleted user whose objects are to be deleted
-	At           time.Time // the earliest time; zero: now
+	ExpireUpload   int64     // the ID of a pending upload that expires
+	PurgeAccount   int64     // the ID of a deleted user whose objects are to be deleted
+	DeliverWebhook int64     // the ID of a webhook that has messages
+	At             time.Time // the earliest time; zero: now
 }
 
 // Store is the catalogue: rows in a database and objects in a bucket.
@@ -59,6 +65,8 @@ type Store struct {
 	scaling   chan struct{}         // limits concurrent scaling
 	renderer  *renderer             // of Markdown
 	making    previewTurns
+
+	delivering deliveryTurns
 }
 
 // NewStore returns a store on a migrated database and a bucket. enqueue stores jobs in the given

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"errors"
 
 	"github.com/uptrace/bun"
 
@@ -68,7 +69,7 @@ func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64,
 		if was != Published {
 			return nil
 		}
-		return s.countPublished(ctx, tx, t, -1)
+		return errors.Join(s.countPublished(ctx, tx, t, -1), s.emitThing(ctx, tx, ThingUnpublishedEvent, t))
 	})
 }
 
@@ -83,7 +84,7 @@ func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, 
 		if t.State != Published {
 			return nil
 		}
-		return s.countPublished(ctx, tx, t, 1)
+		return errors.Join(s.countPublished(ctx, tx, t, 1), s.emitThing(ctx, tx, ThingPublishedEvent, t))
 	})
 }
 
@@ -111,7 +112,7 @@ func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64,
 				return err
 			}
 		}
-		return record(ctx, tx, caller, ModerationEntry{Action: action, UserID: t.OwnerID, ThingID: id, Reason: reason})
+		return s.record(ctx, tx, caller, ModerationEntry{Action: action, UserID: t.OwnerID, ThingID: id, Reason: reason})
 	})
 	if err != nil {
 		return nil, err

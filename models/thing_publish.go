@@ -55,9 +55,9 @@ func (s *Store) setState(ctx context.Context, caller auth.Caller, id int64, to P
 		}
 		switch {
 		case to == Published:
-			err = s.countPublished(ctx, tx, t, 1)
+			err = errors.Join(s.countPublished(ctx, tx, t, 1), s.emitThing(ctx, tx, ThingPublishedEvent, t))
 		case was == Published:
-			err = s.countPublished(ctx, tx, t, -1)
+			err = errors.Join(s.countPublished(ctx, tx, t, -1), s.emitThing(ctx, tx, ThingUnpublishedEvent, t))
 		}
 		if err != nil {
 			return err
@@ -176,7 +176,7 @@ func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, 
 		if featured {
 			action = FeaturedThing
 		}
-		return record(ctx, tx, caller, ModerationEntry{Action: action, UserID: t.OwnerID, ThingID: id})
+		return s.record(ctx, tx, caller, ModerationEntry{Action: action, UserID: t.OwnerID, ThingID: id})
 	})
 	if err != nil {
 		return nil, err
@@ -221,7 +221,7 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 			}
 		}
 		if t.State == Published {
-			if err := countThing(ctx, tx, t, -1); err != nil {
+			if err := errors.Join(countThing(ctx, tx, t, -1), s.emitThing(ctx, tx, ThingUnpublishedEvent, t)); err != nil {
 				return err
 			}
 			// hidden with the draft, and shown without it
@@ -252,7 +252,7 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 				return err
 			}
 		}
-		if err := recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedThing, UserID: t.OwnerID, ThingID: id, Reason: reason}); err != nil {
+		if err := s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedThing, UserID: t.OwnerID, ThingID: id, Reason: reason}); err != nil {
 			return err
 		}
 		return s.db.index(ctx, tx, thingIndex, id)

@@ -88,7 +88,7 @@ func (a Admin) CreateUser(ctx context.Context, name string, admin bool) (*User, 
 		if err := s.insertUser(ctx, tx, u); err != nil || !admin {
 			return err
 		}
-		return record(ctx, tx, auth.Caller{}, ModerationEntry{Action: SetUserRole, UserID: u.ID, Role: auth.Administrator, Reason: byOperator})
+		return s.record(ctx, tx, auth.Caller{}, ModerationEntry{Action: SetUserRole, UserID: u.ID, Role: auth.Administrator, Reason: byOperator})
 	})
 	if database.IsUnique(err) {
 		return nil, usernameIsTaken(name)

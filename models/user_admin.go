@@ -51,7 +51,7 @@ func (a Admin) RenameUser(ctx context.Context, from, to string) (*User, error) {
 		if _, err := tx.NewUpdate().Model(u).Column("username").WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		if err := record(ctx, tx, auth.Caller{}, e); err != nil {
+		if err := s.record(ctx, tx, auth.Caller{}, e); err != nil {
 			return err
 		}
 		return s.db.index(ctx, tx, userIndex, found.ID)
@@ -118,7 +118,7 @@ func (a Admin) suspend(ctx context.Context, name string, action Action, reason s
 		if _, err = tx.NewUpdate().Model(u).Column("suspended_at", "suspension_reason").WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		return record(ctx, tx, auth.Caller{}, ModerationEntry{Action: action, UserID: u.ID, Reason: reason})
+		return s.record(ctx, tx, auth.Caller{}, ModerationEntry{Action: action, UserID: u.ID, Reason: reason})
 	})
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (a Admin) DeleteUser(ctx context.Context, name string) error {
 		return err
 	}
 	return a.store.deleteUser(ctx, found.ID, func(ctx context.Context, tx bun.Tx) error {
-		return record(ctx, tx, auth.Caller{}, ModerationEntry{Action: DeletedUser, UserID: found.ID, Reason: byOperator})
+		return a.store.record(ctx, tx, auth.Caller{}, ModerationEntry{Action: DeletedUser, UserID: found.ID, Reason: byOperator})
 	})
 }
 

@@ -84,8 +84,21 @@ func TestCommands(t *testing.T) {
 				t.Errorf("app list said %q", out)
 			}
 			c.run("app", "delete", application[1])
+			webhook := regexp.MustCompile(`^id (\d+)\nsecret whsec_[\w+/]{43}=\n$`).FindStringSubmatch(c.run("webhook", "create", "ada", "https://hook.invalid/", "--event", "make.created"))
+			if webhook == nil {
+				t.Fatal("webhook create says neither id nor secret")
+			}
+			if out := c.run("webhook", "list"); !regexp.MustCompile(`(?m)^` + webhook[1] + ` +ada +enabled +https://hook.invalid/ +make.created$`).MatchString(out) {
+				t.Errorf("webhook list said %q", out)
+			}
+			if out := c.run("webhook", "deliveries", webhook[1]); !strings.HasPrefix(out, "ID ") || strings.Count(out, "\n") != 1 {
+				t.Errorf("webhook deliveries said %q", out)
+			}
+			c.run("webhook", "delete", webhook[1])
 			for wrong, says := range map[string]string{
 				"token list bob": "does not exist", "token revoke 999": "does not exist", "app delete " + application[1]: "does not exist", "app create X --redirect http://app.example/": "use https", "app create X --public": "redirect",
+				"webhook delete " + webhook[1]: "does not exist", "webhook deliveries 999": "does not exist", "webhook create bob https://a.example/": "does not exist", "webhook create ada http://a.example/": "https",
+				"webhook create ada https://a.example/ --global": "not an administrator", "webhook create ada https://a.example/ --event all": "thing.published",
 			} {
 				if _, stderr, err := c.try(strings.Fields(wrong)...); err == nil || !strings.Contains(stderr, says) {
 					t.Errorf("meshyard %s: %v, %q; want an error that says %q", wrong, err, stderr, says)

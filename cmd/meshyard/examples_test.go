@@ -19,6 +19,7 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newCatalogue(t, buildBinary(t), "")
+	c.settings = append(c.settings, "--webhook-allow-private")
 	server := c.serve()
 	c.run("user", "create", "ada")
 	environment := append(os.Environ(), "MESHYARD_URL="+server.url, "MESHYARD_TOKEN="+strings.TrimSpace(c.run("token", "create", "ada")))
@@ -45,7 +46,7 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	run(t, dir, "npm", "run", "build")
-	for _, name := range []string{"urql.js", "relay/main.js", "graphql-ws.js", "graphql-sse.js", "build/js/apollo.js", "build/js/gql-tada.js", "build/js/openapi-fetch.js"} {
+	for _, name := range []string{"urql.js", "relay/main.js", "graphql-ws.js", "graphql-sse.js", "webhook.js", "build/js/apollo.js", "build/js/gql-tada.js", "build/js/openapi-fetch.js"} {
 		t.Run(name, func(t *testing.T) { run(t, dir, "node", name) })
 	}
 	t.Run("genqlient", func(t *testing.T) {

@@ -47,6 +47,12 @@ type cli struct {
 		List   appListCmd   `cmd:"" help:"List the registered applications."`
 		Delete appDeleteCmd `cmd:"" help:"Delete an application and all tokens issued to it."`
 	} `cmd:"" help:"Manage OAuth 2 applications."`
+	Webhook struct {
+		Create     webhookCreateCmd     `cmd:"" help:"Create a webhook of a user and print its id and its secret, which cannot be shown again."`
+		List       webhookListCmd       `cmd:"" help:"List all webhooks."`
+		Delete     webhookDeleteCmd     `cmd:"" help:"Delete a webhook with the log of its deliveries."`
+		Deliveries webhookDeliveriesCmd `cmd:"" help:"List the latest deliveries to a webhook."`
+	} `cmd:"" help:"Manage webhooks, which send events to URLs."`
 	Fsck    fsckCmd    `cmd:"" help:"Compare database and bucket. Prints the differences; exit status 1 if there are any."`
 	GC      gcCmd      `cmd:"" name:"gc" help:"Remove expired uploads and objects that no file refers to. The server does this every hour."`
 	Backup  backupCmd  `cmd:"" help:"Back up database and bucket to a folder, while servers run. A second backup into the same folder copies only what is new."`

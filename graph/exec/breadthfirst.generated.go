@@ -696,6 +696,22 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Token],
 			},
 		}},
+		"CreateWebhookPayload": {Name: "CreateWebhookPayload", Implements: []string{"CreateWebhookPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"webhook": {
+				Get: func(object any) any {
+					obj := object.(*model.CreateWebhookPayload)
+					return obj.Webhook
+				},
+				Nil: breadthfirst.NilPointer[models.Webhook],
+			},
+			"secret": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.CreateWebhookPayload)
+					v := obj.Secret
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+		}},
 		"CreatorFacet": {Name: "CreatorFacet", Implements: []string{"CreatorFacet"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"creator": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
@@ -798,6 +814,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.DeleteThingPayload)
+					v := obj.DeletedID
+					return model.AppendID(b, v), true
+				},
+			},
+		}},
+		"DeleteWebhookPayload": {Name: "DeleteWebhookPayload", Implements: []string{"DeleteWebhookPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"deletedId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.DeleteWebhookPayload)
 					v := obj.DeletedID
 					return model.AppendID(b, v), true
 				},
@@ -3243,6 +3268,114 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.UnwatchCollectionPayload],
 			},
+			"createWebhook": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().CreateWebhook(ctx, fc.Args["input"].(models.NewWebhook)))
+				},
+				Args: (*executionContext).field_Mutation_createWebhook_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.CreateWebhookPayload],
+			},
+			"updateWebhook": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().UpdateWebhook(ctx, fc.Args["input"].(models.WebhookChange)))
+				},
+				Args: (*executionContext).field_Mutation_updateWebhook_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.UpdateWebhookPayload],
+			},
+			"rotateWebhookSecret": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().RotateWebhookSecret(ctx, fc.Args["input"].(model.RotateWebhookSecretInput)))
+				},
+				Args: (*executionContext).field_Mutation_rotateWebhookSecret_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.RotateWebhookSecretPayload],
+			},
+			"deleteWebhook": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().DeleteWebhook(ctx, fc.Args["input"].(model.DeleteWebhookInput)))
+				},
+				Args: (*executionContext).field_Mutation_deleteWebhook_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.DeleteWebhookPayload],
+			},
+			"pingWebhook": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().PingWebhook(ctx, fc.Args["input"].(model.PingWebhookInput)))
+				},
+				Args: (*executionContext).field_Mutation_pingWebhook_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.PingWebhookPayload],
+			},
+			"redeliverWebhook": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().RedeliverWebhook(ctx, fc.Args["input"].(model.RedeliverWebhookInput)))
+				},
+				Args: (*executionContext).field_Mutation_redeliverWebhook_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.RedeliverWebhookPayload],
+			},
 		}},
 		"Notification": {Name: "Notification", Implements: []string{"Notification", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
@@ -3419,6 +3552,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					v := *p
 					return breadthfirst.AppendString(b, v), true
 				},
+			},
+		}},
+		"PingWebhookPayload": {Name: "PingWebhookPayload", Implements: []string{"PingWebhookPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"delivery": {
+				Get: func(object any) any {
+					obj := object.(*model.PingWebhookPayload)
+					return obj.Delivery
+				},
+				Nil: breadthfirst.NilPointer[models.WebhookDelivery],
 			},
 		}},
 		"Point": {Name: "Point", Implements: []string{"Point"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -4223,6 +4365,42 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.UserConnection],
 			},
+			"webhooks": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().Webhooks(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				},
+				Args: (*executionContext).field_Query_webhooks_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.WebhookConnection],
+			},
+			"webhook": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().Webhook(ctx, fc.Args["id"].(int64)))
+				},
+				Args: (*executionContext).field_Query_webhook_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.Webhook],
+			},
 			"__type": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					return breadthfirst.Value(ec.IntrospectType(fc.Args["name"].(string)))
@@ -4258,6 +4436,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Download
 				},
 				Nil: breadthfirst.NilPointer[models.Download],
+			},
+		}},
+		"RedeliverWebhookPayload": {Name: "RedeliverWebhookPayload", Implements: []string{"RedeliverWebhookPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"delivery": {
+				Get: func(object any) any {
+					obj := object.(*model.RedeliverWebhookPayload)
+					return obj.Delivery
+				},
+				Nil: breadthfirst.NilPointer[models.WebhookDelivery],
 			},
 		}},
 		"RemoveFromCollectionPayload": {Name: "RemoveFromCollectionPayload", Implements: []string{"RemoveFromCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -4507,6 +4694,22 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Token
 				},
 				Nil: breadthfirst.NilPointer[models.Token],
+			},
+		}},
+		"RotateWebhookSecretPayload": {Name: "RotateWebhookSecretPayload", Implements: []string{"RotateWebhookSecretPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"webhook": {
+				Get: func(object any) any {
+					obj := object.(*model.RotateWebhookSecretPayload)
+					return obj.Webhook
+				},
+				Nil: breadthfirst.NilPointer[models.Webhook],
+			},
+			"secret": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.RotateWebhookSecretPayload)
+					v := obj.Secret
+					return breadthfirst.AppendString(b, v), true
+				},
 			},
 		}},
 		"SearchConnection": {Name: "SearchConnection", Implements: []string{"SearchConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -5509,6 +5712,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Thing],
 			},
 		}},
+		"UpdateWebhookPayload": {Name: "UpdateWebhookPayload", Implements: []string{"UpdateWebhookPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"webhook": {
+				Get: func(object any) any {
+					obj := object.(*model.UpdateWebhookPayload)
+					return obj.Webhook
+				},
+				Nil: breadthfirst.NilPointer[models.Webhook],
+			},
+		}},
 		"UploadFilePayload": {Name: "UploadFilePayload", Implements: []string{"UploadFilePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"file": {
 				Get: func(object any) any {
@@ -6247,6 +6459,295 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Thing
 				},
 				Nil: breadthfirst.NilPointer[models.Thing],
+			},
+		}},
+		"Webhook": {Name: "Webhook", Implements: []string{"Webhook"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"id": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Webhook)
+					v := obj.ID
+					return model.AppendID(b, v), true
+				},
+			},
+			"url": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Webhook)
+					v := obj.URL
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"description": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Webhook)
+					v := obj.Description
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"events": {
+				Get: func(object any) any {
+					obj := object.(*models.Webhook)
+					return obj.EventList()
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalNWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEventᚄ(ctx, nil, value.([]models.WebhookEvent))
+				},
+			},
+			"isGlobal": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Webhook)
+					v := obj.IsGlobal
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"isEnabled": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Webhook)
+					v := obj.IsEnabled()
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"disabledAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Webhook)
+					p := obj.DisabledAt
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"disabledReason": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Webhook)
+					v := obj.DisabledReason
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"failingSince": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Webhook)
+					p := obj.FailingSince
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"createdAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Webhook)
+					v := obj.CreatedAt
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"updatedAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Webhook)
+					v := obj.ModifiedAt
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"deliveries": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.Webhook)
+					return breadthfirst.Value(ec.Resolvers.Webhook().Deliveries(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*models.DeliveryState)))
+				},
+				Args:  (*executionContext).field_Webhook_deliveries_args,
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.WebhookDeliveryConnection],
+			},
+		}},
+		"WebhookConnection": {Name: "WebhookConnection", Implements: []string{"WebhookConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"edges": {
+				Get: func(object any) any {
+					obj := object.(*model.WebhookConnection)
+					return obj.Edges
+				},
+				Each: breadthfirst.EachPointer[model.WebhookEdge],
+			},
+			"nodes": {
+				Get: func(object any) any {
+					obj := object.(*model.WebhookConnection)
+					return obj.Nodes
+				},
+				Each: breadthfirst.EachPointer[models.Webhook],
+			},
+			"pageInfo": {
+				Get: func(object any) any {
+					obj := object.(*model.WebhookConnection)
+					return obj.PageInfo
+				},
+				Nil: breadthfirst.NilPointer[model.PageInfo],
+			},
+			"totalCount": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.WebhookConnection)
+					return breadthfirst.Value(obj.TotalCount(ctx))
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := value.(int32)
+					return strconv.AppendInt(b, int64(v), 10)
+				},
+			},
+		}},
+		"WebhookDelivery": {Name: "WebhookDelivery", Implements: []string{"WebhookDelivery"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"id": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.WebhookDelivery)
+					v := obj.ID
+					return model.AppendID(b, v), true
+				},
+			},
+			"messageId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.WebhookDelivery)
+					v := obj.MessageID
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"event": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.WebhookDelivery)
+					v := obj.Event
+					return breadthfirst.AppendString(b, marshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent[v]), true
+				},
+			},
+			"payload": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.WebhookDelivery)
+					v := obj.Payload
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"state": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.WebhookDelivery)
+					v := obj.State
+					return breadthfirst.AppendString(b, marshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState[v]), true
+				},
+			},
+			"attempts": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.WebhookDelivery)
+					v := obj.Attempts
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"statusCode": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.WebhookDelivery)
+					return breadthfirst.Value(ec.Resolvers.WebhookDelivery().StatusCode(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := *value.(*int32)
+					return strconv.AppendInt(b, int64(v), 10)
+				},
+				Nil: breadthfirst.NilPointer[int32],
+			},
+			"error": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.WebhookDelivery)
+					v := obj.Error
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"nextAttemptAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.WebhookDelivery)
+					p := obj.NextAttemptAt
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"attemptedAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.WebhookDelivery)
+					p := obj.AttemptedAt
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"createdAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.WebhookDelivery)
+					v := obj.CreatedAt
+					return model.AppendDateTime(b, v), true
+				},
+			},
+		}},
+		"WebhookDeliveryConnection": {Name: "WebhookDeliveryConnection", Implements: []string{"WebhookDeliveryConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"edges": {
+				Get: func(object any) any {
+					obj := object.(*model.WebhookDeliveryConnection)
+					return obj.Edges
+				},
+				Each: breadthfirst.EachPointer[model.WebhookDeliveryEdge],
+			},
+			"nodes": {
+				Get: func(object any) any {
+					obj := object.(*model.WebhookDeliveryConnection)
+					return obj.Nodes
+				},
+				Each: breadthfirst.EachPointer[models.WebhookDelivery],
+			},
+			"pageInfo": {
+				Get: func(object any) any {
+					obj := object.(*model.WebhookDeliveryConnection)
+					return obj.PageInfo
+				},
+				Nil: breadthfirst.NilPointer[model.PageInfo],
+			},
+			"totalCount": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.WebhookDeliveryConnection)
+					return breadthfirst.Value(obj.TotalCount(ctx))
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := value.(int32)
+					return strconv.AppendInt(b, int64(v), 10)
+				},
+			},
+		}},
+		"WebhookDeliveryEdge": {Name: "WebhookDeliveryEdge", Implements: []string{"WebhookDeliveryEdge"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"cursor": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.WebhookDeliveryEdge)
+					v := obj.Cursor
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"node": {
+				Get: func(object any) any {
+					obj := object.(*model.WebhookDeliveryEdge)
+					return obj.Node
+				},
+				Nil: breadthfirst.NilPointer[models.WebhookDelivery],
+			},
+		}},
+		"WebhookEdge": {Name: "WebhookEdge", Implements: []string{"WebhookEdge"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"cursor": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.WebhookEdge)
+					v := obj.Cursor
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"node": {
+				Get: func(object any) any {
+					obj := object.(*model.WebhookEdge)
+					return obj.Node
+				},
+				Nil: breadthfirst.NilPointer[models.Webhook],
 			},
 		}},
 		"__Directive": {Name: "__Directive", Implements: []string{"__Directive"}, Fields: map[string]*breadthfirst.Field[*executionContext]{

@@ -50,6 +50,8 @@ type ResolverRoot interface {
 	TagFacet() TagFacetResolver
 	Thing() ThingResolver
 	User() UserResolver
+	Webhook() WebhookResolver
+	WebhookDelivery() WebhookDeliveryResolver
 }
 
 type DirectiveRoot struct {
@@ -196,6 +198,11 @@ type ComplexityRoot struct {
 		Token  func(childComplexity int) int
 	}
 
+	CreateWebhookPayload struct {
+		Secret  func(childComplexity int) int
+		Webhook func(childComplexity int) int
+	}
+
 	CreatorFacet struct {
 		Count   func(childComplexity int) int
 		Creator func(childComplexity int) int
@@ -238,6 +245,10 @@ type ComplexityRoot struct {
 	}
 
 	DeleteThingPayload struct {
+		DeletedID func(childComplexity int) int
+	}
+
+	DeleteWebhookPayload struct {
 		DeletedID func(childComplexity int) int
 	}
 
@@ -499,6 +510,7 @@ type ComplexityRoot struct {
 		CreateMake            func(childComplexity int, input models.NewMake) int
 		CreateThing           func(childComplexity int, input models.NewThing) int
 		CreateToken           func(childComplexity int, input models.NewToken) int
+		CreateWebhook         func(childComplexity int, input models.NewWebhook) int
 		DeleteAccount         func(childComplexity int, input model.DeleteAccountInput) int
 		DeleteApplication     func(childComplexity int, input model.DeleteApplicationInput) int
 		DeleteCollection      func(childComplexity int, input model.DeleteCollectionInput) int
@@ -509,6 +521,7 @@ type ComplexityRoot struct {
 		DeleteNotification    func(childComplexity int, input model.DeleteNotificationInput) int
 		DeletePendingUpload   func(childComplexity int, input model.DeletePendingUploadInput) int
 		DeleteThing           func(childComplexity int, input model.DeleteThingInput) int
+		DeleteWebhook         func(childComplexity int, input model.DeleteWebhookInput) int
 		DismissReport         func(childComplexity int, input model.DismissReportInput) int
 		FeatureThing          func(childComplexity int, input model.FeatureThingInput) int
 		FinalizeFile          func(childComplexity int, input model.FinalizeFileInput) int
@@ -519,8 +532,10 @@ type ComplexityRoot struct {
 		LikeThing             func(childComplexity int, input model.LikeThingInput) int
 		MarkNotificationsRead func(childComplexity int, input model.MarkNotificationsReadInput) int
 		MoveThings            func(childComplexity int, input models.MoveThings) int
+		PingWebhook           func(childComplexity int, input model.PingWebhookInput) int
 		PublishThing          func(childComplexity int, input model.PublishThingInput) int
 		RecordDownload        func(childComplexity int, input model.RecordDownloadInput) int
+		RedeliverWebhook      func(childComplexity int, input model.RedeliverWebhookInput) int
 		RemoveFromCollection  func(childComplexity int, input model.RemoveFromCollectionInput) int
 		RemoveThings          func(childComplexity int, input model.RemoveThingsInput) int
 		ReorderCollection     func(childComplexity int, input model.ReorderCollectionInput) int
@@ -533,6 +548,7 @@ type ComplexityRoot struct {
 		RestoreMake           func(childComplexity int, input model.RestoreMakeInput) int
 		RestoreThing          func(childComplexity int, input model.RestoreThingInput) int
 		RevokeToken           func(childComplexity int, input model.RevokeTokenInput) int
+		RotateWebhookSecret   func(childComplexity int, input model.RotateWebhookSecretInput) int
 		SetUserRole           func(childComplexity int, input model.SetUserRoleInput) int
 		StageUpload           func(childComplexity int, input model.StageUploadInput) int
 		StageUserImage        func(childComplexity int, input model.StageUserImageInput) int
@@ -556,6 +572,7 @@ type ComplexityRoot struct {
 		UpdateMake            func(childComplexity int, input models.MakeChange) int
 		UpdateProfile         func(childComplexity int, input models.ProfileChange) int
 		UpdateThing           func(childComplexity int, input models.ThingChange) int
+		UpdateWebhook         func(childComplexity int, input models.WebhookChange) int
 		UploadFile            func(childComplexity int, input model.UploadFileInput) int
 		WatchCollection       func(childComplexity int, input model.WatchCollectionInput) int
 		WatchMake             func(childComplexity int, input model.WatchMakeInput) int
@@ -596,6 +613,10 @@ type ComplexityRoot struct {
 		HasNextPage     func(childComplexity int) int
 		HasPreviousPage func(childComplexity int) int
 		StartCursor     func(childComplexity int) int
+	}
+
+	PingWebhookPayload struct {
+		Delivery func(childComplexity int) int
 	}
 
 	Point struct {
@@ -672,12 +693,18 @@ type ComplexityRoot struct {
 		Tokens          func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		User            func(childComplexity int, username string) int
 		Users           func(childComplexity int, first *int32, after *string, last *int32, before *string, filter *models.UserFilter, sort models.Sort) int
+		Webhook         func(childComplexity int, id int64) int
+		Webhooks        func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 	}
 
 	RecordDownloadPayload struct {
 		Download  func(childComplexity int) int
 		ExpiresAt func(childComplexity int) int
 		URL       func(childComplexity int) int
+	}
+
+	RedeliverWebhookPayload struct {
+		Delivery func(childComplexity int) int
 	}
 
 	RemoveFromCollectionPayload struct {
@@ -752,6 +779,11 @@ type ComplexityRoot struct {
 
 	RevokeTokenPayload struct {
 		Token func(childComplexity int) int
+	}
+
+	RotateWebhookSecretPayload struct {
+		Secret  func(childComplexity int) int
+		Webhook func(childComplexity int) int
 	}
 
 	SearchConnection struct {
@@ -991,6 +1023,10 @@ type ComplexityRoot struct {
 		Thing func(childComplexity int) int
 	}
 
+	UpdateWebhookPayload struct {
+		Webhook func(childComplexity int) int
+	}
+
 	UploadFilePayload struct {
 		File func(childComplexity int) int
 	}
@@ -1075,6 +1111,59 @@ type ComplexityRoot struct {
 
 	WatchThingPayload struct {
 		Thing func(childComplexity int) int
+	}
+
+	Webhook struct {
+		CreatedAt      func(childComplexity int) int
+		Deliveries     func(childComplexity int, first *int32, after *string, last *int32, before *string, state *models.DeliveryState) int
+		Description    func(childComplexity int) int
+		DisabledAt     func(childComplexity int) int
+		DisabledReason func(childComplexity int) int
+		EventList      func(childComplexity int) int
+		FailingSince   func(childComplexity int) int
+		ID             func(childComplexity int) int
+		IsEnabled      func(childComplexity int) int
+		IsGlobal       func(childComplexity int) int
+		ModifiedAt     func(childComplexity int) int
+		URL            func(childComplexity int) int
+	}
+
+	WebhookConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	WebhookDelivery struct {
+		AttemptedAt   func(childComplexity int) int
+		Attempts      func(childComplexity int) int
+		CreatedAt     func(childComplexity int) int
+		Error         func(childComplexity int) int
+		Event         func(childComplexity int) int
+		ID            func(childComplexity int) int
+		MessageID     func(childComplexity int) int
+		NextAttemptAt func(childComplexity int) int
+		Payload       func(childComplexity int) int
+		State         func(childComplexity int) int
+		StatusCode    func(childComplexity int) int
+	}
+
+	WebhookDeliveryConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	WebhookDeliveryEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	WebhookEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 }
 
@@ -1617,6 +1706,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateTokenPayload.Token(childComplexity), true
 
+	case "CreateWebhookPayload.secret":
+		if e.ComplexityRoot.CreateWebhookPayload.Secret == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateWebhookPayload.Secret(childComplexity), true
+	case "CreateWebhookPayload.webhook":
+		if e.ComplexityRoot.CreateWebhookPayload.Webhook == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateWebhookPayload.Webhook(childComplexity), true
+
 	case "CreatorFacet.count":
 		if e.ComplexityRoot.CreatorFacet.Count == nil {
 			break
@@ -1699,6 +1801,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteThingPayload.DeletedID(childComplexity), true
+
+	case "DeleteWebhookPayload.deletedId":
+		if e.ComplexityRoot.DeleteWebhookPayload.DeletedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteWebhookPayload.DeletedID(childComplexity), true
 
 	case "DeprecatedCall.calls":
 		if e.ComplexityRoot.DeprecatedCall.Calls == nil {
@@ -2734,6 +2843,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateToken(childComplexity, args["input"].(models.NewToken)), true
+	case "Mutation.createWebhook":
+		if e.ComplexityRoot.Mutation.CreateWebhook == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createWebhook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateWebhook(childComplexity, args["input"].(models.NewWebhook)), true
 	case "Mutation.deleteAccount":
 		if e.ComplexityRoot.Mutation.DeleteAccount == nil {
 			break
@@ -2844,6 +2964,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteThing(childComplexity, args["input"].(model.DeleteThingInput)), true
+	case "Mutation.deleteWebhook":
+		if e.ComplexityRoot.Mutation.DeleteWebhook == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteWebhook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteWebhook(childComplexity, args["input"].(model.DeleteWebhookInput)), true
 	case "Mutation.dismissReport":
 		if e.ComplexityRoot.Mutation.DismissReport == nil {
 			break
@@ -2954,6 +3085,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.MoveThings(childComplexity, args["input"].(models.MoveThings)), true
+	case "Mutation.pingWebhook":
+		if e.ComplexityRoot.Mutation.PingWebhook == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_pingWebhook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PingWebhook(childComplexity, args["input"].(model.PingWebhookInput)), true
 	case "Mutation.publishThing":
 		if e.ComplexityRoot.Mutation.PublishThing == nil {
 			break
@@ -2976,6 +3118,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RecordDownload(childComplexity, args["input"].(model.RecordDownloadInput)), true
+	case "Mutation.redeliverWebhook":
+		if e.ComplexityRoot.Mutation.RedeliverWebhook == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_redeliverWebhook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RedeliverWebhook(childComplexity, args["input"].(model.RedeliverWebhookInput)), true
 	case "Mutation.removeFromCollection":
 		if e.ComplexityRoot.Mutation.RemoveFromCollection == nil {
 			break
@@ -3108,6 +3261,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RevokeToken(childComplexity, args["input"].(model.RevokeTokenInput)), true
+	case "Mutation.rotateWebhookSecret":
+		if e.ComplexityRoot.Mutation.RotateWebhookSecret == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_rotateWebhookSecret_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RotateWebhookSecret(childComplexity, args["input"].(model.RotateWebhookSecretInput)), true
 	case "Mutation.setUserRole":
 		if e.ComplexityRoot.Mutation.SetUserRole == nil {
 			break
@@ -3361,6 +3525,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UpdateThing(childComplexity, args["input"].(models.ThingChange)), true
+	case "Mutation.updateWebhook":
+		if e.ComplexityRoot.Mutation.UpdateWebhook == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateWebhook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateWebhook(childComplexity, args["input"].(models.WebhookChange)), true
 	case "Mutation.uploadFile":
 		if e.ComplexityRoot.Mutation.UploadFile == nil {
 			break
@@ -3536,6 +3711,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PageInfo.StartCursor(childComplexity), true
+
+	case "PingWebhookPayload.delivery":
+		if e.ComplexityRoot.PingWebhookPayload.Delivery == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PingWebhookPayload.Delivery(childComplexity), true
 
 	case "Point.x":
 		if e.ComplexityRoot.Point.X == nil {
@@ -4014,6 +4196,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Users(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(*models.UserFilter), args["sort"].(models.Sort)), true
+	case "Query.webhook":
+		if e.ComplexityRoot.Query.Webhook == nil {
+			break
+		}
+
+		args, err := ec.field_Query_webhook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Webhook(childComplexity, args["id"].(int64)), true
+	case "Query.webhooks":
+		if e.ComplexityRoot.Query.Webhooks == nil {
+			break
+		}
+
+		args, err := ec.field_Query_webhooks_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Webhooks(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 
 	case "RecordDownloadPayload.download":
 		if e.ComplexityRoot.RecordDownloadPayload.Download == nil {
@@ -4033,6 +4237,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RecordDownloadPayload.URL(childComplexity), true
+
+	case "RedeliverWebhookPayload.delivery":
+		if e.ComplexityRoot.RedeliverWebhookPayload.Delivery == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RedeliverWebhookPayload.Delivery(childComplexity), true
 
 	case "RemoveFromCollectionPayload.collection":
 		if e.ComplexityRoot.RemoveFromCollectionPayload.Collection == nil {
@@ -4222,6 +4433,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RevokeTokenPayload.Token(childComplexity), true
+
+	case "RotateWebhookSecretPayload.secret":
+		if e.ComplexityRoot.RotateWebhookSecretPayload.Secret == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RotateWebhookSecretPayload.Secret(childComplexity), true
+	case "RotateWebhookSecretPayload.webhook":
+		if e.ComplexityRoot.RotateWebhookSecretPayload.Webhook == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RotateWebhookSecretPayload.Webhook(childComplexity), true
 
 	case "SearchConnection.edges":
 		if e.ComplexityRoot.SearchConnection.Edges == nil {
@@ -5059,6 +5283,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UpdateThingPayload.Thing(childComplexity), true
 
+	case "UpdateWebhookPayload.webhook":
+		if e.ComplexityRoot.UpdateWebhookPayload.Webhook == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateWebhookPayload.Webhook(childComplexity), true
+
 	case "UploadFilePayload.file":
 		if e.ComplexityRoot.UploadFilePayload.File == nil {
 			break
@@ -5524,6 +5755,227 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.WatchThingPayload.Thing(childComplexity), true
 
+	case "Webhook.createdAt":
+		if e.ComplexityRoot.Webhook.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.CreatedAt(childComplexity), true
+	case "Webhook.deliveries":
+		if e.ComplexityRoot.Webhook.Deliveries == nil {
+			break
+		}
+
+		args, err := ec.field_Webhook_deliveries_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Webhook.Deliveries(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["state"].(*models.DeliveryState)), true
+	case "Webhook.description":
+		if e.ComplexityRoot.Webhook.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.Description(childComplexity), true
+	case "Webhook.disabledAt":
+		if e.ComplexityRoot.Webhook.DisabledAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.DisabledAt(childComplexity), true
+	case "Webhook.disabledReason":
+		if e.ComplexityRoot.Webhook.DisabledReason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.DisabledReason(childComplexity), true
+	case "Webhook.events":
+		if e.ComplexityRoot.Webhook.EventList == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.EventList(childComplexity), true
+	case "Webhook.failingSince":
+		if e.ComplexityRoot.Webhook.FailingSince == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.FailingSince(childComplexity), true
+	case "Webhook.id":
+		if e.ComplexityRoot.Webhook.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.ID(childComplexity), true
+	case "Webhook.isEnabled":
+		if e.ComplexityRoot.Webhook.IsEnabled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.IsEnabled(childComplexity), true
+	case "Webhook.isGlobal":
+		if e.ComplexityRoot.Webhook.IsGlobal == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.IsGlobal(childComplexity), true
+	case "Webhook.updatedAt":
+		if e.ComplexityRoot.Webhook.ModifiedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.ModifiedAt(childComplexity), true
+	case "Webhook.url":
+		if e.ComplexityRoot.Webhook.URL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.URL(childComplexity), true
+
+	case "WebhookConnection.edges":
+		if e.ComplexityRoot.WebhookConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookConnection.Edges(childComplexity), true
+	case "WebhookConnection.nodes":
+		if e.ComplexityRoot.WebhookConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookConnection.Nodes(childComplexity), true
+	case "WebhookConnection.pageInfo":
+		if e.ComplexityRoot.WebhookConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookConnection.PageInfo(childComplexity), true
+	case "WebhookConnection.totalCount":
+		if e.ComplexityRoot.WebhookConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookConnection.TotalCount(childComplexity), true
+
+	case "WebhookDelivery.attemptedAt":
+		if e.ComplexityRoot.WebhookDelivery.AttemptedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.AttemptedAt(childComplexity), true
+	case "WebhookDelivery.attempts":
+		if e.ComplexityRoot.WebhookDelivery.Attempts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.Attempts(childComplexity), true
+	case "WebhookDelivery.createdAt":
+		if e.ComplexityRoot.WebhookDelivery.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.CreatedAt(childComplexity), true
+	case "WebhookDelivery.error":
+		if e.ComplexityRoot.WebhookDelivery.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.Error(childComplexity), true
+	case "WebhookDelivery.event":
+		if e.ComplexityRoot.WebhookDelivery.Event == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.Event(childComplexity), true
+	case "WebhookDelivery.id":
+		if e.ComplexityRoot.WebhookDelivery.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.ID(childComplexity), true
+	case "WebhookDelivery.messageId":
+		if e.ComplexityRoot.WebhookDelivery.MessageID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.MessageID(childComplexity), true
+	case "WebhookDelivery.nextAttemptAt":
+		if e.ComplexityRoot.WebhookDelivery.NextAttemptAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.NextAttemptAt(childComplexity), true
+	case "WebhookDelivery.payload":
+		if e.ComplexityRoot.WebhookDelivery.Payload == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.Payload(childComplexity), true
+	case "WebhookDelivery.state":
+		if e.ComplexityRoot.WebhookDelivery.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.State(childComplexity), true
+	case "WebhookDelivery.statusCode":
+		if e.ComplexityRoot.WebhookDelivery.StatusCode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.StatusCode(childComplexity), true
+
+	case "WebhookDeliveryConnection.edges":
+		if e.ComplexityRoot.WebhookDeliveryConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryConnection.Edges(childComplexity), true
+	case "WebhookDeliveryConnection.nodes":
+		if e.ComplexityRoot.WebhookDeliveryConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryConnection.Nodes(childComplexity), true
+	case "WebhookDeliveryConnection.pageInfo":
+		if e.ComplexityRoot.WebhookDeliveryConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryConnection.PageInfo(childComplexity), true
+	case "WebhookDeliveryConnection.totalCount":
+		if e.ComplexityRoot.WebhookDeliveryConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryConnection.TotalCount(childComplexity), true
+
+	case "WebhookDeliveryEdge.cursor":
+		if e.ComplexityRoot.WebhookDeliveryEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryEdge.Cursor(childComplexity), true
+	case "WebhookDeliveryEdge.node":
+		if e.ComplexityRoot.WebhookDeliveryEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryEdge.Node(childComplexity), true
+
+	case "WebhookEdge.cursor":
+		if e.ComplexityRoot.WebhookEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEdge.Cursor(childComplexity), true
+	case "WebhookEdge.node":
+		if e.ComplexityRoot.WebhookEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEdge.Node(childComplexity), true
+
 	}
 	return 0, false
 }
@@ -5539,6 +5991,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateMakeInput,
 		ec.unmarshalInputCreateThingInput,
 		ec.unmarshalInputCreateTokenInput,
+		ec.unmarshalInputCreateWebhookInput,
 		ec.unmarshalInputDeleteAccountInput,
 		ec.unmarshalInputDeleteApplicationInput,
 		ec.unmarshalInputDeleteCollectionInput,
@@ -5549,6 +6002,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteNotificationInput,
 		ec.unmarshalInputDeletePendingUploadInput,
 		ec.unmarshalInputDeleteThingInput,
+		ec.unmarshalInputDeleteWebhookInput,
 		ec.unmarshalInputDismissReportInput,
 		ec.unmarshalInputFeatureThingInput,
 		ec.unmarshalInputFinalizeFileInput,
@@ -5560,9 +6014,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputMarkNotificationsReadInput,
 		ec.unmarshalInputMoveThingsInput,
 		ec.unmarshalInputPendingUploadInput,
+		ec.unmarshalInputPingWebhookInput,
 		ec.unmarshalInputPrintSettingsInput,
 		ec.unmarshalInputPublishThingInput,
 		ec.unmarshalInputRecordDownloadInput,
+		ec.unmarshalInputRedeliverWebhookInput,
 		ec.unmarshalInputRemoveFromCollectionInput,
 		ec.unmarshalInputRemoveThingsInput,
 		ec.unmarshalInputReorderCollectionInput,
@@ -5575,6 +6031,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRestoreMakeInput,
 		ec.unmarshalInputRestoreThingInput,
 		ec.unmarshalInputRevokeTokenInput,
+		ec.unmarshalInputRotateWebhookSecretInput,
 		ec.unmarshalInputSearchFilter,
 		ec.unmarshalInputSetUserRoleInput,
 		ec.unmarshalInputStageUploadInput,
@@ -5601,6 +6058,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUpdateMakeInput,
 		ec.unmarshalInputUpdateProfileInput,
 		ec.unmarshalInputUpdateThingInput,
+		ec.unmarshalInputUpdateWebhookInput,
 		ec.unmarshalInputUploadFileInput,
 		ec.unmarshalInputUserFilter,
 		ec.unmarshalInputWatchCollectionInput,
@@ -9953,6 +10411,321 @@ type UnwatchCollectionPayload {
   collection: Collection
 }
 `, BuiltIn: false},
+	{Name: "../webhook.graphqls", Input: `extend type Query {
+  "The caller's webhooks, newest first. Applications cannot see them."
+  webhooks(
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    first: Int
+    "Return entries after this cursor."
+    after: String
+    "The number of entries from the end, 1 to 100."
+    last: Int
+    "Return entries before this cursor."
+    before: String
+  ): WebhookConnection @auth
+  "A webhook of the caller. Another user's fails with NOT_FOUND."
+  webhook(
+    "The webhook's id."
+    id: ID!
+  ): Webhook @auth
+}
+
+extend type Mutation {
+  """
+  Create a webhook: a URL to which the server sends events as signed HTTP requests. A user can have
+  20 webhooks. Applications cannot manage webhooks.
+  """
+  createWebhook(
+    "The webhook to create."
+    input: CreateWebhookInput!
+  ): CreateWebhookPayload @auth(scope: WRITE)
+  "Change a webhook of the caller. Disabling it ends the deliveries that wait."
+  updateWebhook(
+    "The webhook and its new properties."
+    input: UpdateWebhookInput!
+  ): UpdateWebhookPayload @auth(scope: WRITE)
+  """
+  Replace the secret of a webhook of the caller. For 24 hours, messages have signatures by both
+  secrets, so that the receiver can change over.
+  """
+  rotateWebhookSecret(
+    "The webhook."
+    input: RotateWebhookSecretInput!
+  ): RotateWebhookSecretPayload @auth(scope: WRITE)
+  "Delete a webhook of the caller with the log of its deliveries. Messages that wait are not sent."
+  deleteWebhook(
+    "The webhook to delete."
+    input: DeleteWebhookInput!
+  ): DeleteWebhookPayload @auth(scope: WRITE)
+  "Send the event ` + "`" + `ping` + "`" + ` to a webhook of the caller, to test it. There is one attempt."
+  pingWebhook(
+    "The webhook to test."
+    input: PingWebhookInput!
+  ): PingWebhookPayload @auth(scope: WRITE)
+  """
+  Send a message to a webhook of the caller again, with the same id and content. It is attempted
+  now, and repeated like a new message if that fails.
+  """
+  redeliverWebhook(
+    "The delivery to repeat."
+    input: RedeliverWebhookInput!
+  ): RedeliverWebhookPayload @auth(scope: WRITE)
+}
+
+"""
+What a webhook receives messages about. A webhook receives events of the content of its owner; a
+global one, all events of public content.
+"""
+enum WebhookEvent {
+  "` + "`" + `thing.published` + "`" + `: a thing became public, or was restored by a moderator."
+  THING_PUBLISHED
+  """
+  ` + "`" + `thing.unpublished` + "`" + `: a public thing is public no more. Its owner made it a draft or unlisted, it
+  was deleted, or a moderator took it down.
+  """
+  THING_UNPUBLISHED
+  """
+  ` + "`" + `file.processed` + "`" + `: the preview of a file on a thing, a make or a comment was made, or could not be
+  made. It is for the owner of the file.
+  """
+  FILE_PROCESSED
+  "` + "`" + `make.created` + "`" + `: a make was published. It is for the owners of the make and of its thing."
+  MAKE_CREATED
+  """
+  ` + "`" + `comment.created` + "`" + `: a new comment. It is for its author, for the owner of the thing or make, and
+  for the author of the comment that it replies to.
+  """
+  COMMENT_CREATED
+  """
+  ` + "`" + `moderation.decided` + "`" + `: a moderator decided about a user or their content. It is for that user;
+  global webhooks receive all entries of the moderation log, with their reasons.
+  """
+  MODERATION_DECIDED
+  """
+  ` + "`" + `moderation.reported` + "`" + `: a user reported content to the moderators. It is for global webhooks only.
+  """
+  MODERATION_REPORTED
+  "` + "`" + `ping` + "`" + `: a test that ` + "`" + `pingWebhook` + "`" + ` sends. Webhooks receive it whatever their events are."
+  PING
+}
+
+"A URL that receives events."
+type Webhook {
+  "The decimal id."
+  id: ID!
+  "The URL to which messages are sent."
+  url: String!
+  "What it is for, as its owner describes it; may be empty."
+  description: String!
+  "The events that it receives."
+  events: [WebhookEvent!]! @goField(name: "EventList")
+  """
+  Whether it receives the events of everyone's public content and of moderation. Its owner must be
+  an administrator, else it receives nothing.
+  """
+  isGlobal: Boolean!
+  """
+  Whether events are sent to it. The server disables a webhook if all deliveries failed for three
+  days, or if the receiver answered 410.
+  """
+  isEnabled: Boolean!
+  "When it was disabled; null if it is enabled."
+  disabledAt: DateTime
+  "Why it was disabled; empty if it is enabled."
+  disabledReason: String!
+  "The first failure after the last successful delivery; null if the last attempt succeeded."
+  failingSince: DateTime
+  "When it was created."
+  createdAt: DateTime!
+  "When it was last changed by its owner."
+  updatedAt: DateTime! @goField(name: "ModifiedAt")
+  "Its messages of the last 14 days, newest first."
+  deliveries(
+    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    first: Int
+    "Return entries after this cursor."
+    after: String
+    "The number of entries from the end, 1 to 100."
+    last: Int
+    "Return entries before this cursor."
+    before: String
+    "Only deliveries in this state."
+    state: WebhookDeliveryState
+  ): WebhookDeliveryConnection! @goField(forceResolver: true)
+}
+
+"The state of a delivery."
+enum WebhookDeliveryState {
+  "It waits for its next attempt, or an attempt is under way."
+  WAITING
+  "The receiver accepted it with a status of 200 to 299."
+  DELIVERED
+  "All attempts failed, or the webhook was disabled."
+  FAILED
+}
+
+"A message to a webhook."
+type WebhookDelivery {
+  "The decimal id."
+  id: ID!
+  "The header ` + "`" + `webhook-id` + "`" + ` of the message. It is the same for all attempts."
+  messageId: String!
+  "The event that it reports."
+  event: WebhookEvent!
+  "The body of the message, as JSON."
+  payload: String!
+  "Whether it was delivered."
+  state: WebhookDeliveryState!
+  "The number of attempts, of at most 8."
+  attempts: Int!
+  "The HTTP status of the response to the last attempt; null if there was none."
+  statusCode: Int @goField(forceResolver: true)
+  "Why the last attempt failed; empty if it succeeded, or if there was none."
+  error: String!
+  "When the next attempt is due; null if there is none. It may be in the past for some seconds."
+  nextAttemptAt: DateTime
+  "When the last attempt began; null if there was none."
+  attemptedAt: DateTime
+  "When the event happened."
+  createdAt: DateTime!
+}
+
+"A page of webhooks."
+type WebhookConnection {
+  "The webhooks of this page with their cursors."
+  edges: [WebhookEdge!]!
+  "The webhooks of this page."
+  nodes: [Webhook!]!
+  "The position of this page in the whole list."
+  pageInfo: PageInfo!
+  "The number of webhooks in the whole list. Counted only if selected."
+  totalCount: Int!
+}
+
+"An entry of a page of webhooks."
+type WebhookEdge {
+  "An opaque cursor. It stays valid while the list changes."
+  cursor: String!
+  "The webhook."
+  node: Webhook!
+}
+
+"A page of deliveries."
+type WebhookDeliveryConnection {
+  "The deliveries of this page with their cursors."
+  edges: [WebhookDeliveryEdge!]!
+  "The deliveries of this page."
+  nodes: [WebhookDelivery!]!
+  "The position of this page in the whole list."
+  pageInfo: PageInfo!
+  "The number of deliveries in the whole list. Counted only if selected."
+  totalCount: Int!
+}
+
+"An entry of a page of deliveries."
+type WebhookDeliveryEdge {
+  "An opaque cursor. It stays valid while the list changes."
+  cursor: String!
+  "The delivery."
+  node: WebhookDelivery!
+}
+
+"The properties of a new webhook."
+input CreateWebhookInput {
+  """
+  An https URL of at most 2,000 characters, without user name and fragment. Its host must have an
+  address of the public internet, unless the operator allows others.
+  """
+  url: String!
+  "The events to receive, at least one. PING is ignored, because every webhook receives it."
+  events: [WebhookEvent!]!
+  "What it is for, at most 200 characters."
+  description: String! = ""
+  """
+  Whether it receives the events of everyone's public content and of moderation. Requires an
+  administrator.
+  """
+  isGlobal: Boolean! = false
+}
+
+"Payload of ` + "`" + `createWebhook` + "`" + `."
+type CreateWebhookPayload {
+  "The webhook."
+  webhook: Webhook!
+  "The secret that signs messages. It is shown only here."
+  secret: String!
+}
+
+"The webhook to change, and its new properties. What is omitted stays."
+input UpdateWebhookInput {
+  "The id of a webhook of the caller."
+  id: ID!
+  "The URL, as in CreateWebhookInput."
+  url: String @null(clears: false)
+  "The events to receive, all of them, at least one."
+  events: [WebhookEvent!] @null(clears: false)
+  "What it is for, at most 200 characters."
+  description: String @null(clears: true)
+  "Whether events are sent to it."
+  isEnabled: Boolean @null(clears: false)
+}
+
+"Payload of ` + "`" + `updateWebhook` + "`" + `."
+type UpdateWebhookPayload {
+  "The webhook after the change."
+  webhook: Webhook!
+}
+
+"The webhook whose secret to replace."
+input RotateWebhookSecretInput {
+  "The id of a webhook of the caller."
+  id: ID!
+}
+
+"Payload of ` + "`" + `rotateWebhookSecret` + "`" + `."
+type RotateWebhookSecretPayload {
+  "The webhook."
+  webhook: Webhook!
+  "The new secret. It is shown only here."
+  secret: String!
+}
+
+"The webhook to delete."
+input DeleteWebhookInput {
+  "The id of a webhook of the caller."
+  id: ID!
+}
+
+"Payload of ` + "`" + `deleteWebhook` + "`" + `."
+type DeleteWebhookPayload {
+  "The id of the deleted webhook."
+  deletedId: ID!
+}
+
+"The webhook to test."
+input PingWebhookInput {
+  "The id of a webhook of the caller."
+  id: ID!
+}
+
+"Payload of ` + "`" + `pingWebhook` + "`" + `."
+type PingWebhookPayload {
+  "The delivery of the test, which waits. Read it again to see the result."
+  delivery: WebhookDelivery!
+}
+
+"The delivery to repeat."
+input RedeliverWebhookInput {
+  "The id of a delivery to a webhook of the caller."
+  deliveryId: ID!
+}
+
+"Payload of ` + "`" + `redeliverWebhook` + "`" + `."
+type RedeliverWebhookPayload {
+  "The delivery, which waits."
+  delivery: WebhookDelivery!
+}
+`, BuiltIn: false},
 	{Name: "../workspace.graphqls", Input: `extend type User {
   "The drafts of the caller, newest first. It fails with FORBIDDEN for other users."
   drafts(
@@ -10289,6 +11062,16 @@ func (ec *executionContext) childFields_CreateTokenPayload(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type CreateTokenPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_CreateWebhookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return ec.fieldContext_CreateWebhookPayload_webhook(ctx, field)
+	case "secret":
+		return ec.fieldContext_CreateWebhookPayload_secret(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateWebhookPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CreatorFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "creator":
@@ -10377,6 +11160,14 @@ func (ec *executionContext) childFields_DeleteThingPayload(ctx context.Context, 
 		return ec.fieldContext_DeleteThingPayload_deletedId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteThingPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteWebhookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_DeleteWebhookPayload_deletedId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteWebhookPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DeprecatedCall(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10951,6 +11742,14 @@ func (ec *executionContext) childFields_PageInfo(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
 }
 
+func (ec *executionContext) childFields_PingWebhookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "delivery":
+		return ec.fieldContext_PingWebhookPayload_delivery(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PingWebhookPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Point(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "x":
@@ -11045,6 +11844,14 @@ func (ec *executionContext) childFields_RecordDownloadPayload(ctx context.Contex
 		return ec.fieldContext_RecordDownloadPayload_download(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RecordDownloadPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RedeliverWebhookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "delivery":
+		return ec.fieldContext_RedeliverWebhookPayload_delivery(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RedeliverWebhookPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_RemoveFromCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11193,6 +12000,16 @@ func (ec *executionContext) childFields_RevokeTokenPayload(ctx context.Context, 
 		return ec.fieldContext_RevokeTokenPayload_token(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RevokeTokenPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RotateWebhookSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return ec.fieldContext_RotateWebhookSecretPayload_webhook(ctx, field)
+	case "secret":
+		return ec.fieldContext_RotateWebhookSecretPayload_secret(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RotateWebhookSecretPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_SearchConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11655,6 +12472,14 @@ func (ec *executionContext) childFields_UpdateThingPayload(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type UpdateThingPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_UpdateWebhookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return ec.fieldContext_UpdateWebhookPayload_webhook(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateWebhookPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_UploadFilePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "file":
@@ -11825,6 +12650,112 @@ func (ec *executionContext) childFields_WatchThingPayload(ctx context.Context, f
 		return ec.fieldContext_WatchThingPayload_thing(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WatchThingPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Webhook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Webhook_id(ctx, field)
+	case "url":
+		return ec.fieldContext_Webhook_url(ctx, field)
+	case "description":
+		return ec.fieldContext_Webhook_description(ctx, field)
+	case "events":
+		return ec.fieldContext_Webhook_events(ctx, field)
+	case "isGlobal":
+		return ec.fieldContext_Webhook_isGlobal(ctx, field)
+	case "isEnabled":
+		return ec.fieldContext_Webhook_isEnabled(ctx, field)
+	case "disabledAt":
+		return ec.fieldContext_Webhook_disabledAt(ctx, field)
+	case "disabledReason":
+		return ec.fieldContext_Webhook_disabledReason(ctx, field)
+	case "failingSince":
+		return ec.fieldContext_Webhook_failingSince(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Webhook_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Webhook_updatedAt(ctx, field)
+	case "deliveries":
+		return ec.fieldContext_Webhook_deliveries(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Webhook", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_WebhookConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_WebhookConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_WebhookConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_WebhookConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_WebhookDelivery_id(ctx, field)
+	case "messageId":
+		return ec.fieldContext_WebhookDelivery_messageId(ctx, field)
+	case "event":
+		return ec.fieldContext_WebhookDelivery_event(ctx, field)
+	case "payload":
+		return ec.fieldContext_WebhookDelivery_payload(ctx, field)
+	case "state":
+		return ec.fieldContext_WebhookDelivery_state(ctx, field)
+	case "attempts":
+		return ec.fieldContext_WebhookDelivery_attempts(ctx, field)
+	case "statusCode":
+		return ec.fieldContext_WebhookDelivery_statusCode(ctx, field)
+	case "error":
+		return ec.fieldContext_WebhookDelivery_error(ctx, field)
+	case "nextAttemptAt":
+		return ec.fieldContext_WebhookDelivery_nextAttemptAt(ctx, field)
+	case "attemptedAt":
+		return ec.fieldContext_WebhookDelivery_attemptedAt(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_WebhookDelivery_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookDelivery", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookDeliveryConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_WebhookDeliveryConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_WebhookDeliveryConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_WebhookDeliveryConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_WebhookDeliveryConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookDeliveryEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_WebhookDeliveryEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_WebhookDeliveryEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_WebhookEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_WebhookEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookEdge", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

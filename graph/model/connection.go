@@ -51,6 +51,8 @@ type (
 	ModerationEntryEdge Edge[*models.ModerationEntry]
 	ReportEdge          Edge[*models.Report]
 	NotificationEdge    Edge[*models.Notification]
+	WebhookEdge         Edge[*models.Webhook]
+	WebhookDeliveryEdge Edge[*models.WebhookDelivery]
 	SearchEdge          Edge[SearchHit]
 	FeedEdge            Edge[FeedItem]
 )
@@ -92,6 +94,12 @@ type (
 	}
 	NotificationConnection struct {
 		*Connection[*models.Notification, NotificationEdge]
+	}
+	WebhookConnection struct {
+		*Connection[*models.Webhook, WebhookEdge]
+	}
+	WebhookDeliveryConnection struct {
+		*Connection[*models.WebhookDelivery, WebhookDeliveryEdge]
 	}
 	FeedConnection struct {
 		*Connection[FeedItem, FeedEdge]

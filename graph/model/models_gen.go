@@ -70,6 +70,14 @@ type CreateTokenPayload struct {
 	Token *models.Token `json:"token"`
 }
 
+// Payload of `createWebhook`.
+type CreateWebhookPayload struct {
+	// The webhook.
+	Webhook *models.Webhook `json:"webhook"`
+	// The secret that signs messages. It is shown only here.
+	Secret string `json:"secret"`
+}
+
 // The account to delete.
 type DeleteAccountInput struct {
 	// The username; `me` is the caller.
@@ -214,6 +222,18 @@ type DeleteThingInput struct {
 // Payload of `deleteThing`.
 type DeleteThingPayload struct {
 	// The id of what was deleted.
+	DeletedID int64 `json:"deletedId"`
+}
+
+// The webhook to delete.
+type DeleteWebhookInput struct {
+	// The id of a webhook of the caller.
+	ID int64 `json:"id"`
+}
+
+// Payload of `deleteWebhook`.
+type DeleteWebhookPayload struct {
+	// The id of the deleted webhook.
 	DeletedID int64 `json:"deletedId"`
 }
 
@@ -393,6 +413,18 @@ type PageInfo struct {
 	EndCursor *string `json:"endCursor,omitempty"`
 }
 
+// The webhook to test.
+type PingWebhookInput struct {
+	// The id of a webhook of the caller.
+	ID int64 `json:"id"`
+}
+
+// Payload of `pingWebhook`.
+type PingWebhookPayload struct {
+	// The delivery of the test, which waits. Read it again to see the result.
+	Delivery *models.WebhookDelivery `json:"delivery"`
+}
+
 // A point, or the side lengths of a box.
 type Point struct {
 	// Along the x axis.
@@ -457,6 +489,18 @@ type RecordDownloadPayload struct {
 	// The entry in the history. Null if the file belongs to a make whose thing was deleted, and for an
 	// application's own token, which has no user.
 	Download *models.Download `json:"download,omitempty"`
+}
+
+// The delivery to repeat.
+type RedeliverWebhookInput struct {
+	// The id of a delivery to a webhook of the caller.
+	DeliveryID int64 `json:"deliveryId"`
+}
+
+// Payload of `redeliverWebhook`.
+type RedeliverWebhookPayload struct {
+	// The delivery, which waits.
+	Delivery *models.WebhookDelivery `json:"delivery"`
 }
 
 // A thing and the collection to remove it from.
@@ -609,6 +653,20 @@ type RevokeTokenInput struct {
 type RevokeTokenPayload struct {
 	// The revoked token.
 	Token *models.Token `json:"token"`
+}
+
+// The webhook whose secret to replace.
+type RotateWebhookSecretInput struct {
+	// The id of a webhook of the caller.
+	ID int64 `json:"id"`
+}
+
+// Payload of `rotateWebhookSecret`.
+type RotateWebhookSecretPayload struct {
+	// The webhook.
+	Webhook *models.Webhook `json:"webhook"`
+	// The new secret. It is shown only here.
+	Secret string `json:"secret"`
 }
 
 // Values that the results have, most frequent first, each with the number of results that have it. A
@@ -903,6 +961,12 @@ type UpdateProfilePayload struct {
 type UpdateThingPayload struct {
 	// The thing after the change.
 	Thing *models.Thing `json:"thing"`
+}
+
+// Payload of `updateWebhook`.
+type UpdateWebhookPayload struct {
+	// The webhook after the change.
+	Webhook *models.Webhook `json:"webhook"`
 }
 
 // A file to upload.

@@ -43,6 +43,9 @@ type Settings struct {
 	QuotaPending int  `help:"Pending uploads that one user may have at a time; 0 means unlimited. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_PENDING" placeholder:"N"`
 	QuotaThings  int  `help:"Things that one user may create in 24 hours; 0 means unlimited. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_THINGS" placeholder:"N"`
 
+	WebhookAllowPrivate bool          `help:"Deliver webhooks to private addresses, too, and over plain HTTP, for receivers in the network of the server. Every user can then send requests into that network. Default: off; only HTTPS, and only addresses of the public internet." env:"MESHYARD_WEBHOOK_ALLOW_PRIVATE"`
+	WebhookTimeout      time.Duration `help:"How long the receiver of a webhook may take to answer. Default: ${default}." default:"10s" env:"MESHYARD_WEBHOOK_TIMEOUT" placeholder:"DURATION"`
+
 	LogLevel  slog.Level `help:"Log lines of this level and above: debug, info, warn or error. Requests are logged at info. Default: ${default}." default:"info" env:"MESHYARD_LOG_LEVEL" placeholder:"LEVEL"`
 	LogFormat string     `help:"Format of log lines: json or text. Default: text on a terminal, json elsewhere." enum:"json,text," default:"" env:"MESHYARD_LOG_FORMAT" placeholder:"FORMAT"`
 
@@ -117,6 +120,9 @@ func (s *Settings) Complete() error {
 	}
 	if s.PendingTTL < time.Minute {
 		return fmt.Errorf("--pending-ttl %s: must be a minute or more", s.PendingTTL)
+	}
+	if s.WebhookTimeout < 0 || s.WebhookTimeout > time.Minute {
+		return fmt.Errorf("--webhook-timeout %s: must be at most a minute", s.WebhookTimeout)
 	}
 	if s.RateLimit < 0 {
 		return fmt.Errorf("--rate-limit %d: must be 0 or more", s.RateLimit)

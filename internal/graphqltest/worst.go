@@ -71,6 +71,8 @@ func WorstRows(owner int64, n int) []string {
 		numbers(100, "tokens (user_id, name, sha256, scopes, created_at)", "$me, 'token', $sum, 'read', $at"),
 		numbers(n, "moderation_log (actor_id, action, user_id, thing_id, role, reason, created_at)", "$me, 'take_down_thing', $me, $b + i, '', 'long', $at"),
 		numbers(n, "reports (reporter_id, target_type, target_id, user_id, reason, note, state, decision, created_at)", "$b + i, 'thing', $b + i, $me, 'spam', 'long', 'open', '', $at"),
+		numbers(n, "webhooks (id, owner_id, url, description, events, secret, created_at, modified_at, disabled_at)", "$b + i, $me, 'https://hook.invalid/', 'long', 'make.created', 'whsec_', $at, $at, $at"),
+		numbers(n, "webhook_deliveries (webhook_id, message_id, event, payload, state, created_at)", "$w, 'msg', 'make.created', '"+strings.Repeat("x", 1000)+"', 'failed', $recent"),
 		numbers(n, "deprecated_calls (operation, token_id, user_agent, calls, first_at, last_at)", "'newest', $b + i, 'agent', 1, $recent, $recent"),
 	}
 }

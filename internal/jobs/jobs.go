@@ -22,6 +22,10 @@ type Handlers struct {
 	PurgeAccount   func(ctx context.Context, userID int64) error
 	FoldCounts     func(ctx context.Context) error
 	CollectGarbage func(ctx context.Context) error
+	// DeliverWebhook sends the messages of a webhook that are due, within about half a minute.
+	DeliverWebhook func(ctx context.Context, webhookID int64) error
+	// DeliverOverdue schedules DeliverWebhook where the job for it was lost.
+	DeliverOverdue func(ctx context.Context) error
 	// Backfill computes stored values that this version of the program stores and earlier versions
 	// did not.
 	Backfill func(ctx context.Context) error
@@ -35,19 +39,19 @@ type Queue struct {
 }
 
 // State returns the number of jobs that are due and of those that run, and how long the oldest job
-// that is due has been so.
+// that is due has been so. Jobs for webhooks do not count: they wait for receivers.
 func (q *Queue) State(ctx context.Context) (due, running int, oldest time.Duration, err error) {
 	age := "EXTRACT(EPOCH FROM now() - min(scheduled_at))"
 	if q.engine == "sqlite" {
 		age = "(julianday('now') - julianday(min(scheduled_at))) * 86400"
 	}
 	var seconds sql.NullFloat64
-	const dueJobs = "FROM river_job WHERE state = 'available'"
+	const dueJobs = "FROM river_job WHERE queue = 'default' AND state = 'available'"
 	err = q.db.QueryRowContext(ctx, "SELECT count(*), CAST("+age+" AS double precision) "+dueJobs).Scan(&due, &seconds)
 	if err != nil {
 		return 0, 0, 0, fmt.Errorf("jobs: %w", err)
 	}
-	err = q.db.QueryRowContext(ctx, "SELECT count(*) FROM river_job WHERE state = 'running'").Scan(&running)
+	err = q.db.QueryRowContext(ctx, "SELECT count(*) FROM river_job WHERE queue = 'default' AND state = 'running'").Scan(&running)
 	if err != nil {
 		return 0, 0, 0, fmt.Errorf("jobs: %w", err)
 	}
@@ -58,7 +62,14 @@ const (
 	foldEvery     = 10 * time.Second
 	collectEvery  = time.Hour
 	backfillEvery = time.Minute
+	overdueEvery  = time.Minute
 	jobTimeout    = 10 * time.Minute
+
+	// webhookQueue is a queue of its own, so that slow receivers hold up no other jobs.
+	webhookQueue = "webhooks"
+	// webhookWorkers is how many webhooks get messages at once. Each is a goroutine that waits for its
+	// receiver.
+	webhookWorkers = 64
 )
 
 func driver(db *sql.DB, engine string) riverdriver.Driver[*sql.Tx] {
@@ -106,15 +117,22 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[backfill]) error {
 		return h.Backfill(ctx)
 	}))
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[deliverWebhook]) error {
+		return h.DeliverWebhook(ctx, job.Args.WebhookID)
+	}))
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[deliverOverdue]) error {
+		return h.DeliverOverdue(ctx)
+	}))
 	client, err := river.NewClient(driver(db, engine), &river.Config{
 		ReindexerSchedule: reindexerSchedule(engine),
 		Logger:            logger,
 		Workers:           workers,
-		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}},
+		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}, webhookQueue: {MaxWorkers: webhookWorkers}},
 		JobTimeout:        jobTimeout,
 		FetchPollInterval: time.Second,
 		PeriodicJobs: []*river.PeriodicJob{
 			every(foldEvery, foldCounts{}), every(collectEvery, collectGarbage{}), every(backfillEvery, backfill{}),
+			every(overdueEvery, deliverOverdue{}),
 		},
 	})
 	if err != nil {
@@ -163,6 +181,16 @@ type purgeAccount struct {
 
 func (purgeAccount) Kind() string { return "purge_account" }
 
+type deliverWebhook struct {
+	WebhookID int64 `json:"webhook_id"`
+}
+
+func (deliverWebhook) Kind() string { return "deliver_webhook" }
+
+type deliverOverdue struct{}
+
+func (deliverOverdue) Kind() string { return "deliver_overdue" }
+
 type foldCounts struct{}
 
 func (foldCounts) Kind() string { return "fold_counts" }
@@ -184,5 +212,12 @@ func (q *Queue) ExpireUpload(ctx context.Context, tx *sql.Tx, fileID int64, at t
 // PurgeAccount keeps in tx that the objects of a deleted user are deleted soon.
 func (q *Queue) PurgeAccount(ctx context.Context, tx *sql.Tx, userID int64) error {
 	_, err := q.client.InsertTx(ctx, tx, purgeAccount{userID}, nil)
+	return err
+}
+
+// DeliverWebhook schedules in tx that the messages of a webhook are sent at the given time, or now
+// if it is zero. If the job fails repeatedly, the next DeliverOverdue schedules it again.
+func (q *Queue) DeliverWebhook(ctx context.Context, tx *sql.Tx, webhookID int64, at time.Time) error {
+	_, err := q.client.InsertTx(ctx, tx, deliverWebhook{webhookID}, &river.InsertOpts{Queue: webhookQueue, MaxAttempts: 3, ScheduledAt: at})
 	return err
 }

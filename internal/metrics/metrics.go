@@ -29,6 +29,7 @@ type Metrics struct {
 	downloads     prometheus.Counter
 	previews      *prometheus.CounterVec
 	previewTime   prometheus.Histogram
+	deliveries    *prometheus.CounterVec
 	statements    *prometheus.HistogramVec
 	failures      *prometheus.CounterVec
 	calls         *prometheus.HistogramVec
@@ -71,6 +72,9 @@ func New(version string) *Metrics {
 			Name: "meshyard_preview_duration_seconds", Help: "Time that attempts to make a preview took.",
 			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120},
 		}),
+		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "meshyard_webhook_attempts_total", Help: "Attempts to deliver a message to a webhook, by outcome: delivered, retried or failed.",
+		}, []string{"outcome"}),
 		statements: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "meshyard_database_statement_duration_seconds", Help: "Time of database statements, waiting for a connection included.",
 			Buckets: []float64{.0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 10},
@@ -93,11 +97,14 @@ func New(version string) *Metrics {
 	m.registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build,
 		m.requests, m.latency, m.responseBytes, m.operations, m.errors, m.uploads, m.uploadBytes, m.downloads,
-		m.previews, m.previewTime, m.statements, m.failures, m.calls, m.callErrors,
+		m.previews, m.previewTime, m.deliveries, m.statements, m.failures, m.calls, m.callErrors,
 	)
 	// Rates of series that appear with their first event miss that event.
 	for _, outcome := range []string{"done", "failed", "retried", "released"} {
 		m.previews.WithLabelValues(outcome)
+	}
+	for _, outcome := range []string{"delivered", "retried", "failed"} {
+		m.deliveries.WithLabelValues(outcome)
 	}
 	for _, code := range []string{"UNAVAILABLE", "INSUFFICIENT_STORAGE", "TIMEOUT", "INTERNAL"} {
 		m.errors.WithLabelValues(code)
@@ -144,6 +151,9 @@ func (m *Metrics) Preview(outcome string, took time.Duration) {
 	m.previews.WithLabelValues(outcome).Inc()
 	m.previewTime.Observe(took.Seconds())
 }
+
+// Delivery counts an attempt to deliver a message to a webhook.
+func (m *Metrics) Delivery(outcome string) { m.deliveries.WithLabelValues(outcome).Inc() }
 
 // ExpectCalls creates the counts of errors of the verbs of statements and of the calls to the
 // bucket, so that the first error changes a count that was scraped before.

@@ -262,6 +262,10 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 			object{"id": models.NodeRef{Type: "Thing", ID: int64(must(strconv.Atoi(thing))(t))}.NodeID()}, new(any))
 	}
 	g.exec(t, "UPDATE reports SET state = 'resolved' WHERE id % 3 = 1", "UPDATE reports SET state = 'dismissed' WHERE id % 3 = 2")
+	for range 5 {
+		g.exec(t, "INSERT INTO webhooks (owner_id, url, events, secret, created_at, modified_at) SELECT id, 'https://hook.invalid/', 'make.created', '', created_at, created_at FROM users WHERE username = 'bob'",
+			"INSERT INTO webhook_deliveries (webhook_id, message_id, event, payload, state, created_at) SELECT 1, 'msg', 'make.created', '{}', CASE id % 3 WHEN 0 THEN 'waiting' WHEN 1 THEN 'delivered' ELSE 'failed' END, created_at FROM users")
+	}
 	g.exec(t, "UPDATE notifications SET read_at = created_at WHERE id % 5 = 0")
 	s.Fold()
 	return g
@@ -354,6 +358,11 @@ func (g *gallery) lists() []walked {
 		{"Tag.things", "", `tag(name: "GEAR") { LIST }`, key, "SELECT id FROM things WHERE " + shown + " ORDER BY id DESC"},
 		{"Collection.things", "", `collection(id: "` + g.collection + `") { LIST }`, key, "SELECT thing_id FROM collection_things WHERE collection_id = " + g.collection + " ORDER BY position DESC, id DESC"},
 		{"Query.tokens", "", "LIST", key, "SELECT id FROM tokens WHERE revoked_at IS NULL AND user_id = " + bob + " ORDER BY id DESC"},
+		{"Query.webhooks", "", "LIST", key, "SELECT id FROM webhooks WHERE owner_id = " + bob + " ORDER BY id DESC"},
+		{"Webhook.deliveries", "state: null", `webhook(id: "1") { LIST }`, key, "SELECT id FROM webhook_deliveries ORDER BY id DESC"},
+		{"Webhook.deliveries", "state: WAITING", `webhook(id: "1") { LIST }`, key, "SELECT id FROM webhook_deliveries WHERE state = 'waiting' ORDER BY id DESC"},
+		{"Webhook.deliveries", "state: DELIVERED", `webhook(id: "1") { LIST }`, key, "SELECT id FROM webhook_deliveries WHERE state = 'delivered' ORDER BY id DESC"},
+		{"Webhook.deliveries", "state: FAILED", `webhook(id: "1") { LIST }`, key, "SELECT id FROM webhook_deliveries WHERE state = 'failed' ORDER BY id DESC"},
 		{"Query.moderationLog", "", "LIST", key, "SELECT id FROM moderation_log ORDER BY id DESC"},
 		{"Query.reports", "state: OPEN", "LIST", key, "SELECT id FROM reports WHERE state = 'open' ORDER BY id DESC"},
 		{"Query.reports", "state: RESOLVED", "LIST", key, "SELECT id FROM reports WHERE state = 'resolved' ORDER BY id DESC"},

@@ -28,6 +28,10 @@ func (a *Server) measure() {
 		q, err := a.Store.PreviewQueue(ctx)
 		return metrics.Queue{Waiting: q.Waiting, Running: q.Running, OldestSeconds: q.Oldest.Seconds()}, err
 	})
+	a.metrics.Queue("webhooks", func(ctx context.Context) (metrics.Queue, error) {
+		waiting, oldest, err := a.Store.WebhookQueue(ctx)
+		return metrics.Queue{Waiting: waiting, OldestSeconds: oldest.Seconds()}, err
+	})
 	a.metrics.Queue("jobs", func(ctx context.Context) (metrics.Queue, error) {
 		waiting, running, oldest, err := a.queue.State(ctx)
 		return metrics.Queue{Waiting: waiting, Running: running, OldestSeconds: oldest.Seconds()}, err

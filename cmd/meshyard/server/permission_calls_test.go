@@ -47,7 +47,7 @@ func (m *matrix) filled(text string, sc fixture, caller int) string {
 // nodeOf is what becomes a nodeId.
 var nodeOf = regexp.MustCompile(`node\((\w+), "(\d+)"\)`)
 
-var placeholder = regexp.MustCompile(`\$(thing|file|image|copy|comment|collection|userid|user|tag|slug|term|token|app|id|mine|upload|mycollection|report)\b`)
+var placeholder = regexp.MustCompile(`\$(thing|file|image|copy|comment|collection|userid|user|tag|slug|term|token|app|id|mine|upload|mycollection|report|delivery)\b`)
 
 // byGraphQL calls by GraphQL.
 func (m *matrix) byGraphQL(c *servertest.Client, p permission, document string) outcome {

@@ -198,6 +198,11 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 	case "token":
 		_, token, err := p.s.Store.MakeToken(ctx, caller, models.NewToken{Name: user, Scopes: caller.Scopes})
 		return fixture{"token": servertest.ID(must(token, err)(p.t).ID)}
+	case "webhook":
+		w, _, err := p.s.Store.CreateWebhook(ctx, caller, models.NewWebhook{URL: "https://hook.invalid/", Events: []models.WebhookEvent{models.FileProcessedEvent}})
+		id := must(w, err)(p.t).ID
+		d := must(p.s.Store.PingWebhook(ctx, caller, id))(p.t)
+		return fixture{"id": servertest.ID(id), "delivery": servertest.ID(d.ID)}
 	case "report":
 		thing, _, _ := p.thing("zoe", "zoe's reported", published)
 		node := models.NodeRef{Type: "Thing", ID: thing}.NodeID()

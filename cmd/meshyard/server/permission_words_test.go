@@ -35,7 +35,8 @@ visible to their owner only. For others each operation answers as if they did no
 same number of statements. That a private collection exists is not secret either.
 
 **Applications** that a user authorizes by OAuth 2 get a token of that user with the scopes ` + "`read`" + ` and ` + "`write`" + `, or one of
-them. It has the same permissions as the user's own token, but it cannot create tokens and can revoke only itself.
+them. It has the same permissions as the user's own token, but it cannot create tokens, can revoke only itself, and can neither see
+nor change webhooks.
 Suspended users cannot sign in, and so cannot authorize applications.
 `
 	lookingIs = "A row is about one object requested by its id, or about one of its fields. Files, makes and comments of a hidden object are hidden with it. The creator of a make can see it " +

@@ -73,6 +73,7 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 			err = errors.Join(fmt.Errorf("requests were aborted after %s: %w", drain, err), server.Close())
 		}
 	}
+	close(a.stopping)
 	stopPreviews()
 	stopSaving()
 	<-saved

@@ -43,6 +43,7 @@ type Server struct {
 	provider *oidc.Provider // nil if there is none
 	metrics  *metrics.Metrics
 	idTokens *ratelimit.Limiter // of ID tokens that were refused, by network
+	stopping chan struct{}      // closed when the server stops
 }
 
 // Migrate runs pending migrations on the database of the settings and returns their names.
@@ -98,7 +99,7 @@ func exists(what, path string) error {
 }
 
 func open(ctx context.Context, s config.Settings, logger *slog.Logger, create bool) (*Server, error) {
-	a := &Server{Settings: s, Logger: logger, provider: newProvider(s), metrics: metrics.New(s.Version), idTokens: ratelimit.New(maxRefusedIDTokens)}
+	a := &Server{Settings: s, Logger: logger, provider: newProvider(s), metrics: metrics.New(s.Version), idTokens: ratelimit.New(maxRefusedIDTokens), stopping: make(chan struct{})}
 	if err := a.open(ctx, create); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -128,6 +129,8 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 			_, err2 := a.Store.FoldCounts(ctx)
 			return errors.Join(err, err2)
 		},
+		DeliverWebhook: func(ctx context.Context, id int64) error { return a.deliverWebhook(ctx, id) },
+		DeliverOverdue: func(ctx context.Context) error { return a.Store.DeliverOverdue(ctx) },
 		CollectGarbage: func(ctx context.Context) error { return a.collectGarbage(ctx) },
 		Backfill:       func(ctx context.Context) error { return a.backfill(ctx) },
 	}, quiet(a.Logger))
@@ -140,10 +143,17 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		Previews:       child.Runner{Memory: int64(a.Settings.PreviewMemory)},
 		PreviewWorkers: a.Settings.PreviewWorkers,
 		Reserved:       isReserved,
-		Events:         models.Events{Uploaded: a.metrics.Upload, Downloaded: a.metrics.Download, Previewed: a.metrics.Preview},
+		Events: models.Events{
+			Uploaded: a.metrics.Upload, Downloaded: a.metrics.Download, Previewed: a.metrics.Preview,
+			WebhookDelivered: a.metrics.Delivery, WebhookDisabled: a.webhookDisabled,
+		},
+		Webhooks: a.webhooks(),
 	}, func(ctx context.Context, tx bun.Tx, work models.Work) error {
-		if work.PurgeAccount != 0 {
+		switch {
+		case work.PurgeAccount != 0:
 			return a.queue.PurgeAccount(ctx, tx.Tx, work.PurgeAccount)
+		case work.DeliverWebhook != 0:
+			return a.queue.DeliverWebhook(ctx, tx.Tx, work.DeliverWebhook, work.At)
 		}
 		return a.queue.ExpireUpload(ctx, tx.Tx, work.ExpireUpload, work.At)
 	})

@@ -1,0 +1,33 @@
+package server
+
+import (
+	"context"
+
+	"github.com/meshyard/meshyard/internal/webhook/sender"
+	"github.com/meshyard/meshyard/models"
+)
+
+// webhooks returns how messages to webhooks are sent.
+func (a *Server) webhooks() models.WebhookOptions {
+	s := sender.New(a.Settings.WebhookTimeout, a.Settings.WebhookAllowPrivate, a.Settings.Version)
+	return models.WebhookOptions{Check: s.Check, Send: s.Send, Timeout: a.Settings.WebhookTimeout, BaseURL: a.Settings.BaseURL}
+}
+
+// deliverWebhook sends the messages of a webhook that are due. When the server stops it waits for
+// no receiver; those messages are sent again after the start.
+func (a *Server) deliverWebhook(ctx context.Context, id int64) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-a.stopping:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return a.Store.DeliverWebhook(ctx, id)
+}
+
+func (a *Server) webhookDisabled(id int64, reason string) {
+	a.Logger.Warn("disabled a webhook", "webhook_id", id, "reason", reason)
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/models"
+)
+
+type webhookCreateCmd struct {
+	Owner       string   `arg:"" help:"Username of the owner, whose content the events are about."`
+	URL         string   `arg:"" name:"url" help:"URL that receives the events, beginning with https://."`
+	Event       []string `help:"Events to send; repeat the flag for several. docs/webhooks.md lists them." default:"thing.published,make.created,comment.created" placeholder:"EVENT"`
+	Global      bool     `help:"Send the events of everyone's public content, and of moderation. The owner must be an administrator."`
+	Description string   `help:"What the webhook is for." placeholder:"TEXT"`
+}
+
+func (c *webhookCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
+	events := make([]models.WebhookEvent, len(c.Event))
+	for i, e := range c.Event {
+		events[i] = models.WebhookEvent(e)
+	}
+	return withStore(ctx, s, logger, func(store *models.Store) error {
+		w, secret, err := store.Admin().CreateWebhook(ctx, c.Owner, models.NewWebhook{URL: c.URL, Events: events, Description: c.Description, IsGlobal: c.Global})
+		if err != nil {
+			return err
+		}
+		fmt.Println("id", w.ID)
+		fmt.Println("secret", secret)
+		return nil
+	})
+}
+
+type webhookListCmd struct{}
+
+func (*webhookListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
+	return withStore(ctx, s, logger, func(store *models.Store) error {
+		out := table("ID", "OWNER", "STATE", "URL", "EVENTS")
+		err := store.Admin().EachWebhook(ctx, func(w *models.Webhook, owner string) error {
+			state := "enabled"
+			switch {
+			case !w.IsEnabled():
+				state = "disabled: " + w.DisabledReason
+			case w.FailingSince != nil:
+				state = "failing since " + when(w.FailingSince)
+			}
+			if w.IsGlobal {
+				owner += " (global)"
+			}
+			out.row(strconv.FormatInt(w.ID, 10), owner, state, w.URL, w.Events)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return out.Flush()
+	})
+}
+
+type webhookDeleteCmd struct {
+	ID int64 `arg:"" name:"id" help:"Id, as printed by webhook list."`
+}
+
+func (c *webhookDeleteCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
+	return withStore(ctx, s, logger, func(store *models.Store) error {
+		if err := store.Admin().DeleteWebhook(ctx, c.ID); err != nil {
+			return err
+		}
+		fmt.Println("deleted webhook", c.ID)
+		return nil
+	})
+}
+
+type webhookDeliveriesCmd struct {
+	ID    int64 `arg:"" name:"id" help:"Id, as printed by webhook list."`
+	Limit int   `help:"Number of deliveries. Default: ${default}." default:"50" placeholder:"N"`
+}
+
+func (c *webhookDeliveriesCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
+	return withStore(ctx, s, logger, func(store *models.Store) error {
+		latest, err := store.Admin().WebhookDeliveries(ctx, c.ID, max(c.Limit, 1))
+		if err != nil {
+			return err
+		}
+		out := table("ID", "EVENT", "CREATED", "STATE", "ATTEMPTS", "STATUS", "NEXT ATTEMPT", "ERROR")
+		for _, d := range latest {
+			status := ""
+			if d.StatusCode != 0 {
+				status = strconv.Itoa(int(d.StatusCode))
+			}
+			out.row(strconv.FormatInt(d.ID, 10), string(d.Event), when(&d.CreatedAt), string(d.State), strconv.Itoa(int(d.Attempts)), status, when(d.NextAttemptAt), d.Error)
+		}
+		return out.Flush()
+	})
+}

@@ -1,0 +1,140 @@
+// Package sender sends messages to webhooks. URLs come from users, so it connects only to addresses
+// of the public internet, unless private ones are allowed, and follows no redirect.
+package sender
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/publicaddr"
+	"github.com/meshyard/meshyard/internal/webhook"
+)
+
+const (
+	maxURL = 2_000
+	// maxAnswer is how much of a response is read, which lets the connection be used again.
+	maxAnswer = 16 << 10
+	// maxRetryAfter is the longest wait that a receiver can ask for.
+	maxRetryAfter = 24 * time.Hour
+)
+
+// Sender sends messages. Its methods may be called from any goroutine.
+type Sender struct {
+	allowPrivate bool
+	timeout      time.Duration
+	userAgent    string
+	client       *http.Client
+}
+
+// DefaultTimeout is the timeout of a sender that is given none.
+const DefaultTimeout = 10 * time.Second
+
+// New returns a sender that waits for each response, to its end, as long as timeout. With
+// allowPrivate it also sends to private addresses and over plain HTTP.
+func New(timeout time.Duration, allowPrivate bool, version string) *Sender {
+	timeout = cmp.Or(timeout, DefaultTimeout)
+	dialer := &net.Dialer{Control: publicaddr.Control(func(a netip.Addr) bool { return allowPrivate || publicaddr.Is(a) })}
+	return &Sender{allowPrivate: allowPrivate, timeout: timeout, userAgent: "Meshyard/" + version, client: &http.Client{
+		Timeout: timeout,
+		// Without the proxy of the environment, whose address would be checked instead.
+		Transport: &http.Transport{
+			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableCompression: true,
+			MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Check returns an error if messages cannot be sent to a URL. Names are resolved later, for each
+// connection.
+func (s *Sender) Check(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case len(address) > maxURL:
+		return fmt.Errorf("must be at most %d characters (got %d)", maxURL, len(address))
+	case err != nil || u.Hostname() == "" || u.Opaque != "":
+		return fmt.Errorf("must be an absolute URL such as https://example.org/hook (got %.60q)", address)
+	case u.Scheme != "https" && (u.Scheme != "http" || !s.allowPrivate):
+		return fmt.Errorf("must begin with https:// (got %.60q)", address)
+	case u.User != nil || u.Fragment != "":
+		return errors.New("must have neither a user name nor a fragment")
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && !s.allowPrivate && !publicaddr.Is(ip) {
+		return fmt.Errorf("%s %w", ip, publicaddr.ErrPrivate)
+	}
+	return nil
+}
+
+// Send makes one attempt to deliver a message. It succeeds if the receiver answers with a status of
+// 200 to 299 in time.
+func (s *Sender) Send(ctx context.Context, m webhook.Message) webhook.Answer {
+	at := time.Now()
+	signature, err := m.Signature(at)
+	if err == nil {
+		err = s.Check(m.URL) // it may have been registered when more was allowed
+	}
+	if err != nil {
+		return webhook.Answer{Error: err.Error()}
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
+	if err != nil {
+		return webhook.Answer{Error: "the URL is not valid"}
+	}
+	r.Header = http.Header{
+		"Content-Type": {"application/json"}, "User-Agent": {s.userAgent},
+		"Webhook-Id": {m.ID}, "Webhook-Timestamp": {strconv.FormatInt(at.Unix(), 10)}, "Webhook-Signature": {signature},
+	}
+	response, err := s.client.Do(r)
+	if err != nil {
+		return webhook.Answer{Error: s.explain(err)}
+	}
+	defer response.Body.Close()
+	// A receiver that does not end its response has answered all the same.
+	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer)
+	answer := webhook.Answer{Status: response.StatusCode}
+	switch {
+	case response.StatusCode >= 200 && response.StatusCode < 300:
+		return answer
+	case response.StatusCode >= 300 && response.StatusCode < 400:
+		answer.Error = fmt.Sprintf("the receiver redirects (%d), and redirects are not followed", response.StatusCode)
+	default:
+		answer.Error = fmt.Sprintf("the receiver answered %d", response.StatusCode)
+	}
+	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds > 0 {
+		answer.RetryAfter = min(time.Duration(min(seconds, 1_000_000))*time.Second, maxRetryAfter)
+	}
+	return answer
+}
+
+// explain returns why there was no response. The text is for the owner of the webhook, so it has no
+// addresses of the network of the server.
+func (s *Sender) explain(err error) string {
+	var name *net.DNSError
+	var timeout net.Error
+	var certificate *tls.CertificateVerificationError
+	var operation *net.OpError
+	switch {
+	case errors.Is(err, publicaddr.ErrPrivate):
+		return "the host has no address of the public internet"
+	case errors.As(err, &name):
+		return "the host name cannot be resolved"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Sprintf("the receiver did not answer within %s", s.timeout)
+	case errors.As(err, &certificate):
+		return "the certificate of the receiver is not valid"
+	case errors.As(err, &operation) && operation.Op == "dial":
+		return "the receiver cannot be reached"
+	}
+	return "the connection to the receiver failed"
+}

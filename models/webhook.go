@@ -1,0 +1,324 @@
+package models
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/webhook"
+)
+
+// WebhookEvent is the type of an event that webhooks receive.
+type WebhookEvent string
+
+// The types of events. docs/webhooks.md documents them with their data.
+const (
+	ThingPublishedEvent     WebhookEvent = "thing.published"
+	ThingUnpublishedEvent   WebhookEvent = "thing.unpublished"
+	FileProcessedEvent      WebhookEvent = "file.processed"
+	MakeCreatedEvent        WebhookEvent = "make.created"
+	CommentCreatedEvent     WebhookEvent = "comment.created"
+	ModerationDecidedEvent  WebhookEvent = "moderation.decided"
+	ModerationReportedEvent WebhookEvent = "moderation.reported" // for global webhooks alone
+	PingEvent               WebhookEvent = "ping"                // only on request
+)
+
+// WebhookEvents are the types of events that a webhook can choose.
+var WebhookEvents = []WebhookEvent{
+	ThingPublishedEvent, ThingUnpublishedEvent, FileProcessedEvent, MakeCreatedEvent, CommentCreatedEvent, ModerationDecidedEvent, ModerationReportedEvent,
+}
+
+const (
+	// maxWebhooks is how many webhooks a user may have.
+	maxWebhooks = 20
+	// rotationTime is how long messages are signed with the former secret, too.
+	rotationTime = 24 * time.Hour
+	// disabledByOwner is why a webhook is disabled that its owner disabled.
+	disabledByOwner = "disabled by its owner"
+)
+
+// WebhookOptions say how messages to webhooks are sent.
+type WebhookOptions struct {
+	// Check returns an error if messages cannot be sent to a URL.
+	Check func(url string) error
+	// Send makes one attempt to deliver a message.
+	Send func(ctx context.Context, m webhook.Message) webhook.Answer
+	// Timeout is how long Send takes at most.
+	Timeout time.Duration
+	// BaseURL begins the URLs in messages. It has no slash at its end.
+	BaseURL string
+}
+
+// Webhook is a URL to which events are sent: those that concern the content of its owner or, for a
+// global webhook of an administrator, those of everything that is public, and of moderation.
+type Webhook struct {
+	bun.BaseModel `bun:"table:webhooks,alias:wh"`
+
+	ID             int64 `bun:",pk,autoincrement"`
+	OwnerID        int64
+	IsGlobal       bool
+	URL            string `bun:"url"`
+	Description    string
+	Events         string // separated by spaces
+	Secret         string
+	OldSecret      string // the secret before; empty: none
+	OldSecretUntil *time.Time
+	FailingSince   *time.Time // the first failure after the last success; nil: none
+	DisabledAt     *time.Time // nil: it is enabled
+	DisabledReason string
+	CreatedAt      time.Time
+	ModifiedAt     time.Time
+}
+
+// IsEnabled reports whether events are sent to the webhook.
+func (w *Webhook) IsEnabled() bool { return w.DisabledAt == nil }
+
+// EventList returns the types of events that it receives.
+func (w *Webhook) EventList() []WebhookEvent {
+	events := []WebhookEvent{}
+	for name := range strings.FieldsSeq(w.Events) {
+		events = append(events, WebhookEvent(name))
+	}
+	return events
+}
+
+// secrets returns the secrets that sign a message at a time.
+func (w *Webhook) secrets(at time.Time) []string {
+	if w.OldSecretUntil != nil && at.Before(*w.OldSecretUntil) {
+		return []string{w.Secret, w.OldSecret}
+	}
+	return []string{w.Secret}
+}
+
+// managesWebhooks checks that the caller is a user, and no application: a webhook would go on after
+// the token of the application is revoked, and its URL may be secret.
+func managesWebhooks(caller auth.Caller) error {
+	if err := requireUser(caller); err != nil {
+		return err
+	}
+	if caller.ApplicationID != 0 {
+		return fail(Forbidden, "applications cannot manage webhooks")
+	}
+	return nil
+}
+
+// NewWebhook describes a webhook to create.
+type NewWebhook struct {
+	URL         string
+	Events      []WebhookEvent
+	Description string
+	IsGlobal    bool
+}
+
+// CreateWebhook creates a webhook of the caller and returns its secret, which is shown only this
+// time. A global one requires an administrator. It opens a transaction.
+func (s *Store) CreateWebhook(ctx context.Context, caller auth.Caller, n NewWebhook) (*Webhook, string, error) {
+	if err := managesWebhooks(caller); err != nil {
+		return nil, "", err
+	}
+	if n.IsGlobal {
+		if err := administers(caller); err != nil {
+			return nil, "", err
+		}
+	}
+	return s.createWebhook(ctx, caller.UserID, n)
+}
+
+func (s *Store) createWebhook(ctx context.Context, ownerID int64, n NewWebhook) (*Webhook, string, error) {
+	events, err := s.checkWebhook(&n.URL, &n.Description, n.Events, n.IsGlobal)
+	if err != nil {
+		return nil, "", err
+	}
+	at := now()
+	w := &Webhook{OwnerID: ownerID, IsGlobal: n.IsGlobal, URL: n.URL, Description: n.Description, Events: events, Secret: webhook.NewSecret(), CreatedAt: at, ModifiedAt: at}
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		// Locked, so that the limit holds for concurrent calls.
+		if _, err := s.lockAccount(ctx, tx, ownerID); err != nil {
+			return err
+		}
+		there, err := tx.NewSelect().Model((*Webhook)(nil)).Where("wh.owner_id = ?", ownerID).Count(ctx)
+		if err != nil {
+			return err
+		}
+		if there >= maxWebhooks {
+			e := fail(Conflict, "you have %d webhooks, and at most %d are allowed", there, maxWebhooks)
+			e.Limit = maxWebhooks
+			return e
+		}
+		_, err = tx.NewInsert().Model(w).Exec(ctx)
+		return err
+	})
+	return w, w.Secret, err
+}
+
+// checkWebhook checks the properties that are given and returns the types of events as they are
+// stored.
+func (s *Store) checkWebhook(address, description *string, events []WebhookEvent, global bool) (string, error) {
+	if address != nil {
+		if err := text("url", *address, MaxText); err != nil {
+			return "", err
+		}
+		if err := s.options.Webhooks.Check(*address); err != nil {
+			return "", badInput("url", "url: %s", err)
+		}
+	}
+	if err := optional("description", description, maxName); err != nil {
+		return "", err
+	}
+	if events == nil {
+		return "", nil
+	}
+	if !global && slices.Contains(events, ModerationReportedEvent) {
+		return "", badInput("events", "events: %s is for global webhooks, which only administrators can create", ModerationReportedEvent)
+	}
+	var names []string
+	for _, e := range WebhookEvents { // each once, in a fixed order
+		if slices.Contains(events, e) {
+			names = append(names, string(e))
+		}
+	}
+	if len(names) == 0 {
+		return "", required("events")
+	}
+	return strings.Join(names, " "), nil
+}
+
+// WebhookChange describes a change of a webhook. What is nil stays.
+type WebhookChange struct {
+	ID          int64
+	URL         *string
+	Events      []WebhookEvent
+	Description *string
+	IsEnabled   *bool
+}
+
+// UpdateWebhook changes a webhook of the caller. Disabling it ends the deliveries that wait. It
+// opens a transaction.
+func (s *Store) UpdateWebhook(ctx context.Context, caller auth.Caller, c WebhookChange) (*Webhook, error) {
+	return s.changeWebhook(ctx, caller, c.ID, func(ctx context.Context, tx bun.Tx, w *Webhook) error {
+		events, err := s.checkWebhook(c.URL, c.Description, c.Events, w.IsGlobal)
+		if err != nil {
+			return err
+		}
+		set(&w.URL, c.URL)
+		set(&w.Description, c.Description)
+		if c.Events != nil {
+			w.Events = events
+		}
+		switch {
+		case c.IsEnabled == nil || *c.IsEnabled == w.IsEnabled():
+		case *c.IsEnabled:
+			w.DisabledAt, w.DisabledReason, w.FailingSince = nil, "", nil
+		default:
+			return disableWebhook(ctx, tx, w, disabledByOwner)
+		}
+		return nil
+	})
+}
+
+// RotateWebhookSecret replaces the secret of a webhook of the caller and returns the new one, which
+// is shown only this time. Messages are signed with both for a day. It opens a transaction.
+func (s *Store) RotateWebhookSecret(ctx context.Context, caller auth.Caller, id int64) (w *Webhook, secret string, err error) {
+	w, err = s.changeWebhook(ctx, caller, id, func(_ context.Context, _ bun.Tx, w *Webhook) error {
+		until := now().Add(rotationTime)
+		w.OldSecret, w.OldSecretUntil, w.Secret = w.Secret, &until, webhook.NewSecret()
+		secret = w.Secret
+		return nil
+	})
+	return w, secret, err
+}
+
+// changeWebhook locks a webhook of the caller, calls change, and stores the result.
+func (s *Store) changeWebhook(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx, *Webhook) error) (*Webhook, error) {
+	return s.withWebhook(ctx, caller, id, func(ctx context.Context, tx bun.Tx, w *Webhook) error {
+		if err := change(ctx, tx, w); err != nil {
+			return err
+		}
+		w.ModifiedAt = now()
+		_, err := tx.NewUpdate().Model(w).WherePK().ExcludeColumn("owner_id", "is_global", "created_at").Exec(ctx)
+		return err
+	})
+}
+
+// withWebhook locks a webhook of the caller and calls fn.
+func (s *Store) withWebhook(ctx context.Context, caller auth.Caller, id int64, fn func(context.Context, bun.Tx, *Webhook) error) (*Webhook, error) {
+	if err := managesWebhooks(caller); err != nil {
+		return nil, err
+	}
+	w := new(Webhook)
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err := s.db.ForUpdate(tx.NewSelect().Model(w).Where("wh.id = ? AND wh.owner_id = ?", id, caller.UserID)).Scan(ctx)
+		if err != nil {
+			return notFoundIfNoRows(err, "webhook", id)
+		}
+		return fn(ctx, tx, w)
+	})
+	return w, err
+}
+
+// disableWebhook marks a locked webhook as disabled and ends the deliveries that wait. The caller
+// stores the webhook.
+func disableWebhook(ctx context.Context, tx bun.Tx, w *Webhook, reason string) error {
+	at := now()
+	w.DisabledAt, w.DisabledReason = &at, reason
+	_, err := tx.NewUpdate().Model((*WebhookDelivery)(nil)).Set("state = ?, next_attempt_at = NULL", DeliveryFailed).
+		Set("error = CASE WHEN error = '' THEN 'the webhook was disabled' ELSE error || '; the webhook was disabled' END").
+		Where("webhook_id = ? AND state = ?", w.ID, DeliveryWaiting).Exec(ctx)
+	return err
+}
+
+// DeleteWebhook deletes a webhook of the caller, with the log of its deliveries.
+func (s *Store) DeleteWebhook(ctx context.Context, caller auth.Caller, id int64) error {
+	if err := managesWebhooks(caller); err != nil {
+		return err
+	}
+	return deleteWebhook(ctx, s.db, id, "owner_id = ?", caller.UserID)
+}
+
+func deleteWebhook(ctx context.Context, db *DB, id int64, whose string, args ...any) error {
+	done, err := db.Write.NewDelete().Model((*Webhook)(nil)).Where("id = ?", id).Where(whose, args...).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); n > 0 || err != nil {
+		return err
+	}
+	return notFound("webhook", id)
+}
+
+// Webhooks lists the webhooks of the caller, the latest first.
+func (s *Store) Webhooks(caller auth.Caller) (List, error) {
+	if err := managesWebhooks(caller); err != nil {
+		return List{}, err
+	}
+	return List{DB: s.db.DB, By: database.Order{ID: "wh.id"}, Rows: func(int64) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("webhooks AS wh").Where("wh.owner_id = ?", caller.UserID)
+	}}, nil
+}
+
+// Webhook returns a webhook of the caller. Another user's is NotFound.
+func (s *Store) Webhook(ctx context.Context, caller auth.Caller, id int64) (*Webhook, error) {
+	if err := managesWebhooks(caller); err != nil {
+		return nil, err
+	}
+	found, err := s.WebhooksByID(ctx, []int64{id})
+	if err != nil {
+		return nil, err
+	}
+	if w := found[id]; w != nil && w.OwnerID == caller.UserID {
+		return w, nil
+	}
+	return nil, notFound("webhook", id)
+}
+
+// WebhooksByID returns the webhooks of those ids, for their owner.
+func (s *Store) WebhooksByID(ctx context.Context, ids []int64) (map[int64]*Webhook, error) {
+	return byID(ctx, s.db, ids, func(rows *[]*Webhook) *bun.SelectQuery {
+		return s.db.Read.NewSelect().Model(rows).ExcludeColumn("secret", "old_secret")
+	}, "wh.id", func(w *Webhook) int64 { return w.ID })
+}

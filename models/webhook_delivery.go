@@ -1,0 +1,374 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/webhook"
+)
+
+// DeliveryState is the state of a delivery.
+type DeliveryState string
+
+// The states of a delivery.
+const (
+	DeliveryWaiting   DeliveryState = "waiting" // for its next attempt, or during one
+	DeliveryDelivered DeliveryState = "delivered"
+	DeliveryFailed    DeliveryState = "failed"
+)
+
+// deliveryWaits are the times between attempts: 8 attempts in a day.
+var deliveryWaits = []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 16 * time.Hour}
+
+const (
+	// deliveriesAtOnce is how many messages a server sends to one webhook concurrently.
+	deliveriesAtOnce = 4
+	// deliveryTurn is how long one job sends messages to a webhook. It then waits behind the jobs of
+	// other webhooks.
+	deliveryTurn = 15 * time.Second
+	// deliveryGrace is added to the timeout of an attempt before it counts as lost, because its server
+	// died.
+	deliveryGrace = 20 * time.Second
+	// maxFailing is how long all attempts may fail before the webhook is disabled.
+	maxFailing = 3 * 24 * time.Hour
+	// deliveryTTL is how long the log has a delivery. It is longer than all attempts take.
+	deliveryTTL = 14 * 24 * time.Hour
+	// gone is the HTTP status by which a receiver says that it wants no messages any more.
+	gone = 410
+)
+
+// WebhookDelivery is a message to a webhook. Its rows are the queue of messages to send, and the
+// log of those that were sent.
+type WebhookDelivery struct {
+	bun.BaseModel `bun:"table:webhook_deliveries,alias:wd"`
+
+	ID            int64 `bun:",pk,autoincrement"`
+	WebhookID     int64
+	MessageID     string // the same for all webhooks that receive an event
+	Event         WebhookEvent
+	Payload       string // JSON
+	State         DeliveryState
+	Attempts      int32
+	StatusCode    int32      // of the last attempt; 0: no response
+	Error         string     // of the last attempt; empty: none
+	NextAttemptAt *time.Time // nil: there is none
+	AttemptedAt   *time.Time // nil: it was not attempted
+	CreatedAt     time.Time
+}
+
+// deliveryTurns are the webhooks to which this process is sending messages.
+type deliveryTurns struct {
+	mu    sync.Mutex
+	again map[int64]bool // whether to look for messages again, by webhook
+}
+
+// begin reports whether the caller may send messages to a webhook. If another goroutine is doing
+// that, it will look again.
+func (t *deliveryTurns) begin(id int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, ok := t.again[id]; ok {
+		t.again[id] = true
+		return false
+	}
+	if t.again == nil {
+		t.again = make(map[int64]bool)
+	}
+	t.again[id] = false
+	return true
+}
+
+// end reports whether the caller must look again instead of ending.
+func (t *deliveryTurns) end(id int64) (again bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if again = t.again[id]; again {
+		t.again[id] = false
+	} else {
+		delete(t.again, id)
+	}
+	return again
+}
+
+// drop ends in any case.
+func (t *deliveryTurns) drop(id int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.again, id)
+}
+
+// DeliverWebhook sends the messages of a webhook that are due, for a while, a few at a time. If ctx
+// ends or messages are left, another job continues.
+//
+// A message is sent at least once: if the process dies during an attempt, that attempt counts, and
+// is repeated.
+func (s *Store) DeliverWebhook(ctx context.Context, id int64) error {
+	if !s.delivering.begin(id) {
+		return nil
+	}
+	until := time.Now().Add(deliveryTurn)
+	for {
+		more, err := s.deliverDue(ctx, id)
+		switch {
+		case err == nil && more && time.Now().Before(until) && ctx.Err() == nil:
+		case err != nil: // the job is repeated
+			s.delivering.drop(id)
+			return err
+		case more:
+			s.delivering.drop(id)
+			return s.enqueueDeliverers(context.WithoutCancel(ctx), id)
+		case !s.delivering.end(id):
+			return nil
+		}
+	}
+}
+
+// DeliverOverdue schedules jobs for messages that are due. The job of such a message ended with its
+// server.
+func (s *Store) DeliverOverdue(ctx context.Context) error {
+	var ids []int64
+	err := s.db.Read.NewSelect().Model((*WebhookDelivery)(nil)).ColumnExpr("DISTINCT wd.webhook_id").
+		Where("wd.state = ? AND wd.next_attempt_at <= ?", DeliveryWaiting, now()).Scan(ctx, &ids)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	return s.enqueueDeliverers(ctx, ids...)
+}
+
+// enqueueDeliverers schedules jobs that send the messages of webhooks.
+func (s *Store) enqueueDeliverers(ctx context.Context, ids ...int64) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		for _, id := range ids {
+			if err := s.enqueue(ctx, tx, Work{DeliverWebhook: id}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// deliverDue makes an attempt for some messages that are due, and reports whether there were any.
+func (s *Store) deliverDue(ctx context.Context, id int64) (more bool, err error) {
+	found, err := s.webhookWithSecrets(ctx, id)
+	if err != nil || found == nil || !found.IsEnabled() {
+		return false, err
+	}
+	due, err := s.claimDeliveries(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	errs := make([]error, len(due))
+	var sending sync.WaitGroup
+	for i, d := range due {
+		sending.Go(func() { errs[i] = s.deliver(ctx, found, d) })
+	}
+	sending.Wait()
+	return len(due) > 0, errors.Join(errs...)
+}
+
+// webhookWithSecrets returns a webhook, or nil if it was deleted.
+func (s *Store) webhookWithSecrets(ctx context.Context, id int64) (*Webhook, error) {
+	var rows []*Webhook
+	err := s.db.Write.NewSelect().Model(&rows).Where("wh.id = ?", id).Scan(ctx)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+// claimDeliveries assigns messages that are due to the caller. Until the attempt is recorded, or
+// counts as lost, nobody else gets them.
+func (s *Store) claimDeliveries(ctx context.Context, webhookID int64) (due []*WebhookDelivery, err error) {
+	at := now()
+	next := s.db.Write.NewSelect().Table("webhook_deliveries").Column("id").
+		Where("webhook_id = ? AND state = ? AND next_attempt_at <= ?", webhookID, DeliveryWaiting, at).Order("next_attempt_at", "id").Limit(deliveriesAtOnce)
+	// The conditions are repeated: if two servers choose the same message, PostgreSQL evaluates them
+	// again for the second one.
+	err = s.db.Write.NewUpdate().Model(&due).Set("attempts = attempts + 1, attempted_at = ?, next_attempt_at = ?", at, at.Add(s.options.Webhooks.Timeout+deliveryGrace)).
+		Where("id IN (?)", next).Where("state = ? AND next_attempt_at <= ?", DeliveryWaiting, at).Returning("*").Scan(ctx)
+	return due, ignoreNoRows(err)
+}
+
+// deliver makes an attempt and records it.
+func (s *Store) deliver(ctx context.Context, w *Webhook, d *WebhookDelivery) error {
+	answer := s.options.Webhooks.Send(ctx, webhook.Message{ID: d.MessageID, URL: w.URL, Secrets: w.secrets(now()), Body: []byte(d.Payload)})
+	interrupted := ctx.Err() != nil && answer.Error != ""
+	ctx = context.WithoutCancel(ctx)
+	if interrupted { // by the end of the server: it does not count
+		_, err := claimed(s.db.Write.NewUpdate(), d).Set("attempts = attempts - 1, next_attempt_at = ?", now()).Exec(ctx)
+		return err
+	}
+	outcome, reason := "delivered", ""
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		var err error
+		outcome, reason, err = s.recordAttempt(ctx, tx, d, answer)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if report := s.options.Events.WebhookDelivered; report != nil {
+		report(outcome)
+	}
+	if report := s.options.Events.WebhookDisabled; report != nil && reason != "" {
+		report(w.ID, reason)
+	}
+	return nil
+}
+
+// claimed restricts an update to a delivery that is still assigned to the caller.
+func claimed(q *bun.UpdateQuery, d *WebhookDelivery) *bun.UpdateQuery {
+	return q.Model(d).Where("id = ? AND state = ? AND attempts = ?", d.ID, DeliveryWaiting, d.Attempts)
+}
+
+// recordAttempt stores the result of an attempt, and schedules the next one or disables the
+// webhook. outcome is "delivered", "retried" or "failed"; disabled is why the webhook was disabled.
+func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *WebhookDelivery, a webhook.Answer) (outcome, disabled string, err error) {
+	w := new(Webhook)
+	err = s.db.ForUpdate(tx.NewSelect().Model(w).Where("wh.id = ?", d.WebhookID)).Scan(ctx)
+	if err := ignoreNoRows(err); err != nil || w.ID == 0 {
+		return "failed", "", err // deleted meanwhile
+	}
+	at := now()
+	d.StatusCode, d.Error, d.NextAttemptAt = int32(a.Status), a.Error, nil
+	switch {
+	case a.Error == "":
+		outcome, d.State = "delivered", DeliveryDelivered
+	case d.Event == PingEvent || int(d.Attempts) > len(deliveryWaits) || !w.IsEnabled():
+		outcome, d.State = "failed", DeliveryFailed
+	default:
+		wait := deliveryWaits[max(d.Attempts, 1)-1]
+		// Spread, so that a receiver that was down is not met by all messages at once.
+		wait += time.Duration(rand.Int64N(int64(wait / 10)))
+		next := at.Add(max(wait, a.RetryAfter))
+		outcome, d.NextAttemptAt = "retried", &next
+	}
+	updated, err := tx.NewUpdate().Model(d).Column("state", "status_code", "error", "next_attempt_at").
+		Where("id = ? AND attempts = ? AND state = ?", d.ID, d.Attempts, DeliveryWaiting).Exec(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	if n, err := updated.RowsAffected(); n == 0 || err != nil {
+		return outcome, "", err // another server has it: the attempt took too long
+	}
+	if d.NextAttemptAt != nil {
+		if err := s.enqueue(ctx, tx, Work{DeliverWebhook: w.ID, At: *d.NextAttemptAt}); err != nil {
+			return "", "", err
+		}
+	}
+	switch failed := a.Error != ""; {
+	case !failed && w.FailingSince == nil, failed && d.Event == PingEvent:
+		return outcome, "", nil // nothing changes
+	case !failed:
+		w.FailingSince = nil
+	case w.FailingSince == nil:
+		w.FailingSince = &at
+	}
+	switch {
+	case a.Status == gone:
+		disabled = "the receiver answered 410 Gone"
+	case w.FailingSince != nil && at.Sub(*w.FailingSince) > maxFailing:
+		disabled = "all deliveries failed for three days"
+	}
+	if disabled != "" && w.IsEnabled() {
+		if err := disableWebhook(ctx, tx, w, disabled); err != nil {
+			return "", "", err
+		}
+	}
+	_, err = tx.NewUpdate().Model(w).Column("failing_since", "disabled_at", "disabled_reason").WherePK().Exec(ctx)
+	return outcome, disabled, err
+}
+
+// PingWebhook sends a test event to a webhook of the caller, in one attempt. It opens a
+// transaction.
+func (s *Store) PingWebhook(ctx context.Context, caller auth.Caller, id int64) (*WebhookDelivery, error) {
+	d := &WebhookDelivery{MessageID: webhook.NewID(), Event: PingEvent, CreatedAt: now()}
+	_, err := s.withWebhook(ctx, caller, id, func(ctx context.Context, tx bun.Tx, w *Webhook) error {
+		if err := w.checkEnabled(); err != nil {
+			return err
+		}
+		return s.enqueueDelivery(ctx, tx, w, d, eventData{Webhook: &webhookRef{idText(w.ID)}})
+	})
+	return d, err
+}
+
+// checkEnabled returns Conflict if the webhook is disabled.
+func (w *Webhook) checkEnabled() error {
+	if w.IsEnabled() {
+		return nil
+	}
+	return fail(Conflict, "webhook %d is disabled: enable it first", w.ID)
+}
+
+// RedeliverWebhook sends a message to a webhook of the caller again, with the same id, whether it
+// was delivered, failed or waits. Its attempts are counted again from 0. It opens a transaction.
+func (s *Store) RedeliverWebhook(ctx context.Context, caller auth.Caller, deliveryID int64) (*WebhookDelivery, error) {
+	if err := managesWebhooks(caller); err != nil {
+		return nil, err
+	}
+	d := new(WebhookDelivery)
+	err := s.db.Write.NewSelect().Model(d).Where("wd.id = ?", deliveryID).Scan(ctx)
+	if err == nil {
+		_, err = s.withWebhook(ctx, caller, d.WebhookID, func(ctx context.Context, tx bun.Tx, w *Webhook) error {
+			if err := w.checkEnabled(); err != nil {
+				return err
+			}
+			at := now()
+			d.State, d.Attempts, d.NextAttemptAt = DeliveryWaiting, 0, &at
+			if _, err := tx.NewUpdate().Model(d).Column("state", "attempts", "next_attempt_at").WherePK().Exec(ctx); err != nil {
+				return err
+			}
+			return s.enqueue(ctx, tx, Work{DeliverWebhook: w.ID})
+		})
+	}
+	if err := notFoundIfNoRows(err, "delivery", deliveryID); CodeOf(err) == NotFound {
+		return nil, notFound("delivery", deliveryID) // also if the webhook is another user's
+	}
+	return d, err
+}
+
+// WebhookDeliveriesOf lists the deliveries of webhooks of the caller in a state, the latest first.
+// An empty state stands for all.
+func (s *Store) WebhookDeliveriesOf(state DeliveryState) List {
+	return List{DB: s.db.DB, By: database.Order{ID: "wd.id"}, Rows: func(webhookID int64) *bun.SelectQuery {
+		q := s.db.Read.NewSelect().TableExpr("webhook_deliveries AS wd").Where("wd.webhook_id = ?", webhookID)
+		if state != "" {
+			q = q.Where("wd.state = ?", state)
+		}
+		return q
+	}}
+}
+
+// WebhookDeliveriesByID returns the deliveries of those ids, for the owner of the webhooks.
+func (s *Store) WebhookDeliveriesByID(ctx context.Context, ids []int64) (map[int64]*WebhookDelivery, error) {
+	return byID(ctx, s.db, ids, func(rows *[]*WebhookDelivery) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "wd.id", func(d *WebhookDelivery) int64 { return d.ID })
+}
+
+// WebhookQueue returns the number of messages that are due, and how long the oldest of them has
+// been so.
+func (s *Store) WebhookQueue(ctx context.Context) (waiting int, oldest time.Duration, err error) {
+	var state struct {
+		N     int
+		Since *time.Time
+	}
+	at := now()
+	err = s.db.Read.NewSelect().Model((*WebhookDelivery)(nil)).ColumnExpr("count(*) AS n, min(wd.next_attempt_at) AS since").
+		Where("wd.state = ? AND wd.next_attempt_at <= ?", DeliveryWaiting, at).Scan(ctx, &state)
+	if err == nil && state.Since != nil {
+		oldest = at.Sub(*state.Since)
+	}
+	return state.N, oldest, err
+}
+
+// expireDeliveries removes old deliveries from the log.
+func (s *Store) expireDeliveries(ctx context.Context) error {
+	_, err := s.db.Write.NewDelete().Model((*WebhookDelivery)(nil)).Where("created_at < ?", now().Add(-deliveryTTL)).Exec(ctx)
+	return err
+}

@@ -1,0 +1,319 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/webhook"
+)
+
+// occurrence is an event as it happens.
+type occurrence struct {
+	event WebhookEvent
+	// owners are the users whose content it concerns. Their webhooks receive it.
+	owners []int64
+	// report returns who may know of the event, and its data. It is called only if a webhook wants
+	// the event.
+	report func() (audience, eventData, error)
+}
+
+// audience is who may know of an event.
+type audience struct {
+	public bool // everyone, so that global webhooks receive it
+	// includes reports whether one of the owners may know of it. nil: all of them.
+	includes func(userID int64) bool
+}
+
+// eventData is the part of a message that depends on the type of the event. It has ids, names and
+// URLs, and no texts.
+type eventData struct {
+	Thing   *objectRef  `json:"thing,omitempty"`
+	Make    *objectRef  `json:"make,omitempty"`
+	Comment *objectRef  `json:"comment,omitempty"`
+	File    *fileRef    `json:"file,omitempty"`
+	User    *objectRef  `json:"user,omitempty"`    // whose content it is, or who is concerned
+	Entry   *entryRef   `json:"entry,omitempty"`   // of the moderation log
+	Report  *reportRef  `json:"report,omitempty"`  // by a user
+	Target  *objectRef  `json:"target,omitempty"`  // what a comment, a file or a report is about
+	Webhook *webhookRef `json:"webhook,omitempty"` // of a ping
+}
+
+// objectRef refers to an object.
+type objectRef struct {
+	Type TargetType `json:"type,omitempty"` // where it is not clear
+	ID   string     `json:"id"`
+	Name string     `json:"name,omitempty"`
+	URL  string     `json:"url,omitempty"`
+}
+
+type fileRef struct {
+	ID     string       `json:"id"`
+	Name   string       `json:"name"`
+	Result PreviewState `json:"result"` // done or failed
+}
+
+type entryRef struct {
+	ID       string    `json:"id"`
+	Action   Action    `json:"action"`
+	ThingID  string    `json:"thing_id,omitempty"`
+	ObjectID string    `json:"object_id,omitempty"`
+	Role     auth.Role `json:"role,omitempty"`
+	Reason   string    `json:"reason,omitempty"` // for global webhooks alone
+}
+
+type reportRef struct {
+	ID     string       `json:"id"`
+	Reason ReportReason `json:"reason"`
+}
+
+type webhookRef struct {
+	ID string `json:"id"`
+}
+
+func idText(id int64) string { return strconv.FormatInt(id, 10) }
+
+// optionalID is idText for an id that may be 0, which becomes empty.
+func optionalID(id int64) string {
+	if id == 0 {
+		return ""
+	}
+	return idText(id)
+}
+
+// emit stores, in tx, a delivery of an event for each webhook that receives it, and a job that
+// sends it. Without such webhooks it costs one statement.
+func (s *Store) emit(ctx context.Context, tx bun.Tx, o occurrence) error {
+	owners := append([]int64{-1}, o.owners...) // no user: an empty list is invalid SQL
+	var hooks []*Webhook
+	// Locked, so that none is deleted before the deliveries refer to it.
+	err := s.db.ForShare(tx.NewSelect().Model(&hooks).Column("wh.id", "wh.owner_id", "wh.is_global").
+		Where("wh.disabled_at IS NULL AND ' ' || wh.events || ' ' LIKE ?", "% "+string(o.event)+" %").
+		Where("CASE WHEN wh.is_global THEN EXISTS (SELECT 1 FROM users AS u WHERE u.id = wh.owner_id AND u.is_admin AND u.suspended_at IS NULL) "+
+			"ELSE wh.owner_id IN (?) END", bun.List(owners)).Order("wh.id")).Scan(ctx)
+	if err != nil || len(hooks) == 0 {
+		return err
+	}
+	who, data, err := o.report()
+	if err != nil {
+		return fmt.Errorf("event %s: %w", o.event, err)
+	}
+	id, at := webhook.NewID(), now()
+	for _, w := range hooks {
+		concerned := slices.Contains(o.owners, w.OwnerID) && (who.includes == nil || who.includes(w.OwnerID))
+		if !concerned && (!w.IsGlobal || !who.public) {
+			continue
+		}
+		if err := s.enqueueDelivery(ctx, tx, w, &WebhookDelivery{MessageID: id, Event: o.event, CreatedAt: at}, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enqueueDelivery stores a delivery and its job.
+func (s *Store) enqueueDelivery(ctx context.Context, tx bun.Tx, w *Webhook, d *WebhookDelivery, data eventData) error {
+	if data.Entry != nil && !w.IsGlobal {
+		entry := *data.Entry
+		entry.Reason, data.Entry = "", &entry
+	}
+	payload, err := json.Marshal(struct {
+		Type      WebhookEvent `json:"type"`
+		Timestamp time.Time    `json:"timestamp"`
+		Data      eventData    `json:"data"`
+	}{d.Event, d.CreatedAt, data})
+	if err != nil {
+		return err
+	}
+	d.WebhookID, d.Payload, d.State, d.NextAttemptAt = w.ID, string(payload), DeliveryWaiting, &d.CreatedAt
+	if _, err := tx.NewInsert().Model(d).Exec(ctx); err != nil {
+		return err
+	}
+	return s.enqueue(ctx, tx, Work{DeliverWebhook: w.ID})
+}
+
+// pageURL returns the URL of the page of an object.
+func (s *Store) pageURL(on TargetType, id int64) string {
+	return s.options.Webhooks.BaseURL + "/" + string(on) + ":" + idText(id)
+}
+
+func (s *Store) thingRef(t *Thing) *objectRef {
+	if t == nil {
+		return nil
+	}
+	return &objectRef{ID: idText(t.ID), Name: t.Name, URL: s.pageURL(OnThing, t.ID)}
+}
+
+func (s *Store) makeRef(m *Make) *objectRef {
+	if m == nil {
+		return nil
+	}
+	return &objectRef{ID: idText(m.ID), Name: m.Name, URL: s.pageURL(OnMake, m.ID)}
+}
+
+// userRef refers to a user by the name.
+func (s *Store) userRef(ctx context.Context, tx bun.Tx, id int64) (*objectRef, error) {
+	u := new(User)
+	if err := tx.NewSelect().Model(u).Column("u.username").Where("u.id = ?", id).Scan(ctx); err != nil {
+		return nil, err
+	}
+	return &objectRef{ID: idText(id), Name: u.Username, URL: s.options.Webhooks.BaseURL + "/" + u.Username}, nil
+}
+
+// place is where an object is: the thing, the make, or both. nil: there is none, or it was deleted.
+type place struct {
+	thing *Thing
+	make  *Make
+}
+
+// placeOf reads the place of a target: of a thing, a make, or a comment on one.
+func (s *Store) placeOf(ctx context.Context, tx bun.Tx, target Target) (p place, err error) {
+	thingID := target.ID
+	switch target.Type {
+	case OnComment:
+		c := new(Comment)
+		if err := tx.NewSelect().Model(c).Column("cm.target_type", "cm.target_id").Where("cm.id = ?", target.ID).Scan(ctx); err != nil {
+			return p, err
+		}
+		return s.placeOf(ctx, tx, Target{c.TargetType, c.TargetID})
+	case OnMake:
+		p.make = new(Make)
+		if err := tx.NewSelect().Model(p.make).Column("m.id", "m.owner_id", "m.thing_id", "m.name", "m.state").Where("m.id = ?", target.ID).Scan(ctx); err != nil {
+			return p, err
+		}
+		thingID = p.make.ThingID
+	}
+	if thingID == 0 {
+		return p, nil
+	}
+	p.thing = new(Thing)
+	err = tx.NewSelect().Model(p.thing).Column("t.id", "t.owner_id", "t.name", "t.state").Where("t.id = ?", thingID).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		p.thing, err = nil, nil
+	}
+	return p, err
+}
+
+// audience returns who may know of what is attached to the place. Drafts are only for their owners,
+// and unlisted things are in no global webhook, because only those who have their ids see them.
+func (p place) audience() audience {
+	return audience{
+		public: (p.thing == nil || p.thing.State == Published) && (p.make == nil || p.make.State == Published),
+		includes: func(userID int64) bool {
+			return (p.thing == nil || p.thing.State != Draft || p.thing.OwnerID == userID) && (p.make == nil || p.make.State != Draft || p.make.OwnerID == userID)
+		},
+	}
+}
+
+// emitThing reports that a thing was published, or is published no more.
+func (s *Store) emitThing(ctx context.Context, tx bun.Tx, event WebhookEvent, t *Thing) error {
+	return s.emit(ctx, tx, occurrence{event, []int64{t.OwnerID}, func() (audience, eventData, error) {
+		owner, err := s.userRef(ctx, tx, t.OwnerID)
+		thing := s.thingRef(t)
+		if event == ThingUnpublishedEvent {
+			thing.URL = "" // which would lead nowhere
+		}
+		return audience{public: true}, eventData{Thing: thing, User: owner}, err
+	}})
+}
+
+// emitMake reports that a make was published.
+func (s *Store) emitMake(ctx context.Context, tx bun.Tx, m *Make, thingOwner int64) error {
+	return s.emit(ctx, tx, occurrence{MakeCreatedEvent, []int64{m.OwnerID, thingOwner}, func() (audience, eventData, error) {
+		p, err := s.placeOf(ctx, tx, Target{OnMake, m.ID})
+		if err != nil {
+			return audience{}, eventData{}, err
+		}
+		user, err := s.userRef(ctx, tx, m.OwnerID)
+		return p.audience(), eventData{Make: s.makeRef(p.make), Thing: s.thingRef(p.thing), User: user}, err
+	}})
+}
+
+// emitComment reports a new comment to the owner of what it is on, to its author, and to the author
+// of the comment that it replies to, if there is one.
+func (s *Store) emitComment(ctx context.Context, tx bun.Tx, c *Comment, owner, repliedTo int64) error {
+	return s.emit(ctx, tx, occurrence{CommentCreatedEvent, []int64{c.OwnerID, owner, repliedTo}, func() (audience, eventData, error) {
+		p, err := s.placeOf(ctx, tx, Target{c.TargetType, c.TargetID})
+		if err != nil {
+			return audience{}, eventData{}, err
+		}
+		target := &objectRef{Type: c.TargetType, ID: idText(c.TargetID), URL: s.pageURL(c.TargetType, c.TargetID)}
+		switch {
+		case p.make != nil:
+			target.Name = p.make.Name
+		case p.thing != nil:
+			target.Name = p.thing.Name
+		}
+		author, err := s.userRef(ctx, tx, c.OwnerID)
+		return p.audience(), eventData{Comment: &objectRef{ID: idText(c.ID)}, User: author, Target: target}, err
+	}})
+}
+
+// emitProcessed reports that the previews of files were made, or failed. Files of profiles cause no
+// event.
+func (s *Store) emitProcessed(ctx context.Context, tx bun.Tx, result PreviewState, files ...*File) error {
+	for _, f := range files {
+		if f.TargetType != OnThing && f.TargetType != OnMake && f.TargetType != OnComment {
+			continue
+		}
+		err := s.emit(ctx, tx, occurrence{FileProcessedEvent, []int64{f.OwnerID}, func() (audience, eventData, error) {
+			p, err := s.placeOf(ctx, tx, Target{f.TargetType, f.TargetID})
+			who := p.audience()
+			who.includes = nil // owners see their files, wherever they are
+			return who, eventData{File: &fileRef{idText(f.ID), f.Name, result}, Target: &objectRef{Type: f.TargetType, ID: idText(f.TargetID)}}, err
+		}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emitPreview is emitProcessed for the files of a preview.
+func (s *Store) emitPreview(ctx context.Context, tx bun.Tx, previewID int64, result PreviewState) error {
+	var files []*File
+	err := tx.NewSelect().Model(&files).Column("f.id", "f.owner_id", "f.name", "f.target_type", "f.target_id").
+		Where("f.preview_id = ? AND f.state = ?", previewID, Finalized).Order("f.id").Scan(ctx)
+	if err != nil {
+		return err
+	}
+	return s.emitProcessed(ctx, tx, result, files...)
+}
+
+// toldActions are the actions that the users concerned see. They do not learn that others reported
+// them.
+var toldActions = []Action{
+	SuspendedUser, UnsuspendedUser, SetUserRole, TookDownThing, RestoredThing, FeaturedThing, UnfeaturedThing, RestoredMake, RestoredComment,
+	DeletedThing, DeletedMake, DeletedComment, DeletedFile,
+}
+
+// emitDecision reports an entry of the moderation log.
+func (s *Store) emitDecision(ctx context.Context, tx bun.Tx, e *ModerationEntry) error {
+	var owners []int64
+	if slices.Contains(toldActions, e.Action) {
+		owners = []int64{e.UserID}
+	}
+	return s.emit(ctx, tx, occurrence{ModerationDecidedEvent, owners, func() (audience, eventData, error) {
+		user, err := s.userRef(ctx, tx, e.UserID)
+		entry := &entryRef{ID: idText(e.ID), Action: e.Action, ThingID: optionalID(e.ThingID), ObjectID: optionalID(e.ObjectID), Role: e.Role, Reason: e.Reason}
+		return audience{public: true}, eventData{Entry: entry, User: user}, err
+	}})
+}
+
+// emitReport reports a new report to administrators.
+func (s *Store) emitReport(ctx context.Context, tx bun.Tx, r *Report) error {
+	return s.emit(ctx, tx, occurrence{ModerationReportedEvent, nil, func() (audience, eventData, error) {
+		user, err := s.userRef(ctx, tx, r.UserID)
+		return audience{public: true}, eventData{
+			Report: &reportRef{idText(r.ID), r.Reason}, Target: &objectRef{Type: r.TargetType, ID: idText(r.TargetID)}, User: user,
+		}, err
+	}})
+}
