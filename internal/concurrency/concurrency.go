@@ -15,8 +15,8 @@ const (
 	halfLife = 5 * time.Second
 	// sameUse is the difference up to which callers have used the same.
 	sameUse = 20 * time.Millisecond
-	// maxWait is how long a caller waits while others who used less are preferred. It keeps callers
-	// with long work moving beside many others.
+	// maxWait is how long a caller waits while others who used less are preferred. It keeps long
+	// work moving beside work of ever new callers, with a quarter of the time of one slot.
 	maxWait = 2 * time.Second
 	// longUse is the use from which a caller leaves a quarter of the slots to others: work that holds
 	// a slot for long cannot be interrupted when short work comes.
@@ -38,6 +38,10 @@ type Limiter struct {
 	callers map[string]*caller
 	idle    int       // how many of callers have no work
 	queue   []*caller // have something to run, the longest waiting first
+
+	overdue      *caller // waited for maxWait and has a slot now
+	overdueSince time.Time
+	nextOverdue  time.Time // when another caller may have a slot for that reason
 }
 
 // caller is a caller with work under way or waiting, or one that had some of late.
@@ -137,7 +141,11 @@ func (l *Limiter) take(c *caller) {
 }
 
 func (l *Limiter) release(c *caller) {
-	c.use(time.Now())
+	now := time.Now()
+	c.use(now)
+	if l.overdue == c {
+		l.overdue, l.nextOverdue = nil, now.Add(3*now.Sub(l.overdueSince))
+	}
 	c.held--
 	l.held--
 	l.enqueue(c)
@@ -148,6 +156,9 @@ func (l *Limiter) release(c *caller) {
 		}
 		next.enqueued = false
 		if len(next.waiting) == 0 || next.held >= l.perCaller {
+			if l.overdue == next {
+				l.overdue = nil
+			}
 			continue // gave up, or took a free slot since it was enqueued
 		}
 		close(next.waiting[0].granted)
@@ -180,8 +191,8 @@ func (l *Limiter) next() *caller {
 	}
 	now := time.Now()
 	best := -1
-	if now.Sub(l.queue[0].since) >= maxWait {
-		best = 0
+	if now.Sub(l.queue[0].since) >= maxWait && l.overdue == nil && !now.Before(l.nextOverdue) {
+		best, l.overdue, l.overdueSince = 0, l.queue[0], now
 	} else {
 		for i, c := range l.queue {
 			if l.has(c, now) && (best < 0 || l.queue[best].use(now)-c.use(now) > sameUse) {
