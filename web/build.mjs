@@ -1,4 +1,5 @@
 // Builds the files that internal/gallery embeds. `node build.mjs FOLDER` writes them elsewhere, for the test that compares them.
+import { copyFileSync, mkdirSync } from 'node:fs';
 import * as esbuild from 'esbuild';
 
 const watch = process.argv.includes('--watch');
@@ -18,5 +19,7 @@ const options = {
   logLevel: 'info',
 };
 
+mkdirSync(folder, { recursive: true });
+copyFileSync('src/icon.svg', `${folder}/icon.svg`);
 if (watch) await (await esbuild.context(options)).watch();
 else await esbuild.build(options);

@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/assets"
 )
 
-//go:embed dist/*.js dist/*.css
+//go:embed dist/*.js dist/*.css dist/*.svg
 var distFiles embed.FS
 
 // files are the built files by name.
@@ -27,6 +27,10 @@ func Stylesheet() string { return address("gallery.css") }
 // Script returns the path of the script, a module, below the base URL of the server. It contains a
 // hash of the content.
 func Script() string { return address("gallery.js") }
+
+// Icon returns the path of the icon of the site, below the base URL of the server. It contains a
+// hash of the content.
+func Icon() string { return address("icon.svg") }
 
 func address(name string) string { return Prefix + files[name].Version + "/" + name }
 

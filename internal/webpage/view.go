@@ -120,6 +120,7 @@ type view struct {
 	Config      clientConfig
 	Stylesheet  string
 	Script      string
+	Icon        string   // if the operator set no logo
 	Preview     *preview // nil: search engines and previews of links get none
 	Feed        string   // the path of the Atom feed of the page; "" if there is none
 	FeedTitle   string

@@ -54,8 +54,8 @@ type Options struct {
 	AnonymousRead bool
 	// Registration reports whether visitors may create an account.
 	Registration bool
-	// Stylesheet and Script are the paths of the client, below BaseURL.
-	Stylesheet, Script string
+	// Stylesheet, Script and Icon are the paths of the client, below BaseURL.
+	Stylesheet, Script, Icon string
 	// Visitor returns the user who is signed in in the browser of a request, or nil, and the request
 	// with that user as its caller.
 	Visitor func(r *http.Request) (*User, *http.Request)
@@ -258,7 +258,7 @@ func (o Options) redirect(w http.ResponseWriter, r *http.Request, canonical stri
 func (o Options) newView(k kind, visitor *User) *view {
 	base := pages.BasePath(o.BaseURL)
 	v := &view{
-		Kind: k, Base: base, BaseURL: o.BaseURL, Nonce: rand.Text(), Site: o.Site, Theme: o.Site.theme(), Stylesheet: base + o.Stylesheet, Script: base + o.Script, Of: new(node),
+		Kind: k, Base: base, BaseURL: o.BaseURL, Nonce: rand.Text(), Site: o.Site, Theme: o.Site.theme(), Stylesheet: base + o.Stylesheet, Script: base + o.Script, Icon: base + o.Icon, Of: new(node),
 		Config: clientConfig{
 			Name: o.Site.Name, Accent: o.Site.Color.String(), BaseURL: o.BaseURL, User: visitor, AnonymousRead: o.AnonymousRead, Registration: o.Registration,
 			Locale: "en", Welcome: o.Site.Welcome, Legal: []link{},

@@ -38,25 +38,28 @@ export function FileFacts({ file }: { file: FileRow }) {
 export function FileList({ files, onView }: { files: FileRow[]; onView: (id: string) => void }) {
   if (files.length === 0) return <p class="quiet">{t.noFiles}</p>;
   return (
-    <ul class="files">
-      {files.map((file) => (
-        <li key={file.id}>
-          {file.thumbnail ? <img src={file.thumbnail.url} alt="" width="64" height="64" loading="lazy" /> : <span class="file-icon">{fileIcon(file)}</span>}
-          <div class="file-text">
-            <h3>{file.name}</h3>
-            <FileFacts file={file} />
-            {file.note && <p class="quiet">{file.note}</p>}
-          </div>
-          {file.mesh && <button type="button" class="button icon-only" aria-label={`${t.view3D}: ${file.name}`} title={t.view3D} onClick={() => onView(file.id)}><Icon name="cube" /></button>}
-          {file.isAvailable && (
-            <a class="button" href={file.publicUrl} download aria-label={`${t.download}: ${file.name}`} onClick={(event) => {
-              if (!me) return;
-              event.preventDefault();
-              void download(file);
-            }}><Icon name="download" /><span class="wide-only">{t.download}</span></a>
-          )}
-        </li>
-      ))}
-    </ul>
+    <>
+      <h2 class="unseen">{t.files}</h2>
+      <ul class="files">
+        {files.map((file) => (
+          <li key={file.id}>
+            {file.thumbnail ? <img src={file.thumbnail.url} alt="" width="64" height="64" loading="lazy" /> : <span class="file-icon">{fileIcon(file)}</span>}
+            <div class="file-text">
+              <h3>{file.name}</h3>
+              <FileFacts file={file} />
+              {file.note && <p class="quiet">{file.note}</p>}
+            </div>
+            {file.mesh && <button type="button" class="button icon-only" aria-label={`${t.view3D}: ${file.name}`} title={t.view3D} onClick={() => onView(file.id)}><Icon name="cube" /></button>}
+            {file.isAvailable && (
+              <a class="button" href={file.publicUrl} download aria-label={`${t.download}: ${file.name}`} onClick={(event) => {
+                if (!me) return;
+                event.preventDefault();
+                void download(file);
+              }}><Icon name="download" /><span class="wide-only">{t.download}</span></a>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }

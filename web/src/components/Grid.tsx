@@ -13,15 +13,16 @@ export function Skeletons({ number = 12 }: { number?: number }) {
   );
 }
 
-type Props<D, N> = { list: List<D, N>; item: (node: N, index: number) => ComponentChildren; keyOf: (node: N) => string; empty?: string; hint?: string; narrow?: boolean };
+type Props<D, N> = { title: string; list: List<D, N>; item: (node: N, index: number) => ComponentChildren; keyOf: (node: N) => string; empty?: string; hint?: string; narrow?: boolean };
 
-/** A list of cards. It loads more when its end comes into view, or by a button. */
-export function Grid<D, N>({ list, item, keyOf, empty, hint, narrow }: Props<D, N>) {
+/** A list of cards. Its title is for screen readers, which jump from heading to heading. It loads more when its end comes into view, or by a button. */
+export function Grid<D, N>({ title, list, item, keyOf, empty, hint, narrow }: Props<D, N>) {
   if (list.error && !list.data) return <ErrorNotice error={list.error} retry={list.reload} />;
   if (list.loading) return <Skeletons />;
   if (list.nodes.length === 0) return <Empty text={empty} hint={hint} />;
   return (
     <>
+      <h2 class="unseen">{title}</h2>
       <ul class={narrow ? 'grid narrow' : 'grid'}>{list.nodes.map((node, index) => <li key={keyOf(node)}>{item(node, index)}</li>)}</ul>
       <More list={list} />
     </>

@@ -46,7 +46,7 @@ export function ExplorePage({ query }: { query: URLSearchParams }) {
             <p role="status">{list.data?.search ? t.results(list.data.search.totalCount) : '…'}</p>
             <FilterChips query={query} />
           </div>
-          <Grid list={list} empty={t.nothingFound} hint={t.nothingFoundHint}
+          <Grid title={t.types[type]} list={list} empty={t.nothingFound} hint={t.nothingFoundHint}
             keyOf={(hit) => (hit.__typename === 'User' ? `User ${hit.username}` : `${hit.__typename} ${hit.id}`)}
             item={(hit, index) => {
               switch (hit.__typename) {

@@ -13,7 +13,7 @@ export function FeedPage() {
   return (
     <div class="page">
       <div class="page-head"><h1>{t.feedTitle}</h1></div>
-      <Grid list={list} empty={t.feedEmpty} keyOf={(item) => `${item.__typename} ${item.id}`} item={(item) => (
+      <Grid title={t.feed} list={list} empty={t.feedEmpty} keyOf={(item) => `${item.__typename} ${item.id}`} item={(item) => (
         <div class="feed-item">
           <p class="quiet">{t.posted[item.__typename]}</p>
           {item.__typename === 'Thing' && <ThingCard thing={item} />}

@@ -94,11 +94,11 @@ function TabContent({ username, tab, own }: { username: string; tab: string; own
 }
 
 function Things<D>({ list }: { list: List<D, Card> }) {
-  return <Grid list={list} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} eager={index < 4} />} />;
+  return <Grid title={t.designs} list={list} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} eager={index < 4} />} />;
 }
 
 function People<D>({ list }: { list: List<D, Person> }) {
-  return <Grid list={list} narrow keyOf={(person) => person.username} item={(person) => <PersonCard person={person} />} />;
+  return <Grid title={t.types.USERS} list={list} narrow keyOf={(person) => person.username} item={(person) => <PersonCard person={person} />} />;
 }
 
 const Designs = ({ username }: { username: string }) => <Things list={useList(profileDesigns, { username }, (data) => data.user?.list)} />;
@@ -109,7 +109,7 @@ const Following = ({ username }: { username: string }) => <People list={useList(
 
 function Makes({ username }: { username: string }) {
   const list = useList(profileMakes, { username }, (data) => data.user?.list);
-  return <Grid list={list} keyOf={(make) => make.id} item={(make) => <MakeCard make={make} />} />;
+  return <Grid title={t.makes} list={list} keyOf={(make) => make.id} item={(make) => <MakeCard make={make} />} />;
 }
 
 function Collections({ username, own }: { username: string; own: boolean }) {
@@ -118,7 +118,7 @@ function Collections({ username, own }: { username: string; own: boolean }) {
   return (
     <>
       {own && <p><button type="button" class="button" onClick={() => setCreating(true)}><Icon name="plus" />{t.newCollection}</button></p>}
-      <Grid list={list} keyOf={(collection) => collection.id} item={(collection) => <CollectionCard collection={collection} />} />
+      <Grid title={t.collections} list={list} keyOf={(collection) => collection.id} item={(collection) => <CollectionCard collection={collection} />} />
       {creating && <CollectionForm onClose={() => setCreating(false)} onDone={list.reload} />}
     </>
   );

@@ -96,7 +96,7 @@ function Makes({ thing, reload }: { thing: Thing; reload: () => void }) {
   return (
     <>
       <p><button type="button" class="button primary" onClick={() => (me ? setOpen(true) : askToSignIn())}><Icon name="plus" />{t.addMake}</button></p>
-      <Grid list={list} empty={t.noMakes} keyOf={(make) => make.id} item={(make) => <MakeCard make={make} />} />
+      <Grid title={t.makes} list={list} empty={t.noMakes} keyOf={(make) => make.id} item={(make) => <MakeCard make={make} />} />
       {open && <MakeDialog thing={thing} onClose={() => setOpen(false)} onDone={() => {
         list.reload();
         reload();
@@ -107,7 +107,7 @@ function Makes({ thing, reload }: { thing: Thing; reload: () => void }) {
 
 function Remixes({ id }: { id: string }) {
   const list = useList(thingRemixes, { id }, (data) => data.thing?.remixes);
-  return <Grid list={list} empty={t.noRemixes} keyOf={(thing) => thing.id} item={(thing) => <ThingCard thing={thing} />} />;
+  return <Grid title={t.remixes} list={list} empty={t.noRemixes} keyOf={(thing) => thing.id} item={(thing) => <ThingCard thing={thing} />} />;
 }
 
 function ThingSkeleton() {

@@ -4,6 +4,7 @@ import { DropZone } from '../components/DropZone';
 import { ErrorNotice } from '../components/Notice';
 import { explain } from '../components/Toast';
 import { createThing, newThingDefaults } from '../generated';
+import { send } from '../graphql';
 import { navigate } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
@@ -16,10 +17,11 @@ export function UploadPage() {
   const [fault, setFault] = useState('');
   if (error && !data) return <ErrorNotice error={error} retry={reload} />;
   const start = async (files: File[]) => {
-    if (files.length === 0 || !data) return;
+    if (files.length === 0) return;
     const name = files[0]!.name.replace(/\.[^.]*$/, '').replace(/[_-]+/g, ' ').trim().slice(0, 200) || t.untitled;
     try {
-      const created = await mutate(createThing, { input: { name, license: data.me?.defaultLicense ?? 'CC', category: data.categories?.[0]?.slug ?? '' } });
+      const { me, categories } = data ?? (await send(newThingDefaults, {})); // files can be chosen before it is there
+      const created = await mutate(createThing, { input: { name, license: me?.defaultLicense ?? 'CC', category: categories?.[0]?.slug ?? '' } });
       handedOver.push(...files);
       navigate(`/thing:${created.createThing!.thing.id}/edit`, true);
     } catch (failure) {

@@ -1,0 +1,49 @@
+//go:build browser && npm
+
+package server_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+)
+
+// TestBrowserAccessibility checks all pages of the gallery with axe-core, in both color schemes.
+func TestBrowserAccessibility(t *testing.T) {
+	axe, err := os.ReadFile(filepath.Join(meshtest.Root(), "web", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err) // npm ci installs it
+	}
+	s, pages := crowdedGallery(t)
+	v := visitGallery(t, s)
+	check := func(p galleryPage, scheme string) {
+		v.open(p.path)
+		v.Do(t, "load axe", chromedp.Evaluate[chromedp.Void](string(axe)))
+		v.Do(t, "start axe", chromedp.Evaluate[chromedp.Void](`void axe.run(document, {iframes: false, runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(r => {
+			window.found = r.violations.flatMap(v => v.nodes.map(n => v.id + ': ' + n.target + ' ' + n.failureSummary.replaceAll('\n', ' ')));
+		})`))
+		v.await("the result of axe", `window.found`)
+		for _, problem := range graphiqltest.Read[[]string](t, v.Tab, "read the result", `window.found`) {
+			t.Errorf("%s, %s: %s", p.path, scheme, problem)
+		}
+	}
+	check(galleryPage{"home of a visitor", "/"}, "light")
+	for _, name := range []string{"ada", "staff"} {
+		v.signInAs(name)
+		for _, scheme := range []string{"light", "dark"} {
+			v.scheme(scheme)
+			for _, p := range pages {
+				if name == "ada" || p.name == "moderation" {
+					check(p, scheme)
+				}
+			}
+		}
+		v.open("/")
+		v.signOut()
+	}
+}

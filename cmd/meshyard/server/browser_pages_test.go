@@ -1,0 +1,134 @@
+//go:build browser
+
+package server_test
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	xdraw "golang.org/x/image/draw"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
+)
+
+// galleryPage is a page of the gallery for [crowdedGallery].
+type galleryPage struct{ name, path string }
+
+// crowdedGallery returns a server with things, makes, comments and reports by several users, and
+// the paths of one page of each kind.
+func crowdedGallery(t testing.TB) (*servertest.Server, []galleryPage) {
+	t.Helper()
+	s := newScene(t)
+	ada, bob, carla, first := s.ada, s.bob, s.User("carla.crafts"), s.thing
+	var things []int64
+	titles := []string{"Shelf bracket, 40 mm", "Planter for a window sill", "Gear test, metric", "Cable clip", "Platonic solids", "Box with a lid", "Desk organizer with drawers", "A part"}
+	models := slices.DeleteFunc(servertest.Meshes(t), func(path string) bool {
+		size, err := os.Stat(path)
+		return err != nil || size.Size() > 2<<20 || strings.Contains(path, "malformed") || !slices.Contains([]string{".stl", ".3mf", ".ply", ".glb", ".obj"}, filepath.Ext(path))
+	})
+	for i, title := range titles {
+		owner := []*servertest.Client{ada, bob, carla}[i%3]
+		id := owner.Thing(title)
+		path := models[i*len(models)/len(titles)]
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		owner.Finalize("THING", id, owner.Upload(filepath.Base(path), content))
+		owner.GraphQL(`mutation($id: ID!) { updateThing(input: {id: $id, tags: ["gear", "workshop", "gift"], instructions: "Print it flat.",
+			description: "Prints without supports.\n\n* 0.2 mm layers\n* three walls", printSettings: {printer: "MK4", supports: NO, infill: "15%", filamentMaterial: "PETG"}}) { thing { id } } }`, object{"id": fmt.Sprint(id)})
+		owner.Publish(id)
+		things = append(things, id)
+	}
+	s.staff.GraphQL(`mutation($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": fmt.Sprint(things[0])})
+	var made struct {
+		CreateMake struct{ Make struct{ ID, NodeID string } }
+	}
+	bob.Query(`mutation($id: ID!) { createMake(input: {thingId: $id, description: "Worked at the first try."}) { make { id nodeId } } }`, object{"id": fmt.Sprint(first)}, &made)
+	bob.Query(`mutation($id: ID!, $node: ID!) {
+		likeThing(input: {id: $id}) { thing { id } }
+		createComment(input: {target: {type: THING, id: $id}, body: "Which **layer height** did you use?"}) { comment { id } }
+		followUser(input: {username: "ada"}) { user { id } }
+		createCollection(input: {name: "For the kitchen"}) { collection { id } }
+		reportContent(input: {nodeId: $node, reason: SPAM, note: "Only links."}) { report { id } }
+	}`, object{"id": fmt.Sprint(first), "node": nodeID(t, carla)}, new(any))
+	bob.Query(`mutation($id: ID!) { addToCollection(input: {collectionId: "1", thingId: $id}) { collection { id } } }`, object{"id": fmt.Sprint(first)}, new(any))
+	draft := ada.Thing("A draft")
+	ada.Finalize("THING", draft, ada.Upload("simple.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")))
+	for _, id := range append(things, first, draft) {
+		rendered(t, ada, id)
+	}
+	return s.Server, []galleryPage{
+		{"home", "/"}, {"search", "/explore?q=donut"}, {"filters", "/explore?tag=gear&makes=1"}, {"thing", fmt.Sprintf("/thing:%d", first)}, {"make", "/make:" + made.CreateMake.Make.ID},
+		{"profile", "/ada"}, {"people", "/ada/followers"}, {"collection", "/collection:1"}, {"tag", "/tag:gear"}, {"category", "/category/3d-printing"}, {"missing", "/thing:999999"},
+		{"upload", "/upload"}, {"edit", fmt.Sprintf("/thing:%d/edit", draft)}, {"feed", "/feed"}, {"notifications", "/notifications"}, {"settings", "/settings"}, {"moderation", "/moderation"},
+	}
+}
+
+// scheme chooses light or dark.
+func (v *visitor) scheme(name string) {
+	v.t.Helper()
+	graphiqltest.Call(v.t, v.Tab, "choose the scheme", emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+}
+
+// TestGalleryContactSheet draws all pages in three widths and both schemes into the picture that
+// MESHYARD_CONTACT_SHEET names.
+func TestGalleryContactSheet(t *testing.T) {
+	target := os.Getenv("MESHYARD_CONTACT_SHEET")
+	if target == "" {
+		t.Skip("MESHYARD_CONTACT_SHEET names no picture")
+	}
+	s, pages := crowdedGallery(t)
+	v := visitGallery(t, s)
+	v.signInAs("ada")
+	sizes := []image.Point{{390, 844}, {820, 1180}, {1440, 900}}
+	const height, gap = 420, 12
+	width := gap
+	for range 2 {
+		for _, size := range sizes {
+			width += size.X*height/size.Y + gap
+		}
+	}
+	sheet := image.NewRGBA(image.Rect(0, 0, width, len(pages)*(height+gap)+gap))
+	draw.Draw(sheet, sheet.Bounds(), image.NewUniform(color.Gray{0x80}), image.Point{}, draw.Src)
+	x := gap
+	for _, scheme := range []string{"light", "dark"} {
+		v.scheme(scheme)
+		for _, size := range sizes {
+			graphiqltest.Call(t, v.Tab, "choose the size", emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: int64(size.X), Height: int64(size.Y), DeviceScaleFactor: 1, Mobile: size.X < 500})
+			w := size.X * height / size.Y
+			for row, p := range pages {
+				v.open(p.path)
+				if wide := graphiqltest.Read[bool](t, v.Tab, "measure", `document.documentElement.scrollWidth > innerWidth`); wide {
+					t.Errorf("%s is wider than %d pixels", p.path, size.X)
+				}
+				shot, err := png.Decode(bytes.NewReader(graphiqltest.Run(t, v.Tab, "take a screenshot", chromedp.CaptureScreenshot())))
+				if err != nil {
+					t.Fatal(err)
+				}
+				y := gap + row*(height+gap)
+				xdraw.ApproxBiLinear.Scale(sheet, image.Rect(x, y, x+w, y+height), shot, shot.Bounds(), draw.Src, nil)
+			}
+			x += w + gap
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, sheet); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(target, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
