@@ -97,6 +97,9 @@ func (tab *Tab) Await(t testing.TB, doing, expression string) {
 		// Evaluation from outside is not affected.
 		for {
 			ok, err := chromedp.Evaluate[bool](`Boolean(`+expression+`)`)(ctx, target)
+			if err != nil && strings.Contains(err.Error(), "navigated") {
+				ok, err = false, nil // the next page may be the one to wait for
+			}
 			if err != nil || ok {
 				return err
 			}
