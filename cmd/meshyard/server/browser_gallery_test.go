@@ -225,7 +225,7 @@ func TestBrowserGallery(t *testing.T) {
 	}
 	v.signOut()
 
-	// Ada is told, and a moderator takes the thing down.
+	// Ada gets notifications, and a moderator takes the thing down.
 	v.open("/notifications")
 	v.click("main", "Sign in")
 	v.signIn("ada")

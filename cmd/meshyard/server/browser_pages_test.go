@@ -33,7 +33,7 @@ func crowdedGallery(t testing.TB) (*servertest.Server, []galleryPage) {
 	s := newScene(t)
 	ada, bob, carla, first := s.ada, s.bob, s.User("carla.crafts"), s.thing
 	var things []int64
-	titles := []string{"Shelf bracket, 40 mm", "Planter for a window sill", "Gear test, metric", "Cable clip", "Platonic solids", "Box with a lid", "Desk organizer with drawers", "A part"}
+	titles := []string{"Bracket, 40 mm", "Planter for a window sill", "Gear test, metric", "Cable clip", "Platonic solids", "Box with a lid", "Desk organizer with drawers", "A part"}
 	models := slices.DeleteFunc(servertest.Meshes(t), func(path string) bool {
 		size, err := os.Stat(path)
 		return err != nil || size.Size() > 2<<20 || strings.Contains(path, "malformed") || !slices.Contains([]string{".stl", ".3mf", ".ply", ".glb", ".obj"}, filepath.Ext(path))
