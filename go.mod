@@ -42,6 +42,7 @@ require (
 require (
 	github.com/prometheus/client_golang v1.23.2
 	github.com/willabides/kongplete v0.4.0
+	github.com/wneessen/go-mail v0.8.1
 	golang.org/x/image v0.46.0
 	golang.org/x/term v0.47.0
 )
@@ -56,6 +57,7 @@ require (
 	github.com/prometheus/common v0.66.1 // indirect
 	github.com/prometheus/procfs v0.16.1 // indirect
 	github.com/riywo/loginshell v0.0.0-20200815045211-7d26008be1ab // indirect
+
 	go.yaml.in/yaml/v2 v2.4.2 // indirect
 )
 

@@ -19,6 +19,7 @@ var listLengths = map[string]listLength{
 	"Query.deprecatedCalls": {argument: "first"},
 	"Query.categories":      {fixed: 10},
 	"Query.applications":    {fixed: maxFirst},
+	"Query.invitations":     {fixed: maxFirst},
 	"Category.children":     {fixed: 10},
 	"Popularity.days":       {fixed: maxFirst},
 	"Thing.files":           {argument: "first"},

@@ -57,6 +57,8 @@ func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Co
 			"DELETE FROM sessions WHERE user_id = ?0",
 			"DELETE FROM passwords WHERE user_id = ?0",
 			"DELETE FROM identities WHERE user_id = ?0",
+			"DELETE FROM confirmed_emails WHERE user_id = ?0",
+			"DELETE FROM account_links WHERE user_id = ?0",
 			"DELETE FROM watches WHERE user_id = ?0",
 			"DELETE FROM webhooks WHERE owner_id = ?0",
 			"DELETE FROM notifications WHERE user_id = ?0 OR actor_id = ?0 OR target_type = 'user' AND target_id = ?0",

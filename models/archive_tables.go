@@ -115,6 +115,7 @@ var archiveTables = []archiveTable{
 		columns: columnsOf("id:id actor_id:users? action:text user_id:users thing_id:int? object_id:int? role:text reason:text created_at:time")},
 
 	{name: "passwords", key: "r.user_id", credential: true, columns: columnsOf("user_id:users hash:text changed_at:time")},
+	{name: "confirmed_emails", key: "r.user_id", credential: true, columns: columnsOf("user_id:users email:text confirmed_at:time")},
 	{name: "identities", key: "r.user_id, r.created_at, r.issuer, r.subject", credential: true,
 		columns: columnsOf("user_id:users issuer:text subject:text created_at:time")},
 	{name: "applications", key: "r.id", credential: true,

@@ -60,6 +60,11 @@ func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, e
 				return err
 			}
 			userID = u.ID
+			if u.Email != "" { // the provider has verified it
+				if err := confirmEmail(ctx, tx, u.ID, u.Email); err != nil {
+					return err
+				}
+			}
 			_, err = tx.NewInsert().Model(&identity{Issuer: id.Issuer, Subject: id.Subject, UserID: u.ID, CreatedAt: u.CreatedAt}).Exec(ctx)
 			if err != nil || u.Role() == auth.Member {
 				return err

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"time"
-	"unicode/utf8"
 
 	"github.com/uptrace/bun"
 
@@ -25,23 +24,87 @@ type password struct {
 // everywhere. Access tokens stay valid.
 func (a Admin) SetPassword(ctx context.Context, username, text string) error {
 	s := a.store
-	if len(text) < auth.MinPassword || len(text) > auth.MaxPassword || !utf8.ValidString(text) {
-		return badInput("password", "password: must be %d to %d bytes of UTF-8", auth.MinPassword, auth.MaxPassword)
+	hash, err := hashPassword(ctx, text)
+	if err != nil {
+		return err
 	}
 	u, err := s.User(ctx, auth.Caller{}, username)
 	if err != nil {
 		return err
 	}
-	hash, err := auth.HashPassword(ctx, text)
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		return errors.Join(replacePassword(ctx, tx, u.ID, hash), endSessions(ctx, tx, u.ID),
+			s.record(ctx, tx, auth.Caller{}, ModerationEntry{Action: SetUserPassword, UserID: u.ID, Reason: byOperator}))
+	})
+}
+
+// replacePassword stores the hash of a new password. Links for resetting the password end with it.
+func replacePassword(ctx context.Context, tx bun.Tx, userID int64, hash string) error {
+	row := &password{UserID: userID, Hash: hash, ChangedAt: now()}
+	_, err := tx.NewInsert().Model(row).On("CONFLICT (user_id) DO UPDATE").Set("hash = EXCLUDED.hash").Set("changed_at = EXCLUDED.changed_at").Exec(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = tx.NewDelete().Model((*accountLink)(nil)).Where("user_id = ? AND purpose = ?", userID, ResetLink).Exec(ctx)
+	return err
+}
+
+// ChangePassword changes the password of the caller, who has to know the present one, and ends
+// their other sessions. Access tokens stay valid. It opens a transaction.
+func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present, text string) error {
+	if err := requireUser(caller); err != nil {
+		return err
+	}
+	row := new(password)
+	err := s.db.Read.NewSelect().Model(row).Where("pw.user_id = ?", caller.UserID).Scan(ctx)
+	if err := ignoreNoRows(err); err != nil {
+		return err
+	}
+	if len(present) > auth.MaxPassword {
+		present = ""
+	}
+	good, err := auth.CheckPassword(ctx, present, row.Hash)
+	if err != nil {
+		return err
+	}
+	if !good {
+		return fail(Forbidden, "the present password is wrong")
+	}
+	hash, err := hashPassword(ctx, text)
 	if err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		row := &password{UserID: u.ID, Hash: hash, ChangedAt: now()}
-		_, err := tx.NewInsert().Model(row).On("CONFLICT (user_id) DO UPDATE").Set("hash = EXCLUDED.hash").Set("changed_at = EXCLUDED.changed_at").Exec(ctx)
-		return errors.Join(err, endSessions(ctx, tx, u.ID),
-			s.record(ctx, tx, auth.Caller{}, ModerationEntry{Action: SetUserPassword, UserID: u.ID, Reason: byOperator}))
+		if err := replacePassword(ctx, tx, caller.UserID, hash); err != nil {
+			return err
+		}
+		_, err := tx.NewDelete().Model((*session)(nil)).Where("user_id = ? AND id <> ?", caller.UserID, caller.SessionID).Exec(ctx)
+		return err
 	})
+}
+
+// ResetPassword sets the password of the user who got a link, signs them out everywhere, and
+// returns their id. Access tokens stay valid. It opens a transaction.
+func (s *Store) ResetPassword(ctx context.Context, secret, text string) (userID int64, err error) {
+	hash, err := hashPassword(ctx, text)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		l, err := useLink(ctx, tx, secret, ResetLink)
+		if err != nil {
+			return err
+		}
+		if _, err := s.lockAccount(ctx, tx, l.UserID); err != nil {
+			return err
+		}
+		userID = l.UserID
+		if err := replacePassword(ctx, tx, userID, hash); err != nil {
+			return err
+		}
+		return endSessions(ctx, tx, userID)
+	})
+	return userID, err
 }
 
 // CheckPassword returns the ID of the user who has this name and password. Anything else is

@@ -28,7 +28,10 @@ type Options struct {
 	PreviewWorkers int
 	Reserved       func(username string) bool // names that new users must not have; nil: none
 	Webhooks       WebhookOptions
-	Events         Events
+	// SendsMail reports whether the server sends mail, and OpenRegistration whether visitors may
+	// create an account without a link.
+	SendsMail, OpenRegistration bool
+	Events                      Events
 }
 
 // Events are called after what they are named for, to count it. Any may be nil.
@@ -48,6 +51,7 @@ type Work struct {
 	ExpireUpload   int64     // the ID of a pending upload that expires
 	PurgeAccount   int64     // the ID of a deleted user whose objects are to be deleted
 	DeliverWebhook int64     // the ID of a webhook that has messages
+	Mail           *Mail     // a mail to write and send
 	At             time.Time // the earliest time; zero: now
 }
 

@@ -177,6 +177,7 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		}
 		set(&u.FirstName, c.FirstName)
 		set(&u.LastName, c.LastName)
+		newEmail := c.Email != nil && *c.Email != u.Email && *c.Email != ""
 		set(&u.Email, c.Email)
 		set(&u.Bio, c.Bio)
 		set(&u.Location, c.Location)
@@ -184,6 +185,9 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		set(&u.HidesNSFW, c.HidesNSFW)
 		set(&u.HidesAI, c.HidesAI)
 		_, err := html.update(tx.NewUpdate().Model(u).Column("first_name", "last_name", "email", "bio", "location", "default_license", "hides_nsfw", "hides_ai").WherePK()).Exec(ctx)
+		if err == nil && newEmail && s.options.SendsMail {
+			err = s.enqueue(ctx, tx, Work{Mail: &Mail{Purpose: ConfirmationLink, UserID: u.ID}})
+		}
 		if err != nil || c.FirstName == nil && c.LastName == nil {
 			return err
 		}

@@ -31,13 +31,25 @@ func (a Admin) EachUser(ctx context.Context, fn func(*User) error) error {
 	}
 }
 
-// RenameUser changes the name of a user. Others can take the old one at once.
+// RenameUser changes the name of a user, like [Store.RenameUser].
 func (a Admin) RenameUser(ctx context.Context, from, to string) (*User, error) {
-	s := a.store
+	return a.store.renameUser(ctx, auth.Caller{}, from, to)
+}
+
+// RenameUser changes the name of a user, for an administrator. Others can take the old one at once.
+// It opens a transaction.
+func (s *Store) RenameUser(ctx context.Context, caller auth.Caller, from, to string) (*User, error) {
+	if !caller.Administers() {
+		return nil, fail(Forbidden, "requires an administrator")
+	}
+	return s.renameUser(ctx, caller, from, to)
+}
+
+func (s *Store) renameUser(ctx context.Context, caller auth.Caller, from, to string) (*User, error) {
 	if err := s.checkUsername(to); err != nil {
 		return nil, err
 	}
-	found, err := a.User(ctx, from)
+	found, err := s.User(ctx, caller, from)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +63,7 @@ func (a Admin) RenameUser(ctx context.Context, from, to string) (*User, error) {
 		if _, err := tx.NewUpdate().Model(u).Column("username").WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		if err := s.record(ctx, tx, auth.Caller{}, e); err != nil {
+		if err := s.record(ctx, tx, caller, e); err != nil {
 			return err
 		}
 		return s.db.index(ctx, tx, userIndex, found.ID)
@@ -62,16 +74,35 @@ func (a Admin) RenameUser(ctx context.Context, from, to string) (*User, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.User(ctx, to)
+	return s.User(ctx, caller, to)
 }
 
-// DisableUser suspends a user, signs them out, and revokes their access tokens, those of
-// applications included. The last administrator cannot be disabled.
+// DisableUser suspends a user and revokes their tokens, like [Store.DisableUser].
 func (a Admin) DisableUser(ctx context.Context, name, reason string) (*User, error) {
 	if err := text("reason", reason, maxReason); err != nil {
 		return nil, err
 	}
-	return a.suspend(ctx, name, SuspendedUser, reason, func(ctx context.Context, tx bun.Tx, u *User) error {
+	return a.store.disableUser(ctx, auth.Caller{}, name, reason)
+}
+
+// DisableUser suspends another user for an administrator, signs them out, and revokes their access
+// tokens, those of applications included. The last administrator cannot be disabled. It opens a
+// transaction.
+func (s *Store) DisableUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
+	if !caller.Administers() {
+		return nil, fail(Forbidden, "requires an administrator")
+	}
+	if err := checkReason(reason); err != nil {
+		return nil, err
+	}
+	return s.disableUser(ctx, caller, name, reason)
+}
+
+func (s *Store) disableUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
+	return s.suspend(ctx, caller, name, SuspendedUser, reason, func(ctx context.Context, tx bun.Tx, u *User) error {
+		if u.ID == caller.UserID {
+			return badInput("username", "username: you cannot decide on yourself")
+		}
 		if err := checkNotLastAdministrator(ctx, tx, u); err != nil {
 			return err
 		}
@@ -91,7 +122,7 @@ func (a Admin) DisableUser(ctx context.Context, name, reason string) (*User, err
 
 // EnableUser ends the suspension of a user. Revoked tokens stay revoked.
 func (a Admin) EnableUser(ctx context.Context, name string) (*User, error) {
-	return a.suspend(ctx, name, UnsuspendedUser, byOperator, func(_ context.Context, _ bun.Tx, u *User) error {
+	return a.store.suspend(ctx, auth.Caller{}, name, UnsuspendedUser, byOperator, func(_ context.Context, _ bun.Tx, u *User) error {
 		u.SuspendedAt, u.SuspensionReason = nil, ""
 		return nil
 	})
@@ -101,9 +132,8 @@ func (a Admin) EnableUser(ctx context.Context, name string) (*User, error) {
 const byOperator = "By the operator, on the command line."
 
 // suspend locks a user, stores what change does to the suspension, and records the action.
-func (a Admin) suspend(ctx context.Context, name string, action Action, reason string, change func(context.Context, bun.Tx, *User) error) (*User, error) {
-	s := a.store
-	found, err := a.User(ctx, name)
+func (s *Store) suspend(ctx context.Context, caller auth.Caller, name string, action Action, reason string, change func(context.Context, bun.Tx, *User) error) (*User, error) {
+	found, err := s.User(ctx, caller, name)
 	if err != nil {
 		return nil, err
 	}
@@ -118,13 +148,13 @@ func (a Admin) suspend(ctx context.Context, name string, action Action, reason s
 		if _, err = tx.NewUpdate().Model(u).Column("suspended_at", "suspension_reason").WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, auth.Caller{}, ModerationEntry{Action: action, UserID: u.ID, Reason: reason})
+		return s.record(ctx, tx, caller, ModerationEntry{Action: action, UserID: u.ID, Reason: reason})
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.tokens.forget()
-	return a.User(ctx, name)
+	return s.User(ctx, caller, found.Username)
 }
 
 // DeleteUser deletes the account of a user, like [Store.DeleteAccount].

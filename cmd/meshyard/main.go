@@ -37,6 +37,11 @@ type cli struct {
 		Enable   userEnableCmd   `cmd:"" help:"End the suspension of a user. Revoked access tokens stay revoked."`
 		Delete   userDeleteCmd   `cmd:"" help:"Delete the account of a user with everything they own. This cannot be undone."`
 	} `cmd:"" help:"Manage users."`
+	Invitation struct {
+		Create invitationCreateCmd `cmd:"" help:"Create an invitation and print its link, by which one person can create an account. It cannot be shown again."`
+		List   invitationListCmd   `cmd:"" help:"List the invitations that can be used."`
+		Revoke invitationRevokeCmd `cmd:"" help:"Revoke an invitation."`
+	} `cmd:"" help:"Manage invitations."`
 	Token struct {
 		Create tokenCreateCmd `cmd:"" help:"Create an access token of a user and print it. It cannot be shown again."`
 		List   tokenListCmd   `cmd:"" help:"List the access tokens of a user."`

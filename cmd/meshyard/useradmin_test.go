@@ -56,6 +56,18 @@ func TestUserCommands(t *testing.T) {
 				return a.status
 			}
 
+			link := strings.TrimSpace(c.run("invitation", "create", "--email", "grace@example.org", "--expires", "2d"))
+			if page, err := http.Get(server.url + "/login/invitation" + link[strings.IndexByte(link, '?'):]); err != nil || page.StatusCode != http.StatusOK {
+				t.Errorf("the invitation %s: %v", link, err)
+			}
+			if list := c.run("invitation", "list"); !strings.Contains(list, "grace@example.org") {
+				t.Errorf("the invitations are %s", list)
+			}
+			c.run("invitation", "revoke", "1")
+			if list := c.run("invitation", "list"); strings.Contains(list, "grace@example.org") {
+				t.Errorf("the invitations are %s", list)
+			}
+
 			var all []record
 			if err := json.Unmarshal([]byte(c.run("user", "list", "--json")), &all); err != nil || len(all) != 3 || all[0].Username != "admin" || all[0].Role != "administrator" {
 				t.Errorf("user list --json: %v, %+v", err, all)

@@ -655,6 +655,22 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Comment],
 			},
 		}},
+		"CreateInvitationPayload": {Name: "CreateInvitationPayload", Implements: []string{"CreateInvitationPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"invitation": {
+				Get: func(object any) any {
+					obj := object.(*model.CreateInvitationPayload)
+					return obj.Invitation
+				},
+				Nil: breadthfirst.NilPointer[models.Invitation],
+			},
+			"url": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.CreateInvitationPayload)
+					v := obj.URL
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+		}},
 		"CreateMakePayload": {Name: "CreateMakePayload", Implements: []string{"CreateMakePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"make": {
 				Get: func(object any) any {
@@ -884,6 +900,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					v := obj.LastAt
 					return model.AppendDateTime(b, v), true
 				},
+			},
+		}},
+		"DisableUserPayload": {Name: "DisableUserPayload", Implements: []string{"DisableUserPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"user": {
+				Get: func(object any) any {
+					obj := object.(*model.DisableUserPayload)
+					return obj.User
+				},
+				Nil: breadthfirst.NilPointer[models.User],
 			},
 		}},
 		"DismissReportPayload": {Name: "DismissReportPayload", Implements: []string{"DismissReportPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -1426,6 +1451,40 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.Image)
 					v := obj.Height
 					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+		}},
+		"Invitation": {Name: "Invitation", Implements: []string{"Invitation"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"id": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Invitation)
+					v := obj.ID
+					return model.AppendID(b, v), true
+				},
+			},
+			"email": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.Invitation)
+					return breadthfirst.Value(ec.Resolvers.Invitation().Email(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := *value.(*string)
+					return breadthfirst.AppendString(b, v)
+				},
+				Nil: breadthfirst.NilPointer[string],
+			},
+			"createdAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Invitation)
+					v := obj.CreatedAt
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"expiresAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Invitation)
+					v := obj.ExpiresAt
+					return model.AppendDateTime(b, v), true
 				},
 			},
 		}},
@@ -2457,6 +2516,78 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.DeleteImagePayload],
+			},
+			"createInvitation": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().CreateInvitation(ctx, fc.Args["input"].(models.NewInvitation)))
+				},
+				Args: (*executionContext).field_Mutation_createInvitation_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.CreateInvitationPayload],
+			},
+			"revokeInvitation": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().RevokeInvitation(ctx, fc.Args["input"].(model.RevokeInvitationInput)))
+				},
+				Args: (*executionContext).field_Mutation_revokeInvitation_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.RevokeInvitationPayload],
+			},
+			"renameUser": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().RenameUser(ctx, fc.Args["input"].(model.RenameUserInput)))
+				},
+				Args: (*executionContext).field_Mutation_renameUser_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.RenameUserPayload],
+			},
+			"disableUser": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().DisableUser(ctx, fc.Args["input"].(model.DisableUserInput)))
+				},
+				Args: (*executionContext).field_Mutation_disableUser_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.DisableUserPayload],
 			},
 			"toggle": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -3957,6 +4088,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.File],
 			},
+			"invitations": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().Invitations(ctx))
+				},
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Invitation],
+				Nil:   breadthfirst.NilSlice[*models.Invitation],
+			},
 			"featured": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					return breadthfirst.Value(ec.Resolvers.Query().Featured(ctx, fc.Args["page"].(int32), fc.Args["perPage"].(int32), fc.Args["after"].(*string)))
@@ -4467,6 +4616,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"RenameUserPayload": {Name: "RenameUserPayload", Implements: []string{"RenameUserPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"user": {
+				Get: func(object any) any {
+					obj := object.(*model.RenameUserPayload)
+					return obj.User
+				},
+				Nil: breadthfirst.NilPointer[models.User],
+			},
+		}},
 		"ReorderCollectionPayload": {Name: "ReorderCollectionPayload", Implements: []string{"ReorderCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"collection": {
 				Get: func(object any) any {
@@ -4685,6 +4843,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Thing
 				},
 				Nil: breadthfirst.NilPointer[models.Thing],
+			},
+		}},
+		"RevokeInvitationPayload": {Name: "RevokeInvitationPayload", Implements: []string{"RevokeInvitationPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"revokedId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.RevokeInvitationPayload)
+					v := obj.RevokedID
+					return model.AppendID(b, v), true
+				},
 			},
 		}},
 		"RevokeTokenPayload": {Name: "RevokeTokenPayload", Implements: []string{"RevokeTokenPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{

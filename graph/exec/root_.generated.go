@@ -33,6 +33,7 @@ type ResolverRoot interface {
 	CreatorFacet() CreatorFacetResolver
 	Download() DownloadResolver
 	File() FileResolver
+	Invitation() InvitationResolver
 	Make() MakeResolver
 	MediaImage() MediaImageResolver
 	Mesh() MeshResolver
@@ -184,6 +185,11 @@ type ComplexityRoot struct {
 		Comment func(childComplexity int) int
 	}
 
+	CreateInvitationPayload struct {
+		Invitation func(childComplexity int) int
+		URL        func(childComplexity int) int
+	}
+
 	CreateMakePayload struct {
 		Make   func(childComplexity int) int
 		Upload func(childComplexity int) int
@@ -261,6 +267,10 @@ type ComplexityRoot struct {
 		TokenName func(childComplexity int) int
 		UserAgent func(childComplexity int) int
 		Username  func(childComplexity int) int
+	}
+
+	DisableUserPayload struct {
+		User func(childComplexity int) int
 	}
 
 	DismissReportPayload struct {
@@ -386,6 +396,13 @@ type ComplexityRoot struct {
 		Width  func(childComplexity int) int
 	}
 
+	Invitation struct {
+		CreatedAt func(childComplexity int) int
+		Email     func(childComplexity int) int
+		ExpiresAt func(childComplexity int) int
+		ID        func(childComplexity int) int
+	}
+
 	LicenseFacet struct {
 		Count   func(childComplexity int) int
 		License func(childComplexity int) int
@@ -507,6 +524,7 @@ type ComplexityRoot struct {
 		CreateApplication     func(childComplexity int, input models.NewApplication) int
 		CreateCollection      func(childComplexity int, input models.NewCollection) int
 		CreateComment         func(childComplexity int, input models.NewComment) int
+		CreateInvitation      func(childComplexity int, input models.NewInvitation) int
 		CreateMake            func(childComplexity int, input models.NewMake) int
 		CreateThing           func(childComplexity int, input models.NewThing) int
 		CreateToken           func(childComplexity int, input models.NewToken) int
@@ -522,6 +540,7 @@ type ComplexityRoot struct {
 		DeletePendingUpload   func(childComplexity int, input model.DeletePendingUploadInput) int
 		DeleteThing           func(childComplexity int, input model.DeleteThingInput) int
 		DeleteWebhook         func(childComplexity int, input model.DeleteWebhookInput) int
+		DisableUser           func(childComplexity int, input model.DisableUserInput) int
 		DismissReport         func(childComplexity int, input model.DismissReportInput) int
 		FeatureThing          func(childComplexity int, input model.FeatureThingInput) int
 		FinalizeFile          func(childComplexity int, input model.FinalizeFileInput) int
@@ -538,6 +557,7 @@ type ComplexityRoot struct {
 		RedeliverWebhook      func(childComplexity int, input model.RedeliverWebhookInput) int
 		RemoveFromCollection  func(childComplexity int, input model.RemoveFromCollectionInput) int
 		RemoveThings          func(childComplexity int, input model.RemoveThingsInput) int
+		RenameUser            func(childComplexity int, input model.RenameUserInput) int
 		ReorderCollection     func(childComplexity int, input model.ReorderCollectionInput) int
 		ReorderFiles          func(childComplexity int, input model.ReorderFilesInput) int
 		ReorderImages         func(childComplexity int, input model.ReorderImagesInput) int
@@ -547,6 +567,7 @@ type ComplexityRoot struct {
 		RestoreComment        func(childComplexity int, input model.RestoreCommentInput) int
 		RestoreMake           func(childComplexity int, input model.RestoreMakeInput) int
 		RestoreThing          func(childComplexity int, input model.RestoreThingInput) int
+		RevokeInvitation      func(childComplexity int, input model.RevokeInvitationInput) int
 		RevokeToken           func(childComplexity int, input model.RevokeTokenInput) int
 		RotateWebhookSecret   func(childComplexity int, input model.RotateWebhookSecretInput) int
 		SetUserRole           func(childComplexity int, input model.SetUserRoleInput) int
@@ -672,6 +693,7 @@ type ComplexityRoot struct {
 		DeprecatedCalls func(childComplexity int, first int32) int
 		Featured        func(childComplexity int, page int32, perPage int32, after *string) int
 		File            func(childComplexity int, id int64) int
+		Invitations     func(childComplexity int) int
 		Make            func(childComplexity int, id int64) int
 		Makes           func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Me              func(childComplexity int) int
@@ -713,6 +735,10 @@ type ComplexityRoot struct {
 
 	RemoveThingsPayload struct {
 		ThingIds func(childComplexity int) int
+	}
+
+	RenameUserPayload struct {
+		User func(childComplexity int) int
 	}
 
 	ReorderCollectionPayload struct {
@@ -775,6 +801,10 @@ type ComplexityRoot struct {
 
 	RestoreThingPayload struct {
 		Thing func(childComplexity int) int
+	}
+
+	RevokeInvitationPayload struct {
+		RevokedID func(childComplexity int) int
 	}
 
 	RevokeTokenPayload struct {
@@ -1673,6 +1703,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateCommentPayload.Comment(childComplexity), true
 
+	case "CreateInvitationPayload.invitation":
+		if e.ComplexityRoot.CreateInvitationPayload.Invitation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateInvitationPayload.Invitation(childComplexity), true
+	case "CreateInvitationPayload.url":
+		if e.ComplexityRoot.CreateInvitationPayload.URL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateInvitationPayload.URL(childComplexity), true
+
 	case "CreateMakePayload.make":
 		if e.ComplexityRoot.CreateMakePayload.Make == nil {
 			break
@@ -1857,6 +1900,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeprecatedCall.Username(childComplexity), true
+
+	case "DisableUserPayload.user":
+		if e.ComplexityRoot.DisableUserPayload.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DisableUserPayload.User(childComplexity), true
 
 	case "DismissReportPayload.report":
 		if e.ComplexityRoot.DismissReportPayload.Report == nil {
@@ -2277,6 +2327,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Image.Width(childComplexity), true
+
+	case "Invitation.createdAt":
+		if e.ComplexityRoot.Invitation.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Invitation.CreatedAt(childComplexity), true
+	case "Invitation.email":
+		if e.ComplexityRoot.Invitation.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Invitation.Email(childComplexity), true
+	case "Invitation.expiresAt":
+		if e.ComplexityRoot.Invitation.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Invitation.ExpiresAt(childComplexity), true
+	case "Invitation.id":
+		if e.ComplexityRoot.Invitation.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Invitation.ID(childComplexity), true
 
 	case "LicenseFacet.count":
 		if e.ComplexityRoot.LicenseFacet.Count == nil {
@@ -2810,6 +2885,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateComment(childComplexity, args["input"].(models.NewComment)), true
+	case "Mutation.createInvitation":
+		if e.ComplexityRoot.Mutation.CreateInvitation == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createInvitation_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateInvitation(childComplexity, args["input"].(models.NewInvitation)), true
 	case "Mutation.createMake":
 		if e.ComplexityRoot.Mutation.CreateMake == nil {
 			break
@@ -2975,6 +3061,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteWebhook(childComplexity, args["input"].(model.DeleteWebhookInput)), true
+	case "Mutation.disableUser":
+		if e.ComplexityRoot.Mutation.DisableUser == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_disableUser_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DisableUser(childComplexity, args["input"].(model.DisableUserInput)), true
 	case "Mutation.dismissReport":
 		if e.ComplexityRoot.Mutation.DismissReport == nil {
 			break
@@ -3151,6 +3248,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RemoveThings(childComplexity, args["input"].(model.RemoveThingsInput)), true
+	case "Mutation.renameUser":
+		if e.ComplexityRoot.Mutation.RenameUser == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_renameUser_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RenameUser(childComplexity, args["input"].(model.RenameUserInput)), true
 	case "Mutation.reorderCollection":
 		if e.ComplexityRoot.Mutation.ReorderCollection == nil {
 			break
@@ -3250,6 +3358,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RestoreThing(childComplexity, args["input"].(model.RestoreThingInput)), true
+	case "Mutation.revokeInvitation":
+		if e.ComplexityRoot.Mutation.RevokeInvitation == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_revokeInvitation_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RevokeInvitation(childComplexity, args["input"].(model.RevokeInvitationInput)), true
 	case "Mutation.revokeToken":
 		if e.ComplexityRoot.Mutation.RevokeToken == nil {
 			break
@@ -3970,6 +4089,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Query.File(childComplexity, args["id"].(int64)), true
 
+	case "Query.invitations":
+		if e.ComplexityRoot.Query.Invitations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Invitations(childComplexity), true
 	case "Query.make":
 		if e.ComplexityRoot.Query.Make == nil {
 			break
@@ -4259,6 +4384,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RemoveThingsPayload.ThingIds(childComplexity), true
 
+	case "RenameUserPayload.user":
+		if e.ComplexityRoot.RenameUserPayload.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RenameUserPayload.User(childComplexity), true
+
 	case "ReorderCollectionPayload.collection":
 		if e.ComplexityRoot.ReorderCollectionPayload.Collection == nil {
 			break
@@ -4426,6 +4558,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RestoreThingPayload.Thing(childComplexity), true
+
+	case "RevokeInvitationPayload.revokedId":
+		if e.ComplexityRoot.RevokeInvitationPayload.RevokedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RevokeInvitationPayload.RevokedID(childComplexity), true
 
 	case "RevokeTokenPayload.token":
 		if e.ComplexityRoot.RevokeTokenPayload.Token == nil {
@@ -5988,6 +6127,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateApplicationInput,
 		ec.unmarshalInputCreateCollectionInput,
 		ec.unmarshalInputCreateCommentInput,
+		ec.unmarshalInputCreateInvitationInput,
 		ec.unmarshalInputCreateMakeInput,
 		ec.unmarshalInputCreateThingInput,
 		ec.unmarshalInputCreateTokenInput,
@@ -6003,6 +6143,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeletePendingUploadInput,
 		ec.unmarshalInputDeleteThingInput,
 		ec.unmarshalInputDeleteWebhookInput,
+		ec.unmarshalInputDisableUserInput,
 		ec.unmarshalInputDismissReportInput,
 		ec.unmarshalInputFeatureThingInput,
 		ec.unmarshalInputFinalizeFileInput,
@@ -6021,6 +6162,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRedeliverWebhookInput,
 		ec.unmarshalInputRemoveFromCollectionInput,
 		ec.unmarshalInputRemoveThingsInput,
+		ec.unmarshalInputRenameUserInput,
 		ec.unmarshalInputReorderCollectionInput,
 		ec.unmarshalInputReorderFilesInput,
 		ec.unmarshalInputReorderImagesInput,
@@ -6030,6 +6172,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRestoreCommentInput,
 		ec.unmarshalInputRestoreMakeInput,
 		ec.unmarshalInputRestoreThingInput,
+		ec.unmarshalInputRevokeInvitationInput,
 		ec.unmarshalInputRevokeTokenInput,
 		ec.unmarshalInputRotateWebhookSecretInput,
 		ec.unmarshalInputSearchFilter,
@@ -7245,6 +7388,112 @@ input DeleteImageInput {
 type DeleteImagePayload {
   "The id of the image, which is not used again."
   deletedId: ID!
+}
+`, BuiltIn: false},
+	{Name: "../invitation.graphqls", Input: `extend type Query {
+  """
+  The invitations that can be used, newest first, at most 100. Requires an administrator.
+  """
+  invitations: [Invitation!] @auth(scope: ADMIN)
+}
+
+extend type Mutation {
+  """
+  Create an invitation: a link by which one person can create an account. If it has an e-mail
+  address and the server sends mail, the link is sent there too. Requires an administrator.
+  """
+  createInvitation(
+    "The invitation to create."
+    input: CreateInvitationInput!
+  ): CreateInvitationPayload @auth(scope: ADMIN)
+  "Revoke an invitation that was not used. Its link stops working. Requires an administrator."
+  revokeInvitation(
+    "The invitation to revoke."
+    input: RevokeInvitationInput!
+  ): RevokeInvitationPayload @auth(scope: ADMIN)
+  """
+  Give a user another username. Others can take the former one at once. Requires an administrator.
+  """
+  renameUser(
+    "The user and the new username."
+    input: RenameUserInput!
+  ): RenameUserPayload @auth(scope: ADMIN)
+  """
+  Suspend a user and revoke all of their access tokens, those of applications included.
+  ` + "`" + `unsuspendUser` + "`" + ` ends the suspension; the tokens stay revoked. Requires an administrator.
+  """
+  disableUser(
+    "The user and the reason."
+    input: DisableUserInput!
+  ): DisableUserPayload @auth(scope: ADMIN)
+}
+
+"A permission for one person to create an account."
+type Invitation {
+  "The decimal id."
+  id: ID!
+  "The e-mail address that the link is sent to. Null if there is none."
+  email: String @goField(forceResolver: true)
+  "When it was created."
+  createdAt: DateTime!
+  "When its link stops working."
+  expiresAt: DateTime!
+}
+
+"Properties of a new invitation."
+input CreateInvitationInput {
+  "The e-mail address of the person. The account gets it."
+  email: String
+  "When the link stops working: at most 365 days ahead. The default is in 7 days."
+  expiresAt: DateTime
+}
+
+"Payload of ` + "`" + `createInvitation` + "`" + `."
+type CreateInvitationPayload {
+  "The new invitation."
+  invitation: Invitation!
+  "The link, which is shown only here. Anyone who has it can create the account."
+  url: String!
+}
+
+"The invitation to revoke."
+input RevokeInvitationInput {
+  "The id of an invitation that was not used."
+  id: ID!
+}
+
+"Payload of ` + "`" + `revokeInvitation` + "`" + `."
+type RevokeInvitationPayload {
+  "The id of the revoked invitation."
+  revokedId: ID!
+}
+
+"The user and the new username."
+input RenameUserInput {
+  "The present username."
+  username: String!
+  "The new username: 1 to 64 letters, digits, ` + "`" + `_` + "`" + `, ` + "`" + `.` + "`" + ` or ` + "`" + `-` + "`" + `."
+  newUsername: String!
+}
+
+"Payload of ` + "`" + `renameUser` + "`" + `."
+type RenameUserPayload {
+  "The user with the new username."
+  user: User!
+}
+
+"The user to disable."
+input DisableUserInput {
+  "The username of another user."
+  username: String!
+  "The reason, at most 2,000 characters. The user sees it."
+  reason: String!
+}
+
+"Payload of ` + "`" + `disableUser` + "`" + `."
+type DisableUserPayload {
+  "The suspended user."
+  user: User!
 }
 `, BuiltIn: false},
 	{Name: "../legacy.graphqls", Input: `extend type Mutation {
@@ -11034,6 +11283,16 @@ func (ec *executionContext) childFields_CreateCommentPayload(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type CreateCommentPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_CreateInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "invitation":
+		return ec.fieldContext_CreateInvitationPayload_invitation(ctx, field)
+	case "url":
+		return ec.fieldContext_CreateInvitationPayload_url(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateInvitationPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CreateMakePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "make":
@@ -11190,6 +11449,14 @@ func (ec *executionContext) childFields_DeprecatedCall(ctx context.Context, fiel
 		return ec.fieldContext_DeprecatedCall_lastAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeprecatedCall", field.Name)
+}
+
+func (ec *executionContext) childFields_DisableUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_DisableUserPayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DisableUserPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DismissReportPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11436,6 +11703,20 @@ func (ec *executionContext) childFields_Image(ctx context.Context, field graphql
 		return ec.fieldContext_Image_height(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Image", field.Name)
+}
+
+func (ec *executionContext) childFields_Invitation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Invitation_id(ctx, field)
+	case "email":
+		return ec.fieldContext_Invitation_email(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Invitation_createdAt(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_Invitation_expiresAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Invitation", field.Name)
 }
 
 func (ec *executionContext) childFields_LicenseFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11870,6 +12151,14 @@ func (ec *executionContext) childFields_RemoveThingsPayload(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type RemoveThingsPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_RenameUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_RenameUserPayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RenameUserPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_ReorderCollectionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "collection":
@@ -11992,6 +12281,14 @@ func (ec *executionContext) childFields_RestoreThingPayload(ctx context.Context,
 		return ec.fieldContext_RestoreThingPayload_thing(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RestoreThingPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RevokeInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "revokedId":
+		return ec.fieldContext_RevokeInvitationPayload_revokedId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RevokeInvitationPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_RevokeTokenPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

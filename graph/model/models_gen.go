@@ -48,6 +48,14 @@ type CreateCommentPayload struct {
 	Comment *models.Comment `json:"comment"`
 }
 
+// Payload of `createInvitation`.
+type CreateInvitationPayload struct {
+	// The new invitation.
+	Invitation *models.Invitation `json:"invitation"`
+	// The link, which is shown only here. Anyone who has it can create the account.
+	URL string `json:"url"`
+}
+
 // Payload of `createMake`.
 type CreateMakePayload struct {
 	// The new make.
@@ -235,6 +243,20 @@ type DeleteWebhookInput struct {
 type DeleteWebhookPayload struct {
 	// The id of the deleted webhook.
 	DeletedID int64 `json:"deletedId"`
+}
+
+// The user to disable.
+type DisableUserInput struct {
+	// The username of another user.
+	Username string `json:"username"`
+	// The reason, at most 2,000 characters. The user sees it.
+	Reason string `json:"reason"`
+}
+
+// Payload of `disableUser`.
+type DisableUserPayload struct {
+	// The suspended user.
+	User *models.User `json:"user"`
 }
 
 // The report to dismiss.
@@ -531,6 +553,20 @@ type RemoveThingsPayload struct {
 	ThingIds []int64 `json:"thingIds"`
 }
 
+// The user and the new username.
+type RenameUserInput struct {
+	// The present username.
+	Username string `json:"username"`
+	// The new username: 1 to 64 letters, digits, `_`, `.` or `-`.
+	NewUsername string `json:"newUsername"`
+}
+
+// Payload of `renameUser`.
+type RenameUserPayload struct {
+	// The user with the new username.
+	User *models.User `json:"user"`
+}
+
 // A collection and things in it.
 type ReorderCollectionInput struct {
 	// The id of a collection of the caller.
@@ -641,6 +677,18 @@ type RestoreThingInput struct {
 type RestoreThingPayload struct {
 	// The thing after the change.
 	Thing *models.Thing `json:"thing"`
+}
+
+// The invitation to revoke.
+type RevokeInvitationInput struct {
+	// The id of an invitation that was not used.
+	ID int64 `json:"id"`
+}
+
+// Payload of `revokeInvitation`.
+type RevokeInvitationPayload struct {
+	// The id of the revoked invitation.
+	RevokedID int64 `json:"revokedId"`
 }
 
 // The token to revoke.

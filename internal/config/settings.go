@@ -39,6 +39,10 @@ type Settings struct {
 	SiteColor  Color  `help:"Color of buttons and links, such as #1b6ac9. Default: that of the style sheet." env:"MESHYARD_SITE_COLOR" placeholder:"#RRGGBB"`
 	SiteFolder string `help:"Folder of Markdown files. welcome.md is shown at the top of the home page; each other file, such as imprint.md, terms.md or privacy.md, is a page at /legal/NAME that all pages link to. Default: none." env:"MESHYARD_SITE_FOLDER" placeholder:"DIR"`
 
+	Registration bool   `help:"Let visitors create accounts. With --smtp-url, an account needs an e-mail address that the visitor has confirmed. Default: off; accounts need an invitation." env:"MESHYARD_REGISTRATION"`
+	SMTPURL      string `name:"smtp-url" help:"Mail server for invitations, confirmations of e-mail addresses and password resets: smtp://USER:PASSWORD@HOST:587 with STARTTLS, or smtps://HOST:465. Append ?starttls=optional for a server on your own network without TLS. Set it in the environment variable rather than on the command line if it has a password. Default: none; no mail is sent." env:"MESHYARD_SMTP_URL" placeholder:"URL"`
+	SMTPFrom     string `name:"smtp-from" help:"Sender of mails, such as Meshyard <no-reply@example.org>. Required with --smtp-url." env:"MESHYARD_SMTP_FROM" placeholder:"ADDRESS"`
+
 	QuotaBytes   Size `help:"Bytes of files that one user may store, including pending uploads; 0 means unlimited. Moderators and administrators have no quotas. Default: ${default}." default:"0" env:"MESHYARD_QUOTA_BYTES" placeholder:"SIZE"`
 	QuotaPending int  `help:"Pending uploads that one user may have at a time; 0 means unlimited. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_PENDING" placeholder:"N"`
 	QuotaThings  int  `help:"Things that one user may create in 24 hours; 0 means unlimited. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_THINGS" placeholder:"N"`
@@ -114,6 +118,9 @@ func (s *Settings) Complete() error {
 	}
 	if s.SiteName = strings.TrimSpace(s.SiteName); s.SiteName == "" {
 		s.SiteName = "Meshyard"
+	}
+	if err := s.checkMail(); err != nil {
+		return err
 	}
 	if s.UploadLimit <= 0 {
 		return fmt.Errorf("--upload-limit: must be more than 0")

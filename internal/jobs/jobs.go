@@ -20,6 +20,7 @@ import (
 type Handlers struct {
 	ExpireUpload   func(ctx context.Context, fileID int64) error
 	PurgeAccount   func(ctx context.Context, userID int64) error
+	SendMail       func(ctx context.Context, m Mail) error
 	FoldCounts     func(ctx context.Context) error
 	CollectGarbage func(ctx context.Context) error
 	// DeliverWebhook sends the messages of a webhook that are due, within about half a minute.
@@ -108,6 +109,9 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[purgeAccount]) error {
 		return h.PurgeAccount(ctx, job.Args.UserID)
 	}))
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[sendMail]) error {
+		return h.SendMail(ctx, job.Args.Mail)
+	}))
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[foldCounts]) error {
 		return h.FoldCounts(ctx)
 	}))
@@ -191,6 +195,20 @@ type deliverOverdue struct{}
 
 func (deliverOverdue) Kind() string { return "deliver_overdue" }
 
+// Mail is a mail to write and send. It has no secret, because jobs are kept for a while after they
+// ran.
+type Mail struct {
+	Purpose      string `json:"purpose"`
+	Name         string `json:"name,omitempty"`
+	Email        string `json:"email,omitempty"`
+	UserID       int64  `json:"user_id,omitempty"`
+	InvitationID int64  `json:"invitation_id,omitempty"`
+}
+
+type sendMail struct{ Mail }
+
+func (sendMail) Kind() string { return "send_mail" }
+
 type foldCounts struct{}
 
 func (foldCounts) Kind() string { return "fold_counts" }
@@ -219,5 +237,14 @@ func (q *Queue) PurgeAccount(ctx context.Context, tx *sql.Tx, userID int64) erro
 // if it is zero. If the job fails repeatedly, the next DeliverOverdue schedules it again.
 func (q *Queue) DeliverWebhook(ctx context.Context, tx *sql.Tx, webhookID int64, at time.Time) error {
 	_, err := q.client.InsertTx(ctx, tx, deliverWebhook{webhookID}, &river.InsertOpts{Queue: webhookQueue, MaxAttempts: 3, ScheduledAt: at})
+	return err
+}
+
+// mailAttempts is how often a mail is tried: over about an hour.
+const mailAttempts = 7
+
+// SendMail keeps in tx that a mail is to be sent.
+func (q *Queue) SendMail(ctx context.Context, tx *sql.Tx, m Mail) error {
+	_, err := q.client.InsertTx(ctx, tx, sendMail{m}, &river.InsertOpts{MaxAttempts: mailAttempts})
 	return err
 }

@@ -20,6 +20,14 @@ var templates = map[string]*template.Template{
 	"code":    parsePage("code"),
 	"tokens":  parsePage("tokens"),
 	"refused": parsePage("refused"),
+
+	"sign-up":   parsePage("sign-up"),
+	"register":  parsePage("register"),
+	"forgotten": parsePage("forgotten"),
+	"reset":     parsePage("reset"),
+	"confirm":   parsePage("confirm"),
+	"account":   parsePage("account"),
+	"sent":      parsePage("sent"),
 }
 
 func parsePage(name string) *template.Template {
@@ -30,16 +38,26 @@ func parsePage(name string) *template.Template {
 type view struct {
 	Base     string // before each path of this server
 	Nonce    string
+	Site     string // its name
 	Message  string // what went wrong; empty: nothing
+	Notice   string // what was done; empty: nothing
 	Username string // who is signed in, or tries to
 	SignedIn bool
 	Provider bool   // people may sign in through the operator's OpenID provider
 	Next     string // where to go on to
 
 	Question *question
-	Token    string // binds a form to the session, and a decision to the question
-	Code     string // an authorization code to copy
-	Tokens   *tokenPage
+	// Token binds a form to the session, and a decision to the question. On the page that a link opens
+	// it is the secret of the link.
+	Token  string
+	Code   string // an authorization code to copy
+	Tokens *tokenPage
+
+	SendsMail, Registration bool
+	Action                  string // the path that a form leads to
+	Email                   string
+	Fixed                   bool // the e-mail address cannot be changed here
+	Confirmed               bool // the e-mail address is
 }
 
 // Asset is the address of a file of the pages.
@@ -47,7 +65,10 @@ func (v view) Asset(name string) (string, error) { return pages.AssetAddress(v.B
 
 // show writes a page. forms is where its forms may lead to, beside this server.
 func (s *site) show(w http.ResponseWriter, name string, status int, v view, forms string) {
-	v.Base, v.Nonce, v.Provider = s.base, rand.Text(), s.Provider != nil
+	v.Base, v.Nonce, v.Provider, v.SendsMail, v.Registration = s.base, rand.Text(), s.Provider != nil, s.SendsMail, s.Registration
+	if v.Site = s.SiteName; v.Site == "" {
+		v.Site = "Meshyard"
+	}
 	var page bytes.Buffer
 	// only a name misspelt in a template, which a test would find
 	if err := templates[name].ExecuteTemplate(&page, "layout.html", v); err != nil {

@@ -1,6 +1,7 @@
-// Package signin is where people sign in, by password or through the operator's OpenID provider,
-// and let applications in by OAuth 2: RFC 6749 with RFC 7636, 8252, 8414, 9207 and 9700, and the
-// implicit form for old programs. Its pages run no script and are shown in no frame.
+// Package signin is where people create accounts, sign in by password or through the operator's
+// OpenID provider, reset their passwords, and let applications in by OAuth 2: RFC 6749 with RFC
+// 7636, 8252, 8414, 9207 and 9700, and the implicit form for old programs. Its pages run no script
+// and are shown in no frame.
 package signin
 
 import (
@@ -34,6 +35,16 @@ type Store interface {
 	Tokens(ctx context.Context, caller auth.Caller) ([]Token, error)
 	MakeToken(ctx context.Context, caller auth.Caller, n NewToken) (secret string, err error)
 	RevokeToken(ctx context.Context, caller auth.Caller, id int64) error
+
+	Link(ctx context.Context, secret string) (Link, error)
+	Register(ctx context.Context, r Registration) (userID int64, err error)
+	RequestSignUp(ctx context.Context, email string) error
+	RequestReset(ctx context.Context, name string) error
+	RequestConfirmation(ctx context.Context, caller auth.Caller) error
+	ResetPassword(ctx context.Context, secret, password string) (userID int64, err error)
+	ChangePassword(ctx context.Context, caller auth.Caller, present, password string) error
+	ConfirmEmail(ctx context.Context, secret string) error
+	Email(ctx context.Context, caller auth.Caller) (email string, confirmed bool, err error)
 }
 
 // Options says what it stands on.
@@ -42,6 +53,10 @@ type Options struct {
 	Key      signing.Key
 	Store    Store
 	Provider *oidc.Provider // nil: there is none
+	SiteName string         // in titles and at the top of pages
+	// SendsMail reports whether the server sends mail, and Registration whether visitors may create an
+	// account.
+	SendsMail, Registration bool
 	// Explain returns the status and the text for an error; what has no text of its own is logged
 	// there.
 	Explain func(ctx context.Context, err error) (status int, message string)
@@ -57,6 +72,7 @@ type site struct {
 	Cookies
 	origin   *http.CrossOriginProtection
 	attempts attempts
+	requests requests
 }
 
 // Where things are, below the base.
@@ -73,11 +89,11 @@ const (
 func CallbackURL(base string) string { return base + callbackPath }
 
 // Patterns are the paths to mount the Handler at.
-var Patterns = []string{"/login", "/login/", "/signin", "/logout", "/.well-known/oauth-authorization-server"}
+var Patterns = []string{"/login", "/login/", "/signin", "/signup", "/logout", "/.well-known/oauth-authorization-server"}
 
 // Handler answers all of it.
 func Handler(o Options) http.Handler {
-	s := &site{Options: o, Cookies: CookiesAt(o.BaseURL), origin: http.NewCrossOriginProtection(), attempts: newAttempts()}
+	s := &site{Options: o, Cookies: CookiesAt(o.BaseURL), origin: http.NewCrossOriginProtection(), attempts: newAttempts(), requests: newRequests()}
 	if u, err := url.Parse(o.BaseURL); err == nil {
 		// A proxy in front may change the host. The settings are checked to make this an origin.
 		_ = s.origin.AddTrustedOrigin(u.Scheme + "://" + u.Host)
@@ -101,6 +117,19 @@ func Handler(o Options) http.Handler {
 	handle("GET "+tokensPath, s.showTokens)
 	handle("POST "+tokensPath, form(s.makeToken))
 	handle("POST "+tokensPath+"/revoke", form(s.revokeToken))
+	handle("GET "+signUpPath, s.showSignUp)
+	handle("POST "+signUpPath, form(s.signUp))
+	handle("GET "+InvitationPath, s.showInvitation)
+	handle("POST "+InvitationPath, form(s.acceptInvitation))
+	handle("GET "+forgottenPath, s.showForgotten)
+	handle("POST "+forgottenPath, form(s.forgotten))
+	handle("GET "+ResetPath, s.showReset)
+	handle("POST "+ResetPath, form(s.reset))
+	handle("GET "+ConfirmPath, s.showConfirmation)
+	handle("POST "+ConfirmPath, form(s.confirm))
+	handle("GET "+passwordPath, s.showAccount)
+	handle("POST "+passwordPath, form(s.changePassword))
+	handle("POST "+emailPath, form(s.sendConfirmation))
 	handle("GET "+authorizePath, s.authorize)
 	handle("POST "+authorizePath, form(s.decide))
 	handle("POST "+tokenPath, s.giveToken)
@@ -136,7 +165,7 @@ func (s *site) onward(next string) string {
 	switch path := strings.TrimSuffix(u.Path, "/"); path {
 	case authorizePath:
 		return s.BaseURL + path + "?" + u.RawQuery
-	case tokensPath, "/graphiql", "/reference":
+	case tokensPath, passwordPath, "/graphiql", "/reference":
 		return s.BaseURL + path
 	}
 	if s.IsPage != nil && s.IsPage(next) {

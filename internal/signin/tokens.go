@@ -49,19 +49,19 @@ const defaultLifetime = 90 // days
 const tokenFormPurpose = "token form"
 
 func (s *site) showTokens(w http.ResponseWriter, r *http.Request) {
-	who, secret, ok := s.signedIn(w, r)
+	who, secret, ok := s.signedIn(w, r, tokensPath)
 	if !ok {
 		return
 	}
 	s.listTokens(w, r, who, secret, http.StatusOK, "", tokenPage{Made: NewToken{Scopes: []auth.Scope{auth.Read, auth.Write}}, Days: defaultLifetime})
 }
 
-// signedIn returns the user of a page for users only. If nobody is signed in, it answers with the
-// way to the sign-in, and ok is false.
-func (s *site) signedIn(w http.ResponseWriter, r *http.Request) (who auth.SignedIn, secret string, ok bool) {
+// signedIn returns the user of a page for users only, at a path. If nobody is signed in, it answers
+// with the way to the sign-in, and ok is false.
+func (s *site) signedIn(w http.ResponseWriter, r *http.Request, path string) (who auth.SignedIn, secret string, ok bool) {
 	who, secret, ok, answered := s.session(w, r)
 	if !ok && !answered {
-		s.signInFirst(w, r, tokensPath)
+		s.signInFirst(w, r, path)
 	}
 	return who, secret, ok
 }
@@ -73,7 +73,7 @@ func (s *site) tokenForm(w http.ResponseWriter, r *http.Request) (who auth.Signe
 		s.refuse(w, r, http.StatusBadRequest, "The form could not be read.")
 		return who, "", false
 	}
-	who, secret, ok = s.signedIn(w, r)
+	who, secret, ok = s.signedIn(w, r, tokensPath)
 	if ok && !s.Key.Verify(r.PostForm.Get("token"), tokenFormPurpose, secret) {
 		s.refuse(w, r, http.StatusForbidden, "This form is not the one that you were shown. Open the page again.")
 		return who, "", false

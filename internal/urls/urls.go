@@ -77,3 +77,11 @@ func (a Builder) Finalize(fileID int64) string {
 func (a Builder) Picture(kind string) string {
 	return a.Base + "/renders/default/" + strings.ToLower(kind) + ".png"
 }
+
+// Invitation returns the URL at which the person with a secret creates an account.
+func (a Builder) Invitation(secret string) string {
+	return a.Base + InvitationPath + "?" + url.Values{"token": {secret}}.Encode()
+}
+
+// InvitationPath is the path of the page for invitations.
+const InvitationPath = "/login/invitation"

@@ -62,6 +62,7 @@ func archiveFixture(t *testing.T, s *servertest.Server) *fixtureBuilder {
 			"SELECT d.user_id, d.file_id, d.thing_id, d.created_at, d.folded FROM n, (SELECT * FROM downloads ORDER BY id LIMIT 1) AS d",
 		"INSERT INTO imported_counts (thing_id, at, downloads, likes, collects, makes, comments) SELECT id, created_at, 7, 6, 5, 4, 3 FROM things WHERE id = " + of["thing"],
 		"INSERT INTO identities (issuer, subject, user_id, created_at) SELECT 'https://id.example', 'ada', id, created_at FROM users WHERE username = 'own'",
+		"INSERT INTO confirmed_emails (user_id, email, confirmed_at) SELECT id, email, created_at FROM users WHERE username = 'own'",
 		"INSERT INTO categories (name, slug, parent_id) VALUES ('Zebras', 'zebras', 3)",
 		"UPDATE things SET category_id = (SELECT id FROM categories WHERE slug = 'zebras') WHERE id = " + of["thing"],
 		"UPDATE comments SET spam_body = 'spam', reported_at = created_at WHERE id = " + servertest.ID(reply),

@@ -211,6 +211,9 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 	case "application":
 		_, a, err := p.s.Store.Admin().RegisterApplication(ctx, models.NewApplication{Name: "program"})
 		return fixture{"app": must(a, err)(p.t).ClientID}
+	case "invitation":
+		_, inv, err := p.s.Store.Admin().CreateInvitation(ctx, models.NewInvitation{})
+		return fixture{"id": servertest.ID(must(inv, err)(p.t).ID)}
 	case "user member", "user moderator", "user suspended":
 		u := p.user(fmt.Sprintf("%s-%d", user, p.made))
 		p.decide(name, u.Username)

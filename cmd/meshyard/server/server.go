@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/uptrace/bun"
-
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
@@ -124,6 +122,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	a.queue, err = jobs.New(a.db.SQL(), string(a.db.Engine), jobs.Handlers{
 		ExpireUpload: func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
 		PurgeAccount: func(ctx context.Context, id int64) error { return a.Store.PurgeAccount(ctx, id) },
+		SendMail:     a.sendMail,
 		FoldCounts: func(ctx context.Context) error {
 			_, err := a.Store.FoldDownloads(ctx)
 			_, err2 := a.Store.FoldCounts(ctx)
@@ -143,20 +142,13 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		Previews:       child.Runner{Memory: int64(a.Settings.PreviewMemory)},
 		PreviewWorkers: a.Settings.PreviewWorkers,
 		Reserved:       isReserved,
+		SendsMail:      a.Settings.SMTPURL != "", OpenRegistration: a.opensRegistration(),
 		Events: models.Events{
 			Uploaded: a.metrics.Upload, Downloaded: a.metrics.Download, Previewed: a.metrics.Preview,
 			WebhookDelivered: a.metrics.Delivery, WebhookDisabled: a.webhookDisabled,
 		},
 		Webhooks: a.webhooks(),
-	}, func(ctx context.Context, tx bun.Tx, work models.Work) error {
-		switch {
-		case work.PurgeAccount != 0:
-			return a.queue.PurgeAccount(ctx, tx.Tx, work.PurgeAccount)
-		case work.DeliverWebhook != 0:
-			return a.queue.DeliverWebhook(ctx, tx.Tx, work.DeliverWebhook, work.At)
-		}
-		return a.queue.ExpireUpload(ctx, tx.Tx, work.ExpireUpload, work.At)
-	})
+	}, a.enqueue)
 	a.measure()
 	return a.reportReservedNames(ctx)
 }

@@ -34,7 +34,6 @@ type webPage struct {
 		Legal                                []struct{ Title, Path string }
 	}
 	model map[string]any // JSON-LD
-	text  string         // of #app
 }
 
 // openPage opens a page with a client, and checks that it runs the scripts of the server only.

@@ -24,6 +24,7 @@ func (a *Server) signIn(key signing.Key, isPage func(path string) bool) http.Han
 	return signin.Handler(signin.Options{
 		BaseURL: a.Settings.BaseURL, Key: key, Store: accounts{a.Store}, Provider: a.provider, Missing: missing,
 		Explain: explain, IsPage: isPage,
+		SiteName: a.Settings.SiteName, SendsMail: a.Settings.SMTPURL != "", Registration: a.Settings.Registration,
 	})
 }
 
@@ -66,6 +67,32 @@ func (a accounts) MakeToken(ctx context.Context, caller auth.Caller, n signin.Ne
 func (a accounts) RevokeToken(ctx context.Context, caller auth.Caller, id int64) error {
 	_, err := a.Store.RevokeToken(ctx, caller, id)
 	return err
+}
+
+// Link returns what a link is for.
+func (a accounts) Link(ctx context.Context, secret string) (signin.Link, error) {
+	l, err := a.Store.Link(ctx, secret)
+	return signin.Link{Purpose: string(l.Purpose), Email: l.Email, Username: l.Username}, err
+}
+
+// Register creates an account.
+func (a accounts) Register(ctx context.Context, r signin.Registration) (userID int64, err error) {
+	return a.Store.Register(ctx, models.Registration{Secret: r.Secret, Username: r.Username, Email: r.Email, Password: r.Password})
+}
+
+// RequestSignUp stores that a link to create an account is to be sent.
+func (a accounts) RequestSignUp(ctx context.Context, email string) error {
+	return a.RequestMail(ctx, models.Mail{Purpose: models.SignUpLink, Email: email})
+}
+
+// RequestReset stores that links to reset a password are to be sent, if there is such a user.
+func (a accounts) RequestReset(ctx context.Context, name string) error {
+	return a.RequestMail(ctx, models.Mail{Purpose: models.ResetLink, Name: name})
+}
+
+// RequestConfirmation stores that a link to confirm the e-mail address of the caller is to be sent.
+func (a accounts) RequestConfirmation(ctx context.Context, caller auth.Caller) error {
+	return a.RequestMail(ctx, models.Mail{Purpose: models.ConfirmationLink, UserID: caller.UserID})
 }
 
 // explain returns the status and the public message of an error, for pages.

@@ -59,7 +59,7 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 	}
 	executor := g.Executor(graphqlhttp.SingleDocument{Document: document})
 	return webpage.Options{
-		BaseURL: a.Settings.BaseURL, Site: site, AnonymousRead: a.Settings.AnonymousRead, Stylesheet: gallery.Stylesheet(), Script: gallery.Script(), Icon: gallery.Icon(),
+		BaseURL: a.Settings.BaseURL, Site: site, AnonymousRead: a.Settings.AnonymousRead, Registration: a.Settings.Registration, Stylesheet: gallery.Stylesheet(), Script: gallery.Script(), Icon: gallery.Icon(),
 		Visitor: a.visitor,
 		Run: func(ctx context.Context, operation string, variables map[string]any) ([]byte, error) {
 			// Visitors need no token where the server permits anonymous reading.

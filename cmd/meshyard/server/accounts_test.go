@@ -1,0 +1,412 @@
+package server_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/models"
+)
+
+// withMail runs a test on each engine, on a server that sends mail.
+func withMail(t *testing.T, test func(t *testing.T, s *servertest.Server, box *servertest.Mailbox), change ...func(*config.Settings)) {
+	t.Parallel()
+	engines := []string{"sqlite", "postgres"}
+	if testing.Short() {
+		engines = engines[:1]
+	}
+	for _, engine := range engines {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			box := servertest.NewMailbox(t)
+			sends := func(c *config.Settings) { c.SMTPURL, c.SMTPFrom = box.URL, "Müller's models <no-reply@example.org>" }
+			test(t, servertest.Start(t, engine, append(change, sends)...), box)
+		})
+	}
+}
+
+// confirmed sets the e-mail address of a user and confirms it.
+func confirmed(t *testing.T, s *servertest.Server, box *servertest.Mailbox, ada *servertest.Client, email string) {
+	t.Helper()
+	ada.Query(`mutation ($email: String) { updateProfile(input: {email: $email}) { user { id } } }`, object{"email": email}, new(any))
+	b := s.Browser()
+	link := box.Next().Link()
+	b.Post("/login/confirm", b.Get(link).Want(t, 200).Fields()).Want(t, 200)
+}
+
+// register fills in the form at a link.
+func register(t *testing.T, b *servertest.Browser, link, name string, more url.Values) *servertest.Response {
+	t.Helper()
+	form := b.Get(link).Want(t, 200).Fields()
+	form.Set("username", name)
+	form.Set("password", pass)
+	for key, values := range more {
+		form[key] = values
+	}
+	path := "/login/invitation"
+	if !strings.Contains(link, "?") {
+		path = link
+	}
+	return b.Post(path, form)
+}
+
+// TestInvitations invites people by GraphQL, with and without mail, and checks that an invitation
+// works once.
+func TestInvitations(t *testing.T) {
+	withMail(t, func(t *testing.T, s *servertest.Server, box *servertest.Mailbox) {
+		staff := s.Staff()
+		invite := func(input object) (id, link string) {
+			t.Helper()
+			var made struct {
+				CreateInvitation struct {
+					Invitation struct{ ID string }
+					URL        string
+				}
+			}
+			staff.Query(`mutation ($input: CreateInvitationInput!) { createInvitation(input: $input) { invitation { id } url } }`, object{"input": input}, &made)
+			return made.CreateInvitation.Invitation.ID, made.CreateInvitation.URL
+		}
+		works := func(link string, want bool) {
+			t.Helper()
+			if got := s.Browser().Get(link).StatusCode; (got == 200) != want {
+				t.Errorf("%s: got %d, works: want %t", link, got, want)
+			}
+		}
+		list := func() string { return string(staff.GraphQL(`{ invitations { email } }`, nil).Data) }
+
+		_, shown := invite(object{"email": "grace@example.org"})
+		letter := box.Next()
+		if letter.To != "grace@example.org" || letter.From != "Müller's models <no-reply@example.org>" || letter.Subject != "Your invitation to Meshyard" || !strings.HasPrefix(letter.Link(), s.URL+"/login/invitation?token=") || letter.Link() == shown {
+			t.Errorf("the mail is %+v", letter)
+		}
+		if got := list(); got != `{"invitations":[{"email":"grace@example.org"}]}` {
+			t.Errorf("the list is %s", got)
+		}
+		// A name that is taken leaves the invitation as it was.
+		if r := register(t, s.Browser(), letter.Link(), "STAFF", nil); r.StatusCode != http.StatusBadRequest || !strings.Contains(string(r.Bytes), "is taken") {
+			t.Errorf("a taken name: %d %s", r.StatusCode, r.Bytes)
+		}
+		if r := register(t, s.Browser(), letter.Link(), "grace", url.Values{"password": {"short"}}); r.StatusCode != http.StatusBadRequest || !strings.Contains(string(r.Bytes), "password: must be") {
+			t.Errorf("a short password: %d %s", r.StatusCode, r.Bytes)
+		}
+		b := s.Browser()
+		if r := register(t, b, letter.Link(), "grace", url.Values{"email": {"other@example.org"}}).Want(t, http.StatusSeeOther); r.Header.Get("Location") != s.URL+"/" {
+			t.Errorf("after registering: %s", r.Header.Get("Location"))
+		}
+		if page := string(b.Get("/login/password").Want(t, 200).Bytes); !strings.Contains(page, "<strong>grace@example.org</strong> is confirmed") {
+			t.Errorf("the account: %s", page)
+		}
+		works(letter.Link(), false)
+		works(shown, false)
+		if got := list(); got != `{"invitations":[]}` {
+			t.Errorf("the list is %s", got)
+		}
+		s.Browser().SignIn("grace", pass).Want(t, http.StatusSeeOther)
+
+		// An address that the person enters is not confirmed before they open the mail.
+		_, link := invite(object{})
+		b = s.Browser()
+		register(t, b, link, "linus", url.Values{"email": {"linus@example.org"}}).Want(t, http.StatusSeeOther)
+		if page := string(b.Get("/login/password").Want(t, 200).Bytes); !strings.Contains(page, "<strong>linus@example.org</strong> is not confirmed") {
+			t.Errorf("the account: %s", page)
+		}
+		if letter := box.Next(); letter.To != "linus@example.org" || !strings.Contains(letter.Link(), "/login/confirm?") {
+			t.Errorf("the mail is %+v", letter)
+		}
+
+		// Invitations end.
+		id, link := invite(object{})
+		works(link, true)
+		staff.Query(`mutation ($id: ID!) { revokeInvitation(input: {id: $id}) { revokedId } }`, object{"id": id}, new(any))
+		works(link, false)
+		if code := staff.GraphQL(`mutation ($id: ID!) { revokeInvitation(input: {id: $id}) { revokedId } }`, object{"id": id}).Code(); code != "NOT_FOUND" {
+			t.Errorf("revoked twice: %s", code)
+		}
+		_, link = invite(object{"expiresAt": time.Now().Add(time.Hour)})
+		works(link, true)
+		if _, err := openDB(t, s).SQL().Exec("UPDATE account_links SET expires_at = created_at"); err != nil {
+			t.Fatal(err)
+		}
+		works(link, false)
+		for _, input := range []object{{"email": "nobody"}, {"email": "a@b\nBcc: c@d"}, {"expiresAt": time.Now().Add(-time.Hour)}, {"expiresAt": time.Now().AddDate(2, 0, 0)}} {
+			if code := staff.GraphQL(`mutation ($input: CreateInvitationInput!) { createInvitation(input: $input) { url } }`, object{"input": input}).Code(); code != "BAD_USER_INPUT" {
+				t.Errorf("%v: %s", input, code)
+			}
+		}
+		box.None()
+		works(s.URL+"/login/invitation?token=x", false)
+		works(s.URL+"/login/invitation", false)
+	})
+}
+
+// TestPasswordReset resets a password by mail. Answers do not depend on whether there is an
+// account, links work once and are not kept, and a mail that is refused is sent again.
+func TestPasswordReset(t *testing.T) {
+	withMail(t, func(t *testing.T, s *servertest.Server, box *servertest.Mailbox) {
+		ada := s.User("ada")
+		s.Password("ada", pass)
+		confirmed(t, s, box, ada, "ada@example.org")
+		s.User("bob") // who has no address
+		before := s.Browser()
+		before.SignIn("ada", pass).Want(t, http.StatusSeeOther)
+
+		ask := func(name string) string {
+			t.Helper()
+			return string(s.Browser().Post("/login/forgotten", url.Values{"name": {name}}).Want(t, 200).Bytes)
+		}
+		nonce := func(page string) string {
+			first, rest, _ := strings.Cut(page, `nonce="`)
+			_, rest, _ = strings.Cut(rest, `"`)
+			return first + rest[max(0, len(rest)-400):]
+		}
+		unknown := nonce(ask("nobody"))
+		for _, name := range []string{"bob", "nobody@example.org", "ada"} {
+			if got := nonce(ask(name)); got != unknown {
+				t.Errorf("the answer about %s differs: %s", name, got)
+			}
+		}
+		first := box.Next()
+		ask("ADA@example.org")
+		second := box.Next()
+		for _, letter := range []servertest.Mail{first, second} {
+			if letter.To != "ada@example.org" || letter.Subject != "Reset your password on Meshyard" || !strings.Contains(letter.Text, "account ada ") || !strings.HasPrefix(letter.Link(), s.URL+"/login/reset?token=") {
+				t.Errorf("the mail is %+v", letter)
+			}
+		}
+		// Opening the link changes nothing.
+		b := s.Browser()
+		b.Get(first.Link()).Want(t, 200)
+		form := b.Get(first.Link()).Want(t, 200).Fields()
+		form.Set("password", "short")
+		if r := b.Post("/login/reset", form); r.StatusCode != http.StatusBadRequest {
+			t.Errorf("a short password: %d", r.StatusCode)
+		}
+		form.Set("password", "a new horse battery")
+		b.PostFrom("cross-site", "/login/reset", form).Want(t, http.StatusForbidden)
+		b.Post("/login/reset", form).Want(t, http.StatusSeeOther)
+		if page := string(b.Get("/login").Bytes); !strings.Contains(page, "<strong>ada</strong>") {
+			t.Error("the user is not signed in after the reset")
+		}
+		for _, link := range []string{first.Link(), second.Link()} {
+			if r := s.Browser().Get(link); r.StatusCode != http.StatusNotFound {
+				t.Errorf("%s works after the reset: %d", link, r.StatusCode)
+			}
+		}
+		b.Post("/login/reset", form).Want(t, http.StatusNotFound)
+		if page := string(before.Get("/login").Bytes); !strings.Contains(page, `name="password"`) {
+			t.Error("the session before the reset goes on")
+		}
+		s.Browser().SignIn("ada", pass).Want(t, http.StatusForbidden)
+		s.Browser().SignIn("ada", "a new horse battery").Want(t, http.StatusSeeOther)
+		if got := ada.GraphQL(`{ me { username } }`, nil).Code(); got != "" {
+			t.Errorf("the access token after the reset: %s", got)
+		}
+		// Nothing in the database is the secret of a link, and one that is refused is written again.
+		box.Refuse(1)
+		if err := s.Store.RequestMail(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil {
+			t.Fatal(err)
+		}
+		third := box.Next()
+		u, err := url.Parse(third.Link())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found, links int
+		row := openDB(t, s).SQL().QueryRow("SELECT (SELECT count(*) FROM river_job WHERE CAST(args AS text) LIKE '%" + u.Query().Get("token") + "%'), (SELECT count(*) FROM account_links)")
+		if err := row.Scan(&found, &links); err != nil || found != 0 || links != 1 {
+			t.Errorf("%d jobs have the secret, %d links are kept (%v), want 0 and 1", found, links, err)
+		}
+		// A link of another purpose does nothing, and asking again and again sends no more mail.
+		s.Browser().Get(strings.Replace(third.Link(), "/reset", "/invitation", 1)).Want(t, http.StatusNotFound)
+		s.Browser().Get(strings.Replace(third.Link(), "/reset", "/confirm", 1)).Want(t, http.StatusNotFound)
+		for range 10 {
+			if letters, err := s.Store.WriteLetters(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil || len(letters) > 1 {
+				t.Errorf("%d letters, %v", len(letters), err)
+			}
+		}
+		if letters, err := s.Store.WriteLetters(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil || len(letters) > 0 {
+			t.Errorf("after many letters: %d more, %v", len(letters), err)
+		}
+		// One network does not ask for more.
+		status := 0
+		for range 30 {
+			if status = s.Browser().Post("/login/forgotten", url.Values{"name": {"nobody"}}).StatusCode; status != 200 {
+				break
+			}
+		}
+		if status != http.StatusTooManyRequests {
+			t.Errorf("after many requests: got %d, want 429", status)
+		}
+		box.None()
+	})
+}
+
+// TestEmailConfirmation confirms an e-mail address, which ends with the address.
+func TestEmailConfirmation(t *testing.T) {
+	withMail(t, func(t *testing.T, s *servertest.Server, box *servertest.Mailbox) {
+		b, ada := signedIn(t, s, "ada")
+		change := func(email string) string {
+			t.Helper()
+			ada.Query(`mutation ($email: String) { updateProfile(input: {email: $email}) { user { id } } }`, object{"email": email}, new(any))
+			return box.Next().Link()
+		}
+		state := func(want string) {
+			t.Helper()
+			if page := string(b.Get("/login/password").Want(t, 200).Bytes); !strings.Contains(page, want) {
+				t.Errorf("the page lacks %q: %s", want, page)
+			}
+		}
+		first := change("ada@example.org")
+		state("<strong>ada@example.org</strong> is not confirmed")
+		// The same address again sends nothing; the page does.
+		ada.Query(`mutation { updateProfile(input: {email: "ada@example.org", location: "Here"}) { user { id } } }`, nil, new(any))
+		b.Post("/login/email", b.Get("/login/password").Fields()).Want(t, 200)
+		again := box.Next().Link()
+		b.Get(again).Want(t, 200)
+		state("is not confirmed") // a program that checks links opens them
+		b.Post("/login/confirm", b.Get(again).Fields()).Want(t, 200)
+		state("<strong>ada@example.org</strong> is confirmed")
+		s.Browser().Post("/login/confirm", url.Values{"token": {"x"}}).Want(t, http.StatusNotFound)
+		second := change("countess@example.org")
+		state("<strong>countess@example.org</strong> is not confirmed")
+		form := b.Get(first).Want(t, 200).Fields()
+		b.Post("/login/confirm", form).Want(t, http.StatusNotFound) // of the former address
+		b.Post("/login/confirm", b.Get(second).Fields()).Want(t, 200)
+		state("<strong>countess@example.org</strong> is confirmed")
+
+		// A deleted account leaves no link behind.
+		link := change("third@example.org")
+		ada.Query(`mutation { deleteAccount(input: {username: "me"}) { deletedId } }`, nil, new(any))
+		s.Browser().Get(link).Want(t, http.StatusNotFound)
+		box.None()
+	})
+}
+
+// TestChangePassword changes a password while signed in, which ends the other sessions.
+func TestChangePassword(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		b, _ := signedIn(t, s, "ada")
+		other := s.Browser()
+		other.SignIn("ada", pass).Want(t, http.StatusSeeOther)
+		s.Browser().Get("/login/password").Want(t, http.StatusSeeOther)
+		form := b.Get("/login/password").Want(t, 200).Fields()
+		set := func(present, password string) url.Values {
+			form.Set("present", present)
+			form.Set("password", password)
+			return form
+		}
+		if r := b.Post("/login/password", set("wrong horse battery", "a new horse battery")); r.StatusCode != http.StatusForbidden || !strings.Contains(string(r.Bytes), "the present password is wrong") {
+			t.Errorf("a wrong password: %d %s", r.StatusCode, r.Bytes)
+		}
+		b.Post("/login/password", set(pass, "short")).Want(t, http.StatusBadRequest)
+		b.PostFrom("cross-site", "/login/password", set(pass, "a new horse battery")).Want(t, http.StatusForbidden)
+		// A form of another session.
+		other.Post("/login/password", set(pass, "a new horse battery")).Want(t, http.StatusForbidden)
+		b.Post("/login/password", set(pass, "a new horse battery")).Want(t, 200)
+		if page := string(b.Get("/login").Bytes); !strings.Contains(page, "<strong>ada</strong>") {
+			t.Error("the session in which it was changed ended")
+		}
+		if page := string(other.Get("/login").Bytes); !strings.Contains(page, `name="password"`) {
+			t.Error("another session goes on")
+		}
+		s.Browser().SignIn("ada", "a new horse battery").Want(t, http.StatusSeeOther)
+		s.Browser().SignIn("ada", pass).Want(t, http.StatusForbidden)
+		// Without mail there is neither a reset nor a sign-up.
+		s.Browser().Get("/login/forgotten").Want(t, http.StatusNotFound)
+		s.Browser().Post("/login/forgotten", url.Values{"name": {"ada"}}).Want(t, http.StatusNotFound)
+		s.Browser().Get("/signup").Want(t, http.StatusForbidden)
+		s.Browser().Post("/signup", url.Values{"username": {"eve"}, "password": {pass}}).Want(t, http.StatusForbidden)
+	})
+}
+
+// TestRegistration creates accounts where registration is open: at once on a server that sends no
+// mail, and by a link on one that does.
+func TestRegistration(t *testing.T) {
+	open := func(c *config.Settings) { c.Registration, c.AnonymousRead = true, true }
+	t.Run("without mail", func(t *testing.T) {
+		servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+			if !openPage(t, s.Client("").Get, "/").config.Registration {
+				t.Error("the config of pages says that registration is closed")
+			}
+			b := s.Browser()
+			register(t, b, "/signup", "eve", url.Values{"email": {"eve@example.org"}}).Want(t, http.StatusSeeOther)
+			if who := openPage(t, b.Get, "/").config.User; who == nil || who.Username != "eve" {
+				t.Errorf("signed in: %+v", who)
+			}
+			for name, status := range map[string]int{"EVE": 400, "things": 400, "no name": 400, "": 400, "me": 400} {
+				if r := register(t, s.Browser(), "/signup", name, nil); r.StatusCode != status {
+					t.Errorf("%q: got %d, want %d", name, r.StatusCode, status)
+				}
+			}
+			register(t, s.Browser(), "/signup", "mallory", url.Values{"email": {"nobody"}}).Want(t, 400)
+			s.Browser().PostFrom("cross-site", "/signup", url.Values{"username": {"mallory"}, "password": {pass}}).Want(t, http.StatusForbidden)
+		}, open)
+	})
+	t.Run("with mail", func(t *testing.T) {
+		withMail(t, func(t *testing.T, s *servertest.Server, box *servertest.Mailbox) {
+			s.Browser().Post("/signup", url.Values{"username": {"eve"}, "password": {pass}}).Want(t, 400)
+			s.Browser().Post("/signup", url.Values{"email": {"eve@example.org"}}).Want(t, 200)
+			letter := box.Next()
+			if letter.To != "eve@example.org" || letter.Subject != "Create your account on Meshyard" {
+				t.Errorf("the mail is %+v", letter)
+			}
+			b := s.Browser()
+			register(t, b, letter.Link(), "eve", nil).Want(t, http.StatusSeeOther)
+			if page := string(b.Get("/login/password").Bytes); !strings.Contains(page, "<strong>eve@example.org</strong> is confirmed") {
+				t.Errorf("the account: %s", page)
+			}
+			s.Browser().Get(letter.Link()).Want(t, http.StatusNotFound)
+		}, open)
+	})
+}
+
+// TestAdministerUsers renames and disables users by GraphQL.
+func TestAdministerUsers(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		staff, ada := s.Staff(), s.User("ada")
+		s.User("bob")
+		const rename = `mutation ($from: String!, $to: String!) { renameUser(input: {username: $from, newUsername: $to}) { user { username } } }`
+		for to, code := range map[string]string{"BOB": "CONFLICT", "graphql": "BAD_USER_INPUT", "": "BAD_USER_INPUT"} {
+			if got := staff.GraphQL(rename, object{"from": "ada", "to": to}).Code(); got != code {
+				t.Errorf("to %q: got %s, want %s", to, got, code)
+			}
+		}
+		if got := staff.GraphQL(rename, object{"from": "nobody", "to": "x"}).Code(); got != "NOT_FOUND" {
+			t.Errorf("nobody: %s", got)
+		}
+		staff.Query(rename, object{"from": "ADA", "to": "Countess"}, new(any))
+		var me struct{ Me struct{ Username string } }
+		if ada.Query(`{ me { username } }`, nil, &me); me.Me.Username != "Countess" {
+			t.Errorf("she is %s", me.Me.Username)
+		}
+		const disable = `mutation ($name: String!, $reason: String!) { disableUser(input: {username: $name, reason: $reason}) { user { suspension { reason } } } }`
+		for _, c := range [][3]string{{"countess", "", "BAD_USER_INPUT"}, {"staff", "because", "BAD_USER_INPUT"}} {
+			if got := staff.GraphQL(disable, object{"name": c[0], "reason": c[1]}).Code(); got != c[2] {
+				t.Errorf("%s: got %s, want %s", c[0], got, c[2])
+			}
+		}
+		staff.Query(disable, object{"name": "countess", "reason": "because"}, new(any))
+		if got := ada.GraphQL(`{ me { username } }`, nil).Code(); got != "UNAUTHENTICATED" {
+			t.Errorf("her token after that: %s", got)
+		}
+		var log struct {
+			ModerationLog struct {
+				Nodes []struct {
+					Action string
+					Actor  struct{ Username string }
+				}
+			}
+		}
+		staff.Query(`{ moderationLog(first: 2) { nodes { action actor { username } } } }`, nil, &log)
+		for i, want := range []string{"SUSPEND_USER", "RENAME_USER"} {
+			if got := log.ModerationLog.Nodes[i]; got.Action != want || got.Actor.Username != "staff" {
+				t.Errorf("entry %d is %+v, want %s", i, got, want)
+			}
+		}
+	})
+}

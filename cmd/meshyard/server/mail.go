@@ -1,0 +1,82 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/jobs"
+	"github.com/meshyard/meshyard/internal/mail"
+	"github.com/meshyard/meshyard/internal/signin"
+	"github.com/meshyard/meshyard/models"
+)
+
+// enqueue stores a job in the transaction of the change that causes it.
+func (a *Server) enqueue(ctx context.Context, tx bun.Tx, work models.Work) error {
+	switch {
+	case work.PurgeAccount != 0:
+		return a.queue.PurgeAccount(ctx, tx.Tx, work.PurgeAccount)
+	case work.DeliverWebhook != 0:
+		return a.queue.DeliverWebhook(ctx, tx.Tx, work.DeliverWebhook, work.At)
+	case work.Mail != nil:
+		m := work.Mail
+		return a.queue.SendMail(ctx, tx.Tx, jobs.Mail{Purpose: string(m.Purpose), Name: m.Name, Email: m.Email, UserID: m.UserID, InvitationID: m.InvitationID})
+	}
+	return a.queue.ExpireUpload(ctx, tx.Tx, work.ExpireUpload, work.At)
+}
+
+// sendMail writes and sends a mail. If it is tried again, the mail has a new link.
+func (a *Server) sendMail(ctx context.Context, m jobs.Mail) error {
+	if a.Settings.SMTPURL == "" {
+		return nil // the operator turned mail off since
+	}
+	sender, err := mail.New(a.Settings.SMTPURL, a.Settings.SMTPFrom)
+	if err != nil {
+		return err
+	}
+	letters, err := a.Store.WriteLetters(ctx, models.Mail{Purpose: models.LinkPurpose(m.Purpose), Name: m.Name, Email: m.Email, UserID: m.UserID, InvitationID: m.InvitationID})
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, letter := range letters {
+		subject, text := a.letter(letter)
+		err := sender.Send(ctx, mail.Message{To: letter.To, Subject: subject, Text: text})
+		if err == nil {
+			continue
+		}
+		if err := a.Store.DropLink(ctx, letter.Secret); err != nil {
+			return err
+		}
+		if errors.Is(err, mail.ErrPermanent) {
+			a.Logger.WarnContext(ctx, "a mail was refused", "purpose", m.Purpose, "error", err.Error())
+			continue
+		}
+		failed = err
+	}
+	return failed
+}
+
+// letter returns the subject and the text of a mail.
+func (a *Server) letter(l models.Letter) (subject, text string) {
+	site := a.Settings.SiteName
+	page, ask := map[models.LinkPurpose][3]string{
+		models.InvitationLink:   {signin.InvitationPath, "Your invitation to " + site, "You are invited to " + site + ". Create your account here:"},
+		models.SignUpLink:       {signin.InvitationPath, "Create your account on " + site, "Someone, probably you, wants to create an account on " + site + " with this e-mail address. Continue here:"},
+		models.ConfirmationLink: {signin.ConfirmPath, "Confirm your e-mail address on " + site, "The account " + l.Username + " on " + site + " has this e-mail address. Confirm that it is yours:"},
+		models.ResetLink:        {signin.ResetPath, "Reset your password on " + site, "Someone, probably you, wants to reset the password of the account " + l.Username + " on " + site + ". Choose a new one here:"},
+	}[l.Purpose], "If you did not ask for this mail, ignore it: nothing changes without the link."
+	link := a.Settings.BaseURL + page[0] + "?" + url.Values{"token": {l.Secret}}.Encode()
+	lines := []string{page[2], "", link, "", fmt.Sprintf("The link works once, until %s UTC.", l.ExpiresAt.UTC().Format("2 January 2006, 15:04")), ask}
+	return page[1], strings.Join(lines, "\n") + "\n"
+}
+
+// opensRegistration reports whether visitors may create an account without a link. A server that
+// sends mail sends them a link first.
+func (a *Server) opensRegistration() bool {
+	return a.Settings.Registration && a.Settings.SMTPURL == ""
+}

@@ -1,0 +1,90 @@
+// Package mail sends plain text mails to one recipient through the SMTP server of the operator.
+package mail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/wneessen/go-mail"
+)
+
+// ErrPermanent matches the errors of mails that the server will not take at another time either.
+var ErrPermanent = errors.New("rejected by the mail server")
+
+// Message is a mail in plain text.
+type Message struct {
+	To      string // an address without a name
+	Subject string
+	Text    string
+}
+
+// Sender sends mails. It opens a connection for each.
+type Sender struct {
+	host    string
+	from    string
+	options []mail.Option
+}
+
+const timeout = 30 * time.Second
+
+// New returns a sender for a URL such as smtp://user:password@mail.example.org:587, which requires
+// STARTTLS unless its query has starttls=optional, or smtps://mail.example.org:465. from is the
+// address of the sender, perhaps with a name.
+func New(rawURL, from string) (*Sender, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, errors.New("mail: the URL of the server is not valid") // err contains the password
+	}
+	s := &Sender{host: u.Hostname(), from: from, options: []mail.Option{mail.WithTimeout(timeout)}}
+	port := 587
+	switch {
+	case u.Scheme == "smtps":
+		port = 465
+		s.options = append(s.options, mail.WithSSL())
+	case u.Query().Get("starttls") == "optional":
+		s.options = append(s.options, mail.WithTLSPolicy(mail.TLSOpportunistic))
+	default:
+		s.options = append(s.options, mail.WithTLSPolicy(mail.TLSMandatory))
+	}
+	if text := u.Port(); text != "" {
+		if port, err = strconv.Atoi(text); err != nil {
+			return nil, fmt.Errorf("mail: port %q", text)
+		}
+	}
+	s.options = append(s.options, mail.WithPort(port))
+	if password, ok := u.User.Password(); ok {
+		s.options = append(s.options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(u.User.Username()), mail.WithPassword(password))
+	}
+	if _, err := mail.NewClient(s.host, s.options...); err != nil {
+		return nil, fmt.Errorf("mail: %w", err)
+	}
+	return s, nil
+}
+
+// Send sends a mail. If the server refuses it for good, the error matches ErrPermanent.
+func (s *Sender) Send(ctx context.Context, m Message) error {
+	message := mail.NewMsg()
+	if err := errors.Join(message.From(s.from), message.To(m.To)); err != nil {
+		return fmt.Errorf("mail: %w: %w", ErrPermanent, err)
+	}
+	message.Subject(m.Subject)
+	message.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no automatic replies
+	message.SetBodyString(mail.TypeTextPlain, m.Text)
+	client, err := mail.NewClient(s.host, s.options...)
+	if err != nil {
+		return fmt.Errorf("mail: %w", err)
+	}
+	err = client.DialAndSendWithContext(ctx, message)
+	var refused *mail.SendError
+	if errors.As(err, &refused) && !refused.IsTemp() && refused.ErrorCode() >= 500 {
+		return fmt.Errorf("mail: %w: %w", ErrPermanent, err)
+	}
+	if err != nil {
+		return fmt.Errorf("mail: %w", err)
+	}
+	return nil
+}

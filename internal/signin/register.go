@@ -1,0 +1,202 @@
+package signin
+
+import (
+	"net/http"
+	"net/mail"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// The purposes of links, as the Store names them.
+const (
+	forInvitation   = "invitation"
+	forSignUp       = "sign_up"
+	forConfirmation = "confirmation"
+	forReset        = "reset"
+)
+
+func lower(username string) string { return strings.ToLower(username) }
+
+// tooMany refuses one request or attempt too many.
+func (s *site) tooMany(w http.ResponseWriter, r *http.Request, wait time.Duration) {
+	w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
+	s.refuse(w, r, http.StatusTooManyRequests, "Too many attempts. Wait "+wait.String()+" and try again.")
+}
+
+// link returns the link with the secret that a request has, if it is for one of some purposes. If
+// it does not work, that is answered, and ok is false.
+func (s *site) link(w http.ResponseWriter, r *http.Request, purposes ...string) (l Link, secret string, ok bool) {
+	secret = r.FormValue("token")
+	l, err := s.Store.Link(r.Context(), secret)
+	if err != nil {
+		s.fail(w, r, err)
+		return l, "", false
+	}
+	for _, purpose := range purposes {
+		if l.Purpose == purpose {
+			return l, secret, true
+		}
+	}
+	s.refuse(w, r, http.StatusNotFound, "This link is for something else.")
+	return l, "", false
+}
+
+// showSignUp shows how to create an account where registration is open: by a link that is mailed,
+// or at once if the server sends no mail.
+func (s *site) showSignUp(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case !s.Registration:
+		s.refuse(w, r, http.StatusForbidden, "Creating an account on this server requires an invitation.")
+	case s.SendsMail:
+		s.show(w, "sign-up", http.StatusOK, view{}, "")
+	default:
+		s.show(w, "register", http.StatusOK, view{Action: signUpPath}, "")
+	}
+}
+
+func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case !s.Registration:
+		s.refuse(w, r, http.StatusForbidden, "Creating an account on this server requires an invitation.")
+		return
+	case !s.allowed(w, r):
+		return
+	case !s.SendsMail:
+		s.register(w, r, view{Action: signUpPath})
+		return
+	}
+	email := strings.TrimSpace(r.PostFormValue("email"))
+	if parsed, err := mail.ParseAddress(email); err != nil || parsed.Address != email || len(email) > 254 {
+		s.show(w, "sign-up", http.StatusBadRequest, view{Email: email, Message: "This is not an e-mail address."}, "")
+		return
+	}
+	if _, ok := s.requests.name.Allow(forSignUp+" "+lower(email), time.Now()); ok {
+		if err := s.Store.RequestSignUp(r.Context(), email); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+	}
+	s.show(w, "sent", http.StatusOK, view{Message: "A link to create your account is on its way to " + email + ". It works for a day."}, "")
+}
+
+func (s *site) showInvitation(w http.ResponseWriter, r *http.Request) {
+	if l, secret, ok := s.link(w, r, forInvitation, forSignUp); ok {
+		s.show(w, "register", http.StatusOK, view{Action: InvitationPath, Token: secret, Email: l.Email, Fixed: l.Email != ""}, "")
+	}
+}
+
+func (s *site) acceptInvitation(w http.ResponseWriter, r *http.Request) {
+	if !s.allowed(w, r) {
+		return
+	}
+	if l, secret, ok := s.link(w, r, forInvitation, forSignUp); ok {
+		s.register(w, r, view{Action: InvitationPath, Token: secret, Email: l.Email, Fixed: l.Email != ""})
+	}
+}
+
+// register creates an account and signs its user in. v is the form that they filled in.
+func (s *site) register(w http.ResponseWriter, r *http.Request, v view) {
+	v.Username = strings.TrimSpace(r.PostFormValue("username"))
+	registration := Registration{Secret: v.Token, Username: v.Username, Password: r.PostFormValue("password")}
+	if !v.Fixed {
+		v.Email = strings.TrimSpace(r.PostFormValue("email"))
+		registration.Email = v.Email
+	}
+	userID, err := s.Store.Register(r.Context(), registration)
+	if err != nil {
+		var status int
+		if status, v.Message = s.Explain(r.Context(), err); status >= http.StatusInternalServerError {
+			s.fail(w, r, err)
+			return
+		}
+		s.show(w, "register", status, v, "")
+		return
+	}
+	if s.signIn(w, r, userID) {
+		s.rememberDevice(w, lower(v.Username))
+		http.Redirect(w, r, s.BaseURL+"/", http.StatusSeeOther)
+	}
+}
+
+func (s *site) showForgotten(w http.ResponseWriter, r *http.Request) {
+	if !s.SendsMail {
+		s.refuse(w, r, http.StatusNotFound, "This server sends no mail. Ask its operator for a new password.")
+		return
+	}
+	s.show(w, "forgotten", http.StatusOK, view{}, "")
+}
+
+// forgotten asks for a link to reset a password. The answer and the time that it takes are the same
+// whether or not there is such an account: who gets a mail is found out by the job that writes it.
+func (s *site) forgotten(w http.ResponseWriter, r *http.Request) {
+	if !s.SendsMail {
+		s.showForgotten(w, r)
+		return
+	}
+	if !s.allowed(w, r) {
+		return
+	}
+	name := strings.TrimSpace(r.PostFormValue("name"))
+	if _, ok := s.requests.name.Allow(forReset+" "+lower(name), time.Now()); ok && name != "" && len(name) <= 254 {
+		if err := s.Store.RequestReset(r.Context(), name); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+	}
+	s.show(w, "sent", http.StatusOK, view{Message: "If there is an account with this name or e-mail address, and its address is confirmed, a link is on its way there. It works for an hour."}, "")
+}
+
+func (s *site) showReset(w http.ResponseWriter, r *http.Request) {
+	if l, secret, ok := s.link(w, r, forReset); ok {
+		s.show(w, "reset", http.StatusOK, view{Token: secret, Username: l.Username}, "")
+	}
+}
+
+func (s *site) reset(w http.ResponseWriter, r *http.Request) {
+	if !s.allowed(w, r) {
+		return
+	}
+	l, secret, ok := s.link(w, r, forReset)
+	if !ok {
+		return
+	}
+	userID, err := s.Store.ResetPassword(r.Context(), secret, r.PostFormValue("password"))
+	if err != nil {
+		status, message := s.Explain(r.Context(), err)
+		if status >= http.StatusInternalServerError {
+			s.fail(w, r, err)
+			return
+		}
+		s.show(w, "reset", status, view{Token: secret, Username: l.Username, Message: message}, "")
+		return
+	}
+	if s.signIn(w, r, userID) {
+		if auth.IsUsername(l.Username) {
+			s.rememberDevice(w, lower(l.Username))
+		}
+		http.Redirect(w, r, s.BaseURL+"/", http.StatusSeeOther)
+	}
+}
+
+func (s *site) showConfirmation(w http.ResponseWriter, r *http.Request) {
+	if l, secret, ok := s.link(w, r, forConfirmation); ok {
+		s.show(w, "confirm", http.StatusOK, view{Token: secret, Username: l.Username, Email: l.Email}, "")
+	}
+}
+
+// confirm confirms an e-mail address. It takes a form, because programs that check mails for
+// viruses open links.
+func (s *site) confirm(w http.ResponseWriter, r *http.Request) {
+	l, secret, ok := s.link(w, r, forConfirmation)
+	if !ok {
+		return
+	}
+	if err := s.Store.ConfirmEmail(r.Context(), secret); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.show(w, "sent", http.StatusOK, view{Message: l.Email + " is confirmed as the e-mail address of " + l.Username + "."}, "")
+}

@@ -1,0 +1,230 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net/mail"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// LinkPurpose is what a link is for that a person gets by mail or from an administrator.
+type LinkPurpose string
+
+// The purposes of links.
+const (
+	InvitationLink   LinkPurpose = "invitation"
+	SignUpLink       LinkPurpose = "sign_up"
+	ConfirmationLink LinkPurpose = "confirmation"
+	ResetLink        LinkPurpose = "reset"
+)
+
+// lifetime returns how long a link works that is sent by mail.
+func (p LinkPurpose) lifetime() time.Duration {
+	if p == ResetLink {
+		return time.Hour
+	}
+	return 24 * time.Hour
+}
+
+// accountLink is what is kept of a link: never its secret. Using the link deletes it.
+type accountLink struct {
+	bun.BaseModel `bun:"table:account_links,alias:al"`
+
+	SHA256       string `bun:"sha256,pk"`
+	Purpose      LinkPurpose
+	UserID       int64  `bun:",nullzero"`
+	InvitationID int64  `bun:",nullzero"`
+	Email        string // that it was sent to; empty: it was not sent
+	CreatedAt    time.Time
+	ExpiresAt    time.Time
+}
+
+// insertLink stores a link and returns its secret.
+func insertLink(ctx context.Context, db bun.IDB, l *accountLink) (secret string, err error) {
+	secret = auth.NewSecret()
+	l.SHA256, l.CreatedAt = auth.HashSecret(secret), now()
+	_, err = db.NewInsert().Model(l).Exec(ctx)
+	return secret, err
+}
+
+var errLink = fail(NotFound, "the link does not work: it has expired, was used, or was replaced by a newer one")
+
+// orErrLink returns errLink if err says that a row is missing.
+func orErrLink(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return errLink
+	}
+	return err
+}
+
+// Link describes a link that works.
+type Link struct {
+	Purpose  LinkPurpose
+	Email    string // of the account that it creates or confirms; may be empty
+	Username string // of an account that exists
+}
+
+// Link returns what a link with a secret is for, without using it.
+func (s *Store) Link(ctx context.Context, secret string) (Link, error) {
+	var l Link
+	err := s.db.Read.NewSelect().TableExpr("account_links AS al").Join("LEFT JOIN users AS u ON u.id = al.user_id").Join("LEFT JOIN invitations AS inv ON inv.id = al.invitation_id").
+		ColumnExpr("al.purpose, CASE WHEN al.email <> '' THEN al.email ELSE coalesce(inv.email, '') END, coalesce(u.username, '')").
+		Where("al.sha256 = ? AND al.expires_at > ?", auth.HashSecret(secret), now()).Scan(ctx, &l.Purpose, &l.Email, &l.Username)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Link{}, errLink
+	}
+	return l, err
+}
+
+// useLink deletes a link with one of some purposes and returns it. Of concurrent calls one
+// succeeds.
+func useLink(ctx context.Context, tx bun.Tx, secret string, purposes ...LinkPurpose) (*accountLink, error) {
+	l := new(accountLink)
+	err := tx.NewDelete().Model(l).Where("sha256 = ? AND expires_at > ? AND purpose IN (?)", auth.HashSecret(secret), now(), bun.List(purposes)).Returning("*").Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && l.SHA256 == "" {
+		return nil, errLink
+	}
+	return l, err
+}
+
+// DropLink deletes a link that could not be sent.
+func (s *Store) DropLink(ctx context.Context, secret string) error {
+	_, err := s.db.Write.NewDelete().Model((*accountLink)(nil)).Where("sha256 = ?", auth.HashSecret(secret)).Exec(ctx)
+	return err
+}
+
+// Mail is a mail to write, as a job keeps it. It has no secret: the link is made when the mail is
+// written.
+type Mail struct {
+	Purpose      LinkPurpose
+	Name         string // of a reset: what the visitor typed, a username or an e-mail address
+	Email        string // of a sign-up
+	UserID       int64  // of a confirmation
+	InvitationID int64
+}
+
+// Letter is a mail with its link.
+type Letter struct {
+	Purpose      LinkPurpose
+	To, Username string
+	Secret       string
+	ExpiresAt    time.Time
+}
+
+// RequestMail stores that a mail is to be written. It does the same work whether or not anyone gets
+// it. It opens a transaction.
+func (s *Store) RequestMail(ctx context.Context, m Mail) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.enqueue(ctx, tx, Work{Mail: &m}) })
+}
+
+// maxLinksPerHour is how many links of one purpose are sent to one address, or to one user, in an
+// hour, so that nobody can flood mailboxes.
+const maxLinksPerHour = 5
+
+// WriteLetters makes the links of a mail and returns what to send: nothing if there is no one to
+// get it. It opens a transaction.
+func (s *Store) WriteLetters(ctx context.Context, m Mail) (letters []Letter, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		letters = nil
+		links, names, err := recipients(ctx, tx, m)
+		if err != nil {
+			return err
+		}
+		for i := range links {
+			l := &links[i]
+			l.Purpose = m.Purpose
+			if l.ExpiresAt.IsZero() {
+				l.ExpiresAt = now().Add(m.Purpose.lifetime())
+			}
+			recent, err := tx.NewSelect().Model((*accountLink)(nil)).Where("(lower(al.email) = lower(?) OR al.user_id = ?) AND al.purpose = ? AND al.created_at > ?", l.Email, l.UserID, l.Purpose, now().Add(-time.Hour)).Count(ctx)
+			if err != nil {
+				return err
+			}
+			if recent >= maxLinksPerHour || checkEmail(l.Email) != nil {
+				continue
+			}
+			secret, err := insertLink(ctx, tx, l)
+			if err != nil {
+				return err
+			}
+			letters = append(letters, Letter{l.Purpose, l.Email, names[i], secret, l.ExpiresAt})
+		}
+		return nil
+	})
+	return letters, err
+}
+
+// recipients returns the links of a mail, one for each person who gets it, with their usernames.
+func recipients(ctx context.Context, tx bun.Tx, m Mail) (links []accountLink, names []string, err error) {
+	switch m.Purpose {
+	case SignUpLink:
+		return []accountLink{{Email: m.Email}}, []string{""}, nil
+	case InvitationLink:
+		inv := new(Invitation)
+		err := tx.NewSelect().Model(inv).Where("inv.id = ? AND inv.used_at IS NULL AND inv.expires_at > ?", m.InvitationID, now()).Scan(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, nil, nil
+		}
+		return []accountLink{{Email: inv.Email, InvitationID: inv.ID, ExpiresAt: inv.ExpiresAt}}, []string{""}, err
+	}
+	var users []*User
+	q := tx.NewSelect().Model(&users).Column("u.id", "u.username", "u.email").Where("u.deleted_at IS NULL AND u.email <> ''").OrderExpr("u.id").Limit(5)
+	const confirmed = "EXISTS (SELECT 1 FROM confirmed_emails AS ce WHERE ce.user_id = u.id AND lower(ce.email) = lower(u.email))"
+	if m.Purpose == ConfirmationLink {
+		q = q.Where("u.id = ? AND NOT "+confirmed, m.UserID)
+	} else {
+		q = q.Where("u.suspended_at IS NULL AND "+confirmed).
+			Where("(u.id IN (SELECT user_id FROM confirmed_emails WHERE lower(email) = lower(?0)) OR lower(u.username) = lower(?0))", m.Name)
+	}
+	if err := q.Scan(ctx); err != nil {
+		return nil, nil, err
+	}
+	for _, u := range users {
+		links, names = append(links, accountLink{UserID: u.ID, Email: u.Email}), append(names, u.Username)
+	}
+	return links, names, nil
+}
+
+// checkEmail returns an error if mail cannot be sent to an address.
+func checkEmail(address string) error {
+	if parsed, err := mail.ParseAddress(address); err != nil || parsed.Address != address || len(address) > 254 {
+		return badInput("email", "email: %.60q is not an e-mail address", address)
+	}
+	return nil
+}
+
+// ConfirmEmail marks the e-mail address that a link was sent to as that of the user. It opens a
+// transaction.
+func (s *Store) ConfirmEmail(ctx context.Context, secret string) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		l, err := useLink(ctx, tx, secret, ConfirmationLink)
+		if err != nil {
+			return err
+		}
+		u, err := s.lockAccount(ctx, tx, l.UserID)
+		if err != nil {
+			return err
+		}
+		if u.Email != l.Email {
+			return errLink // the user has another address since
+		}
+		return confirmEmail(ctx, tx, u.ID, u.Email)
+	})
+}
+
+func confirmEmail(ctx context.Context, tx bun.Tx, userID int64, email string) error {
+	_, err := tx.NewRaw("INSERT INTO confirmed_emails (user_id, email, confirmed_at) VALUES (?0, ?1, ?2) ON CONFLICT (user_id) DO UPDATE SET email = ?1, confirmed_at = ?2", userID, email, now()).Exec(ctx)
+	return err
+}
+
+// Email returns the e-mail address of the caller, and whether it is confirmed.
+func (s *Store) Email(ctx context.Context, caller auth.Caller) (email string, confirmed bool, err error) {
+	err = s.db.Read.NewSelect().TableExpr("users AS u").ColumnExpr("u.email, EXISTS (SELECT 1 FROM confirmed_emails AS ce WHERE ce.user_id = u.id AND lower(ce.email) = lower(u.email))").
+		Where("u.id = ?", caller.UserID).Scan(ctx, &email, &confirmed)
+	return email, confirmed, err
+}

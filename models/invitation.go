@@ -1,0 +1,222 @@
+package models
+
+import (
+	"context"
+	"time"
+	"unicode/utf8"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
+)
+
+// Invitation lets one person create an account.
+type Invitation struct {
+	bun.BaseModel `bun:"table:invitations,alias:inv"`
+
+	ID        int64  `bun:",pk,autoincrement"`
+	Email     string // that the link is sent to; empty: none, or the invitation was used
+	CreatedBy int64  `bun:",nullzero"` // 0: the operator, on the command line
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	UsedBy    int64 `bun:",nullzero"`
+	UsedAt    *time.Time
+}
+
+const (
+	defaultInvitation = 7 * 24 * time.Hour
+	maxInvitation     = 365 * 24 * time.Hour
+	maxInvitations    = 100 // that work at a time
+)
+
+// NewInvitation describes an invitation.
+type NewInvitation struct {
+	Email     *string    // the link is sent there too, if the server sends mail; nil: nowhere
+	ExpiresAt *time.Time // nil: in a week
+}
+
+// CreateInvitation creates an invitation for an administrator, and returns the secret of its link.
+// It opens a transaction.
+func (s *Store) CreateInvitation(ctx context.Context, caller auth.Caller, n NewInvitation) (secret string, inv *Invitation, err error) {
+	if !caller.Administers() {
+		return "", nil, fail(Forbidden, "requires an administrator")
+	}
+	return s.invite(ctx, caller, n)
+}
+
+// CreateInvitation creates an invitation, and returns the secret of its link.
+func (a Admin) CreateInvitation(ctx context.Context, n NewInvitation) (secret string, inv *Invitation, err error) {
+	return a.store.invite(ctx, auth.Caller{}, n)
+}
+
+func (s *Store) invite(ctx context.Context, caller auth.Caller, n NewInvitation) (secret string, inv *Invitation, err error) {
+	at := now()
+	inv = &Invitation{CreatedBy: caller.UserID, CreatedAt: at, ExpiresAt: at.Add(defaultInvitation)}
+	if n.Email != nil && *n.Email != "" {
+		inv.Email = *n.Email
+		if err := checkEmail(inv.Email); err != nil {
+			return "", nil, err
+		}
+	}
+	if n.ExpiresAt != nil {
+		inv.ExpiresAt = n.ExpiresAt.UTC().Truncate(time.Microsecond)
+		if !inv.ExpiresAt.After(at) || inv.ExpiresAt.After(at.Add(maxInvitation)) {
+			return "", nil, badInput("expiresAt", "expiresAt: must be in the future, and at most %d days ahead", int(maxInvitation.Hours()/24))
+		}
+	}
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		pending, err := tx.NewSelect().Model((*Invitation)(nil)).Where("inv.used_at IS NULL AND inv.expires_at > ?", at).Count(ctx)
+		if err != nil {
+			return err
+		}
+		if pending >= maxInvitations {
+			return fail(Conflict, "there are %d invitations that were not used: revoke some first", pending)
+		}
+		inv.ID = 0
+		if _, err := tx.NewInsert().Model(inv).Exec(ctx); err != nil {
+			return err
+		}
+		secret, err = insertLink(ctx, tx, &accountLink{Purpose: InvitationLink, InvitationID: inv.ID, ExpiresAt: inv.ExpiresAt})
+		if err != nil || inv.Email == "" || !s.options.SendsMail {
+			return err
+		}
+		return s.enqueue(ctx, tx, Work{Mail: &Mail{Purpose: InvitationLink, InvitationID: inv.ID}})
+	})
+	return secret, inv, err
+}
+
+// Invitations returns the invitations that can be used, newest first, for administrators.
+func (s *Store) Invitations(ctx context.Context, caller auth.Caller) (found []*Invitation, err error) {
+	if !caller.Administers() {
+		return nil, fail(Forbidden, "requires an administrator")
+	}
+	return s.Admin().Invitations(ctx)
+}
+
+// Invitations returns the invitations that can be used, newest first.
+func (a Admin) Invitations(ctx context.Context) (found []*Invitation, err error) {
+	err = a.store.db.Read.NewSelect().Model(&found).Where("inv.used_at IS NULL AND inv.expires_at > ?", now()).OrderExpr("inv.id DESC").Limit(maxInvitations).Scan(ctx)
+	return found, err
+}
+
+// RevokeInvitation deletes an invitation that was not used, for an administrator.
+func (s *Store) RevokeInvitation(ctx context.Context, caller auth.Caller, id int64) error {
+	if !caller.Administers() {
+		return fail(Forbidden, "requires an administrator")
+	}
+	return s.Admin().RevokeInvitation(ctx, id)
+}
+
+// RevokeInvitation deletes an invitation that was not used.
+func (a Admin) RevokeInvitation(ctx context.Context, id int64) error {
+	deleted, err := a.store.db.Write.NewDelete().Model((*Invitation)(nil)).Where("id = ? AND used_at IS NULL", id).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	if n, err := deleted.RowsAffected(); err != nil || n == 0 {
+		return notFoundIfNone(err, "invitation", id)
+	}
+	return nil
+}
+
+func notFoundIfNone(err error, what string, id int64) error {
+	if err != nil {
+		return err
+	}
+	return notFound(what, id)
+}
+
+// Registration is what a person enters to create an account.
+type Registration struct {
+	Secret   string // of a link; empty: none, which requires open registration
+	Username string
+	Email    string // without a link that has one; may be empty
+	Password string
+}
+
+// Register creates an account, by a link or where registration is open, and returns its id. It
+// opens a transaction.
+func (s *Store) Register(ctx context.Context, r Registration) (userID int64, err error) {
+	if r.Secret == "" && !s.options.OpenRegistration {
+		return 0, fail(Forbidden, "creating an account requires an invitation")
+	}
+	if err := s.checkUsername(r.Username); err != nil {
+		return 0, err
+	}
+	if r.Email != "" {
+		if err := checkEmail(r.Email); err != nil {
+			return 0, err
+		}
+	}
+	hash, err := hashPassword(ctx, r.Password)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u := &User{Username: r.Username, Email: r.Email, DefaultLicense: CC, CreatedAt: now()}
+		link := new(accountLink)
+		if r.Secret != "" {
+			if link, err = useLink(ctx, tx, r.Secret, InvitationLink, SignUpLink); err != nil {
+				return err
+			}
+		}
+		if link.Email != "" {
+			u.Email = link.Email
+		}
+		if err := s.insertUser(ctx, tx, u); err != nil {
+			return err
+		}
+		userID = u.ID
+		if link.InvitationID != 0 {
+			if err := s.useInvitation(ctx, tx, link, u); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.NewInsert().Model(&password{UserID: u.ID, Hash: hash, ChangedAt: u.CreatedAt}).Exec(ctx); err != nil {
+			return err
+		}
+		switch {
+		case link.Email != "":
+			return confirmEmail(ctx, tx, u.ID, link.Email)
+		case u.Email != "" && s.options.SendsMail:
+			return s.enqueue(ctx, tx, Work{Mail: &Mail{Purpose: ConfirmationLink, UserID: u.ID}})
+		}
+		return nil
+	})
+	if database.IsUnique(err) {
+		return 0, usernameIsTaken(r.Username)
+	}
+	return userID, err
+}
+
+// useInvitation marks the invitation of a link as used by a new user, who gets its e-mail address
+// unless they entered another one.
+func (s *Store) useInvitation(ctx context.Context, tx bun.Tx, link *accountLink, u *User) error {
+	inv := new(Invitation)
+	err := s.db.ForUpdate(tx.NewSelect().Model(inv).Where("inv.id = ? AND inv.used_at IS NULL AND inv.expires_at > ?", link.InvitationID, now())).Scan(ctx)
+	if err != nil {
+		return orErrLink(err)
+	}
+	if u.Email == "" && inv.Email != "" {
+		u.Email = inv.Email
+		if _, err := tx.NewUpdate().Model(u).Column("email").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+	}
+	at := now()
+	inv.UsedBy, inv.UsedAt, inv.Email = u.ID, &at, ""
+	if _, err := tx.NewUpdate().Model(inv).Column("used_by", "used_at", "email").WherePK().Exec(ctx); err != nil {
+		return err
+	}
+	_, err = tx.NewDelete().Model((*accountLink)(nil)).Where("invitation_id = ?", inv.ID).Exec(ctx)
+	return err
+}
+
+// hashPassword checks and hashes a new password.
+func hashPassword(ctx context.Context, text string) (hash string, err error) {
+	if len(text) < auth.MinPassword || len(text) > auth.MaxPassword || !utf8.ValidString(text) {
+		return "", badInput("password", "password: must be %d to %d bytes of UTF-8", auth.MinPassword, auth.MaxPassword)
+	}
+	return auth.HashPassword(ctx, text)
+}
