@@ -10,7 +10,7 @@ ldflags := -s -w -X main.version=$(shell git describe --tags --always --dirty 2>
 module := github.com/meshyard/meshyard
 with-postgres := go run ./internal/pgtest/with --
 
-.PHONY: web test-web test-gallery contact-sheet-web lint-deploy test-account test-bombs test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
+.PHONY: web test-web test-gallery contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,10 @@ test-kill: ## Kill the server fifty times in the middle of uploads and finalizat
 
 test-account: ## Move an account of 200 things between two servers; make test moves 20
 	MESHYARD_TEST_THINGS=200 $(with-postgres) go test -count=1 -timeout 30m -v ./cmd/meshyard/account
+
+test-webhooks: ## Send 1,000 events to receivers that fail, hang and redirect (make test sends 24), and kill the server meanwhile
+	MESHYARD_WEBHOOK_EVENTS=1000 $(with-postgres) go test -count=1 -timeout 30m -run TestWebhookDeliveries -v ./cmd/meshyard/server
+	$(with-postgres) go test -count=1 -timeout 30m -run TestKillLosesNoWebhook -v ./cmd/meshyard
 
 test-bombs: ## Make previews of all forty hostile models; make test uses every fourth
 	MESHYARD_BOMBS=all go test -count=1 -timeout 30m -run TestBombs -v ./internal/preview/child

@@ -10,6 +10,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/tracing"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -153,13 +154,16 @@ func (loaderExtension) Validate(graphql.ExecutableSchema) error { return nil }
 // InterceptOperation implements graphql.OperationInterceptor.
 func (e loaderExtension) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	const maxRuns = 6
-	switch graphql.GetOperationContext(ctx).Operation.Operation {
+	operation := graphql.GetOperationContext(ctx).Operation
+	switch operation.Operation {
 	case ast.Subscription:
-		return next(e.with(ctx))
+		return next(e.with(tracing.Off(ctx))) // it reads again and again
 	case ast.Mutation:
+		ctx, span := traced(ctx, operation)
 		ctx, end := database.WithSlots(e.with(ctx))
 		response := next(ctx)
 		return func(ctx context.Context) *graphql.Response {
+			defer span.End()
 			defer end()
 			return response(ctx)
 		}
@@ -170,6 +174,8 @@ func (e loaderExtension) InterceptOperation(ctx context.Context, next graphql.Op
 			return nil // a query has one response
 		}
 		ran = true
+		ctx, span := traced(ctx, operation)
+		defer span.End()
 		for run := 1; ; run++ {
 			opCtx, end := database.WithSlots(e.with(ctx))
 			response := next(opCtx)(opCtx)
@@ -180,6 +186,20 @@ func (e loaderExtension) InterceptOperation(ctx context.Context, next graphql.Op
 		}
 	}
 }
+
+// traced starts the span of an operation. Clients choose its name.
+func traced(ctx context.Context, operation *ast.OperationDefinition) (context.Context, tracing.Span) {
+	if !tracing.On(ctx) {
+		return ctx, tracing.Span{}
+	}
+	ctx, span := tracing.Start(ctx, "GraphQL "+string(operation.Operation))
+	span.Text("graphql.operation.name", operation.Name[:min(len(operation.Name), maxOperationName)])
+	span.Text("graphql.operation.type", string(operation.Operation))
+	return ctx, span
+}
+
+// maxOperationName is how much of the name of an operation its span has.
+const maxOperationName = 100
 
 // with returns a context for one run of an operation.
 func (e loaderExtension) with(ctx context.Context) context.Context {

@@ -115,6 +115,9 @@ func main() {
 		args = []string{"--help"}
 	}
 	command, err := parser.Parse(args)
+	if c.OTLPEndpoint == "" {
+		c.OTLPEndpoint = os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")
+	}
 	if err == nil {
 		err = c.Complete()
 	}

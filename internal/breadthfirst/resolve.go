@@ -9,6 +9,8 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/meshyard/meshyard/internal/tracing"
 )
 
 var errNull = errors.New("must not be null")
@@ -77,6 +79,12 @@ func (r *run[E]) values(g *group[E], f *plannedField[E]) (values []any, ctx cont
 	}
 	fc := g.fieldContext(f, nil)
 	ctx = graphql.WithFieldContext(g.ctx, fc)
+	if f.Field.Waits && tracing.On(ctx) {
+		var span tracing.Span
+		ctx, span = tracing.Start(ctx, g.plan.of.Name+"."+f.collected.Name)
+		span.Number("graphql.objects", int64(len(g.objects)))
+		defer span.End()
+	}
 	if f.Args != nil {
 		raw := f.collected.ArgumentMap(r.operation.Variables)
 		var err error

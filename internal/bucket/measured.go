@@ -6,6 +6,8 @@ import (
 	"io"
 	"iter"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/tracing"
 )
 
 // Calls are the kinds of calls that [Bucket.OnCall] reports.
@@ -25,51 +27,74 @@ type measured struct {
 	observe func(kind string, took time.Duration, err error)
 }
 
-func (m measured) report(kind string, took time.Duration, err error) {
+// call is a call to the store that is under way.
+type call struct {
+	store measured
+	kind  string
+	start time.Time
+	span  tracing.Span
+}
+
+// begin begins a call, as a span of the trace of ctx.
+func (m measured) begin(ctx context.Context, kind string) (context.Context, call) {
+	c := call{store: m, kind: kind, start: time.Now()}
+	if tracing.On(ctx) {
+		ctx, c.span = tracing.Call(ctx, "bucket "+kind)
+	}
+	return ctx, c
+}
+
+func (c call) end(err error) { c.report(time.Since(c.start), err) }
+
+func (c call) report(took time.Duration, err error) {
 	if errors.Is(err, ErrNotExist) || errors.Is(err, context.Canceled) {
 		err = nil
 	}
-	m.observe(kind, took, err)
+	c.store.observe(c.kind, took, err)
+	if err != nil {
+		c.span.Fail()
+	}
+	c.span.End()
 }
 
 func (m measured) ready(ctx context.Context) error {
-	start := time.Now()
+	ctx, call := m.begin(ctx, "ready")
 	err := m.store.ready(ctx)
-	m.report("ready", time.Since(start), err)
+	call.end(err)
 	return err
 }
 
 func (m measured) create(ctx context.Context, key, contentType string) (upload, error) {
-	start := time.Now()
+	ctx, call := m.begin(ctx, "put")
 	u, err := m.store.create(ctx, key, contentType)
 	if err != nil {
-		m.report("put", time.Since(start), err)
+		call.end(err)
 		return nil, err
 	}
-	return &measuredUpload{upload: u, store: m, took: time.Since(start)}, nil
+	return &measuredUpload{upload: u, call: call, took: time.Since(call.start)}, nil
 }
 
 func (m measured) promote(ctx context.Context, pending, content string, size int64) error {
-	start := time.Now()
+	ctx, call := m.begin(ctx, "promote")
 	err := m.store.promote(ctx, pending, content, size)
-	m.report("promote", time.Since(start), err)
+	call.end(err)
 	return err
 }
 
 func (m measured) remove(ctx context.Context, key string) error {
-	start := time.Now()
+	ctx, call := m.begin(ctx, "remove")
 	err := m.store.remove(ctx, key)
-	m.report("remove", time.Since(start), err)
+	call.end(err)
 	return err
 }
 
 func (m measured) walk(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		start := time.Now()
+		ctx, call := m.begin(ctx, "list")
 		reported := false
 		for o, err := range m.store.walk(ctx, prefix) {
 			if !reported || err != nil {
-				m.report("list", time.Since(start), err)
+				call.end(err)
 				reported = true
 			}
 			if !yield(o, err) {
@@ -77,30 +102,32 @@ func (m measured) walk(ctx context.Context, prefix string) iter.Seq2[Object, err
 			}
 		}
 		if !reported {
-			m.report("list", time.Since(start), nil)
+			call.end(nil)
 		}
 	}
 }
 
 func (m measured) stat(ctx context.Context, key string) (Object, error) {
-	start := time.Now()
+	ctx, call := m.begin(ctx, "stat")
 	o, err := m.store.stat(ctx, key)
-	m.report("stat", time.Since(start), err)
+	call.end(err)
 	return o, err
 }
 
 func (m measured) open(ctx context.Context, key string) (io.ReadSeekCloser, Object, error) {
-	start := time.Now()
+	ctx, call := m.begin(ctx, "open")
 	r, o, err := m.store.open(ctx, key)
-	m.report("open", time.Since(start), err)
+	call.end(err)
 	return r, o, err
 }
 
 func (m measured) presign(ctx context.Context, key string, h ResponseHeaders) (string, bool, error) {
-	start := time.Now()
+	ctx, call := m.begin(ctx, "presign")
 	url, ok, err := m.store.presign(ctx, key, h)
 	if ok || err != nil { // a directory has no URLs
-		m.report("presign", time.Since(start), err)
+		call.end(err)
+	} else {
+		call.span.End()
 	}
 	return url, ok, err
 }
@@ -108,7 +135,7 @@ func (m measured) presign(ctx context.Context, key string, h ResponseHeaders) (s
 // measuredUpload reports an upload once, when it ends.
 type measuredUpload struct {
 	upload
-	store  measured
+	call   call
 	took   time.Duration
 	failed error // of the last write
 	done   bool
@@ -137,7 +164,7 @@ func (u *measuredUpload) abort() {
 
 func (u *measuredUpload) report(took time.Duration, err error) {
 	if !u.done {
-		u.store.report("put", u.took+took, err)
+		u.call.report(u.took+took, err)
 		u.done = true
 	}
 }

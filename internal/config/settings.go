@@ -56,6 +56,9 @@ type Settings struct {
 	MetricsListen string `help:"Address to serve /metrics on, for Prometheus, such as 127.0.0.1:9090. It needs no token, so keep it private. Default: none." env:"MESHYARD_METRICS_LISTEN" placeholder:"HOST:PORT"`
 	MetricsToken  string `help:"Also serve /metrics on the main address, to clients that send this bearer token. Set it in the environment variable rather than on the command line. Default: none; /metrics is not on the main address." env:"MESHYARD_METRICS_TOKEN" placeholder:"TOKEN"`
 
+	OTLPEndpoint string  `name:"otlp-endpoint" help:"URL of an OpenTelemetry collector to send traces to by OTLP over HTTP, such as http://127.0.0.1:4318. Default: that in the environment variable OTEL_EXPORTER_OTLP_ENDPOINT, else none; nothing is traced." env:"MESHYARD_OTLP_ENDPOINT" placeholder:"URL"`
+	TraceRatio   float64 `help:"Part of the requests to trace, from 0 to 1. The header traceparent of a request takes precedence. Default: ${default}." default:"1" env:"MESHYARD_TRACE_RATIO" placeholder:"RATIO"`
+
 	TrustedProxies clientip.Proxies `help:"Networks of the reverse proxies, such as 10.0.0.0/8,fd00::/8. X-Forwarded-For is trusted from these only, for limits and logs. Default: none." env:"MESHYARD_TRUSTED_PROXIES" placeholder:"CIDR,..."`
 	CORSOrigins    Origins          `name:"cors-origins" help:"Origins whose pages may call from a browser, such as https://app.example.org,http://localhost:3000. The value none allows only the pages of this server. Default: ${default}, all." default:"*" env:"MESHYARD_CORS_ORIGINS" placeholder:"ORIGIN,..."`
 
@@ -130,6 +133,12 @@ func (s *Settings) Complete() error {
 	}
 	if s.WebhookTimeout < 0 || s.WebhookTimeout > time.Minute {
 		return fmt.Errorf("--webhook-timeout %s: must be at most a minute", s.WebhookTimeout)
+	}
+	if u, err := url.Parse(s.OTLPEndpoint); s.OTLPEndpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		return fmt.Errorf("--otlp-endpoint %q: want a URL such as http://127.0.0.1:4318", s.OTLPEndpoint)
+	}
+	if s.TraceRatio < 0 || s.TraceRatio > 1 {
+		return fmt.Errorf("--trace-ratio %v: must be from 0 to 1", s.TraceRatio)
 	}
 	if s.RateLimit < 0 {
 		return fmt.Errorf("--rate-limit %d: must be 0 or more", s.RateLimit)

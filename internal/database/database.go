@@ -102,6 +102,7 @@ func (db *DB) openPostgres(address string) error {
 	pool.SetMaxIdleConns(conns)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
 	db.limit(conns, conns, Concurrency{Statements: conns / 4, Transactions: conns / 4})
+	db.statements.engine = Postgres
 	db.Engine, db.Write = Postgres, bun.NewDB(pool, pgdialect.New()).WithQueryHook(&db.statements)
 	db.Read = db.Write.WithQueryHook(db.reads)
 	return nil
@@ -125,6 +126,7 @@ func (db *DB) openSQLite(path string) error {
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	db.limit(readers, 1, Concurrency{Statements: readers / 2, Transactions: 1})
+	db.statements.engine = SQLite
 	db.Engine, db.folder = SQLite, filepath.Dir(path)
 	db.Write = bun.NewDB(write, sqlitedialect.New()).WithQueryHook(&db.statements)
 	db.Read = bun.NewDB(read, sqlitedialect.New()).WithQueryHook(&db.statements).WithQueryHook(db.reads)

@@ -13,11 +13,13 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/concurrency"
+	"github.com/meshyard/meshyard/internal/tracing"
 )
 
 // statements counts the statements that Bun sends, and the rows that they return or change. A list
 // must cost the same number of statements whatever its length.
 type statements struct {
+	engine              Engine
 	n, ofRequests, rows atomic.Int64
 	observe             atomic.Pointer[func(verb string, took time.Duration, err error)]
 }
@@ -25,10 +27,18 @@ type statements struct {
 // Verbs are the verbs of statements that [DB.OnStatement] reports.
 var Verbs = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN", "COMMIT", "ROLLBACK", "OTHER"}
 
-func (*statements) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
+func (s *statements) BeforeQuery(ctx context.Context, event *bun.QueryEvent) context.Context {
+	if tracing.On(ctx) {
+		event.Stash = map[any]any{spanKey{}: s.trace(ctx, event.Query)}
+	}
+	return ctx // without the span: Bun keeps the context of BEGIN for the transaction
+}
 
 func (s *statements) AfterQuery(ctx context.Context, event *bun.QueryEvent) {
 	s.count(ctx)
+	if span, ok := event.Stash[spanKey{}].(tracing.Span); ok {
+		endSpan(span, event.Err)
+	}
 	if event.Result != nil {
 		rows, _ := event.Result.RowsAffected() // no error: both drivers know
 		s.rows.Add(rows)
@@ -104,7 +114,10 @@ type gaveUp struct{}
 // context ends first then the statement fails with the error of the context.
 func (t turns) BeforeQuery(ctx context.Context, event *bun.QueryEvent) context.Context {
 	if t.acquire(ctx) != nil {
-		event.Stash = map[any]any{gaveUp{}: true}
+		if event.Stash == nil {
+			event.Stash = make(map[any]any)
+		}
+		event.Stash[gaveUp{}] = true
 	}
 	return ctx
 }

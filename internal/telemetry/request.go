@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+
+	"github.com/meshyard/meshyard/internal/tracing"
 )
 
 // request is what is known of a request. The handlers that it passes add to it.
@@ -80,6 +82,29 @@ func traceID(header string) string {
 		return ""
 	}
 	return id
+}
+
+// describe ends the span of the request.
+func (r *request) describe(span tracing.Span, method string, status int) {
+	if r.route != "" {
+		_, path, ok := strings.Cut(r.route, " ")
+		if !ok {
+			path = r.route
+		}
+		span.Name(method + " " + path)
+		span.Text("http.route", path)
+	}
+	span.Text("http.request.method", method)
+	span.Number("http.response.status_code", int64(status))
+	span.Text("meshyard.request_id", r.id)
+	span.Text("meshyard.operation", r.operation)
+	if r.user != 0 {
+		span.Number("user.id", r.user)
+	}
+	if status >= http.StatusInternalServerError {
+		span.Fail()
+	}
+	span.End()
 }
 
 // attributes returns what every log line of the request contains.

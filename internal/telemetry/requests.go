@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/clientip"
+	"github.com/meshyard/meshyard/internal/tracing/otlp"
 )
 
 // Observe is called after each request with its route, which is empty if none was found.
@@ -19,15 +20,21 @@ type Observe func(route string, status int, bytes int64, took time.Duration)
 // query, the headers or the body, because they may contain tokens.
 //
 // The id of the request is that of the header X-Request-Id, which proxies set, or a new one. It is
-// in the response, and in all log lines whose context is that of the request.
-func Requests(next http.Handler, logger *slog.Logger, observe Observe) http.Handler {
+// in the response, and in all log lines whose context is that of the request. Each request is a
+// span of tracer, which may be nil.
+func Requests(next http.Handler, logger *slog.Logger, observe Observe, tracer *otlp.Tracer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		rec := &recorder{ResponseWriter: w}
 		this := newRequest(r.Header)
 		w.Header().Set("X-Request-Id", this.id)
-		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, this))
+		ctx, span := tracer.Request(r.Context(), r)
+		if id := span.TraceID(); id != "" {
+			this.traceID = id
+		}
+		r = r.WithContext(context.WithValue(ctx, requestKey{}, this))
 		defer func() {
+			this.describe(span, r.Method, rec.status)
 			observe(this.route, rec.status, rec.bytes, time.Since(start))
 			if !logger.Enabled(r.Context(), slog.LevelInfo) {
 				return

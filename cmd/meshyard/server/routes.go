@@ -136,7 +136,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 			}
 		}
 	})
-	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(httptimeout.Handler(crossOrigin(root, a.Settings.CORSOrigins), httptimeout.IdleTimeout), a.Logger, a.metrics.Request)), nil
+	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(httptimeout.Handler(crossOrigin(root, a.Settings.CORSOrigins), httptimeout.IdleTimeout), a.Logger, a.metrics.Request, a.tracer)), nil
 }
 
 // clean reports whether a path is one that the mux takes as it is. Others it redirects, and a

@@ -22,12 +22,16 @@ import (
 	"github.com/meshyard/meshyard/internal/oidc"
 	"github.com/meshyard/meshyard/internal/preview/child"
 	"github.com/meshyard/meshyard/internal/ratelimit"
+	"github.com/meshyard/meshyard/internal/tracing/otlp"
 	"github.com/meshyard/meshyard/models"
 )
 
 // CollectAfter is the minimum age of garbage that is collected or reported. It is longer than any
 // upload takes from its last byte to its commit.
 const CollectAfter = time.Hour
+
+// flushTraces is how long the last traces may take to be sent.
+const flushTraces = 5 * time.Second
 
 // Server is an open catalogue.
 type Server struct {
@@ -42,6 +46,7 @@ type Server struct {
 	metrics  *metrics.Metrics
 	idTokens *ratelimit.Limiter // of ID tokens that were refused, by network
 	stopping chan struct{}      // closed when the server stops
+	tracer   *otlp.Tracer       // nil: no traces
 }
 
 // Migrate runs pending migrations on the database of the settings and returns their names.
@@ -149,6 +154,11 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		},
 		Webhooks: a.webhooks(),
 	}, a.enqueue)
+	if a.Settings.OTLPEndpoint != "" {
+		if a.tracer, err = otlp.New(ctx, a.Settings.OTLPEndpoint, a.Settings.Version, a.Settings.TraceRatio); err != nil {
+			return err
+		}
+	}
 	a.measure()
 	return a.reportReservedNames(ctx)
 }
@@ -207,7 +217,9 @@ func (a *Server) MostConcurrency() database.Concurrency { return a.db.MostConcur
 
 // Close closes the database and the bucket.
 func (a *Server) Close() error {
-	var errs []error
+	ctx, cancel := context.WithTimeout(context.Background(), flushTraces)
+	defer cancel()
+	errs := []error{a.tracer.Close(ctx)}
 	if a.bucket != nil {
 		errs = append(errs, a.bucket.Close())
 	}
