@@ -148,13 +148,16 @@ func (o Options) serveText(w http.ResponseWriter, r *http.Request) {
 	}
 	status := http.StatusOK
 	switch {
+	case p.kind == missingPage && hasToken(r):
+		o.Fail(w, r, ErrNotFound)
+		return
 	case p.kind == missingPage:
 		status = http.StatusNotFound
 	case p.operation == "":
 		v.Title = p.title
 	default:
 		switch err := o.load(r, v, p); {
-		case errors.Is(err, ErrNotFound):
+		case errors.Is(err, ErrNotFound) && !hasToken(r):
 			v, status = o.newView(missingPage, visitor), http.StatusNotFound
 		case errors.Is(err, ErrSignInRequired) && !hasToken(r):
 			o.signIn(w, r)

@@ -647,8 +647,19 @@ func TestWebhooksSurviveTheirServer(t *testing.T) {
 			v.wait("/", 3)
 			// A message whose job is lost, and whose attempt never ended.
 			c.server = s.Server
-			if _, err := c.sql().Exec("UPDATE webhook_deliveries SET state = 'waiting', next_attempt_at = created_at WHERE id = 1"); err != nil {
-				t.Fatal(err)
+			db := c.sql()
+			for late := time.Now().Add(hung); ; time.Sleep(10 * time.Millisecond) {
+				// Once the attempt is recorded, which is after the message came.
+				changed, err := db.Exec("UPDATE webhook_deliveries SET state = 'waiting', next_attempt_at = created_at WHERE id = 1 AND state = 'delivered'")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n, err := changed.RowsAffected(); n == 1 || err != nil {
+					break
+				}
+				if time.Now().After(late) {
+					t.Fatal("the attempt is not recorded")
+				}
 			}
 			if err := s.Store.DeliverOverdue(t.Context()); err != nil {
 				t.Fatal(err)
