@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
+	"runtime"
 	"sync"
 )
 
@@ -12,6 +13,18 @@ const (
 	chunkSize = 256 << 10
 	maxChunks = 4
 )
+
+// hashing bounds how many chunks are hashed at once. Else the goroutines of many uploads, always
+// ready to run, would stand in the queue of the scheduler before each request.
+var hashing = make(chan struct{}, runtime.NumCPU())
+
+// write hashes a chunk in turn with those of other uploads, and then lets other work run.
+func write(h hash.Hash, c *chunk) {
+	hashing <- struct{}{}
+	h.Write(c.bytes())
+	<-hashing
+	runtime.Gosched()
+}
 
 // chunk is a block of an upload.
 type chunk struct {
@@ -49,14 +62,14 @@ func startDigest() *digest {
 	go func() {
 		defer close(next)
 		for c := range d.in {
-			d.sha.Write(c.bytes())
+			write(d.sha, c)
 			next <- c
 		}
 	}()
 	go func() {
 		defer close(d.done)
 		for c := range next {
-			d.md5.Write(c.bytes())
+			write(d.md5, c)
 			d.free <- c
 		}
 	}()
