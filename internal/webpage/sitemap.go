@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/pages"
@@ -45,9 +44,6 @@ type SitemapPage struct {
 	ModifiedAt *time.Time
 }
 
-// building bounds how many sitemaps are built at a time: each reads tens of thousands of rows.
-var building sync.Mutex
-
 type sitemapURL struct {
 	Location string `xml:"loc"`
 	Modified string `xml:"lastmod,omitempty"`
@@ -82,10 +78,11 @@ func (o Options) serveSitemap(w http.ResponseWriter, r *http.Request) {
 }
 
 func (o Options) sitemap(ctx context.Context, part string) ([]byte, error) {
-	building.Lock()
-	defer building.Unlock()
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	select {
+	case o.building <- struct{}{}:
+		defer func() { <-o.building }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	if part != "" {
 		kind, number, _ := strings.Cut(part, "-")

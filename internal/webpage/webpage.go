@@ -75,6 +75,7 @@ type Options struct {
 
 	known          *checksums
 	urlsPerSitemap int
+	building       chan struct{} // has room for one sitemap: each reads tens of thousands of rows
 }
 
 // User is the user who is signed in in the browser, as the client reads it from the page.
@@ -102,7 +103,7 @@ var shell = template.Must(template.New("shell").Funcs(template.FuncMap{"size": f
 
 // Handler serves the requests for which [Options.Serves] returns true.
 func Handler(o Options) http.Handler {
-	o.known = &checksums{sums: make(map[string]uint32)}
+	o.known, o.building = &checksums{sums: make(map[string]uint32)}, make(chan struct{}, 1)
 	if o.urlsPerSitemap == 0 {
 		o.urlsPerSitemap = maxURLs
 	}
