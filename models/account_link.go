@@ -75,10 +75,7 @@ func (s *Store) Link(ctx context.Context, secret string) (Link, error) {
 	err := s.db.Read.NewSelect().TableExpr("account_links AS al").Join("LEFT JOIN users AS u ON u.id = al.user_id").Join("LEFT JOIN invitations AS inv ON inv.id = al.invitation_id").
 		ColumnExpr("al.purpose, CASE WHEN al.email <> '' THEN al.email ELSE coalesce(inv.email, '') END, coalesce(u.username, '')").
 		Where("al.sha256 = ? AND al.expires_at > ?", auth.HashSecret(secret), now()).Scan(ctx, &l.Purpose, &l.Email, &l.Username)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Link{}, errLink
-	}
-	return l, err
+	return l, orErrLink(err)
 }
 
 // useLink deletes a link with one of some purposes and returns it. Of concurrent calls one
@@ -86,10 +83,10 @@ func (s *Store) Link(ctx context.Context, secret string) (Link, error) {
 func useLink(ctx context.Context, tx bun.Tx, secret string, purposes ...LinkPurpose) (*accountLink, error) {
 	l := new(accountLink)
 	err := tx.NewDelete().Model(l).Where("sha256 = ? AND expires_at > ? AND purpose IN (?)", auth.HashSecret(secret), now(), bun.List(purposes)).Returning("*").Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && l.SHA256 == "" {
-		return nil, errLink
+	if err == nil && l.SHA256 == "" {
+		err = errLink
 	}
-	return l, err
+	return l, orErrLink(err)
 }
 
 // DropLink deletes a link that could not be sent.

@@ -114,17 +114,10 @@ func (a Admin) RevokeInvitation(ctx context.Context, id int64) error {
 	if err != nil {
 		return err
 	}
-	if n, err := deleted.RowsAffected(); err != nil || n == 0 {
-		return notFoundIfNone(err, "invitation", id)
-	}
-	return nil
-}
-
-func notFoundIfNone(err error, what string, id int64) error {
-	if err != nil {
+	if n, err := deleted.RowsAffected(); n > 0 || err != nil {
 		return err
 	}
-	return notFound(what, id)
+	return notFound("invitation", id)
 }
 
 // Registration is what a person enters to create an account.

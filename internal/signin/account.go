@@ -2,6 +2,7 @@ package signin
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
@@ -102,7 +103,7 @@ func (s *site) changePassword(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	account, network := lower(who.Username), clientip.Network(r)
+	account, network := strings.ToLower(who.Username), clientip.Network(r)
 	if wait, ok := s.attempts.take(r.Context(), account, network, s.device(r, account)); !ok {
 		s.tooMany(w, r, wait)
 		return

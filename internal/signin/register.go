@@ -18,7 +18,8 @@ const (
 	forReset        = "reset"
 )
 
-func lower(username string) string { return strings.ToLower(username) }
+// maxEmail is the length of an e-mail address, and more than that of a username.
+const maxEmail = 254
 
 // tooMany refuses one request or attempt too many.
 func (s *site) tooMany(w http.ResponseWriter, r *http.Request, wait time.Duration) {
@@ -69,11 +70,11 @@ func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	email := strings.TrimSpace(r.PostFormValue("email"))
-	if parsed, err := mail.ParseAddress(email); err != nil || parsed.Address != email || len(email) > 254 {
+	if parsed, err := mail.ParseAddress(email); err != nil || parsed.Address != email || len(email) > maxEmail {
 		s.show(w, "sign-up", http.StatusBadRequest, view{Email: email, Message: "This is not an e-mail address."}, "")
 		return
 	}
-	if _, ok := s.requests.name.Allow(forSignUp+" "+lower(email), time.Now()); ok {
+	if _, ok := s.requests.name.Allow(forSignUp+" "+strings.ToLower(email), time.Now()); ok {
 		if err := s.Store.RequestSignUp(r.Context(), email); err != nil {
 			s.fail(w, r, err)
 			return
@@ -116,7 +117,7 @@ func (s *site) register(w http.ResponseWriter, r *http.Request, v view) {
 		return
 	}
 	if s.signIn(w, r, userID) {
-		s.rememberDevice(w, lower(v.Username))
+		s.rememberDevice(w, strings.ToLower(v.Username))
 		http.Redirect(w, r, s.BaseURL+"/", http.StatusSeeOther)
 	}
 }
@@ -140,10 +141,12 @@ func (s *site) forgotten(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := strings.TrimSpace(r.PostFormValue("name"))
-	if _, ok := s.requests.name.Allow(forReset+" "+lower(name), time.Now()); ok && name != "" && len(name) <= 254 {
-		if err := s.Store.RequestReset(r.Context(), name); err != nil {
-			s.fail(w, r, err)
-			return
+	if name != "" && len(name) <= maxEmail {
+		if _, ok := s.requests.name.Allow(forReset+" "+strings.ToLower(name), time.Now()); ok {
+			if err := s.Store.RequestReset(r.Context(), name); err != nil {
+				s.fail(w, r, err)
+				return
+			}
 		}
 	}
 	s.show(w, "sent", http.StatusOK, view{Message: "If there is an account with this name or e-mail address, and its address is confirmed, a link is on its way there. It works for an hour."}, "")
@@ -175,7 +178,7 @@ func (s *site) reset(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.signIn(w, r, userID) {
 		if auth.IsUsername(l.Username) {
-			s.rememberDevice(w, lower(l.Username))
+			s.rememberDevice(w, strings.ToLower(l.Username))
 		}
 		http.Redirect(w, r, s.BaseURL+"/", http.StatusSeeOther)
 	}
