@@ -10,7 +10,7 @@ ldflags := -s -w -X main.version=$(shell git describe --tags --always --dirty 2>
 module := github.com/meshyard/meshyard
 with-postgres := go run ./internal/pgtest/with --
 
-.PHONY: web test-web test-gallery contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
+.PHONY: web test-web test-gallery lighthouse contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,6 +90,9 @@ test-web: ## Check that the files of the gallery are what web/ builds; needs nod
 test-gallery: ## Use the gallery in headless Chromium, and check its pages with axe-core; needs node and npm
 	npm ci --no-audit --no-fund --prefix web
 	go test -count=1 -tags browser,npm -run 'TestBrowserGallery|TestBrowserAccessibility' ./cmd/meshyard/server
+
+lighthouse: ## Print the scores of Lighthouse for home, a search and a thing; needs node and npm
+	go test -count=1 -tags browser,npm -run TestLighthouse -v ./cmd/meshyard/server
 
 contact-sheet-web: ## Draw all pages of the gallery into bin/gallery.png, in three widths and both color schemes, to be looked at
 	@mkdir -p bin

@@ -70,8 +70,11 @@ var licenseURLs = map[string]string{
 // preview returns the metadata of a page that everyone may see.
 func (o Options) preview(v *view, p page) *preview {
 	n := v.Of
-	m := &preview{Type: "website", Image: n.Image, Index: p.kind != clientPage && p.kind != explorePage}
+	m := &preview{Type: "website", Image: n.Image, Index: true}
 	switch p.kind {
+	case explorePage:
+		// A search that finds nothing is no content. robots.txt excludes those with filters.
+		m.Index = v.List != nil && len(v.List.Nodes) > 0
 	case userPage:
 		m.Type, m.Username = "profile", n.Username
 		if n.AvatarURL != "" {

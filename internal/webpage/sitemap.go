@@ -179,7 +179,9 @@ func (o Options) serveRobots(w http.ResponseWriter) {
 	base := pages.BasePath(o.BaseURL)
 	var b strings.Builder
 	b.WriteString("User-agent: *\n")
-	for _, path := range []string{"/explore?", "/feed.xml?", "/login/", "/signin?", "/api/", "/download:"} {
+	// The longest rule that matches a path applies: of the searches, those by words alone are allowed.
+	b.WriteString("Allow: " + base + "/explore?q=\n")
+	for _, path := range []string{"/explore?", "/explore?q=*&", "/feed.xml?", "/login/", "/signin?", "/api/", "/download:"} {
 		b.WriteString("Disallow: " + base + path + "\n")
 	}
 	b.WriteString("\nSitemap: " + o.BaseURL + sitemapPath + "\n")

@@ -12,6 +12,7 @@ import (
 type answer struct {
 	Page       *node
 	List       *list
+	Featured   *list
 	Categories []categoryLink
 }
 
@@ -130,6 +131,7 @@ type view struct {
 
 	Of         *node
 	List       *list
+	Featured   *list // nil on other pages than the home page
 	Categories []categoryLink
 	// Previous and Next are the queries of the neighbouring pages of a list; "" if there is none.
 	Previous, Next template.URL
@@ -149,6 +151,28 @@ type clientConfig struct {
 	Legal         []link        `json:"legal"`
 }
 
+// card is an entry of a list.
+type card struct {
+	*node
+	Base string
+	// IsAtTop reports whether its image is likely to be seen without scrolling, and IsFirst whether it
+	// is the first one of the page.
+	IsAtTop, IsFirst bool
+}
+
+// cardsAtTop is how many cards a phone shows without scrolling.
+const cardsAtTop = 4
+
+// Cards returns the entries of a list.
+func (v *view) Cards(l *list) []card {
+	hasTop := v.Featured == nil || len(v.Featured.Nodes) == 0 || l == v.Featured
+	cards := make([]card, len(l.Nodes))
+	for i := range l.Nodes {
+		cards[i] = card{node: &l.Nodes[i], Base: v.Base, IsAtTop: hasTop && i < cardsAtTop, IsFirst: hasTop && i == 0}
+	}
+	return cards
+}
+
 type link struct {
 	Title string `json:"title"`
 	Path  string `json:"path"`
@@ -161,7 +185,7 @@ func (*view) Tabs() []link {
 
 // describe fills in what follows from the data of a page.
 func (o Options) describe(v *view, p page, of answer) {
-	v.Of, v.List, v.Categories = of.Page, of.List, of.Categories
+	v.Of, v.List, v.Featured, v.Categories = of.Page, of.List, of.Featured, of.Categories
 	if v.Of == nil {
 		v.Of = new(node)
 	}
@@ -178,9 +202,10 @@ func (o Options) describe(v *view, p page, of answer) {
 			v.Description = "3D models to print, make and share."
 		}
 	case explorePage:
-		v.Title, v.Path = "Explore", "/explore"
+		v.Title, v.Description, v.Path = "Explore", "All things, to be searched and filtered.", "/explore"
 		if v.Query != "" {
 			v.Title = "Search: " + v.Query
+			v.Description = fmt.Sprintf("3D models for the search “%s”.", v.Query)
 			v.Path += "?" + url.Values{"q": {v.Query}}.Encode()
 			v.Feed, v.FeedTitle = "/feed.xml?"+url.Values{"q": {v.Query}}.Encode(), v.Title
 		}

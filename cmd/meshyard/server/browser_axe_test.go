@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"image"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,7 +14,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
-// TestBrowserAccessibility checks all pages of the gallery with axe-core, in both color schemes.
+// TestBrowserAccessibility checks all pages of the gallery with axe-core: on a wide screen in light
+// colors, and on a phone in dark ones.
 func TestBrowserAccessibility(t *testing.T) {
 	axe, err := os.ReadFile(filepath.Join(meshtest.Root(), "web", "node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
@@ -37,12 +39,14 @@ func TestBrowserAccessibility(t *testing.T) {
 		v.signInAs(name)
 		for _, scheme := range []string{"light", "dark"} {
 			v.scheme(scheme)
+			v.size(map[string]image.Point{"light": {1400, 900}, "dark": {390, 844}}[scheme])
 			for _, p := range pages {
 				if name == "ada" || p.name == "moderation" {
 					check(p, scheme)
 				}
 			}
 		}
+		v.size(image.Pt(1400, 900))
 		v.open("/")
 		v.signOut()
 	}

@@ -34,10 +34,7 @@ func crowdedGallery(t testing.TB) (*servertest.Server, []galleryPage) {
 	ada, bob, carla, first := s.ada, s.bob, s.User("carla.crafts"), s.thing
 	var things []int64
 	titles := []string{"Bracket, 40 mm", "Planter for a window sill", "Gear test, metric", "Cable clip", "Platonic solids", "Box with a lid", "Desk organizer with drawers", "A part"}
-	models := slices.DeleteFunc(servertest.Meshes(t), func(path string) bool {
-		size, err := os.Stat(path)
-		return err != nil || size.Size() > 2<<20 || strings.Contains(path, "malformed") || !slices.Contains([]string{".stl", ".3mf", ".ply", ".glb", ".obj"}, filepath.Ext(path))
-	})
+	models := smallModels(t)
 	for i, title := range titles {
 		owner := []*servertest.Client{ada, bob, carla}[i%3]
 		id := owner.Thing(title)
@@ -77,10 +74,25 @@ func crowdedGallery(t testing.TB) (*servertest.Server, []galleryPage) {
 	}
 }
 
+// smallModels returns the paths of models that a preview can be made of quickly.
+func smallModels(t testing.TB) []string {
+	t.Helper()
+	return slices.DeleteFunc(servertest.Meshes(t), func(path string) bool {
+		size, err := os.Stat(path)
+		return err != nil || size.Size() > 2<<20 || strings.Contains(path, "malformed") || !slices.Contains([]string{".stl", ".3mf", ".ply", ".glb", ".obj"}, filepath.Ext(path))
+	})
+}
+
 // scheme chooses light or dark.
 func (v *visitor) scheme(name string) {
 	v.t.Helper()
 	graphiqltest.Call(v.t, v.Tab, "choose the scheme", emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+}
+
+// size chooses the size of the screen.
+func (v *visitor) size(size image.Point) {
+	v.t.Helper()
+	graphiqltest.Call(v.t, v.Tab, "choose the size", emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: int64(size.X), Height: int64(size.Y), DeviceScaleFactor: 1, Mobile: size.X < 500})
 }
 
 // TestGalleryContactSheet draws all pages in three widths and both schemes into the picture that
@@ -116,7 +128,7 @@ func TestGalleryContactSheet(t *testing.T) {
 	for _, scheme := range []string{"light", "dark"} {
 		v.scheme(scheme)
 		for _, size := range sizes {
-			graphiqltest.Call(t, v.Tab, "choose the size", emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: int64(size.X), Height: int64(size.Y), DeviceScaleFactor: 1, Mobile: size.X < 500})
+			v.size(size)
 			w := size.X * height / size.Y
 			for row, p := range pages {
 				if p.name == "moderation" {
