@@ -58,10 +58,7 @@ func (c *userPasswordCmd) Run(ctx context.Context, s config.Settings, logger *sl
 // it.
 func readPassword(username string) (string, error) {
 	if stdin := int(os.Stdin.Fd()); term.IsTerminal(stdin) {
-		fmt.Fprintf(os.Stderr, "New password of %s: ", username)
-		text, err := term.ReadPassword(stdin)
-		fmt.Fprintln(os.Stderr)
-		return string(text), err
+		return askPassword(stdin, fmt.Sprintf("New password of %s: ", username))
 	}
 	// One byte more than a password and its line end may have, so that a longer one is refused and
 	// not cut.
@@ -74,6 +71,25 @@ func readPassword(username string) (string, error) {
 		return "", errors.New("the password must be one line")
 	}
 	return password, nil
+}
+
+// askPassword asks for a password on the terminal stdin. The echo is off before the prompt shows, so
+// that what is typed or pasted at once does not show either; [term.ReadPassword] turns it off only
+// when it begins to read.
+func askPassword(stdin int, prompt string) (string, error) {
+	before, err := term.MakeRaw(stdin)
+	if err != nil {
+		return "", fmt.Errorf("hide the password: %w", err)
+	}
+	defer term.Restore(stdin, before)
+	password, err := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{os.Stdin, os.Stderr}, "").ReadPassword(prompt)
+	if errors.Is(err, io.EOF) { // also Ctrl-C and Ctrl-D
+		return "", errors.New("no password was entered")
+	}
+	return password, err
 }
 
 type tokenCreateCmd struct {
