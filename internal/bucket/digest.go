@@ -14,15 +14,60 @@ const (
 	maxChunks = 4
 )
 
-// hashing bounds how many chunks are hashed at once. Else the goroutines of many uploads, always
-// ready to run, would stand in the queue of the scheduler before each request.
-var hashing = make(chan struct{}, runtime.NumCPU())
+// hashing is the turns of all uploads to hash a chunk.
+var hashing = newTurns(runtime.NumCPU())
 
-// write hashes a chunk in turn with those of other uploads, and then lets other work run.
-func write(h hash.Hash, c *chunk) {
-	hashing <- struct{}{}
+// turns bounds how many chunks are hashed at once. Else the goroutines of many uploads, always ready
+// to run, would stand in the queue of the scheduler before each request.
+type turns struct {
+	processors int
+	mu         sync.Mutex
+	free       sync.Cond
+	uploads    int // under way
+	running    int // chunks being hashed
+}
+
+func newTurns(processors int) *turns {
+	t := &turns{processors: processors}
+	t.free.L = &t.mu
+	return t
+}
+
+// atOnce returns how many chunks may be hashed at once. A single upload uses all processors. Several
+// leave one free: the scheduler looks at the network only when a processor has nothing to run.
+func (t *turns) atOnce() int {
+	if t.uploads > 1 {
+		return max(t.processors-1, 1)
+	}
+	return t.processors
+}
+
+func (t *turns) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.uploads++
+}
+
+func (t *turns) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.uploads--
+	t.free.Broadcast()
+}
+
+// write hashes a chunk in its turn, and then lets other work run.
+func (t *turns) write(h hash.Hash, c *chunk) {
+	t.mu.Lock()
+	for t.running >= t.atOnce() {
+		t.free.Wait()
+	}
+	t.running++
+	t.mu.Unlock()
 	h.Write(c.bytes())
-	<-hashing
+	t.mu.Lock()
+	t.running--
+	t.mu.Unlock()
+	t.free.Signal()
 	runtime.Gosched()
 }
 
@@ -59,17 +104,19 @@ func startDigest() *digest {
 		done: make(chan struct{}),
 	}
 	next := make(chan *chunk, maxChunks)
+	hashing.begin()
 	go func() {
 		defer close(next)
 		for c := range d.in {
-			write(d.sha, c)
+			hashing.write(d.sha, c)
 			next <- c
 		}
 	}()
 	go func() {
 		defer close(d.done)
+		defer hashing.end()
 		for c := range next {
-			write(d.md5, c)
+			hashing.write(d.md5, c)
 			d.free <- c
 		}
 	}()
