@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/tracing"
 )
 
@@ -52,6 +53,8 @@ func (db *DB) ForIDs(ctx context.Context, name string, ids []int64, dest any, qu
 		return err
 	}
 	err = db.Read.ScanRows(ctx, found, dest)
-	db.statements.rows.Add(int64(reflect.ValueOf(dest).Elem().Len()))
+	if auth.OfRequest(ctx) {
+		db.statements.requestRows.Add(int64(reflect.ValueOf(dest).Elem().Len()))
+	}
 	return err
 }

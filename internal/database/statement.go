@@ -19,9 +19,9 @@ import (
 // statements counts the statements that Bun sends, and the rows that they return or change. A list
 // must cost the same number of statements whatever its length.
 type statements struct {
-	engine              Engine
-	n, ofRequests, rows atomic.Int64
-	observe             atomic.Pointer[func(verb string, took time.Duration, err error)]
+	engine                     Engine
+	n, ofRequests, requestRows atomic.Int64
+	observe                    atomic.Pointer[func(verb string, took time.Duration, err error)]
 }
 
 // Verbs are the verbs of statements that [DB.OnStatement] reports.
@@ -39,9 +39,9 @@ func (s *statements) AfterQuery(ctx context.Context, event *bun.QueryEvent) {
 	if span, ok := event.Stash[spanKey{}].(tracing.Span); ok {
 		endSpan(span, event.Err)
 	}
-	if event.Result != nil {
+	if event.Result != nil && auth.OfRequest(ctx) {
 		rows, _ := event.Result.RowsAffected() // no error: both drivers know
-		s.rows.Add(rows)
+		s.requestRows.Add(rows)
 	}
 	observe := s.observe.Load()
 	if observe == nil {
@@ -77,14 +77,15 @@ func (db *DB) Pools() map[string]*sql.DB {
 	return map[string]*sql.DB{"sqlite_write": db.Write.DB, "sqlite_read": db.Read.DB}
 }
 
-// Rows returns how many rows statements returned or changed since the database was opened.
-func (db *DB) Rows() int64 { return db.statements.rows.Load() }
-
 // Statements returns how many statements were sent since the database was opened.
 func (db *DB) Statements() int64 { return db.statements.n.Load() }
 
 // RequestStatements is Statements without those of jobs and of other work in the background.
 func (db *DB) RequestStatements() int64 { return db.statements.ofRequests.Load() }
+
+// RequestRows returns how many rows the statements of requests returned or changed since the
+// database was opened.
+func (db *DB) RequestRows() int64 { return db.statements.requestRows.Load() }
 
 // Concurrency is how much the database does at once for any one caller.
 type Concurrency struct{ Statements, Transactions int }

@@ -152,7 +152,7 @@ func (m meter) measure(document string, fine func(calibration) bool) (c calibrat
 // once runs an operation.
 func (m meter) once(document string) (c calibration, accepted bool) {
 	m.t.Helper()
-	statements, rows := m.s.RequestStatements(), m.s.Rows()
+	statements, rows := m.s.RequestStatements(), m.s.RequestRows()
 	request := m.staff.Request(http.MethodPost, "/graphql", map[string]any{"query": document, "extensions": map[string]any{"cost": true}})
 	request.Header.Set("Content-Type", "application/json")
 	r := m.staff.Send(request)
@@ -166,7 +166,7 @@ func (m meter) once(document string) (c calibration, accepted bool) {
 	if cost == 0 && !bytes.Contains(r.Bytes, []byte("costs")) {
 		m.t.Errorf("%.300s: %.300s", document, r.Bytes)
 	}
-	return calibration{cost, m.s.RequestStatements() - statements, m.s.Rows() - rows, int64(len(r.Bytes) >> 10)}, cost > 0
+	return calibration{cost, m.s.RequestStatements() - statements, m.s.RequestRows() - rows, int64(len(r.Bytes) >> 10)}, cost > 0
 }
 
 func readCalibration(t *testing.T) map[string]calibration {

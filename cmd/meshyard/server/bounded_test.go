@@ -155,11 +155,11 @@ func TestSearchIsBounded(t *testing.T) {
 			}
 		}
 		statements := func(query string) int64 {
-			before := s.Statements()
+			before := s.RequestStatements()
 			if _, err := s.Store.Search(context.Background(), models.SearchThings, query, models.Filter{}, models.ByRelevance); err != nil {
 				t.Fatal(err)
 			}
-			return s.Statements() - before
+			return s.RequestStatements() - before
 		}
 		few, many := statements("aaaaa bbbbb ccccc"), statements("aaaaa bbbbb ccccc ddddd eeeee fffff ggggg hhhhh iiiii jjjjj")
 		if many != few {
@@ -228,9 +228,9 @@ func TestDuplicatesAreReadTogether(t *testing.T) {
 					}
 				}
 			}
-			before := s.Statements()
+			before := s.RequestStatements()
 			ada.Query(document, object{"id": thing}, &got)
-			statements := s.Statements() - before
+			statements := s.RequestStatements() - before
 			for _, f := range got.Thing.Files {
 				if d := f.Mesh.Duplicates; d.TotalCount != files-1 || len(d.Nodes) != files-1 {
 					t.Errorf("a file has %d duplicates and shows %d, want %d", d.TotalCount, len(d.Nodes), files-1)

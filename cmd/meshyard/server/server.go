@@ -209,8 +209,8 @@ func (a *Server) Statements() int64 { return a.db.Statements() }
 // RequestStatements returns the number of statements that requests caused, without those of jobs.
 func (a *Server) RequestStatements() int64 { return a.db.RequestStatements() }
 
-// Rows returns the number of rows that statements returned or changed.
-func (a *Server) Rows() int64 { return a.db.Rows() }
+// RequestRows returns the number of rows that the statements of requests returned or changed.
+func (a *Server) RequestRows() int64 { return a.db.RequestRows() }
 
 // MostConcurrency returns the maximum number of concurrent database operations of any one caller.
 func (a *Server) MostConcurrency() database.Concurrency { return a.db.MostConcurrency() }

@@ -258,7 +258,7 @@ func TestManySubscribersOfOneFile(t *testing.T) {
 			}
 			ended.Wait()
 			t.Logf("%d statements to open 200 subscriptions, %d until they ended", opened-start, s.Statements()-opened)
-			if n := s.Statements() - opened; n > 80 {
+			if n := s.Statements() - opened; n > 150 {
 				t.Errorf("%d statements while 200 watched one file", n)
 			}
 			left.close()
