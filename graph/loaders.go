@@ -46,7 +46,7 @@ type sharedLoaders struct {
 	tagsOf     *batch.Loader[[]*models.Tag]
 	fileCounts *batch.Loader[map[models.FileKind]int64]
 	popularity *batch.Loader[[]models.PopularityDay]
-	html       map[models.MarkdownText]*batch.Loader[string]
+	html       map[models.LongText]*batch.Loader[string]
 	filesOn    map[models.TargetType]*batch.Loader[[]*models.File]
 	images     map[models.TargetType]*batch.Loader[*models.File]
 	liked      map[models.TargetType]*batch.Loader[bool] // by the caller
@@ -83,7 +83,7 @@ func newLoaders(s *models.Store) *sharedLoaders {
 		tagsOf:            batch.Lists(s.TagsOf),
 		fileCounts:        batch.Values(s.FileCounts),
 		popularity:        batch.Values(s.Popularity),
-		html:              make(map[models.MarkdownText]*batch.Loader[string]),
+		html:              make(map[models.LongText]*batch.Loader[string]),
 		filesOn:           make(map[models.TargetType]*batch.Loader[[]*models.File]),
 		images:            make(map[models.TargetType]*batch.Loader[*models.File]),
 		liked:             make(map[models.TargetType]*batch.Loader[bool]),
@@ -205,6 +205,9 @@ const maxOperationName = 100
 func (e loaderExtension) with(ctx context.Context) context.Context {
 	registry := batch.NewRegistry()
 	ctx = batch.WithRegistry(models.WithBudget(ctx), registry)
+	if operation := graphql.GetOperationContext(ctx).Operation; operation.Operation == ast.Query {
+		ctx = models.WithLongTexts(ctx, longTextsOf(operation))
+	}
 	return context.WithValue(ctx, loadersKey{}, &loaders{
 		sharedLoaders: e.shared,
 		root:          new(root),

@@ -288,16 +288,16 @@ func (s *Store) Collection(ctx context.Context, caller auth.Caller, id int64) (*
 // CollectionsByID returns the collections of those ids, for a caller who may see what refers to
 // them.
 func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Collection, error) {
-	return byID(ctx, s.db, ids, s.selectCollections, "co.id", func(c *Collection) int64 { return c.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*Collection) *bun.SelectQuery { return s.selectCollections(ctx, rows) }, "co.id", func(c *Collection) int64 { return c.ID })
 }
 
 // CollectionsOnPages reads pages of lists of collections with the collections.
 func (s *Store) CollectionsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Collection], error) {
-	return database.Joined(ctx, l, parents, part, s.selectCollections, "co.id", func(c *Collection) (int64, *database.Listed) { return c.ID, &c.Listed })
+	return database.Joined(ctx, l, parents, part, func(rows *[]*Collection) *bun.SelectQuery { return s.selectCollections(ctx, rows) }, "co.id", func(c *Collection) (int64, *database.Listed) { return c.ID, &c.Listed })
 }
 
-func (s *Store) selectCollections(rows *[]*Collection) *bun.SelectQuery {
-	q := s.db.Read.NewSelect().Model(rows).ColumnExpr("?TableColumns").
+func (s *Store) selectCollections(ctx context.Context, rows *[]*Collection) *bun.SelectQuery {
+	q := selectColumns(ctx, s.db.Read, rows).
 		ColumnExpr("EXISTS (SELECT 1 FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
 			"WHERE ct.collection_id = co.id AND ct.thing_id = co.featured_thing_id) AS has_featured").
 		ColumnExpr("coalesce((SELECT ct.thing_id FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +

@@ -304,16 +304,16 @@ func (s *Store) Comment(ctx context.Context, caller auth.Caller, id int64) (*Com
 
 // CommentsByID returns the comments of those ids, for a caller who may see what refers to them.
 func (s *Store) CommentsByID(ctx context.Context, ids []int64) (map[int64]*Comment, error) {
-	return byID(ctx, s.db, ids, s.selectComments, "cm.id", func(c *Comment) int64 { return c.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*Comment) *bun.SelectQuery { return s.selectComments(ctx, rows) }, "cm.id", func(c *Comment) int64 { return c.ID })
 }
 
 // CommentsOnPages reads pages of lists of comments with the comments.
 func (s *Store) CommentsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Comment], error) {
-	return database.Joined(ctx, l, parents, part, s.selectComments, "cm.id", func(c *Comment) (int64, *database.Listed) { return c.ID, &c.Listed })
+	return database.Joined(ctx, l, parents, part, func(rows *[]*Comment) *bun.SelectQuery { return s.selectComments(ctx, rows) }, "cm.id", func(c *Comment) (int64, *database.Listed) { return c.ID, &c.Listed })
 }
 
-func (s *Store) selectComments(rows *[]*Comment) *bun.SelectQuery {
-	return pendingCounts(s.db.Read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "comments", "cm")
+func (s *Store) selectComments(ctx context.Context, rows *[]*Comment) *bun.SelectQuery {
+	return pendingCounts(selectColumns(ctx, s.db.Read, rows), "comments", "cm")
 }
 
 // Comments lists the comments on what everyone may see, the latest first.

@@ -16,28 +16,12 @@ import (
 // of the renderer. A job renders the texts of rows with an older version again (see RenderStale);
 // until then they are rendered on demand.
 
-// MarkdownText names a column that contains Markdown. Its HTML is in the column with the suffix
-// _html.
-type MarkdownText struct{ table, column string }
-
-// The Markdown texts whose HTML is stored.
-var (
-	ThingDescription  = MarkdownText{"things", "description"}
-	ThingInstructions = MarkdownText{"things", "instructions"}
-	MakeDescription   = MarkdownText{"makes", "description"}
-	CommentBody       = MarkdownText{"comments", "body"}
-	UserBio           = MarkdownText{"users", "bio"}
-)
-
-// MarkdownTexts lists all Markdown texts.
-var MarkdownTexts = []MarkdownText{ThingDescription, ThingInstructions, MakeDescription, CommentBody, UserBio}
-
 // textsOf returns the Markdown texts of a table.
-func textsOf(table string) []MarkdownText {
-	return slices.DeleteFunc(slices.Clone(MarkdownTexts), func(t MarkdownText) bool { return t.table != table })
+func textsOf(table string) []LongText {
+	return slices.DeleteFunc(slices.Clone(MarkdownTexts), func(t LongText) bool { return t.table != table })
 }
 
-func (t MarkdownText) html() bun.Ident { return bun.Ident(t.column + "_html") }
+func (t LongText) html() bun.Ident { return bun.Ident(t.column + "_html") }
 
 // renderersAtOnce is the maximum number of texts that the process renders at the same time: one
 // takes up to about 100 ms and 10 MiB.
@@ -83,19 +67,19 @@ func (s *Store) Renders() int64 { return s.renderer.rendered.Load() }
 
 // renderedHTML is the HTML of texts that will be saved.
 type renderedHTML []struct {
-	MarkdownText
+	LongText
 	html string
 }
 
 // renderTo renders a text that will be saved, unless it is nil. It must be called before the
 // transaction, which must not wait for it.
-func (s *Store) renderTo(ctx context.Context, all *renderedHTML, of MarkdownText, text *string) error {
+func (s *Store) renderTo(ctx context.Context, all *renderedHTML, of LongText, text *string) error {
 	if text == nil {
 		return nil
 	}
 	html, err := s.renderer.render(ctx, *text)
 	*all = append(*all, struct {
-		MarkdownText
+		LongText
 		html string
 	}{of, html})
 	return err
@@ -113,7 +97,7 @@ func (all renderedHTML) insert(q *bun.InsertQuery) *bun.InsertQuery {
 // stale if it has another text, whose HTML is still old.
 func (all renderedHTML) update(q *bun.UpdateQuery) *bun.UpdateQuery {
 	for _, r := range all {
-		q = q.Set("? = ?", r.MarkdownText.html(), r.html)
+		q = q.Set("? = ?", r.LongText.html(), r.html)
 	}
 	if len(all) > 0 && len(all) == len(textsOf(all[0].table)) {
 		return q.Set("html_version = ?", markdown.Version)
@@ -124,7 +108,7 @@ func (all renderedHTML) update(q *bun.UpdateQuery) *bun.UpdateQuery {
 // HTML returns the HTML of a text for the rows with the given IDs, in one statement. It renders
 // texts without HTML of this version, up to maxRendered in one operation; further ones are returned
 // as plain text.
-func (s *Store) HTML(ctx context.Context, of MarkdownText, ids []int64) (map[int64]string, error) {
+func (s *Store) HTML(ctx context.Context, of LongText, ids []int64) (map[int64]string, error) {
 	var rows []htmlRow
 	err := s.db.ForIDs(ctx, "HTML of "+of.table+"."+of.column, ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("? AS r", bun.Ident(of.table)).ColumnExpr("r.id, r.html_version < ? AS stale", markdown.Version).
@@ -175,7 +159,7 @@ func (s *Store) RenderStale(ctx context.Context) (updated int, err error) {
 }
 
 // renderTable is RenderStale for one table with one or two texts.
-func (s *Store) renderTable(ctx context.Context, table string, texts []MarkdownText) (updated int, err error) {
+func (s *Store) renderTable(ctx context.Context, table string, texts []LongText) (updated int, err error) {
 	for last := int64(0); ; {
 		var rows []struct {
 			ID            int64

@@ -270,16 +270,16 @@ func (m *Make) Allows(caller auth.Caller) error {
 
 // MakesByID returns the makes of those ids, for a caller who may see what refers to them.
 func (s *Store) MakesByID(ctx context.Context, ids []int64) (map[int64]*Make, error) {
-	return byID(ctx, s.db, ids, s.selectMakes, "m.id", func(m *Make) int64 { return m.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*Make) *bun.SelectQuery { return s.selectMakes(ctx, rows) }, "m.id", func(m *Make) int64 { return m.ID })
 }
 
 // MakesOnPages reads pages of lists of makes with the makes.
 func (s *Store) MakesOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Make], error) {
-	return database.Joined(ctx, l, parents, part, s.selectMakes, "m.id", func(m *Make) (int64, *database.Listed) { return m.ID, &m.Listed })
+	return database.Joined(ctx, l, parents, part, func(rows *[]*Make) *bun.SelectQuery { return s.selectMakes(ctx, rows) }, "m.id", func(m *Make) (int64, *database.Listed) { return m.ID, &m.Listed })
 }
 
-func (s *Store) selectMakes(rows *[]*Make) *bun.SelectQuery {
-	return pendingCounts(s.db.Read.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "makes", "m")
+func (s *Store) selectMakes(ctx context.Context, rows *[]*Make) *bun.SelectQuery {
+	return pendingCounts(selectColumns(ctx, s.db.Read, rows), "makes", "m")
 }
 
 // makes selects the makes that everyone may see.

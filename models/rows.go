@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"reflect"
+	"strconv"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
@@ -12,7 +14,9 @@ import (
 // byID reads the rows whose column is one of ids, in one statement, keyed by id.
 func byID[T any](ctx context.Context, db *DB, ids []int64, q func(rows *[]*T) *bun.SelectQuery, column string, id func(*T) int64) (map[int64]*T, error) {
 	var rows []*T
-	err := db.ForIDs(ctx, column, ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+	// The columns, and so the text of the statement, depend on the long texts that are needed.
+	name := column + strconv.Itoa(int(neededTexts(ctx, db.Read.Table(reflect.TypeFor[T]()).Name)))
+	err := db.ForIDs(ctx, name, ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
 		return q(&rows).Where("? ?", bun.Safe(column), among)
 	})
 	found := make(map[int64]*T, len(rows))

@@ -84,8 +84,8 @@ func (t *Thing) DownloadCount() int64 { return t.FoldedDownloads + t.NewDownload
 func (t *Thing) IsFeatured() bool { return t.FeaturedAt != nil }
 
 // selectThings reads things with their counts.
-func selectThings(db bun.IDB, rows any) *bun.SelectQuery {
-	q := db.NewSelect().Model(rows).ColumnExpr("?TableColumns").
+func selectThings(ctx context.Context, db bun.IDB, rows any) *bun.SelectQuery {
+	q := selectColumns(ctx, db, rows).
 		ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.thing_id = t.id AND NOT d.folded) AS new_downloads")
 	return pendingCounts(q, "things", "t")
 }
@@ -138,12 +138,12 @@ func (t *Thing) Allows(caller auth.Caller) error {
 
 // ThingsByID returns the things of those ids, for a caller who may see what refers to them.
 func (s *Store) ThingsByID(ctx context.Context, ids []int64) (map[int64]*Thing, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Thing) *bun.SelectQuery { return selectThings(s.db.Read, rows) }, "t.id", func(t *Thing) int64 { return t.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*Thing) *bun.SelectQuery { return selectThings(ctx, s.db.Read, rows) }, "t.id", func(t *Thing) int64 { return t.ID })
 }
 
 // ThingsOnPages reads pages of lists of things with the things.
 func (s *Store) ThingsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Thing], error) {
-	return database.Joined(ctx, l, parents, part, func(rows *[]*Thing) *bun.SelectQuery { return selectThings(s.db.Read, rows) },
+	return database.Joined(ctx, l, parents, part, func(rows *[]*Thing) *bun.SelectQuery { return selectThings(ctx, s.db.Read, rows) },
 		"t.id", func(t *Thing) (int64, *database.Listed) { return t.ID, &t.Listed })
 }
 

@@ -212,7 +212,7 @@ func (s *Store) UsersNamed(ctx context.Context, names []string) (taken []string,
 // User returns the user of that name, whatever its case; "me" is the caller.
 func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*User, error) {
 	u := new(User)
-	q := selectUsers(s.db.Read, u)
+	q := selectUsers(ctx, s.db.Read, u)
 	if name == "me" {
 		if err := requireUser(caller); err != nil {
 			return nil, err
@@ -245,17 +245,17 @@ func requireUser(caller auth.Caller) error {
 	}
 }
 
-func selectUsers(db bun.IDB, rows any) *bun.SelectQuery {
-	return pendingCounts(db.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "users", "u")
+func selectUsers(ctx context.Context, db bun.IDB, rows any) *bun.SelectQuery {
+	return pendingCounts(selectColumns(ctx, db, rows), "users", "u")
 }
 
 // UsersOnPages reads pages of lists of users with the users.
 func (s *Store) UsersOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*User], error) {
-	return database.Joined(ctx, l, parents, part, func(rows *[]*User) *bun.SelectQuery { return selectUsers(s.db.Read, rows) },
+	return database.Joined(ctx, l, parents, part, func(rows *[]*User) *bun.SelectQuery { return selectUsers(ctx, s.db.Read, rows) },
 		"u.id", func(u *User) (int64, *database.Listed) { return u.ID, &u.Listed })
 }
 
 // UsersByID returns the users of those ids; one that is missing is missing in the map.
 func (s *Store) UsersByID(ctx context.Context, ids []int64) (map[int64]*User, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*User) *bun.SelectQuery { return selectUsers(s.db.Read, rows) }, "u.id", func(u *User) int64 { return u.ID })
+	return byID(ctx, s.db, ids, func(rows *[]*User) *bun.SelectQuery { return selectUsers(ctx, s.db.Read, rows) }, "u.id", func(u *User) int64 { return u.ID })
 }

@@ -122,7 +122,7 @@ func TestStaleHTML(t *testing.T) {
 			read := func(wantRenders int64, wantPlain int) {
 				t.Helper()
 				before, ctx := s.Store.Renders(), models.WithBudget(ctx)
-				for text, want := range map[models.MarkdownText]string{models.ThingDescription: "one", models.ThingInstructions: "two"} {
+				for text, want := range map[models.LongText]string{models.ThingDescription: "one", models.ThingInstructions: "two"} {
 					html, err := s.Store.HTML(ctx, text, []int64{thing.ID})
 					if want = "<p><em>" + want + "</em></p>\n"; err != nil || html[thing.ID] != want {
 						t.Errorf("%v is %q (%v), want %q", text, html[thing.ID], err, want)
@@ -171,16 +171,22 @@ func TestTextsReadAreBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for name, part := range map[string]string{"texts": "id", "HTML": "bodyHtml"} {
+		ask := func(field string) *servertest.Result {
 			var aliases strings.Builder
 			for i := range 6 {
-				fmt.Fprintf(&aliases, "c%d: comments(first: %d) { nodes { %s } } ", i, 100-i, part)
+				fmt.Fprintf(&aliases, "c%d: comments(first: %d) { nodes { %s } } ", i, 100-i, field)
 			}
-			r := ada.GraphQL(`query ($id: ID!) { thing(id: $id) { `+aliases.String()+`} }`, object{"id": thing})
+			return ada.GraphQL(`query ($id: ID!) { thing(id: $id) { `+aliases.String()+`} }`, object{"id": thing})
+		}
+		for _, field := range []string{"body", "bodyHtml"} {
 			// The error ends the whole operation: other fields would be read in vain.
-			if r.Code() != "TOO_LARGE" || string(r.Data) != "null" {
-				t.Errorf("%s: six times 100 long comments: code %q and data %.100s, want TOO_LARGE and null", name, r.Code(), r.Data)
+			if r := ask(field); r.Code() != "TOO_LARGE" || string(r.Data) != "null" {
+				t.Errorf("%s of six times 100 long comments: code %q and data %.100s, want TOO_LARGE and null", field, r.Code(), r.Data)
 			}
+		}
+		// Texts that the operation does not need are not read.
+		if r := ask("id"); r.Code() != "" {
+			t.Errorf("ids of six times 100 long comments: code %q", r.Code())
 		}
 		var got struct {
 			Thing struct{ Comments struct{ Nodes []any } }

@@ -1,0 +1,74 @@
+package models
+
+import (
+	"context"
+	"slices"
+
+	"github.com/uptrace/bun"
+)
+
+// LongText names a column with a text of up to [MaxText] bytes. If the text is Markdown, then its
+// HTML is in the column with the suffix _html.
+type LongText struct{ table, column string }
+
+// The long texts that lists leave out if an operation does not need them.
+var (
+	ThingDescription      = LongText{"things", "description"}
+	ThingInstructions     = LongText{"things", "instructions"}
+	ThingDetails          = LongText{"things", "details_parts"}
+	MakeDescription       = LongText{"makes", "description"}
+	CommentBody           = LongText{"comments", "body"}
+	UserBio               = LongText{"users", "bio"}
+	CollectionDescription = LongText{"collections", "description"}
+
+	longTexts = []LongText{ThingDescription, ThingInstructions, ThingDetails, MakeDescription, CommentBody, UserBio, CollectionDescription}
+)
+
+// MarkdownTexts lists the texts whose HTML is stored.
+var MarkdownTexts = []LongText{ThingDescription, ThingInstructions, MakeDescription, CommentBody, UserBio}
+
+type longTextsKey struct{}
+
+// longTextSet is a set of long texts: a bit for each, by its place in longTexts.
+type longTextSet uint
+
+// WithLongTexts returns a context in which lists and loads by ID read only the given long texts;
+// others are empty in what they return. Without it they read all.
+func WithLongTexts(ctx context.Context, needed []LongText) context.Context {
+	var set longTextSet
+	for _, text := range needed {
+		set |= 1 << slices.Index(longTexts, text)
+	}
+	return context.WithValue(ctx, longTextsKey{}, set)
+}
+
+// neededTexts returns the long texts of a table that an operation needs.
+func neededTexts(ctx context.Context, table string) longTextSet {
+	needed, chosen := ctx.Value(longTextsKey{}).(longTextSet)
+	var set longTextSet
+	for i, text := range longTexts {
+		if text.table == table && (!chosen || needed&(1<<i) != 0) {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// selectColumns selects the columns of rows, a slice or a struct of a model, except for long texts
+// that the operation does not need.
+func selectColumns(ctx context.Context, db bun.IDB, rows any) *bun.SelectQuery {
+	q := db.NewSelect().Model(rows)
+	table := q.GetModel().(bun.TableModel).Table()
+	needed := neededTexts(ctx, table.Name)
+	var columns []byte
+	for _, field := range table.Fields {
+		if i := slices.Index(longTexts, LongText{table.Name, field.Name}); i >= 0 && needed&(1<<i) == 0 {
+			continue
+		}
+		if columns != nil {
+			columns = append(columns, ", "...)
+		}
+		columns = append(columns, table.SQLAlias+"."+field.SQLName...)
+	}
+	return q.ColumnExpr(string(columns))
+}
