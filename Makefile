@@ -10,7 +10,7 @@ ldflags := -s -w -X main.version=$(shell git describe --tags --always --dirty 2>
 module := github.com/meshyard/meshyard
 with-postgres := go run ./internal/pgtest/with --
 
-.PHONY: web test-web test-gallery lighthouse contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
+.PHONY: test-outages test-nodes test-nodes-full web test-web test-gallery lighthouse contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,7 +31,7 @@ test: ## Run the tests on SQLite and on a real PostgreSQL, which is started, or 
 
 check: ## Format, vet, prose, golangci-lint, generated code fresh
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
-	go vet -tags browser,npm ./...
+	go vet -tags browser,npm,nginx ./...
 	go run ./internal/prosecheck
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0 run ./...
 	@before=$$(cat graph/*.go graph/*/*.go | sha256sum); go run ./internal/graphqlgen; after=$$(cat graph/*.go graph/*/*.go | sha256sum); \
@@ -68,6 +68,9 @@ test-account: ## Move an account of 200 things between two servers; make test mo
 test-webhooks: ## Send 1,000 events to receivers that fail, hang and redirect (make test sends 24), and kill the server meanwhile
 	MESHYARD_WEBHOOK_EVENTS=1000 $(with-postgres) go test -count=1 -timeout 30m -run TestWebhookDeliveries -v ./cmd/meshyard/server
 	$(with-postgres) go test -count=1 -timeout 30m -run TestKillLosesNoWebhook -v ./cmd/meshyard
+
+test-outages: ## Take PostgreSQL and the bucket away for a minute each; make test takes them away for a few requests
+	MESHYARD_OUTAGE_SECONDS=60 $(with-postgres) go test -count=1 -timeout 10m -run 'Outage|TestFullDisk' -v ./cmd/meshyard/server
 
 test-bombs: ## Make previews of all forty hostile models; make test uses every fourth
 	MESHYARD_BOMBS=all go test -count=1 -timeout 30m -run TestBombs -v ./internal/preview/child
@@ -121,6 +124,15 @@ lint-schema: ## Lint the GraphQL schema and compare it with the last release; ne
 	npx --yes -p graphql@16.11.0 -p graphql-schema-linter@3.0.1 graphql-schema-linter \
 	--except type-fields-sorted-alphabetically,interface-fields-sorted-alphabetically,input-object-fields-sorted-alphabetically,enum-values-sorted-alphabetically rest/testdata/schema.golden.graphql
 	./.ci/schema-changes
+
+test-nodes: ## Restart two servers behind nginx in turn, under load; needs nginx and curl
+	$(with-postgres) go test -count=1 -timeout 10m -tags nginx -run TestNodes -v ./cmd/meshyard
+
+# versitygw is built outside of this module, which does not depend on it.
+test-nodes-full: ## The same with an upload of 1 GiB, six restarts, and versitygw as the S3 server, which takes minutes to build
+	GOBIN=$(CURDIR)/bin go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
+	MESHYARD_RESTARTS=3 MESHYARD_UPLOAD_MIB=1024 MESHYARD_TEST_VERSITYGW=$(CURDIR)/bin/versitygw \
+	$(with-postgres) go test -count=1 -timeout 20m -tags nginx -run TestNodes -v ./cmd/meshyard
 
 lint-deploy: ## Check the samples in deploy/; needs promtool, caddy, nginx, openssl and systemd-analyze
 	./deploy/lint

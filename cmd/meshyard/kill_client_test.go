@@ -32,6 +32,7 @@ type answer struct {
 	header http.Header
 	body   []byte
 	cut    error // the error that ended the body early
+	closed bool  // the server closes the connection after it
 }
 
 // send sends a request of a user. An error means that no status arrived.
@@ -51,7 +52,7 @@ func (c *client) send(u *user, method, path, contentType string, body io.Reader)
 		return nil, err
 	}
 	defer got.Body.Close()
-	a := &answer{status: got.StatusCode, header: got.Header}
+	a := &answer{status: got.StatusCode, header: got.Header, closed: got.Close}
 	a.body, a.cut = io.ReadAll(got.Body)
 	return a, nil
 }

@@ -18,7 +18,12 @@ import (
 // a second SIGTERM ends the process at once.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
-	c := newCatalogue(t, buildBinary(t), "")
+	binary := buildBinary(t)
+	t.Run("delay", func(t *testing.T) {
+		t.Parallel()
+		testShutdownDelay(t, binary)
+	})
+	c := newCatalogue(t, binary, "")
 	c.run("user", "create", "ada")
 	ada := &user{name: "ada", token: strings.TrimSpace(c.run("token", "create", "ada"))}
 	sent := randomBytes(rand.New(rand.NewPCG(1, 2)), 10)
@@ -68,6 +73,41 @@ func TestShutdown(t *testing.T) {
 	c.checkLog([]string{ada.token})
 }
 
+// testShutdownDelay checks that a server with a shutdown delay goes on serving after SIGTERM while
+// /readyz says that it is shutting down, asks clients to close their connections, and ends.
+func testShutdownDelay(t *testing.T, binary string) {
+	c := newCatalogue(t, binary, "")
+	c.settings = []string{"--shutdown-delay", "3s"}
+	s := c.serve()
+	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	to := newClient(s.url)
+	for {
+		probe, err := to.send(nil, http.MethodGet, "/readyz", "", nil)
+		if err != nil {
+			t.Fatalf("/readyz has not said that the server is shutting down: %v", err)
+		}
+		if probe.status == http.StatusOK {
+			continue // the signal has not arrived
+		}
+		if probe.status != http.StatusServiceUnavailable || string(probe.body) != `{"status":"shutting down"}`+"\n" {
+			t.Fatalf("/readyz: got %d %s", probe.status, probe.body)
+		}
+		a, err := to.send(nil, http.MethodGet, "/developers", "", nil)
+		if err != nil || a.status != http.StatusOK || a.cut != nil {
+			t.Fatalf("a request while the server is shutting down: got %+v, %v, want 200", a, err)
+		}
+		if !probe.closed || !a.closed {
+			t.Error("the connection stays open for further requests")
+		}
+		break
+	}
+	if !s.ends(time.Minute) || s.err != nil {
+		t.Fatalf("got %v, want exit status 0 within a minute", s.err)
+	}
+}
+
 // inFlight is an upload of which half was sent.
 type inFlight struct {
 	rest   []byte
@@ -79,20 +119,7 @@ type inFlight struct {
 // begin sends the first half of an upload and waits until the server writes it.
 func (c *catalogue) begin(s *server, u *user, b []byte) *inFlight {
 	c.t.Helper()
-	read, write := io.Pipe()
-	c.t.Cleanup(func() { write.Close() })
-	up := &inFlight{b[len(b)/2:], write, make(chan *answer, 1), c.t}
-	body, contentType := multipartBody(nil, "slow.stl", read)
-	go func() {
-		a, err := newClient(s.url).send(u, http.MethodPost, "/files/0/uploadFile", contentType, body)
-		if err != nil {
-			a = &answer{cut: err}
-		}
-		up.result <- a
-	}()
-	if _, err := io.Copy(write, bytes.NewReader(b[:len(b)/2])); err != nil {
-		c.t.Fatal(err)
-	}
+	up := beginUpload(c.t, newClient(s.url), u, b)
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		if parts, _ := filepath.Glob(filepath.Join(c.data, "bucket", "pending", "*.tmp")); len(parts) > 0 {
 			return up
@@ -101,6 +128,27 @@ func (c *catalogue) begin(s *server, u *user, b []byte) *inFlight {
 			c.t.Fatal("upload: the server has written nothing of its first half after 10s")
 		}
 	}
+}
+
+// beginUpload sends the first half of an upload.
+func beginUpload(t testing.TB, c *client, u *user, b []byte) *inFlight {
+	t.Helper()
+	read, write := io.Pipe()
+	t.Cleanup(func() { write.Close() })
+	up := &inFlight{b[len(b)/2:], write, make(chan *answer, 1), t}
+	body, contentType := multipartBody(nil, "slow.stl", read)
+	go func() {
+		a, err := c.send(u, http.MethodPost, "/files/0/uploadFile", contentType, body)
+		if err != nil {
+			a = &answer{cut: err}
+		}
+		read.Close() // an answer may come before all is sent
+		up.result <- a
+	}()
+	if _, err := io.Copy(write, bytes.NewReader(b[:len(b)/2])); err != nil {
+		t.Fatal(err)
+	}
+	return up
 }
 
 // finish sends the rest of the upload and returns the response.
@@ -116,8 +164,8 @@ func (up *inFlight) finish() *answer {
 			up.t.Fatalf("upload in flight: got %v, want an answer", a.cut)
 		}
 		return a
-	case <-time.After(10 * time.Second):
-		up.t.Fatal("upload in flight: no answer 10s after its last byte")
+	case <-time.After(time.Minute):
+		up.t.Fatal("upload in flight: no answer a minute after its last byte")
 		return nil
 	}
 }

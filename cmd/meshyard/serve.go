@@ -29,7 +29,10 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 	if err != nil {
 		return err
 	}
-	if _, err := a.ListenMetrics(ctx); err != nil {
+	// Metrics are served until the last request has ended.
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	if _, err := a.ListenMetrics(serving); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	name, token, err := a.Store.Admin().FirstAdministrator(ctx)

@@ -27,6 +27,7 @@ type Settings struct {
 	UploadLimit    Size          `help:"Largest file that can be uploaded. Images are limited to 5 MB. Default: ${default}." default:"250MiB" env:"MESHYARD_UPLOAD_LIMIT" placeholder:"SIZE"`
 	PendingTTL     time.Duration `help:"How long an upload stays pending before it is removed. Default: ${default}." default:"24h" env:"MESHYARD_PENDING_TTL" placeholder:"DURATION"`
 	RateLimit      int           `help:"Maximum number of API requests in 5 minutes for each user, or for each client IP address if the request has no token; 0 means unlimited. Default: ${default}." default:"300" env:"MESHYARD_RATE_LIMIT" placeholder:"N"`
+	ShutdownDelay  time.Duration `help:"How long the server goes on serving after SIGTERM while /readyz answers 503, so that load balancers stop sending requests before the listener closes. Set it to more than the interval of their health checks if several servers are behind one. Default: ${default}." default:"0s" env:"MESHYARD_SHUTDOWN_DELAY" placeholder:"DURATION"`
 	PreviewWorkers int           `help:"Previews that this server makes at once, each in a child process on one processor. With two or more, the files of one user never occupy all workers. With 0, this server makes no previews and leaves them to other servers that share its database. Default: ${default}." default:"2" env:"MESHYARD_PREVIEW_WORKERS" placeholder:"N"`
 	PreviewMemory  Size          `help:"Memory that one preview may use. A file that needs more gets no preview; 600MiB is enough for 3.6 million triangles. Default: ${default}." default:"600MiB" env:"MESHYARD_PREVIEW_MEMORY" placeholder:"SIZE"`
 	Sunset         Day           `help:"Date to announce as the end of deprecated operations, such as 2027-06-30. Their responses have it in the header Sunset; the server does not disable them. Default: none is announced." env:"MESHYARD_SUNSET" placeholder:"DATE"`
@@ -130,6 +131,9 @@ func (s *Settings) Complete() error {
 	}
 	if s.PendingTTL < time.Minute {
 		return fmt.Errorf("--pending-ttl %s: must be a minute or more", s.PendingTTL)
+	}
+	if s.ShutdownDelay < 0 || s.ShutdownDelay > 10*time.Minute {
+		return fmt.Errorf("--shutdown-delay %s: must be at most 10 minutes", s.ShutdownDelay)
 	}
 	if s.WebhookTimeout < 0 || s.WebhookTimeout > time.Minute {
 		return fmt.Errorf("--webhook-timeout %s: must be at most a minute", s.WebhookTimeout)

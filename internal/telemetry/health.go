@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -18,9 +19,12 @@ func Healthz(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 }
 
+// ErrShuttingDown is the reason why a server is not ready that works and is about to end.
+var ErrShuttingDown = errors.New("shutting down")
+
 // Readyz is the readiness probe: 200, or 503 if ready returns an error. The body distinguishes a
-// full disk from other failures; the log has the details, one line when the server is not ready any
-// more and one when it is ready again.
+// full disk and ErrShuttingDown from other failures; the log has the details, one line when the
+// server is not ready any more and one when it is ready again.
 func Readyz(ready func(context.Context) error) http.HandlerFunc {
 	var failing atomic.Bool
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -28,6 +32,10 @@ func Readyz(ready func(context.Context) error) http.HandlerFunc {
 		defer cancel()
 		w.Header().Set("Content-Type", "application/json")
 		if err := ready(ctx); err != nil {
+			if errors.Is(err, ErrShuttingDown) {
+				writeUnready(w, err.Error())
+				return
+			}
 			if !failing.Swap(true) {
 				slog.WarnContext(ctx, "not ready", "error", err.Error())
 			}
@@ -35,8 +43,7 @@ func Readyz(ready func(context.Context) error) http.HandlerFunc {
 			if found := outage.Of(err); found != nil && found.Code == apierror.InsufficientStorage {
 				status = "insufficient storage"
 			}
-			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = fmt.Fprintf(w, "{\"status\":%q}\n", status)
+			writeUnready(w, status)
 			return
 		}
 		if failing.Swap(false) {
@@ -44,4 +51,9 @@ func Readyz(ready func(context.Context) error) http.HandlerFunc {
 		}
 		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 	}
+}
+
+func writeUnready(w http.ResponseWriter, status string) {
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = fmt.Fprintf(w, "{\"status\":%q}\n", status)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/draining"
 	"github.com/meshyard/meshyard/internal/gallery"
 	"github.com/meshyard/meshyard/internal/graphiql"
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
@@ -36,7 +37,7 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// Handler is all that the server answers.
+// Handler is all that the server answers. Subscriptions end with ctx.
 func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	key, err := a.Store.Secret(ctx, "signing")
 	if err != nil {
@@ -99,7 +100,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", telemetry.Healthz)
-	mux.HandleFunc("GET /readyz", telemetry.Readyz(a.Store.Ready))
+	mux.HandleFunc("GET /readyz", telemetry.Readyz(a.ready))
 	mux.HandleFunc("GET /metrics", a.mainMetrics)
 	mux.Handle("GET /blobs/{file_id}/{name}", bytes)
 	derived := a.renditions(bytes)
@@ -136,7 +137,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 			}
 		}
 	})
-	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(httptimeout.Handler(crossOrigin(root, a.Settings.CORSOrigins), httptimeout.IdleTimeout), a.Logger, a.metrics.Request, a.tracer)), nil
+	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(httptimeout.Handler(crossOrigin(draining.Handler(root, a.draining), a.Settings.CORSOrigins), httptimeout.IdleTimeout), a.Logger, a.metrics.Request, a.tracer)), nil
 }
 
 // clean reports whether a path is one that the mux takes as it is. Others it redirects, and a

@@ -9,10 +9,17 @@ import (
 	"os"
 	"runtime/debug"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/draining"
+	"github.com/meshyard/meshyard/internal/telemetry"
 )
 
 const (
 	saveActivityEvery = 10 * time.Second
+
+	// acceptTimeout is how long it may take to accept the connections that are established when the
+	// listener closes.
+	acceptTimeout = 5 * time.Second
 
 	// serveMemory is the size of the heap above which the garbage collector works harder.
 	serveMemory = 400 << 20
@@ -28,18 +35,21 @@ func (a *Server) boundMemory() {
 
 // Listen opens a listener on the address of the settings.
 func (a *Server) Listen() (net.Listener, error) {
-	listener, err := net.Listen("tcp", a.Settings.Listen)
+	listener, err := draining.Listen(context.Background(), a.Settings.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
 	return listener, nil
 }
 
-// Serve serves requests on listener and runs jobs until ctx ends. Then it accepts no more
-// connections, and waits at most drain for requests in flight, including uploads.
+// Serve serves requests on listener and runs jobs until ctx ends. Then it serves requests for the
+// shutdown delay of the settings, while /readyz fails, accepts no more connections, and waits at
+// most drain for requests in flight, including uploads.
 func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Duration) error {
 	a.boundMemory()
-	handler, err := a.Handler(ctx)
+	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServing()
+	handler, err := a.Handler(serving)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -49,6 +59,9 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 	}
+	// Subscriptions end after the listener is closed: a client that opens one again must not meet
+	// this server.
+	server.RegisterOnShutdown(stopServing)
 	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -66,12 +79,9 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
-		a.Logger.Info("shutting down", "requests_may_take", drain.String())
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
-		defer cancel()
-		if err = server.Shutdown(end); err != nil {
-			err = errors.Join(fmt.Errorf("requests were aborted after %s: %w", drain, err), server.Close())
-		}
+		a.Logger.Info("shutting down", "delay", a.Settings.ShutdownDelay.String(), "requests_may_take", drain.String())
+		close(a.draining)
+		err = shutDown(context.WithoutCancel(ctx), server, listener, a.Settings.ShutdownDelay, drain)
 	}
 	close(a.stopping)
 	stopPreviews()
@@ -80,6 +90,33 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	return errors.Join(err, a.Store.SaveActivity(stop), a.queue.Stop(stop))
+}
+
+// shutDown goes on serving for the delay, closes the listener, and waits at most drain for requests
+// in flight.
+func shutDown(ctx context.Context, server *http.Server, listener net.Listener, delay, drain time.Duration) error {
+	if delay > 0 {
+		time.Sleep(delay)
+		accepted, cancel := context.WithTimeout(ctx, acceptTimeout)
+		defer cancel()
+		draining.StopConnecting(accepted, listener)
+	}
+	end, cancel := context.WithTimeout(ctx, drain)
+	defer cancel()
+	if err := server.Shutdown(end); err != nil {
+		return errors.Join(fmt.Errorf("requests were aborted after %s: %w", drain, err), server.Close())
+	}
+	return nil
+}
+
+// ready reports why the server cannot be sent requests, or nil.
+func (a *Server) ready(ctx context.Context) error {
+	select {
+	case <-a.draining:
+		return telemetry.ErrShuttingDown
+	default:
+		return a.Store.Ready(ctx)
+	}
 }
 
 // saveUsage stores the recorded calls of deprecated operations every few seconds until ctx ends.

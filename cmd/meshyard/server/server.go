@@ -45,6 +45,7 @@ type Server struct {
 	provider *oidc.Provider // nil if there is none
 	metrics  *metrics.Metrics
 	idTokens *ratelimit.Limiter // of ID tokens that were refused, by network
+	draining chan struct{}      // closed when the server is asked to stop
 	stopping chan struct{}      // closed when the server stops
 	tracer   *otlp.Tracer       // nil: no traces
 }
@@ -102,7 +103,7 @@ func exists(what, path string) error {
 }
 
 func open(ctx context.Context, s config.Settings, logger *slog.Logger, create bool) (*Server, error) {
-	a := &Server{Settings: s, Logger: logger, provider: newProvider(s), metrics: metrics.New(s.Version), idTokens: ratelimit.New(maxRefusedIDTokens), stopping: make(chan struct{})}
+	a := &Server{Settings: s, Logger: logger, provider: newProvider(s), metrics: metrics.New(s.Version), idTokens: ratelimit.New(maxRefusedIDTokens), draining: make(chan struct{}), stopping: make(chan struct{})}
 	if err := a.open(ctx, create); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
