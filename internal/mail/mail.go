@@ -31,6 +31,10 @@ type Sender struct {
 
 const timeout = 30 * time.Second
 
+// authenticationRequired is an answer that the operator can do something about (RFC 4954, section
+// 6).
+const authenticationRequired = 530
+
 // New returns a sender for a URL such as smtp://user:password@mail.example.org:587, which requires
 // STARTTLS unless its query has starttls=optional, or smtps://mail.example.org:465. from is the
 // address of the sender, perhaps with a name.
@@ -80,7 +84,7 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 	}
 	err = client.DialAndSendWithContext(ctx, message)
 	var refused *mail.SendError
-	if errors.As(err, &refused) && !refused.IsTemp() && refused.ErrorCode() >= 500 {
+	if errors.As(err, &refused) && !refused.IsTemp() && refused.ErrorCode() >= 500 && refused.ErrorCode() != authenticationRequired {
 		return fmt.Errorf("mail: %w: %w", ErrPermanent, err)
 	}
 	if err != nil {

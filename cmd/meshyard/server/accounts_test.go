@@ -10,11 +10,12 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/mail/mailtest"
 	"github.com/meshyard/meshyard/models"
 )
 
 // withMail runs a test on each engine, on a server that sends mail.
-func withMail(t *testing.T, test func(t *testing.T, s *servertest.Server, box *servertest.Mailbox), change ...func(*config.Settings)) {
+func withMail(t *testing.T, test func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox), change ...func(*config.Settings)) {
 	t.Parallel()
 	engines := []string{"sqlite", "postgres"}
 	if testing.Short() {
@@ -23,7 +24,7 @@ func withMail(t *testing.T, test func(t *testing.T, s *servertest.Server, box *s
 	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			box := servertest.NewMailbox(t)
+			box := mailtest.New(t, mailtest.Options{})
 			sends := func(c *config.Settings) { c.SMTPURL, c.SMTPFrom = box.URL, "Müller's models <no-reply@example.org>" }
 			test(t, servertest.Start(t, engine, append(change, sends)...), box)
 		})
@@ -31,7 +32,7 @@ func withMail(t *testing.T, test func(t *testing.T, s *servertest.Server, box *s
 }
 
 // confirmed sets the e-mail address of a user and confirms it.
-func confirmed(t *testing.T, s *servertest.Server, box *servertest.Mailbox, ada *servertest.Client, email string) {
+func confirmed(t *testing.T, s *servertest.Server, box *mailtest.Mailbox, ada *servertest.Client, email string) {
 	t.Helper()
 	ada.Query(`mutation ($email: String) { updateProfile(input: {email: $email}) { user { id } } }`, object{"email": email}, new(any))
 	b := s.Browser()
@@ -58,7 +59,7 @@ func register(t *testing.T, b *servertest.Browser, link, name string, more url.V
 // TestInvitations invites people by GraphQL, with and without mail, and checks that an invitation
 // works once.
 func TestInvitations(t *testing.T) {
-	withMail(t, func(t *testing.T, s *servertest.Server, box *servertest.Mailbox) {
+	withMail(t, func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox) {
 		staff := s.Staff()
 		invite := func(input object) (id, link string) {
 			t.Helper()
@@ -147,7 +148,7 @@ func TestInvitations(t *testing.T) {
 // TestPasswordReset resets a password by mail. Answers do not depend on whether there is an
 // account, links work once and are not kept, and a mail that is refused is sent again.
 func TestPasswordReset(t *testing.T) {
-	withMail(t, func(t *testing.T, s *servertest.Server, box *servertest.Mailbox) {
+	withMail(t, func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox) {
 		ada := s.User("ada")
 		s.Password("ada", pass)
 		confirmed(t, s, box, ada, "ada@example.org")
@@ -173,7 +174,7 @@ func TestPasswordReset(t *testing.T) {
 		first := box.Next()
 		ask("ADA@example.org")
 		second := box.Next()
-		for _, letter := range []servertest.Mail{first, second} {
+		for _, letter := range []mailtest.Mail{first, second} {
 			if letter.To != "ada@example.org" || letter.Subject != "Reset your password on Meshyard" || !strings.Contains(letter.Text, "account ada ") || !strings.HasPrefix(letter.Link(), s.URL+"/login/reset?token=") {
 				t.Errorf("the mail is %+v", letter)
 			}
@@ -248,7 +249,7 @@ func TestPasswordReset(t *testing.T) {
 
 // TestEmailConfirmation confirms an e-mail address, which ends with the address.
 func TestEmailConfirmation(t *testing.T) {
-	withMail(t, func(t *testing.T, s *servertest.Server, box *servertest.Mailbox) {
+	withMail(t, func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox) {
 		b, ada := signedIn(t, s, "ada")
 		change := func(email string) string {
 			t.Helper()
@@ -348,7 +349,7 @@ func TestRegistration(t *testing.T) {
 		}, open)
 	})
 	t.Run("with mail", func(t *testing.T) {
-		withMail(t, func(t *testing.T, s *servertest.Server, box *servertest.Mailbox) {
+		withMail(t, func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox) {
 			s.Browser().Post("/signup", url.Values{"username": {"eve"}, "password": {pass}}).Want(t, 400)
 			s.Browser().Post("/signup", url.Values{"email": {"eve@example.org"}}).Want(t, 200)
 			letter := box.Next()

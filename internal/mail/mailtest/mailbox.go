@@ -1,15 +1,14 @@
-package servertest
+// Package mailtest provides an SMTP server for tests.
+package mailtest
 
 import (
-	"bufio"
-	"fmt"
 	"io"
 	"mime"
 	"mime/quotedprintable"
 	"net"
 	"net/mail"
-	"net/textproto"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,22 +19,32 @@ type Mailbox struct {
 	URL string // for --smtp-url
 
 	t       testing.TB
+	options Options
 	refused atomic.Int32 // mails to be refused for the time being
 	mails   chan Mail
+
+	mu          sync.Mutex
+	unencrypted strings.Builder // what clients sent without TLS
 }
 
 // Mail is a mail that a Mailbox got.
-type Mail struct{ From, To, Subject, Text string }
+type Mail struct {
+	From, To, Subject, Text string
+	Encrypted               bool   // it came over TLS
+	User                    string // who authenticated; empty: nobody
+}
 
-// NewMailbox starts an SMTP server until the end of the test.
-func NewMailbox(t testing.TB) *Mailbox {
+// New starts an SMTP server until the end of the test. It refuses mails to unknown@, and mails to
+// later@ for the time being.
+func New(t testing.TB, options Options) *Mailbox {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { listener.Close() })
-	m := &Mailbox{URL: "smtp://" + listener.Addr().String() + "?starttls=optional", t: t, mails: make(chan Mail, 100)}
+	m := &Mailbox{t: t, options: options, mails: make(chan Mail, 100)}
+	m.URL = options.url(listener.Addr().String())
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -46,6 +55,13 @@ func NewMailbox(t testing.TB) *Mailbox {
 		}
 	}()
 	return m
+}
+
+// Unencrypted returns what clients have sent without TLS.
+func (m *Mailbox) Unencrypted() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.unencrypted.String()
 }
 
 // Refuse makes the server refuse the next n mails for the time being.
@@ -86,48 +102,8 @@ func (m Mail) Link() string {
 	return ""
 }
 
-// serve speaks as much of RFC 5321 as a client needs to send mail.
-func (m *Mailbox) serve(conn net.Conn) {
-	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(mailTimeout))
-	in := textproto.NewReader(bufio.NewReader(conn))
-	answer := func(text string) { fmt.Fprint(conn, text+"\r\n") }
-	answer("220 test ESMTP")
-	var to string
-	for {
-		line, err := in.ReadLine()
-		if err != nil {
-			return
-		}
-		switch verb, rest, _ := strings.Cut(line, " "); strings.ToUpper(verb) {
-		case "EHLO", "HELO":
-			answer("250 test")
-		case "RCPT":
-			to = strings.Trim(strings.TrimPrefix(rest, "TO:"), "<>")
-			answer("250 ok")
-		case "DATA":
-			answer("354 go on")
-			text, err := io.ReadAll(in.DotReader())
-			if err != nil {
-				return
-			}
-			if m.refused.Add(-1) >= 0 {
-				answer("451 try again later")
-				continue
-			}
-			m.keep(to, string(text))
-			answer("250 ok")
-		case "QUIT":
-			answer("221 bye")
-			return
-		default:
-			answer("250 ok")
-		}
-	}
-}
-
 // keep decodes a mail.
-func (m *Mailbox) keep(to, text string) {
+func (m *Mailbox) keep(got Mail, text string) {
 	message, err := mail.ReadMessage(strings.NewReader(text))
 	if err != nil {
 		m.t.Errorf("a mail cannot be read: %v: %s", err, text)
@@ -151,5 +127,6 @@ func (m *Mailbox) keep(to, text string) {
 		m.t.Errorf("a mail cannot be read: %v: %s", err, text)
 		return
 	}
-	m.mails <- Mail{From: from.Name + " <" + from.Address + ">", To: to, Subject: subject, Text: string(content)}
+	got.From, got.Subject, got.Text = from.Name+" <"+from.Address+">", subject, string(content)
+	m.mails <- got
 }

@@ -1,0 +1,187 @@
+package mailtest
+
+import (
+	"bufio"
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
+	"net/http/httptest"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options say what a Mailbox offers its clients and requires of them. The zero value has neither
+// TLS nor authentication.
+type Options struct {
+	TLS      *tls.Config // offers STARTTLS
+	Implicit bool        // TLS from the start of the connection, instead of STARTTLS
+	// Mechanisms are those of AUTH that it offers: PLAIN and LOGIN. With any, clients have to
+	// authenticate as Username with Password, over TLS.
+	Mechanisms         []string
+	Username, Password string
+}
+
+// url returns the URL by which clients reach the server, with the user and the password.
+func (o Options) url(address string) string {
+	u := url.URL{Scheme: "smtp", Host: address}
+	if o.Implicit {
+		u.Scheme = "smtps"
+	}
+	if o.TLS == nil {
+		u.RawQuery = "starttls=optional"
+	}
+	if o.Username != "" {
+		u.User = url.UserPassword(o.Username, o.Password)
+	}
+	return u.String()
+}
+
+// Certificate returns a configuration of TLS for 127.0.0.1, and the certificate that clients have
+// to trust as PEM.
+func Certificate() (*tls.Config, []byte) {
+	s := httptest.NewUnstartedServer(nil)
+	s.StartTLS()
+	defer s.Close()
+	return &tls.Config{Certificates: s.TLS.Certificates}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+}
+
+// session is the dialogue with a client.
+type session struct {
+	*Mailbox
+	conn net.Conn
+	in   *textproto.Reader
+	mail Mail // the one under way; Encrypted and User stay for the next
+}
+
+// serve speaks as much of RFC 5321, 3207 (STARTTLS) and 4954 (AUTH) as a client needs to send mail.
+func (m *Mailbox) serve(conn net.Conn) {
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(mailTimeout))
+	s := &session{Mailbox: m}
+	if m.options.Implicit {
+		conn = tls.Server(conn, m.options.TLS)
+	}
+	s.use(conn, m.options.Implicit)
+	s.answer("220 test ESMTP")
+	for {
+		line, err := s.in.ReadLine()
+		if err != nil {
+			return
+		}
+		verb, rest, _ := strings.Cut(line, " ")
+		if !s.command(strings.ToUpper(verb), rest) {
+			return
+		}
+	}
+}
+
+func (s *session) use(conn net.Conn, encrypted bool) {
+	s.conn, s.mail.Encrypted = conn, encrypted
+	var in io.Reader = conn
+	if !encrypted {
+		in = io.TeeReader(conn, (*unencrypted)(s.Mailbox))
+	}
+	s.in = textproto.NewReader(bufio.NewReader(in))
+}
+
+// unencrypted records what is written to it.
+type unencrypted Mailbox
+
+func (m *unencrypted) Write(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.unencrypted.Write(p)
+}
+
+func (s *session) answer(lines ...string) { fmt.Fprint(s.conn, strings.Join(lines, "\r\n")+"\r\n") }
+
+// command carries out a command and reports whether the dialogue goes on.
+func (s *session) command(verb, rest string) bool {
+	switch verb {
+	case "EHLO", "HELO":
+		lines := []string{"250-test"}
+		if s.options.TLS != nil && !s.mail.Encrypted {
+			lines = append(lines, "250-STARTTLS")
+		}
+		if len(s.options.Mechanisms) > 0 {
+			lines = append(lines, "250-AUTH "+strings.Join(s.options.Mechanisms, " "))
+		}
+		s.answer(append(lines, "250 8BITMIME")...)
+	case "STARTTLS":
+		s.answer("220 go on")
+		s.use(tls.Server(s.conn, s.options.TLS), true)
+	case "AUTH":
+		s.authenticate(rest)
+	case "MAIL":
+		if len(s.options.Mechanisms) > 0 && s.mail.User == "" {
+			s.answer("530 authenticate first")
+			break
+		}
+		s.answer("250 ok")
+	case "RCPT":
+		to, _, _ := strings.Cut(strings.TrimPrefix(rest, "TO:<"), ">")
+		switch s.mail.To = to; {
+		case strings.HasPrefix(to, "unknown@"):
+			s.answer("550 no such user")
+		case strings.HasPrefix(to, "later@"):
+			s.answer("451 try again later")
+		default:
+			s.answer("250 ok")
+		}
+	case "DATA":
+		s.answer("354 go on")
+		text, err := io.ReadAll(s.in.DotReader())
+		if err != nil {
+			return false
+		}
+		if s.refused.Add(-1) >= 0 {
+			s.answer("451 try again later")
+			break
+		}
+		s.keep(s.mail, string(text))
+		s.answer("250 ok")
+	case "QUIT":
+		s.answer("221 bye")
+		return false
+	default:
+		s.answer("250 ok")
+	}
+	return true
+}
+
+// authenticate serves AUTH, whose first argument is the mechanism.
+func (s *session) authenticate(rest string) {
+	mechanism, first, _ := strings.Cut(rest, " ")
+	if !s.mail.Encrypted || !slices.Contains(s.options.Mechanisms, mechanism) {
+		s.answer("504 this is not offered")
+		return
+	}
+	decode := func(text string) string {
+		b, _ := base64.StdEncoding.DecodeString(text) // nonsense is a wrong password
+		return string(b)
+	}
+	ask := func(what string) string {
+		s.answer("334 " + base64.StdEncoding.EncodeToString([]byte(what)))
+		line, _ := s.in.ReadLine() // the next command fails
+		return decode(line)
+	}
+	var user, password string
+	if mechanism == "PLAIN" {
+		parts := append(strings.Split(decode(first), "\x00"), "", "")
+		user, password = parts[1], parts[2]
+	} else {
+		user, password = ask("Username:"), ask("Password:")
+	}
+	if user != s.options.Username || password != s.options.Password {
+		s.answer("535 wrong user name or password")
+		return
+	}
+	s.mail.User = user
+	s.answer("235 welcome")
+}
