@@ -2,6 +2,7 @@ package rest
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -46,7 +47,13 @@ func writeErrors(w http.ResponseWriter, errs gqlerror.List) {
 	WriteError(w, status, e.Message, reasons...)
 }
 
-// WriteFailure answers with an error that came from below without an operation around it.
+// WriteFailure answers with an error that came from below without an operation around it, or with
+// one of an operation, which is presented already.
 func WriteFailure(w http.ResponseWriter, r *http.Request, err error) {
+	var presented *gqlerror.Error
+	if errors.As(err, &presented) && presented.Extensions["code"] != nil {
+		writeErrors(w, gqlerror.List{presented})
+		return
+	}
 	writeErrors(w, gqlerror.List{graphqlhttp.PresentError(r.Context(), err)})
 }

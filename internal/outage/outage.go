@@ -28,16 +28,17 @@ var (
 		Message: "the server has no space left to store data; the operator must make room",
 	}
 	databaseDown = &apierror.Error{
-		Code: apierror.Unavailable, RetryAfter: retryAfter,
+		Code: apierror.Unavailable, RetryAfter: RetryAfter,
 		Message: "the database is unavailable: try again in a few seconds",
 	}
 	storageDown = &apierror.Error{
-		Code: apierror.Unavailable, RetryAfter: retryAfter,
+		Code: apierror.Unavailable, RetryAfter: RetryAfter,
 		Message: "the storage for files is unavailable: try again in a few seconds",
 	}
 )
 
-const retryAfter = 5 * time.Second
+// RetryAfter is when clients should try again what failed because of an outage.
+const RetryAfter = 5 * time.Second
 
 // Of returns the error to show to clients if err means that the database or the storage for files
 // is full or unavailable, and nil for any other error.

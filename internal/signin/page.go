@@ -6,7 +6,9 @@ import (
 	"embed"
 	"html/template"
 	"net/http"
+	"strconv"
 
+	"github.com/meshyard/meshyard/internal/outage"
 	"github.com/meshyard/meshyard/internal/pages"
 )
 
@@ -90,5 +92,8 @@ func (s *site) refuse(w http.ResponseWriter, _ *http.Request, status int, messag
 // fail shows an error that came from below.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, message := s.Explain(r.Context(), err)
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", strconv.Itoa(int(outage.RetryAfter.Seconds())))
+	}
 	s.refuse(w, r, status, message)
 }

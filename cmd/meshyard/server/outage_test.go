@@ -8,10 +8,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/johannesboyne/gofakes3"
@@ -39,39 +42,59 @@ func wantOutage(t *testing.T, r *servertest.Response, status int, code string) {
 	}
 }
 
-// wantMetric checks a line of the metrics, which the alert rules in deploy/prometheus read.
-func wantMetric(t *testing.T, s *servertest.Server, line string) {
-	t.Helper()
-	if text := scrape(t, s); !strings.Contains(text, "\n"+line+"\n") {
-		t.Errorf("the metrics do not contain %s", line)
-	}
-}
-
-// TestPostgresOutage checks that both APIs respond with 503 and Retry-After while PostgreSQL is
-// unreachable, and that the server recovers.
+// TestPostgresOutage checks that both APIs and the pages respond with 503 and Retry-After while
+// PostgreSQL is unreachable, that an alert fires, and that the server recovers.
 func TestPostgresOutage(t *testing.T) {
 	t.Parallel()
 	settings := servertest.Settings(t, "postgres")
 	p := newProxy(t, settings.DatabaseURL)
 	settings.DatabaseURL = p.url
+	settings.AnonymousRead = true
 	withMetrics(&settings)
 	s := servertest.Run(t, settings)
 	ada := s.User("ada")
-	path := "/things/" + servertest.ID(ada.Thing("One"))
+	s.Password("ada", pass)
+	id := ada.Thing("One")
+	path := "/things/" + servertest.ID(id)
 	ada.Get(path).Want(t, http.StatusOK)
+	l := &timeline{t: t, server: s}
+	l.scrape(scrapesBefore)
 	p.stop()
 	for range 3 { // pooled connections fail differently from new ones
 		wantOutage(t, ada.Get(path), http.StatusServiceUnavailable, "")
 		wantOutage(t, ada.Do(http.MethodPost, "/things/", newThing), http.StatusServiceUnavailable, "")
 		wantOutage(t, asked(ada, query("{ me { id } }")), http.StatusServiceUnavailable, "UNAVAILABLE")
+		wantOutage(t, s.Browser().Get("/thing:"+servertest.ID(id)), http.StatusServiceUnavailable, "")
+		wantOutage(t, s.Browser().SignIn("ada", pass), http.StatusServiceUnavailable, "")
 		ada.Get("/readyz").Want(t, http.StatusServiceUnavailable)
+		ada.Get("/healthz").Want(t, http.StatusOK)
 	}
-	wantMetric(t, s, `meshyard_queue_up{queue="previews"} 0`)
+	l.scrape(scrapesDuring)
+	lasts(t, func() { ada.Get(path).Want(t, http.StatusServiceUnavailable) })
 	p.start(t)
-	wantMetric(t, s, `meshyard_queue_up{queue="previews"} 1`)
+	l.scrape(scrapesAfter)
+	l.fire("MeshyardUnavailable", "MeshyardDatabaseUnreachable")
+	back := time.Now()
 	ada.Get(path).Want(t, http.StatusOK)
 	ada.Thing("Two")
 	ada.Get("/readyz").Want(t, http.StatusOK)
+	db := openDB(t, s).SQL()
+	until(t, "a job of the time after the outage", func() bool {
+		var done int
+		err := db.QueryRow("SELECT count(*) FROM river_job WHERE state = 'completed' AND created_at > $1", back).Scan(&done)
+		return err == nil && done > 0
+	})
+}
+
+// lasts makes an outage last MESHYARD_OUTAGE_SECONDS, during which a request is sent each second.
+// Without the variable it returns at once.
+func lasts(t *testing.T, request func()) {
+	t.Helper()
+	seconds, _ := strconv.Atoi(os.Getenv("MESHYARD_OUTAGE_SECONDS"))
+	for range seconds {
+		request()
+		time.Sleep(time.Second)
+	}
 }
 
 // TestSQLiteLocked checks that writes fail with 503 while another process holds the write lock of
@@ -97,7 +120,8 @@ func TestSQLiteLocked(t *testing.T) {
 	ada.Thing("Two")
 }
 
-// TestBucketOutage checks that both APIs respond to uploads with 503 while S3 is unreachable.
+// TestBucketOutage checks that both APIs respond to uploads with 503 while S3 is unreachable, that
+// an alert fires, and that the server recovers.
 func TestBucketOutage(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -122,15 +146,31 @@ func TestBucketOutage(t *testing.T) {
 			})
 			ada := s.User("ada")
 			stl := servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")
+			thing, file := ada.Thing("One"), ada.Upload("pending.stl", stl)
+			l := &timeline{t: t, server: s}
+			l.scrape(scrapesBefore)
 			down.Store(true)
-			wantOutage(t, ada.PostForm("/files/0/uploadFile", nil, "file", "a.stl", stl), http.StatusServiceUnavailable, "")
-			if r := ada.GraphQLUpload(uploadAny, object{"file": nil}, "file", "b.stl", stl); r.Code() != "UNAVAILABLE" {
-				t.Errorf("GraphQL upload: got %+v, want UNAVAILABLE", r)
+			var uploaded, finalized, ready *servertest.Response
+			var byGraphQL *servertest.Result
+			var calls sync.WaitGroup // each of them waits for the S3 client to give up
+			calls.Go(func() { uploaded = ada.PostForm("/files/0/uploadFile", nil, "file", "a.stl", stl) })
+			calls.Go(func() { finalized = ada.Finalize("thing", thing, file) })
+			calls.Go(func() { byGraphQL = ada.GraphQLUpload(uploadAny, object{"file": nil}, "file", "b.stl", stl) })
+			calls.Go(func() { ready = ada.Get("/readyz") })
+			calls.Wait()
+			wantOutage(t, uploaded, http.StatusServiceUnavailable, "")
+			wantOutage(t, finalized, http.StatusServiceUnavailable, "")
+			if byGraphQL.Code() != "UNAVAILABLE" {
+				t.Errorf("GraphQL upload: got %+v, want UNAVAILABLE", byGraphQL)
 			}
-			ada.Get("/readyz").Want(t, http.StatusServiceUnavailable)
-			wantMetric(t, s, `meshyard_bucket_errors_total{call="ready"} 1`)
-			wantMetric(t, s, `meshyard_bucket_errors_total{call="put"} 2`)
+			ready.Want(t, http.StatusServiceUnavailable)
+			ada.Get("/things/"+servertest.ID(thing)).Want(t, http.StatusOK)
+			l.scrape(scrapesDuring)
+			lasts(t, func() { ada.Get("/readyz").Want(t, http.StatusServiceUnavailable) })
 			down.Store(false)
+			l.scrape(scrapesAfter)
+			l.fire("MeshyardUnavailable", "MeshyardBucketFailing")
+			ada.Finalize("thing", thing, file).Want(t, http.StatusOK)
 			ada.Upload("c.stl", stl)
 			ada.Get("/readyz").Want(t, http.StatusOK)
 		})
