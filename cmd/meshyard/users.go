@@ -73,9 +73,9 @@ func readPassword(username string) (string, error) {
 	return password, nil
 }
 
-// askPassword asks for a password on the terminal stdin. The echo is off before the prompt shows, so
-// that what is typed or pasted at once does not show either; [term.ReadPassword] turns it off only
-// when it begins to read.
+// askPassword asks for a password on the terminal stdin. The echo is off before the prompt shows,
+// so that what is typed or pasted at once does not show either; [term.ReadPassword] turns it off
+// only when it begins to read.
 func askPassword(stdin int, prompt string) (string, error) {
 	before, err := term.MakeRaw(stdin)
 	if err != nil {

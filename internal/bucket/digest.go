@@ -17,8 +17,8 @@ const (
 // hashing is the turns of all uploads to hash a chunk.
 var hashing = newTurns(runtime.NumCPU())
 
-// turns bounds how many chunks are hashed at once. Else the goroutines of many uploads, always ready
-// to run, would stand in the queue of the scheduler before each request.
+// turns bounds how many chunks are hashed at once. Else the goroutines of many uploads, always
+// ready to run, would stand in the queue of the scheduler before each request.
 type turns struct {
 	processors int
 	mu         sync.Mutex
@@ -33,8 +33,9 @@ func newTurns(processors int) *turns {
 	return t
 }
 
-// atOnce returns how many chunks may be hashed at once. A single upload uses all processors. Several
-// leave one free: the scheduler looks at the network only when a processor has nothing to run.
+// atOnce returns how many chunks may be hashed at once. A single upload uses all processors.
+// Several leave one free: the scheduler looks at the network only when a processor has nothing to
+// run.
 func (t *turns) atOnce() int {
 	if t.uploads > 1 {
 		return max(t.processors-1, 1)
