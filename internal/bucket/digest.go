@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	chunkSize = 256 << 10
+	chunkSize = 128 << 10
 	maxChunks = 4
 )
 

@@ -11,7 +11,7 @@ import (
 
 // firstSize is how many bytes of an upload must have arrived before large buffers are allocated for
 // it.
-const firstSize = 4 << 10
+const firstSize = 1 << 10
 
 // HeadSize is the maximum number of first bytes that are sniffed and returned.
 const HeadSize = 3072
