@@ -22,7 +22,7 @@ const (
 	acceptTimeout = 5 * time.Second
 
 	// serveMemory is the size of the heap above which the garbage collector works harder.
-	serveMemory = 440 << 20
+	serveMemory = 464 << 20
 )
 
 // boundMemory makes the garbage collector work harder when many requests use much memory.
