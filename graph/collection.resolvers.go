@@ -14,6 +14,11 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
+// DescriptionHTML is the batch resolver for the descriptionHtml field.
+func (r *collectionResolver) DescriptionHTML(ctx context.Context, objs []*models.Collection) ([]string, error) {
+	return batch.Load(ctx, objs, loadersOf(ctx).html[models.CollectionDescription], func(c *models.Collection) int64 { return c.ID })
+}
+
 // Creator is the batch resolver for the creator field.
 func (r *collectionResolver) Creator(ctx context.Context, objs []*models.Collection) ([]*models.User, error) {
 	return batch.Load(ctx, objs, loadersOf(ctx).users, func(c *models.Collection) int64 { return c.OwnerID })

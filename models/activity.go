@@ -42,20 +42,22 @@ const (
 	callsKept = 180 * 24 * time.Hour
 )
 
-// usedEvery is how often at the most the last use of a token is written.
+// usedEvery is how often at the most the last use of a token or a session is written.
 const usedEvery = 5 * time.Minute
 
 // activeEvery is how often at the most the last activity of a user is written.
 const activeEvery = time.Hour
 
-// activity gathers calls of what is deprecated, and uses of tokens, until they are saved: a
-// statement for each would cost more than the call.
+// activity gathers calls of what is deprecated, and uses of tokens and sessions, until they are
+// saved: a statement for each would cost more than the call.
 type activity struct {
 	mu     sync.Mutex
 	calls  map[callKey]*DeprecatedCall
 	tokens map[int64]time.Time // used last, by id
 	users  map[int64]time.Time // active last, by id
 	views  map[viewKey]bool
+
+	sessions map[int64]time.Time // used last, by id
 }
 
 // noteActive remembers that a user made an authenticated request.
@@ -76,6 +78,16 @@ func (a *activity) noteUse(tokenID int64, at time.Time) {
 		a.tokens = make(map[int64]time.Time)
 	}
 	a.tokens[tokenID] = at
+}
+
+// noteSession remembers that a session was used.
+func (a *activity) noteSession(sessionID int64, at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.sessions == nil {
+		a.sessions = make(map[int64]time.Time)
+	}
+	a.sessions[sessionID] = at
 }
 
 type callKey struct {
@@ -109,10 +121,10 @@ func (s *Store) NoteDeprecated(caller auth.Caller, operation, userAgent string) 
 // saved.
 func (s *Store) SaveActivity(ctx context.Context) error {
 	s.activity.mu.Lock()
-	calls, tokens, users, views := s.activity.calls, s.activity.tokens, s.activity.users, s.activity.views
-	s.activity.calls, s.activity.tokens, s.activity.users, s.activity.views = nil, nil, nil, nil
+	calls, tokens, users, views, sessions := s.activity.calls, s.activity.tokens, s.activity.users, s.activity.views, s.activity.sessions
+	s.activity.calls, s.activity.tokens, s.activity.users, s.activity.views, s.activity.sessions = nil, nil, nil, nil, nil
 	s.activity.mu.Unlock()
-	return errors.Join(s.saveCalls(ctx, calls), s.saveUses(ctx, tokens), s.saveActivity(ctx, users), s.saveViews(ctx, views))
+	return errors.Join(s.saveCalls(ctx, calls), s.saveUses(ctx, "tokens", tokens), s.saveUses(ctx, "sessions", sessions), s.saveActivity(ctx, users), s.saveViews(ctx, views))
 }
 
 // saveActivity saves when users were last active, with the latest of the times for all of them. It
@@ -132,21 +144,16 @@ func (s *Store) saveActivity(ctx context.Context, users map[int64]time.Time) err
 	})
 }
 
-// saveUses keeps when tokens were used, all of them with the time of the last.
-func (s *Store) saveUses(ctx context.Context, tokens map[int64]time.Time) error {
-	if len(tokens) == 0 {
+// saveUses stores when rows of tokens or sessions were used, all of them with the time of the last.
+func (s *Store) saveUses(ctx context.Context, table string, uses map[int64]time.Time) error {
+	if len(uses) == 0 {
 		return nil
 	}
-	var last time.Time
-	for _, at := range tokens {
-		if at.After(last) {
-			last = at
-		}
-	}
+	last := slices.MaxFunc(slices.Collect(maps.Values(uses)), time.Time.Compare)
 	// In one order, or two nodes could wait for each other.
-	used := s.db.ForUpdate(s.db.Write.NewSelect().Model((*Token)(nil)).Column("tk.id").Where("tk.id IN (?)", bun.List(slices.Sorted(maps.Keys(tokens)))).Order("tk.id"))
+	used := s.db.ForUpdate(s.db.Write.NewSelect().Table(table).Column("id").Where("id IN (?)", bun.List(slices.Sorted(maps.Keys(uses)))).Order("id"))
 	return database.UnlessDeadlocked(func() error {
-		_, err := s.db.Write.NewUpdate().Model((*Token)(nil)).Set("last_used_at = ?", last).Where("id IN (?)", used).Exec(ctx)
+		_, err := s.db.Write.NewUpdate().Table(table).Set("last_used_at = ?", last).Where("id IN (?)", used).Exec(ctx)
 		return err
 	})
 }

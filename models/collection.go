@@ -97,10 +97,14 @@ func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewC
 	if err := checkCollection(&n.Name, &n.Description); err != nil {
 		return nil, err
 	}
+	var html renderedHTML
+	if err := s.renderTo(ctx, &html, CollectionDescription, &n.Description); err != nil {
+		return nil, err
+	}
 	at := now()
 	c := &Collection{OwnerID: caller.UserID, Name: n.Name, Description: n.Description, Visibility: cmp.Or(n.Visibility, PublicCollection), CreatedAt: at, ModifiedAt: at}
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := tx.NewInsert().Model(c).Exec(ctx); err != nil {
+		if _, err := html.insert(tx.NewInsert().Model(c)).Exec(ctx); err != nil {
 			return err
 		}
 		if err := s.db.index(ctx, tx, collectionIndex, c.ID); err != nil {
@@ -141,9 +145,19 @@ func (s *Store) UpdateCollection(ctx context.Context, caller auth.Caller, change
 	if err := checkCollection(change.Name, change.Description); err != nil {
 		return nil, err
 	}
+	var html renderedHTML
+	if err := s.renderTo(ctx, &html, CollectionDescription, change.Description); err != nil {
+		return nil, err
+	}
 	return s.changeCollection(ctx, caller, change.ID, func(ctx context.Context, tx bun.Tx, c *Collection) error {
+		if len(html) > 0 {
+			c.Description = *change.Description
+			q := tx.NewUpdate().Model(c).Column("description").WherePK()
+			if _, err := html.update(q).Exec(ctx); err != nil {
+				return err
+			}
+		}
 		set(&c.Name, change.Name)
-		set(&c.Description, change.Description)
 		if id := change.FeaturedThingID; id != nil && *id != 0 && *id != c.FeaturedThingID {
 			holds, err := tx.NewSelect().Model((*collectionThing)(nil)).Where("ct.collection_id = ? AND ct.thing_id = ?", c.ID, *id).Exists(ctx)
 			if err != nil {

@@ -158,7 +158,7 @@ func (s *Store) TokenInfo(ctx context.Context, token string) (clientID string, u
 
 // forgetSignIns removes expired sessions, codes, refresh tokens, links and invitations.
 func (s *Store) forgetSignIns(ctx context.Context) error {
-	_, err := s.db.Write.NewDelete().Model((*session)(nil)).Where("expires_at <= ?", now()).Exec(ctx)
+	_, err := s.db.Write.NewDelete().Model((*Session)(nil)).Where("expires_at <= ?", now()).Exec(ctx)
 	_, err2 := s.db.Write.NewDelete().Model((*grant)(nil)).Where("created_at <= ?", now().Add(-grantsKept)).Exec(ctx)
 	_, err3 := s.db.Write.NewDelete().Model((*refreshToken)(nil)).Where("expires_at <= ?", now()).Exec(ctx)
 	_, err4 := s.db.Write.NewDelete().Model((*accountLink)(nil)).Where("expires_at <= ?", now()).Exec(ctx)

@@ -148,7 +148,7 @@ const staleBatch = 50
 // RenderStale renders the texts of rows whose HTML has an older version, in batches, each in its
 // own transaction. It returns the number of updated rows. If it is called again, it continues.
 func (s *Store) RenderStale(ctx context.Context) (updated int, err error) {
-	for _, table := range []string{"things", "makes", "comments", "users"} {
+	for _, table := range []string{"things", "makes", "collections", "comments", "users"} {
 		n, err := s.renderTable(ctx, table, textsOf(table))
 		updated += n
 		if err != nil {

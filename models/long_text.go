@@ -25,7 +25,7 @@ var (
 )
 
 // MarkdownTexts lists the texts whose HTML is stored.
-var MarkdownTexts = []LongText{ThingDescription, ThingInstructions, MakeDescription, CommentBody, UserBio}
+var MarkdownTexts = []LongText{ThingDescription, ThingInstructions, MakeDescription, CollectionDescription, CommentBody, UserBio}
 
 type longTextsKey struct{}
 

@@ -78,7 +78,7 @@ func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present,
 		if err := replacePassword(ctx, tx, caller.UserID, hash); err != nil {
 			return err
 		}
-		_, err := tx.NewDelete().Model((*session)(nil)).Where("user_id = ? AND id <> ?", caller.UserID, caller.SessionID).Exec(ctx)
+		_, err := tx.NewDelete().Model((*Session)(nil)).Where("user_id = ? AND id <> ?", caller.UserID, caller.SessionID).Exec(ctx)
 		return err
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,24 +13,38 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// session is what is kept of a user's being signed in in a browser: never the secret that the
-// browser holds.
-type session struct {
+// Session is what is stored about a browser in which a user is signed in. The secret that the
+// browser has is not stored, only its hash.
+type Session struct {
 	bun.BaseModel `bun:"table:sessions,alias:se"`
 
-	ID        int64 `bun:",pk,autoincrement"`
-	UserID    int64
-	SHA256    string `bun:"sha256"`
-	CreatedAt time.Time
-	ExpiresAt time.Time
+	ID         int64 `bun:",pk,autoincrement"`
+	UserID     int64
+	SHA256     string `bun:"sha256"`
+	UserAgent  string // of the browser that signed in
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+	LastUsedAt *time.Time // to within usedEvery; nil: not since it began
 }
+
+// LastUsed returns when the session was last used, to within usedEvery.
+func (s *Session) LastUsed() time.Time {
+	if s.LastUsedAt == nil {
+		return s.CreatedAt
+	}
+	return *s.LastUsedAt
+}
+
+// maxSessions is how many sessions of one user there are at a time. Another one ends the one that
+// was not used for the longest time.
+const maxSessions = 100
 
 // SessionLifetime is how long a user stays signed in.
 const SessionLifetime = 14 * 24 * time.Hour
 
-// SignIn begins a session of a user and gives the secret for the browser. Who is suspended is
-// Forbidden.
-func (s *Store) SignIn(ctx context.Context, userID int64) (secret string, err error) {
+// SignIn begins a session of a user and returns the secret for the browser, which calls itself
+// userAgent. It returns Forbidden for a user who is suspended.
+func (s *Store) SignIn(ctx context.Context, userID int64, userAgent string) (secret string, err error) {
 	secret = auth.NewSecret()
 	at := now()
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -40,7 +55,12 @@ func (s *Store) SignIn(ctx context.Context, userID int64) (secret string, err er
 		if u.SuspendedAt != nil {
 			return fail(Forbidden, "this account is suspended: %s", u.SuspensionReason)
 		}
-		row := &session{UserID: userID, SHA256: auth.HashSecret(secret), CreatedAt: at, ExpiresAt: at.Add(SessionLifetime)}
+		kept := tx.NewSelect().Model((*Session)(nil)).Column("se.id").Where("se.user_id = ?", userID).
+			OrderExpr("coalesce(se.last_used_at, se.created_at) DESC, se.id DESC").Limit(maxSessions - 1)
+		if _, err := tx.NewDelete().Model((*Session)(nil)).Where("user_id = ? AND id NOT IN (?)", userID, kept).Exec(ctx); err != nil {
+			return err
+		}
+		row := &Session{UserID: userID, SHA256: auth.HashSecret(secret), UserAgent: cleanText(userAgent, maxUserAgent), CreatedAt: at, ExpiresAt: at.Add(SessionLifetime)}
 		_, err := tx.NewInsert().Model(row).Exec(ctx)
 		return err
 	})
@@ -56,9 +76,12 @@ func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, 
 	var sessionID, userID int64
 	var of privileges
 	var first, last string
-	err = selectPrivileges(s.db.Read.NewSelect().TableExpr("sessions AS se")).ColumnExpr("se.id, u.id, u.username, u.first_name, u.last_name").Join("JOIN users AS u ON u.id = se.user_id").
-		Where("se.sha256 = ? AND se.expires_at > ? AND u.suspended_at IS NULL", auth.HashSecret(secret), now()).
-		Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended, &sessionID, &userID, &who.Username, &first, &last)
+	var lastUsed, lastActive *time.Time
+	at := now()
+	err = selectPrivileges(s.db.Read.NewSelect().TableExpr("sessions AS se")).
+		ColumnExpr("se.id, se.last_used_at, u.id, u.username, u.first_name, u.last_name, u.last_active_at, u.avatar_id <> 0").Join("JOIN users AS u ON u.id = se.user_id").
+		Where("se.sha256 = ? AND se.expires_at > ? AND u.suspended_at IS NULL", auth.HashSecret(secret), at).
+		Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended, &sessionID, &lastUsed, &userID, &who.Username, &first, &last, &lastActive, &who.HasAvatar)
 	if errors.Is(err, sql.ErrNoRows) {
 		return who, false, nil
 	}
@@ -69,17 +92,79 @@ func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, 
 	who.Caller = of.caller(userID, scopes)
 	who.SessionID = sessionID
 	who.Name = strings.TrimSpace(first + " " + last)
-	return who, err == nil, err
+	if err != nil {
+		return who, false, err
+	}
+	if lastUsed == nil || at.Sub(*lastUsed) > usedEvery {
+		s.activity.noteSession(sessionID, at)
+	}
+	if lastActive == nil || at.Sub(*lastActive) > activeEvery {
+		s.activity.noteActive(userID, at)
+	}
+	return who, true, nil
+}
+
+// Sessions returns the sessions of the caller's user that have not ended, the one that was used
+// last first. Applications have no access to them.
+func (s *Store) Sessions(ctx context.Context, caller auth.Caller) (sessions []*Session, err error) {
+	if err := checkSessions(caller); err != nil {
+		return nil, err
+	}
+	err = s.db.Read.NewSelect().Model(&sessions).ExcludeColumn("sha256").Where("se.user_id = ? AND se.expires_at > ?", caller.UserID, now()).
+		OrderExpr("coalesce(se.last_used_at, se.created_at) DESC, se.id DESC").Limit(maxSessions).Scan(ctx)
+	return sessions, err
+}
+
+func checkSessions(caller auth.Caller) error {
+	if caller.ApplicationID != 0 {
+		return fail(Forbidden, "an application has no access to sessions")
+	}
+	return requireUser(caller)
+}
+
+// EndSessions signs the caller's user out of the sessions with the given ids: all of them, or none
+// if one is not theirs. If ids is nil, it ends all but the one that the caller uses. It returns the
+// ids of those that it ended.
+func (s *Store) EndSessions(ctx context.Context, caller auth.Caller, ids []int64) (ended []int64, err error) {
+	if err := checkSessions(caller); err != nil {
+		return nil, err
+	}
+	if len(ids) > maxSessions {
+		return nil, tooMany("ids", len(ids), maxSessions)
+	}
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		ended = nil // of an attempt before
+		q := tx.NewDelete().Model((*Session)(nil)).Where("user_id = ?", caller.UserID).Returning("id")
+		if ids == nil {
+			q = q.Where("id <> ?", caller.SessionID)
+		} else {
+			q = q.Where("id IN (?)", bun.List(ids))
+		}
+		if err := ignoreNoRows(q.Scan(ctx, &ended)); err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if !slices.Contains(ended, id) {
+				return notFound("session", id)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(ended)
+	return ended, nil
 }
 
 // SignOut ends the session of a secret.
 func (s *Store) SignOut(ctx context.Context, secret string) error {
-	_, err := s.db.Write.NewDelete().Model((*session)(nil)).Where("sha256 = ?", auth.HashSecret(secret)).Exec(ctx)
+	_, err := s.db.Write.NewDelete().Model((*Session)(nil)).Where("sha256 = ?", auth.HashSecret(secret)).Exec(ctx)
 	return err
 }
 
 // endSessions signs a user out everywhere.
 func endSessions(ctx context.Context, tx bun.Tx, userID int64) error {
-	_, err := tx.NewDelete().Model((*session)(nil)).Where("user_id = ?", userID).Exec(ctx)
+	_, err := tx.NewDelete().Model((*Session)(nil)).Where("user_id = ?", userID).Exec(ctx)
 	return err
 }

@@ -310,6 +310,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
+			"descriptionHtml": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Collection](objects)
+					return breadthfirst.Values(ec.Resolvers.Collection().DescriptionHTML(ctx, objs))
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := value.(string)
+					return breadthfirst.AppendString(b, v)
+				},
+			},
 			"creator": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Collection](objects)
@@ -993,6 +1004,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Node
 				},
 				Nil: breadthfirst.NilPointer[models.Download],
+			},
+		}},
+		"EndSessionsPayload": {Name: "EndSessionsPayload", Implements: []string{"EndSessionsPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"endedIds": {
+				Get: func(object any) any {
+					obj := object.(*model.EndSessionsPayload)
+					return obj.EndedIds
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalNID2ᚕint64ᚄ(ctx, nil, value.([]int64))
+				},
 			},
 		}},
 		"FeatureThingPayload": {Name: "FeatureThingPayload", Implements: []string{"FeatureThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -3021,6 +3043,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.DismissReportPayload],
 			},
+			"endSessions": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().EndSessions(ctx, fc.Args["input"].(model.EndSessionsInput)))
+				},
+				Args: (*executionContext).field_Mutation_endSessions_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.EndSessionsPayload],
+			},
 			"publishThing": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					return breadthfirst.Value(ec.Resolvers.Mutation().PublishThing(ctx, fc.Args["input"].(model.PublishThingInput)))
@@ -4388,6 +4428,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Nil: breadthfirst.NilSlice[string],
 			},
+			"sessions": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().Sessions(ctx))
+				},
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Session],
+				Nil:   breadthfirst.NilSlice[*models.Session],
+			},
 			"tag": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					return breadthfirst.Value(ec.Resolvers.Query().Tag(ctx, fc.Args["name"].(string)))
@@ -4980,6 +5038,75 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Formats
 				},
 				Each: breadthfirst.EachPointer[model.FormatFacet],
+			},
+		}},
+		"Session": {Name: "Session", Implements: []string{"Session"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"id": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Session)
+					v := obj.ID
+					return model.AppendID(b, v), true
+				},
+			},
+			"browser": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Session)
+					p := obj.Browser()
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"system": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Session)
+					p := obj.System()
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"userAgent": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Session)
+					v := obj.UserAgent
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"createdAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Session)
+					v := obj.CreatedAt
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"lastUsedAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Session)
+					v := obj.LastUsed()
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"expiresAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Session)
+					v := obj.ExpiresAt
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"isCurrent": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.Session)
+					return breadthfirst.Value(ec.Resolvers.Session().IsCurrent(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := value.(bool)
+					return strconv.AppendBool(b, v)
+				},
 			},
 		}},
 		"SetUserRolePayload": {Name: "SetUserRolePayload", Implements: []string{"SetUserRolePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{

@@ -44,6 +44,7 @@ type ResolverRoot interface {
 	Report() ReportResolver
 	SearchConnection() SearchConnectionResolver
 	SearchEdge() SearchEdgeResolver
+	Session() SessionResolver
 	StagedUpload() StagedUploadResolver
 	StatsDay() StatsDayResolver
 	Subscription() SubscriptionResolver
@@ -114,21 +115,22 @@ type ComplexityRoot struct {
 	}
 
 	Collection struct {
-		Cover         func(childComplexity int) int
-		CreatedAt     func(childComplexity int) int
-		Creator       func(childComplexity int) int
-		Description   func(childComplexity int) int
-		FeaturedThing func(childComplexity int) int
-		ID            func(childComplexity int) int
-		IsEditable    func(childComplexity int) int
-		IsLiked       func(childComplexity int) int
-		IsWatched     func(childComplexity int) int
-		ModifiedAt    func(childComplexity int) int
-		Name          func(childComplexity int) int
-		NodeID        func(childComplexity int) int
-		ThingCount    func(childComplexity int) int
-		Things        func(childComplexity int, first *int32, after *string, last *int32, before *string) int
-		Visibility    func(childComplexity int) int
+		Cover           func(childComplexity int) int
+		CreatedAt       func(childComplexity int) int
+		Creator         func(childComplexity int) int
+		Description     func(childComplexity int) int
+		DescriptionHTML func(childComplexity int) int
+		FeaturedThing   func(childComplexity int) int
+		ID              func(childComplexity int) int
+		IsEditable      func(childComplexity int) int
+		IsLiked         func(childComplexity int) int
+		IsWatched       func(childComplexity int) int
+		ModifiedAt      func(childComplexity int) int
+		Name            func(childComplexity int) int
+		NodeID          func(childComplexity int) int
+		ThingCount      func(childComplexity int) int
+		Things          func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		Visibility      func(childComplexity int) int
 	}
 
 	CollectionConnection struct {
@@ -293,6 +295,10 @@ type ComplexityRoot struct {
 	DownloadEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	EndSessionsPayload struct {
+		EndedIds func(childComplexity int) int
 	}
 
 	FeatureThingPayload struct {
@@ -542,6 +548,7 @@ type ComplexityRoot struct {
 		DeleteWebhook         func(childComplexity int, input model.DeleteWebhookInput) int
 		DisableUser           func(childComplexity int, input model.DisableUserInput) int
 		DismissReport         func(childComplexity int, input model.DismissReportInput) int
+		EndSessions           func(childComplexity int, input model.EndSessionsInput) int
 		FeatureThing          func(childComplexity int, input model.FeatureThingInput) int
 		FinalizeFile          func(childComplexity int, input model.FinalizeFileInput) int
 		FinalizeFiles         func(childComplexity int, input model.FinalizeFilesInput) int
@@ -707,6 +714,7 @@ type ComplexityRoot struct {
 		RenderMarkdown  func(childComplexity int, text string) int
 		Reports         func(childComplexity int, first *int32, after *string, last *int32, before *string, state *models.ReportState) int
 		Search          func(childComplexity int, first *int32, after *string, last *int32, before *string, query string, typeArg models.SearchType, filter *models.Filter, sort models.Sort) int
+		Sessions        func(childComplexity int) int
 		Suggestions     func(childComplexity int, query string, first int32) int
 		Tag             func(childComplexity int, name string) int
 		Tags            func(childComplexity int, first *int32, after *string, last *int32, before *string, prefix string) int
@@ -836,6 +844,17 @@ type ComplexityRoot struct {
 		Formats    func(childComplexity int) int
 		Licenses   func(childComplexity int) int
 		Tags       func(childComplexity int) int
+	}
+
+	Session struct {
+		Browser   func(childComplexity int) int
+		CreatedAt func(childComplexity int) int
+		ExpiresAt func(childComplexity int) int
+		ID        func(childComplexity int) int
+		IsCurrent func(childComplexity int) int
+		LastUsed  func(childComplexity int) int
+		System    func(childComplexity int) int
+		UserAgent func(childComplexity int) int
 	}
 
 	SetUserRolePayload struct {
@@ -1433,6 +1452,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Collection.Description(childComplexity), true
+	case "Collection.descriptionHtml":
+		if e.ComplexityRoot.Collection.DescriptionHTML == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.DescriptionHTML(childComplexity), true
 	case "Collection.featuredThing":
 		if e.ComplexityRoot.Collection.FeaturedThing == nil {
 			break
@@ -1971,6 +1996,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DownloadEdge.Node(childComplexity), true
+
+	case "EndSessionsPayload.endedIds":
+		if e.ComplexityRoot.EndSessionsPayload.EndedIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EndSessionsPayload.EndedIds(childComplexity), true
 
 	case "FeatureThingPayload.thing":
 		if e.ComplexityRoot.FeatureThingPayload.Thing == nil {
@@ -3083,6 +3115,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DismissReport(childComplexity, args["input"].(model.DismissReportInput)), true
+	case "Mutation.endSessions":
+		if e.ComplexityRoot.Mutation.EndSessions == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_endSessions_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EndSessions(childComplexity, args["input"].(model.EndSessionsInput)), true
 	case "Mutation.featureThing":
 		if e.ComplexityRoot.Mutation.FeatureThing == nil {
 			break
@@ -4233,6 +4276,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Search(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["query"].(string), args["type"].(models.SearchType), args["filter"].(*models.Filter), args["sort"].(models.Sort)), true
+	case "Query.sessions":
+		if e.ComplexityRoot.Query.Sessions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Sessions(childComplexity), true
 	case "Query.suggestions":
 		if e.ComplexityRoot.Query.Suggestions == nil {
 			break
@@ -4671,6 +4720,55 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SearchFacets.Tags(childComplexity), true
+
+	case "Session.browser":
+		if e.ComplexityRoot.Session.Browser == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.Browser(childComplexity), true
+	case "Session.createdAt":
+		if e.ComplexityRoot.Session.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.CreatedAt(childComplexity), true
+	case "Session.expiresAt":
+		if e.ComplexityRoot.Session.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.ExpiresAt(childComplexity), true
+	case "Session.id":
+		if e.ComplexityRoot.Session.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.ID(childComplexity), true
+	case "Session.isCurrent":
+		if e.ComplexityRoot.Session.IsCurrent == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.IsCurrent(childComplexity), true
+	case "Session.lastUsedAt":
+		if e.ComplexityRoot.Session.LastUsed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.LastUsed(childComplexity), true
+	case "Session.system":
+		if e.ComplexityRoot.Session.System == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.System(childComplexity), true
+	case "Session.userAgent":
+		if e.ComplexityRoot.Session.UserAgent == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.UserAgent(childComplexity), true
 
 	case "SetUserRolePayload.user":
 		if e.ComplexityRoot.SetUserRolePayload.User == nil {
@@ -6145,6 +6243,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteWebhookInput,
 		ec.unmarshalInputDisableUserInput,
 		ec.unmarshalInputDismissReportInput,
+		ec.unmarshalInputEndSessionsInput,
 		ec.unmarshalInputFeatureThingInput,
 		ec.unmarshalInputFinalizeFileInput,
 		ec.unmarshalInputFinalizeFilesInput,
@@ -6659,6 +6758,8 @@ type Collection implements Node & Likeable {
   name: String!
   "The description in Markdown."
   description: String!
+  "The description as sanitized HTML."
+  descriptionHtml: String! @goField(forceResolver: true, batch: true)
   "The user who created the collection and can change it."
   creator: User! @goField(forceResolver: true, batch: true)
   "Whether the caller can change it."
@@ -9403,6 +9504,60 @@ type HighlightPart {
   isMatch: Boolean!
 }
 `, BuiltIn: false},
+	{Name: "../session.graphqls", Input: `extend type Query {
+  """
+  The browsers in which the caller is signed in, most recently used first, at most 100. Applications
+  have no access to them.
+  """
+  sessions: [Session!] @auth
+}
+
+extend type Mutation {
+  """
+  Sign the caller out of browsers immediately: of all that are named, or of none if one of them is
+  not a session of the caller. Access tokens stay valid. Applications cannot end sessions.
+  """
+  endSessions(
+    "The sessions to end."
+    input: EndSessionsInput!
+  ): EndSessionsPayload @auth(scope: WRITE)
+}
+
+"A browser in which a user is signed in."
+type Session {
+  "The id, by which the session is ended. It is not secret."
+  id: ID!
+  "The name of the browser, such as ` + "`" + `Firefox` + "`" + `. Null if it is not a well-known one."
+  browser: String
+  "The name of the operating system, such as ` + "`" + `Windows` + "`" + `. Null if the browser does not tell it."
+  system: String
+  "The user agent of the browser, at most 200 characters."
+  userAgent: String!
+  "When the user signed in."
+  createdAt: DateTime!
+  "When the session was last used, to within five minutes."
+  lastUsedAt: DateTime! @goField(name: "LastUsed")
+  "When the session ends by itself."
+  expiresAt: DateTime!
+  "Whether it is the session of this request."
+  isCurrent: Boolean! @goField(forceResolver: true)
+}
+
+"The sessions to end."
+input EndSessionsInput {
+  """
+  The ids of sessions of the caller, at most 100. If omitted or null, all sessions end except the
+  one of this request.
+  """
+  ids: [ID!]
+}
+
+"Payload of ` + "`" + `endSessions` + "`" + `."
+type EndSessionsPayload {
+  "The ids of the sessions that ended, ascending."
+  endedIds: [ID!]!
+}
+`, BuiltIn: false},
 	{Name: "../tag.graphqls", Input: `extend type Query {
   "A tag in any spelling: ` + "`" + `Wall Mount` + "`" + `, ` + "`" + `wall_mount` + "`" + `."
   tag(
@@ -11149,6 +11304,8 @@ func (ec *executionContext) childFields_Collection(ctx context.Context, field gr
 		return ec.fieldContext_Collection_name(ctx, field)
 	case "description":
 		return ec.fieldContext_Collection_description(ctx, field)
+	case "descriptionHtml":
+		return ec.fieldContext_Collection_descriptionHtml(ctx, field)
 	case "creator":
 		return ec.fieldContext_Collection_creator(ctx, field)
 	case "isEditable":
@@ -11501,6 +11658,14 @@ func (ec *executionContext) childFields_DownloadEdge(ctx context.Context, field 
 		return ec.fieldContext_DownloadEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DownloadEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_EndSessionsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "endedIds":
+		return ec.fieldContext_EndSessionsPayload_endedIds(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EndSessionsPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_FeatureThingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12351,6 +12516,28 @@ func (ec *executionContext) childFields_SearchFacets(ctx context.Context, field 
 		return ec.fieldContext_SearchFacets_formats(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SearchFacets", field.Name)
+}
+
+func (ec *executionContext) childFields_Session(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Session_id(ctx, field)
+	case "browser":
+		return ec.fieldContext_Session_browser(ctx, field)
+	case "system":
+		return ec.fieldContext_Session_system(ctx, field)
+	case "userAgent":
+		return ec.fieldContext_Session_userAgent(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Session_createdAt(ctx, field)
+	case "lastUsedAt":
+		return ec.fieldContext_Session_lastUsedAt(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_Session_expiresAt(ctx, field)
+	case "isCurrent":
+		return ec.fieldContext_Session_isCurrent(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Session", field.Name)
 }
 
 func (ec *executionContext) childFields_SetUserRolePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -273,6 +273,19 @@ type DismissReportPayload struct {
 	Report *models.Report `json:"report"`
 }
 
+// The sessions to end.
+type EndSessionsInput struct {
+	// The ids of sessions of the caller, at most 100. If omitted or null, all sessions end except the
+	// one of this request.
+	Ids []int64 `json:"ids,omitempty"`
+}
+
+// Payload of `endSessions`.
+type EndSessionsPayload struct {
+	// The ids of the sessions that ended, ascending.
+	EndedIds []int64 `json:"endedIds"`
+}
+
 // The thing to feature.
 type FeatureThingInput struct {
 	// The id of a published thing.

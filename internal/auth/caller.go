@@ -129,6 +129,8 @@ type SignedIn struct {
 	Caller
 	Username string
 	Name     string // first and last name; may be empty
+	// HasAvatar reports whether the user has an avatar of their own.
+	HasAvatar bool
 }
 
 // Identity is a user as an OpenID provider describes them.

@@ -77,7 +77,7 @@ func (s *site) session(w http.ResponseWriter, r *http.Request) (who auth.SignedI
 // signIn starts a session of a user in this browser and ends the one that was there before. ok is
 // false if that failed and was answered.
 func (s *site) signIn(w http.ResponseWriter, r *http.Request, userID int64) (ok bool) {
-	secret, err := s.Store.SignIn(r.Context(), userID)
+	secret, err := s.Store.SignIn(r.Context(), userID, r.UserAgent())
 	if err == nil {
 		if before := s.Session(r); before != "" {
 			err = s.Store.SignOut(r.Context(), before)

@@ -21,7 +21,7 @@ import (
 type Store interface {
 	CheckPassword(ctx context.Context, username, password string) (userID int64, err error)
 	Identify(ctx context.Context, id auth.Identity) (userID int64, err error)
-	SignIn(ctx context.Context, userID int64) (secret string, err error)
+	SignIn(ctx context.Context, userID int64, userAgent string) (secret string, err error)
 	Session(ctx context.Context, secret string) (who auth.SignedIn, ok bool, err error)
 	SignOut(ctx context.Context, secret string) error
 	Application(ctx context.Context, clientID string) (*oauth.Application, error)

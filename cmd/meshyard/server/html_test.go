@@ -27,47 +27,50 @@ func TestHTMLIsStored(t *testing.T) {
 		var saved struct {
 			C struct{ Comment struct{ ID string } }
 			M struct{ Make struct{ ID string } }
+			L struct{ Collection struct{ ID string } }
 		}
 		const save = `mutation ($id: ID!) {
 			updateThing(input: {id: $id, description: "*one*", instructions: "*two*"}) { thing { id } }
 			updateProfile(input: {bio: "*three*"}) { user { id } }
 			c: createComment(input: {target: {type: THING, id: $id}, body: "*four*"}) { comment { id } }
-			m: createMake(input: {thingId: $id, description: "*five*"}) { make { id } } }`
-		if n := renders(s, func() { ada.Query(save, object{"id": thing}, &saved) }); n != 5 {
-			t.Errorf("saving five texts rendered %d, want 5", n)
+			m: createMake(input: {thingId: $id, description: "*five*"}) { make { id } }
+			l: createCollection(input: {name: "Lamps", description: "*six*"}) { collection { id } } }`
+		if n := renders(s, func() { ada.Query(save, object{"id": thing}, &saved) }); n != 6 {
+			t.Errorf("saving six texts rendered %d, want 6", n)
 		}
-		const read = `query ($t: ID!, $c: ID!, $m: ID!) { thing(id: $t) { descriptionHtml instructionsHtml } me { bioHtml } comment(id: $c) { bodyHtml } make(id: $m) { descriptionHtml } }`
+		const read = `query ($t: ID!, $c: ID!, $m: ID!, $l: ID!) { thing(id: $t) { descriptionHtml instructionsHtml } me { bioHtml } comment(id: $c) { bodyHtml } make(id: $m) { descriptionHtml } collection(id: $l) { descriptionHtml } }`
 		check := func(when string, want ...string) {
 			t.Helper()
 			var got struct {
-				Thing   struct{ DescriptionHTML, InstructionsHTML string }
-				Me      struct{ BioHTML string }
-				Comment struct{ BodyHTML string }
-				Make    struct{ DescriptionHTML string }
+				Thing            struct{ DescriptionHTML, InstructionsHTML string }
+				Me               struct{ BioHTML string }
+				Comment          struct{ BodyHTML string }
+				Make, Collection struct{ DescriptionHTML string }
 			}
 			n := renders(s, func() {
-				ada.Query(read, object{"t": thing, "c": saved.C.Comment.ID, "m": saved.M.Make.ID}, &got)
+				ada.Query(read, object{"t": thing, "c": saved.C.Comment.ID, "m": saved.M.Make.ID, "l": saved.L.Collection.ID}, &got)
 			})
 			if n != 0 {
 				t.Errorf("%s: reading rendered %d texts, want 0", when, n)
 			}
-			all := []string{got.Thing.DescriptionHTML, got.Thing.InstructionsHTML, got.Me.BioHTML, got.Comment.BodyHTML, got.Make.DescriptionHTML}
+			all := []string{got.Thing.DescriptionHTML, got.Thing.InstructionsHTML, got.Me.BioHTML, got.Comment.BodyHTML, got.Make.DescriptionHTML, got.Collection.DescriptionHTML}
 			for i, html := range all {
 				if want := "<p><em>" + want[i] + "</em></p>\n"; html != want {
 					t.Errorf("%s: text %d is %q, want %q", when, i+1, html, want)
 				}
 			}
 		}
-		check("saved", "one", "two", "three", "four", "five")
+		check("saved", "one", "two", "three", "four", "five", "six")
 		n := renders(s, func() {
-			ada.Query(`mutation ($t: ID!, $c: ID!, $m: ID!) {
+			ada.Query(`mutation ($t: ID!, $c: ID!, $m: ID!, $l: ID!) {
 				updateThing(input: {id: $t, description: "*uno*"}) { thing { id } } updateComment(input: {id: $c, body: "*quattro*"}) { comment { id } }
-				updateMake(input: {id: $m, description: "*cinque*"}) { make { id } } }`, object{"t": thing, "c": saved.C.Comment.ID, "m": saved.M.Make.ID}, new(any))
+				updateMake(input: {id: $m, description: "*cinque*"}) { make { id } }
+				updateCollection(input: {id: $l, description: "*sei*"}) { collection { id } } }`, object{"t": thing, "c": saved.C.Comment.ID, "m": saved.M.Make.ID, "l": saved.L.Collection.ID}, new(any))
 		})
-		if n != 3 {
-			t.Errorf("changing three texts rendered %d, want 3", n)
+		if n != 4 {
+			t.Errorf("changing four texts rendered %d, want 4", n)
 		}
-		check("changed", "uno", "two", "three", "quattro", "cinque")
+		check("changed", "uno", "two", "three", "quattro", "cinque", "sei")
 	})
 }
 

@@ -127,6 +127,7 @@ var permissions = []struct {
 		{"Download.thing", "catalogue", `{ user(username: $user) { downloads(first: 100) { totalCount nodes { thing { is: name } } } } }`, "", ""},
 		{"Download.file", "catalogue", `{ user(username: $user) { downloads(first: 100) { totalCount nodes { file { is: name } } } } }`, "", ""},
 		{"User.downloadedThings", "catalogue", `{ user(username: $user) { downloadedThings(first: 100) { totalCount nodes { is: name } } } }`, "get_users_username_downloads", ""},
+		{"Query.sessions", "", `{ sessions { is: userAgent } }`, "", ""},
 		{"Query.tokens", "catalogue", `{ tokens(first: 100) { totalCount nodes { is: name } } }`, "", ""},
 		{"Query.webhooks", "webhook", `{ webhooks(first: 100) { totalCount nodes { is: url } } }`, "", ""},
 		{"AccessToken.application", "catalogue", `{ tokens(first: 100) { nodes { application { is: name } } } }`, "", ""},
@@ -220,6 +221,7 @@ var permissions = []struct {
 		{"Mutation.deleteWebhook", "webhook", `mutation { deleteWebhook(input: {id: $id}) { deletedId } }`, "", ""},
 		{"Mutation.pingWebhook", "webhook", `mutation { pingWebhook(input: {id: $id}) { delivery { id } } }`, "", ""},
 		{"Mutation.redeliverWebhook", "webhook", `mutation { redeliverWebhook(input: {deliveryId: $delivery}) { delivery { id } } }`, "", ""},
+		{"Mutation.endSessions", "session", `mutation { endSessions(input: {ids: [$id]}) { endedIds } }`, "", ""},
 		{"Mutation.revokeToken", "token", `mutation { revokeToken(input: {id: $token}) { token { id } } }`, "", ""},
 	}},
 	{"What moderators and administrators do", staffIs, []permission{

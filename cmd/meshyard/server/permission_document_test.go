@@ -99,7 +99,7 @@ func named(field string) string {
 // about describes a fixture.
 func about(p permission, in string) string {
 	if words, ok := map[string]string{
-		"": "", "catalogue": "all of theirs", "collection": "collection", "collection private": "private collection", "token": "access token", "application": "application", "invitation": "unused invitation", "notification": "notification", "report": "report by the owner", "webhook": "webhook",
+		"": "", "catalogue": "all of theirs", "collection": "collection", "collection private": "private collection", "token": "access token", "session": "session", "application": "application", "invitation": "unused invitation", "notification": "notification", "report": "report by the owner", "webhook": "webhook",
 		"user": "the owner", "user member": "member", "user moderator": "moderator", "user suspended": "suspended member",
 		"upload pending": "pending upload", "upload staged": "staged upload with its bytes",
 	}[in]; ok {

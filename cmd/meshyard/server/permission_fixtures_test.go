@@ -198,6 +198,13 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 	case "token":
 		_, token, err := p.s.Store.MakeToken(ctx, caller, models.NewToken{Name: user, Scopes: caller.Scopes})
 		return fixture{"token": servertest.ID(must(token, err)(p.t).ID)}
+	case "session":
+		if _, err := p.s.Store.SignIn(ctx, caller.UserID, "browser of "+user); models.CodeOf(err) == models.Forbidden {
+			return fixture{"id": "1000000"} // who is suspended has no session
+		} else if err != nil {
+			p.t.Fatal(err)
+		}
+		return fixture{"id": servertest.ID(must(p.s.Store.Sessions(ctx, caller))(p.t)[0].ID)}
 	case "webhook":
 		w, _, err := p.s.Store.CreateWebhook(ctx, caller, models.NewWebhook{URL: "https://hook.invalid/", Events: []models.WebhookEvent{models.FileProcessedEvent}})
 		id := must(w, err)(p.t).ID

@@ -12,7 +12,7 @@ import (
 )
 
 // private are the fixtures of private objects, and the placeholders that refer to them.
-var private = map[string][]string{"upload pending": {"file", "image"}, "upload staged": {"file", "image"}, "token": {"token"}}
+var private = map[string][]string{"upload pending": {"file", "image"}, "upload staged": {"file", "image"}, "token": {"token"}, "session": {"id"}}
 
 // amongOthers are rows that mix private objects with others, where the APIs differ: GraphQL returns
 // an empty list, and REST an error.

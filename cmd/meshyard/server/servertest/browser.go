@@ -15,7 +15,8 @@ import (
 // Browser calls a server like a user's browser: it stores cookies and sends the Origin of forms. It
 // follows redirects only on request.
 type Browser struct {
-	URL string
+	URL       string
+	UserAgent string // "": that of Go
 
 	t      testing.TB
 	client *http.Client
@@ -85,6 +86,9 @@ func (b *Browser) send(method, address string, form url.Values, site string) *Re
 		if site != "same-origin" {
 			r.Header.Set("Origin", "https://elsewhere.example")
 		}
+	}
+	if b.UserAgent != "" {
+		r.Header.Set("User-Agent", b.UserAgent)
 	}
 	answer, err := b.client.Do(r)
 	if err != nil {
