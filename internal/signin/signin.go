@@ -91,6 +91,17 @@ func CallbackURL(base string) string { return base + callbackPath }
 // Patterns are the paths to mount the Handler at.
 var Patterns = []string{"/login", "/login/", "/signin", "/signup", "/logout", "/.well-known/oauth-authorization-server"}
 
+// IsPage reports whether a path is that of a page for people. Programs call the other ones.
+func IsPage(path string) bool {
+	switch first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); first {
+	case "signin", "signup", "logout":
+		return true
+	case "login":
+		return !strings.HasPrefix(rest, "oauth/") || path == authorizePath
+	}
+	return false
+}
+
 // Handler answers all of it.
 func Handler(o Options) http.Handler {
 	s := &site{Options: o, Cookies: CookiesAt(o.BaseURL), origin: http.NewCrossOriginProtection(), attempts: newAttempts(), requests: newRequests()}

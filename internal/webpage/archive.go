@@ -66,7 +66,7 @@ func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *node) {
 		})
 	}
 	if len(files) == 0 {
-		o.Fail(w, r, ErrNotFound)
+		o.fail(w, r, ErrNotFound)
 		return
 	}
 	modified := time.Time{}

@@ -37,6 +37,7 @@ const (
 	clientPage     kind = "client" // the client shows it without data of the server
 	legalPage      kind = "legal"
 	missingPage    kind = "missing"
+	problemPage    kind = "problem"
 	redirectTo     kind = "redirect"
 )
 

@@ -111,6 +111,7 @@ func (n *node) isPublic() bool {
 type view struct {
 	Kind        kind
 	Title       string // of the page, without the name of the site
+	Message     string // about a problem
 	Description string
 	Path        string // canonical, escaped; "" if the page has none
 	Base        string // the path of the base URL, before each path
@@ -150,6 +151,9 @@ type clientConfig struct {
 	Welcome       template.HTML `json:"welcome"`
 	Legal         []link        `json:"legal"`
 }
+
+// HasScript reports whether the client takes over the page.
+func (v *view) HasScript() bool { return v.Kind != legalPage && v.Kind != problemPage }
 
 // card is an entry of a list.
 type card struct {
@@ -241,6 +245,9 @@ func (o Options) describe(v *view, p page, of answer) {
 	case collectionPage:
 		v.Path = "/collection:" + n.ID
 		v.Description = fmt.Sprintf("A collection by %s.", n.Creator.DisplayName())
+		if text := firstText(n.DescriptionHTML); text != "" {
+			v.Description = text
+		}
 	}
 	if n.isPublic() && o.AnonymousRead {
 		v.Preview = o.preview(v, p)

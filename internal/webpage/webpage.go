@@ -72,6 +72,8 @@ type Options struct {
 	Reserved func(name string) bool
 	// Fail writes the response for an error, including [ErrNotFound], to a program.
 	Fail func(w http.ResponseWriter, r *http.Request, err error)
+	// Explain returns what a page says about an error. It logs errors that are not explained.
+	Explain func(ctx context.Context, err error) Problem
 
 	known          *checksums
 	urlsPerSitemap int
@@ -83,6 +85,9 @@ type User struct {
 	Username string `json:"username"`
 	Name     string `json:"name"` // first and last name; may be empty
 	Role     string `json:"role"` // as in the schema
+	// Avatar is the URL of the avatar; "" if there is none. [Handler] sets it if HasAvatar is true.
+	Avatar    string `json:"avatar"`
+	HasAvatar bool   `json:"-"`
 }
 
 // Serves reports whether a request is for a page of this package.
@@ -138,18 +143,24 @@ func (o Options) serveText(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	visitor, r := o.Visitor(r)
+	if visitor != nil && visitor.HasAvatar {
+		// Without it the page shows an initial.
+		if of, err := o.run(r.Context(), "viewer", nil); err == nil && of.Page != nil {
+			visitor.Avatar = of.Page.AvatarURL
+		}
+	}
 	v := o.newView(p.kind, visitor)
 	if p.kind == legalPage {
 		o.serveLegal(w, r, v, p.name)
 		return
 	}
-	if visitor == nil && !o.AnonymousRead && !hasToken(r) {
+	if visitor == nil && !o.AnonymousRead && !HasToken(r) {
 		o.signIn(w, r)
 		return
 	}
 	status := http.StatusOK
 	switch {
-	case p.kind == missingPage && hasToken(r):
+	case p.kind == missingPage && HasToken(r):
 		o.Fail(w, r, ErrNotFound)
 		return
 	case p.kind == missingPage:
@@ -158,13 +169,13 @@ func (o Options) serveText(w http.ResponseWriter, r *http.Request) {
 		v.Title = p.title
 	default:
 		switch err := o.load(r, v, p); {
-		case errors.Is(err, ErrNotFound) && !hasToken(r):
+		case errors.Is(err, ErrNotFound) && !HasToken(r):
 			v, status = o.newView(missingPage, visitor), http.StatusNotFound
-		case errors.Is(err, ErrSignInRequired) && !hasToken(r):
+		case errors.Is(err, ErrSignInRequired) && !HasToken(r):
 			o.signIn(w, r)
 			return
 		case err != nil:
-			o.Fail(w, r, err)
+			o.fail(w, r, err)
 			return
 		case p.kind == userPage && v.Of.Username != p.name:
 			o.redirect(w, r, v.Path)
@@ -238,8 +249,8 @@ func neighbour(query url.Values, number int) template.URL {
 	return template.URL(of.Encode())
 }
 
-// hasToken reports whether a program sent the request, which gets errors and no way to sign in.
-func hasToken(r *http.Request) bool {
+// HasToken reports whether a program sent the request, which gets errors and no way to sign in.
+func HasToken(r *http.Request) bool {
 	return r.Header.Get("Authorization") != "" || r.URL.Query().Has("access_token")
 }
 
@@ -318,7 +329,7 @@ func (o Options) serveArchive(w http.ResponseWriter, r *http.Request, p page) {
 	_, r = o.Visitor(r)
 	of, err := o.run(r.Context(), p.operation, p.variables)
 	if err != nil {
-		o.Fail(w, r, err)
+		o.fail(w, r, err)
 		return
 	}
 	o.serveZip(w, r, of.Page)

@@ -160,9 +160,10 @@ func TestDocumentsAreChecked(t *testing.T) {
 	}
 }
 
-// TestRateLimit checks that both APIs reject requests beyond the limit, each in its own format.
+// TestRateLimit checks that both APIs and the pages reject requests beyond the limit, each in its
+// own format.
 func TestRateLimit(t *testing.T) {
-	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 3 })
+	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 3 }, anonymousRead)
 	ada, bob := s.User("ada"), s.User("bob")
 	for range 3 {
 		ada.Get("/files/1").Want(t, 404)
@@ -175,7 +176,25 @@ func TestRateLimit(t *testing.T) {
 		t.Errorf("%+v", g.Errors)
 	}
 	bob.Get("/files/1").Want(t, 404)
-	s.Client("").Get("/healthz").Want(t, 200)
+	visitor := s.Client("")
+	visitor.Get("/healthz").Want(t, 200)
+	for _, path := range []string{"/", "/login"} { // each is limited by itself
+		for range 3 {
+			visitor.Get(path).Want(t, 200)
+		}
+		wantProblem(t, visitor.Get(path), 429, "Too many requests")
+	}
+	visitor.Get("/things/1").Want(t, 429, new(map[string]any))
+}
+
+// wantProblem checks that a response is a page about a problem.
+func wantProblem(t *testing.T, r *servertest.Response, status int, title string) {
+	t.Helper()
+	r.Want(t, status)
+	if page := string(r.Bytes); !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") || r.Header.Get("Retry-After") == "" ||
+		!strings.Contains(page, "<h1>"+title+"</h1>") || strings.Contains(page, "gallery.js") {
+		t.Errorf("got %v\n%s\nwant a page about the problem %q, without the client", r.Header, page, title)
+	}
 }
 
 // TestCostIsTold checks that a client can request the cost of an operation and its remaining

@@ -51,6 +51,7 @@ func TestPostgresOutage(t *testing.T) {
 	settings.DatabaseURL = p.url
 	settings.AnonymousRead = true
 	withMetrics(&settings)
+	anonymousRead(&settings)
 	s := servertest.Run(t, settings)
 	ada := s.User("ada")
 	s.Password("ada", pass)
@@ -66,6 +67,8 @@ func TestPostgresOutage(t *testing.T) {
 		wantOutage(t, asked(ada, query("{ me { id } }")), http.StatusServiceUnavailable, "UNAVAILABLE")
 		wantOutage(t, s.Browser().Get("/thing:"+servertest.ID(id)), http.StatusServiceUnavailable, "")
 		wantOutage(t, s.Browser().SignIn("ada", pass), http.StatusServiceUnavailable, "")
+		wantProblem(t, s.Client("").Get("/"), http.StatusServiceUnavailable, "The server is busy")
+		wantOutage(t, ada.Get("/"), http.StatusServiceUnavailable, "") // a program
 		ada.Get("/readyz").Want(t, http.StatusServiceUnavailable)
 		ada.Get("/healthz").Want(t, http.StatusOK)
 	}

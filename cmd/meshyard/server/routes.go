@@ -87,7 +87,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	web := a.limited(webpage.Handler(people)) // it compresses itself
+	web := a.limited(webpage.Handler(people), refusePage(people)) // it compresses itself
 
 	calls := http.NewServeMux()
 	calls.Handle("/", compressed(api))
@@ -120,7 +120,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 		mux.Handle(pattern, pages)
 	}
 	mux.Handle("GET /openapi.json", a.document("application/json; charset=utf-8", func() ([]byte, error) { return rest.OpenAPI(g, a.Settings.BaseURL) }))
-	mux.Handle("/", a.limited(calls))
+	mux.Handle("/", a.limited(calls, refuseCall(people)))
 
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -169,15 +169,12 @@ func (a *Server) document(contentType string, generate func() ([]byte, error)) h
 }
 
 // limited finds out who calls and bounds how often: by token and, without a good one, by address.
-func (a *Server) limited(next http.Handler) http.Handler {
+// refuse responds to requests above the limit.
+func (a *Server) limited(next http.Handler, refuse func(w http.ResponseWriter, r *http.Request, e *models.Error)) http.Handler {
 	limiter := ratelimit.New(a.Settings.RateLimit)
 	next = limiter.Limit(next, clientip.Account, func(w http.ResponseWriter, r *http.Request, wait time.Duration) {
 		message := fmt.Sprintf("more than %d requests in 5 minutes: wait %s", a.Settings.RateLimit, wait)
-		if r.URL.Path == "/graphql" {
-			graphqlhttp.WriteError(w, r, http.StatusTooManyRequests, &models.Error{Code: models.RateLimited, Message: message, Limit: int64(a.Settings.RateLimit)})
-			return
-		}
-		rest.WriteError(w, http.StatusTooManyRequests, message)
+		refuse(w, r, &models.Error{Code: models.RateLimited, Message: message, Limit: int64(a.Settings.RateLimit), RetryAfter: wait})
 	})
 	return clientip.WithNetwork(a.authenticated(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, _ := auth.From(r.Context())
@@ -187,6 +184,32 @@ func (a *Server) limited(next http.Handler) http.Handler {
 		defer end()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})))
+}
+
+// refusePage responds to a request for a page: with a page, unless a program sent it.
+func refusePage(people webpage.Options) func(w http.ResponseWriter, r *http.Request, e *models.Error) {
+	return func(w http.ResponseWriter, r *http.Request, e *models.Error) {
+		if webpage.HasToken(r) {
+			rest.WriteError(w, http.StatusTooManyRequests, e.Message)
+			return
+		}
+		people.Refuse(w, r, webpage.Problem{Status: http.StatusTooManyRequests, Message: sentence(e.Message)})
+	}
+}
+
+// refuseCall responds to a call of an API, or to a request for one of the pages to sign in.
+func refuseCall(people webpage.Options) func(w http.ResponseWriter, r *http.Request, e *models.Error) {
+	page := refusePage(people)
+	return func(w http.ResponseWriter, r *http.Request, e *models.Error) {
+		switch {
+		case r.URL.Path == "/graphql":
+			graphqlhttp.WriteError(w, r, http.StatusTooManyRequests, e)
+		case signin.IsPage(r.URL.Path):
+			page(w, r, e)
+		default:
+			rest.WriteError(w, http.StatusTooManyRequests, e.Message)
+		}
+	}
 }
 
 // allowSocket reports whether the page that asks for a WebSocket may have one, which browsers ask

@@ -8,9 +8,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/meshyard/meshyard/graph"
@@ -115,7 +118,22 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 				rest.WriteFailure(w, r, err)
 			}
 		},
+		Explain: func(ctx context.Context, err error) webpage.Problem {
+			var presented *gqlerror.Error // of an operation
+			if !errors.As(err, &presented) {
+				presented = graphqlhttp.PresentError(ctx, err)
+			}
+			_, status := graphqlhttp.MostSevere(gqlerror.List{presented})
+			seconds, _ := presented.Extensions["retryAfter"].(int)
+			return webpage.Problem{Status: status, Message: sentence(presented.Message), RetryAfter: seconds}
+		},
 	}, nil
+}
+
+// sentence returns the message of an error as a sentence.
+func sentence(message string) string {
+	first, size := utf8.DecodeRuneInString(message)
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(message[size:], ".") + "."
 }
 
 // reportReservedNames logs the users whose names are paths of the server. Their accounts work;
@@ -140,7 +158,7 @@ func (a *Server) visitor(r *http.Request) (*webpage.User, *http.Request) {
 		return nil, r
 	}
 	telemetry.SetCaller(r.Context(), who.UserID, 0)
-	user := &webpage.User{Username: who.Username, Name: who.Name, Role: strings.ToUpper(string(who.Role))}
+	user := &webpage.User{Username: who.Username, Name: who.Name, Role: strings.ToUpper(string(who.Role)), HasAvatar: who.HasAvatar}
 	return user, r.WithContext(auth.WithCaller(r.Context(), who.Caller, nil))
 }
 

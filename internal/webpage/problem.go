@@ -1,0 +1,51 @@
+package webpage
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+)
+
+// Problem is why a page cannot be shown.
+type Problem struct {
+	Status     int
+	Message    string
+	RetryAfter int // seconds; 0: unknown
+}
+
+// title returns the title of the page about a problem.
+func (p Problem) title() string {
+	switch p.Status {
+	case http.StatusForbidden:
+		return "No access"
+	case http.StatusTooManyRequests:
+		return "Too many requests"
+	case http.StatusServiceUnavailable:
+		return "The server is busy"
+	}
+	return "Something went wrong"
+}
+
+// fail writes the response for an error: a page to a browser, and what [Options.Fail] writes to a
+// program.
+func (o Options) fail(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case HasToken(r) || errors.Is(err, ErrSignInRequired):
+		o.Fail(w, r, err)
+	case errors.Is(err, ErrNotFound):
+		o.write(w, r, http.StatusNotFound, o.newView(missingPage, nil))
+	default:
+		o.Refuse(w, r, o.Explain(r.Context(), err))
+	}
+}
+
+// Refuse responds to a browser with a page about a problem. It reads nothing from the database and
+// runs no script, so that it works while the server is busy.
+func (o Options) Refuse(w http.ResponseWriter, r *http.Request, p Problem) {
+	v := o.newView(problemPage, nil)
+	v.Title, v.Message = p.title(), p.Message
+	if p.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(p.RetryAfter))
+	}
+	o.write(w, r, p.Status, v)
+}
