@@ -3,12 +3,14 @@
 import { useEffect, useReducer } from 'preact/hooks';
 import { Failure, send, type Operation } from './graphql';
 
-type Entry = { data?: unknown; error?: Failure; asked?: Promise<void>; stale: boolean; at: number };
+type Entry = { data?: unknown; error?: Failure; asked?: Promise<void>; again?: boolean; stale: boolean; at: number };
 
 const entries = new Map<string, Entry>();
 const watchers = new Set<() => void>();
 const freshFor = 60_000; // milliseconds
 const maxEntries = 200;
+
+let mutations = 0; // that were sent
 
 function notify() {
   for (const watcher of watchers) watcher();
@@ -36,6 +38,7 @@ function entryOf(key: string): Entry {
 
 function ask<D, V>(operation: Operation<D, V>, variables: V, entry: Entry) {
   if (entry.asked) return;
+  const before = mutations;
   entry.stale = false;
   entry.asked = send(operation, variables)
     .then((data) => {
@@ -47,9 +50,19 @@ function ask<D, V>(operation: Operation<D, V>, variables: V, entry: Entry) {
     })
     .finally(() => {
       entry.asked = undefined;
-      entry.at = Date.now();
+      entry.at = mutations === before ? Date.now() : 0; // the answer may not show what has changed since
+      if (entry.again) {
+        entry.again = false;
+        ask(operation, variables, entry);
+      }
       notify();
     });
+}
+
+/** Asks again, also if the server is just being asked: that answer may be older than what the user has changed. */
+function askAgain<D, V>(operation: Operation<D, V>, variables: V, entry: Entry) {
+  if (entry.asked) entry.again = true;
+  else ask(operation, variables, entry);
 }
 
 export type Result<D> = { data?: D; error?: Failure; loading: boolean; reload: () => void; change: (to: D) => void };
@@ -67,7 +80,7 @@ export function useQuery<D, V>(operation: Operation<D, V>, variables: V | null):
     data: data as D | undefined,
     error,
     loading: data === undefined && error === undefined,
-    reload: () => ask(operation, variables as V, entry),
+    reload: () => askAgain(operation, variables as V, entry),
     change: (to: D) => {
       (entry as Entry).data = to;
       notify();
@@ -117,7 +130,8 @@ export function useList<D, V extends { after?: string | null }, N>(operation: Op
         });
       notify();
     },
-    replace: (nodes) => last && set({ nodes, pageInfo: last.pageInfo }),
+    // Without an answer yet, the one to come may be older than the change.
+    replace: (nodes) => (last ? set({ nodes, pageInfo: last.pageInfo }) : result.reload()),
   };
 }
 
@@ -134,6 +148,7 @@ export async function mutate<O extends Operation<unknown, unknown>>(operation: O
 }
 
 export function expire() {
+  mutations++;
   for (const [key, entry] of entries) if (!key.startsWith('more ')) entry.at = 0;
 }
 

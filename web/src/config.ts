@@ -6,7 +6,7 @@ type Config = {
   name: string;
   logo: string;
   baseURL: string;
-  user: { username: string; name: string; role: Role } | null;
+  user: { username: string; name: string; role: Role; avatar: string } | null;
   anonymousRead: boolean;
   locale: string;
   registration?: boolean;

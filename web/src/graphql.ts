@@ -65,12 +65,30 @@ export function upload<D, V>(operation: Operation<D, V>, variables: V, file: Fil
   });
 }
 
+// What may succeed if it is tried again: the server cannot be reached, is restarted, or is busy.
+const transient = ['OFFLINE', 'UNAVAILABLE', 'RATE_LIMITED'];
+const maxAttempts = 7; // in some two minutes
+const longestPause = 30; // seconds
+
+/** Does something that may be repeated without effect, again and again while the server cannot be reached or is busy. It gives up when the signal aborts. */
+export async function persist<T>(action: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await action();
+    } catch (error) {
+      if (!(error instanceof Failure) || !transient.includes(error.code) || attempt === maxAttempts || signal?.aborted) throw error;
+      await new Promise((done) => setTimeout(done, (error.retryAfter || Math.min(2 ** attempt, longestPause)) * 1000));
+      if (signal?.aborted) throw error;
+    }
+  }
+}
+
 function read<D>(status: number, text: string): D {
   let answer: Answer;
   try {
     answer = JSON.parse(text) as Answer;
   } catch {
-    throw new Failure(`${status}`, 'INTERNAL'); // a proxy answered
+    throw new Failure(`${status}`, [502, 503, 504].includes(status) ? 'UNAVAILABLE' : 'INTERNAL'); // a proxy answered
   }
   const first = answer.errors?.[0];
   if (first) throw new Failure(first.message, first.extensions?.code ?? 'INTERNAL', first.extensions?.fields, first.extensions?.retryAfter);

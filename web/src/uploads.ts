@@ -1,21 +1,18 @@
-// Uploads of files, a few at a time, with their progress. An upload that fails because the server cannot be reached or is busy is tried again.
+// Uploads of files, a few at a time, with their progress. What fails because the server cannot be reached or is busy is tried again.
 import { useEffect, useReducer, useRef } from 'preact/hooks';
 import { explain } from './components/Toast';
 import { uploadFile } from './generated';
-import { Failure, upload } from './graphql';
+import { Failure, persist, upload } from './graphql';
 
 const atOnce = 2;
 const maxBatch = 10; // uploads that are finished together
-const maxAttempts = 6;
 
-export type Task = { key: number; file: File; fraction: number; state: 'waiting' | 'sending' | 'sent' | 'failed'; fault: string; stop: AbortController; attempts: number; id: string };
+export type Task = { key: number; file: File; fraction: number; state: 'waiting' | 'sending' | 'sent' | 'failed'; fault: string; stop: AbortController; id: string };
 
 let keys = 0;
 
 /** Files that were chosen on the page to upload, and that the page to edit takes over. */
 export const handedOver: File[] = [];
-
-const sleep = (seconds: number) => new Promise((done) => setTimeout(done, seconds * 1000));
 
 /** Uploads of a component. finish is called with the ids of pending uploads, one call after the other. */
 export function useUploads(finish: (ids: string[]) => Promise<void>) {
@@ -35,18 +32,14 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
     task.state = 'sending';
     update();
     try {
-      const data = await upload(uploadFile, { input: { file: null } }, task.file, (fraction) => {
+      const data = await persist(() => upload(uploadFile, { input: { file: null } }, task.file, (fraction) => {
         task.fraction = fraction;
         update();
-      }, task.stop.signal);
+      }, task.stop.signal), task.stop.signal);
       task.id = data.uploadFile!.file.id;
       task.state = 'sent';
     } catch (error) {
-      const again = error instanceof Failure && ['OFFLINE', 'RATE_LIMITED', 'UNAVAILABLE'].includes(error.code);
-      if (again && ++task.attempts < maxAttempts) {
-        await sleep(error.retryAfter || 2 ** task.attempts);
-        if (task.state === 'sending') task.state = 'waiting';
-      } else fail(task, error);
+      fail(task, error);
     }
     update();
     next();
@@ -57,10 +50,14 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
     if (finishing.current || sent.length === 0 || (sent.length < maxBatch && inState('waiting', 'sending').length > 0)) return;
     finishing.current = true;
     try {
-      await latest.current(sent.map((task) => task.id));
+      // It may be repeated: files that are attached already stay as they are.
+      await persist(() => latest.current(sent.map((task) => task.id)));
       tasks.current = tasks.current.filter((task) => !sent.includes(task));
     } catch (error) {
-      for (const task of sent) fail(task, error);
+      for (const task of sent) {
+        fail(task, error);
+        if (error instanceof Failure && error.code === 'NOT_FOUND') task.id = ''; // it has expired
+      }
     }
     finishing.current = false;
     update();
@@ -72,7 +69,7 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
   };
 
   const add = (files: Iterable<File>) => {
-    for (const file of files) tasks.current = [...tasks.current, { key: ++keys, file, fraction: 0, state: 'waiting', fault: '', stop: new AbortController(), attempts: 0, id: '' }];
+    for (const file of files) tasks.current = [...tasks.current, { key: ++keys, file, fraction: 0, state: 'waiting', fault: '', stop: new AbortController(), id: '' }];
     next();
     update();
   };
@@ -83,7 +80,9 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
     next();
   };
   const retry = (task: Task) => {
-    Object.assign(task, { state: 'waiting', fraction: 0, fault: '', stop: new AbortController(), attempts: 0 });
+    // A file that has been sent is not sent again, or it could be there twice.
+    Object.assign(task, task.id ? { state: 'sent', fault: '' } : { state: 'waiting', fraction: 0, fault: '', stop: new AbortController() });
+    update();
     next();
   };
 

@@ -4,7 +4,6 @@ package server_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
-	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
 // drawing lets Chromium draw in 3D without a graphics card.
@@ -109,7 +107,12 @@ type scene struct {
 
 func newScene(t testing.TB) scene {
 	t.Helper()
-	s := servertest.Start(t, "sqlite", func(s *config.Settings) { s.AnonymousRead, s.PreviewWorkers = true, 2 })
+	return newSceneOn(t, "sqlite")
+}
+
+func newSceneOn(t testing.TB, engine string, change ...func(*config.Settings)) scene {
+	t.Helper()
+	s := servertest.Start(t, engine, append(change, func(s *config.Settings) { s.AnonymousRead, s.PreviewWorkers = true, 2 })...)
 	c := scene{Server: s, ada: s.User("ada"), bob: s.User("bob"), staff: s.Staff()}
 	c.thing = c.ada.Thing("Half a donut")
 	c.ada.Finalize("THING", c.thing, c.ada.Upload("donut.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")))
@@ -143,104 +146,6 @@ func rendered(t testing.TB, owner *servertest.Client, id int64) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	t.Fatalf("thing %d has no preview", id)
-}
-
-// TestBrowserGallery uses the gallery as people do: a visitor looks around, signs in, shares a
-// model, reacts to that of another user and reports it, and a moderator decides.
-func TestBrowserGallery(t *testing.T) {
-	s := newScene(t)
-	v := visitGallery(t, s.Server)
-	v.open("/")
-	v.click("main", "Half a donut")
-	v.sees("Download all")
-	v.await("its rendering", `document.querySelector('.stage img')?.naturalWidth > 0`)
-	v.click(".strip", "View in 3D")
-	v.await("the model in the frame", `document.querySelector('iframe')?.contentDocument?.body?.dataset.phase === 'shown'`)
-
-	v.enter(".search input", "donut\r")
-	v.await("the results", `location.pathname === '/explore' && document.querySelector('.results-head')?.innerText.includes('1 result')`)
-	v.click("main .card", "Half a donut")
-	v.click(".tabs", "Files")
-	v.sees("donut.stl")
-	v.click("header", "Sign in")
-	v.signIn("bob")
-	v.await("the thing again", fmt.Sprintf(`location.pathname === '/thing:%d' && document.querySelector('header .bell')`, s.thing))
-
-	// Bob shares a model and a picture.
-	v.click("header", "Upload")
-	v.await("the place for files", `document.querySelector('main .drop input')`)
-	meshes := filepath.Join(meshtest.Root(), "testdata", "meshes")
-	v.Do(t, "choose files", chromedp.SetUploadFiles(chromedp.CSS(`main .drop input`), []string{filepath.Join(meshes, "hschendel_simple_bin.stl"), filepath.Join(meshes, "lib3mf_thumbnail.png")}))
-	v.await("the form with both files", `location.pathname.endsWith('/edit') && document.querySelectorAll('.files:not(.uploads) > li').length === 2`)
-	v.click(".publish-bar", "Publish")
-	v.await("that the description is missing", `document.querySelector('#description-fault, .thing-form .fault')?.innerText.includes('description')`)
-	v.enter("#name", "A simple part")
-	v.enter("#description", "Prints *flat*.")
-	v.enter("#tags", "simple, part")
-	v.click(".publish-bar", "Publish")
-	v.await("the published thing", `/^\/thing:\d+$/.test(location.pathname) && document.querySelector('h1')?.innerText === 'A simple part' && document.querySelector('.prose em')`)
-	v.await("both pictures", `document.querySelectorAll('.thumb img').length >= 1`)
-
-	// Bob reacts to what ada made.
-	v.open(fmt.Sprintf("/thing:%d", s.thing))
-	v.click(".summary", "Like")
-	v.await("the like", `document.querySelector('.summary .like')?.ariaPressed === 'true'`)
-	v.click(".summary", "Follow")
-	v.sees("Following")
-	v.click(".summary", "Collect")
-	v.enter("dialog input[name=name]", "Sweets\r")
-	v.await("the new collection", `[...document.querySelectorAll('dialog .check')].some(e => e.innerText.includes('Sweets') && e.querySelector('input').checked)`)
-	v.click("dialog", "Close")
-	v.sees("Collected")
-	v.click(".tabs", "Comments")
-	v.enter(".comment-form textarea", "Looks **tasty**.")
-	v.click(".comment-form", "Comment")
-	v.await("the comment", `document.querySelector('.comment strong')?.innerText === 'tasty'`)
-	v.click(".tabs", "Makes")
-	v.click("main", "I made this")
-	v.Do(t, "choose a picture", chromedp.SetUploadFiles(chromedp.CSS(`dialog input[type=file]`), []string{filepath.Join(meshes, "lib3mf_thumbnail.png")}))
-	v.click("dialog", "Post")
-	v.await("the make", `!document.querySelector('dialog') && document.querySelector('#panel .card')`)
-	v.click(".summary", "More actions")
-	v.click(".menu-items", "Report")
-	v.click("dialog", "Violates a copyright")
-	v.enter("dialog textarea", "It is mine.")
-	v.click("dialog", "Report")
-	v.sees("The moderators will look at it.")
-
-	var after struct {
-		Thing struct {
-			LikeCount, CommentCount, MakeCount, CollectCount int
-			Makes                                            struct {
-				Nodes []struct{ Images []struct{ ID string } }
-			}
-		}
-		Me struct{ FollowerCount, UnreadNotificationCount int }
-	}
-	s.ada.Query(`query($id: ID!) { thing(id: $id) { likeCount commentCount makeCount collectCount makes { nodes { images { id } } } } me { followerCount unreadNotificationCount } }`,
-		object{"id": fmt.Sprint(s.thing)}, &after)
-	if got := fmt.Sprintf("%+v", after); got == "" || after.Thing.LikeCount != 1 || after.Thing.CommentCount != 1 || after.Thing.MakeCount != 1 || after.Thing.CollectCount != 1 ||
-		after.Me.FollowerCount != 1 || len(after.Thing.Makes.Nodes) != 1 || len(after.Thing.Makes.Nodes[0].Images) != 1 {
-		t.Errorf("got %s, want one of each", got)
-	}
-	v.signOut()
-
-	// Ada gets notifications, and a moderator takes the thing down.
-	v.open("/notifications")
-	v.click("main", "Sign in")
-	v.signIn("ada")
-	v.await("the notifications", `document.querySelectorAll('.notifications .unread').length >= 4`)
-	v.click("main", "Mark all as read")
-	v.await("that they are read", `!document.querySelector('.notifications .unread')`)
-	v.signOut()
-	v.signInAs("staff")
-	v.open("/moderation")
-	v.sees("It is mine.")
-	v.click(".report", "Take down")
-	v.enter("dialog textarea", "A copy.")
-	v.click("dialog", "Take down")
-	v.sees("There are no reports.")
-	v.noProblems()
 }
 
 func (v *visitor) signOut() {

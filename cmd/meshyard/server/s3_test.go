@@ -20,20 +20,26 @@ func init() {
 	os.Setenv("AWS_SECRET_ACCESS_KEY", "test")
 }
 
+// fakeS3 starts an S3 server with a bucket until the end of the test, and returns the URL of the
+// bucket for --bucket.
+func fakeS3(t *testing.T) string {
+	t.Helper()
+	backend := s3mem.New()
+	if err := backend.CreateBucket("meshyard"); err != nil {
+		t.Fatal(err)
+	}
+	fake := httptest.NewServer(gofakes3.New(backend).Server())
+	t.Cleanup(fake.Close)
+	return "s3://meshyard?region=us-east-1&use_path_style=true&endpoint=" + url.QueryEscape(fake.URL)
+}
+
 // TestMainJobOnS3 repeats the main job with an S3 bucket: downloads redirect to a URL of the
 // bucket.
 func TestMainJobOnS3(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
-			backend := s3mem.New()
-			if err := backend.CreateBucket("meshyard"); err != nil {
-				t.Fatal(err)
-			}
-			fake := httptest.NewServer(gofakes3.New(backend).Server())
-			t.Cleanup(fake.Close)
-			s := servertest.Start(t, engine, func(c *config.Settings) {
-				c.BucketURL = "s3://meshyard?region=us-east-1&use_path_style=true&endpoint=" + url.QueryEscape(fake.URL)
-			})
+			address := fakeS3(t)
+			s := servertest.Start(t, engine, func(c *config.Settings) { c.BucketURL = address })
 			ada := s.User("ada")
 			thing := ada.Thing("One")
 			stl := servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")

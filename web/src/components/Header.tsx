@@ -46,7 +46,7 @@ function Account({ username }: { username: string }) {
         <Icon name="bell" />
         {number > 0 && <span class="dot" aria-hidden="true">{number > 99 ? '99+' : number}</span>}
       </a>
-      <Menu label={t.account} kind="avatar-button" button={<Avatar user={{ username, avatarUrl: data?.me?.avatarUrl ?? null }} size="medium" />}>
+      <Menu label={t.account} kind="avatar-button" button={<Avatar user={{ username, avatarUrl: data?.me ? data.me.avatarUrl : (me?.avatar || null) }} size="medium" />}>
         <p class="menu-title">{username}</p>
         <a href={href(`/${username}`)}><Icon name="user" />{t.profile}</a>
         <a href={href(`/${username}/drafts`)}><Icon name="edit" />{t.drafts}</a>

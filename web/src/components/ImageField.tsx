@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { mutate } from '../cache';
 import { updateProfile, uploadFile } from '../generated';
-import { upload } from '../graphql';
+import { persist, upload } from '../graphql';
 import { t } from '../strings';
 import { Icon } from './Icon';
 import { say } from './Toast';
@@ -12,7 +12,7 @@ export function ImageField({ label, url, field, onDone }: { label: string; url: 
   const put = async (file: File | null) => {
     setBusy(true);
     try {
-      const id = file && (await upload(uploadFile, { input: { file: null } }, file, () => undefined, new AbortController().signal)).uploadFile!.file.id;
+      const id = file && (await persist(() => upload(uploadFile, { input: { file: null } }, file, () => undefined, new AbortController().signal))).uploadFile!.file.id;
       await mutate(updateProfile, { input: { [field]: id } });
       onDone();
     } catch (error) {

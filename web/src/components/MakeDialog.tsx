@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { mutate } from '../cache';
 import { createMake, finalizeFiles, uploadFile } from '../generated';
-import { upload } from '../graphql';
+import { persist, upload } from '../graphql';
 import { t } from '../strings';
 import { Dialog } from './Dialog';
 import { explain } from './Toast';
@@ -15,11 +15,11 @@ export function MakeDialog({ thing, onClose, onDone }: { thing: { id: string; na
     const ids: string[] = [];
     // The pictures come first: a make without the picture that its owner chose must not appear.
     for (const [index, file] of files.entries()) {
-      const data = await upload(uploadFile, { input: { file: null } }, file, (fraction) => setSent((index + fraction) / files.length), new AbortController().signal);
+      const data = await persist(() => upload(uploadFile, { input: { file: null } }, file, (fraction) => setSent((index + fraction) / files.length), new AbortController().signal));
       ids.push(data.uploadFile!.file.id);
     }
     const make = (await mutate(createMake, { input: { thingId: thing.id, description: String(form.get('text')) } })).createMake!.make;
-    if (ids.length > 0) await mutate(finalizeFiles, { input: { files: ids.map((id) => ({ id })), target: { type: 'MAKE', id: make.id } } });
+    if (ids.length > 0) await persist(() => mutate(finalizeFiles, { input: { files: ids.map((id) => ({ id })), target: { type: 'MAKE', id: make.id } } }));
   };
   return (
     <Dialog title={t.makeTitle} onClose={onClose}>

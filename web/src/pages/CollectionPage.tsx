@@ -3,6 +3,7 @@ import { mutate, useList } from '../cache';
 import { Avatar } from '../components/Avatar';
 import { CollectionForm } from '../components/CollectionForm';
 import { Grid } from '../components/Grid';
+import { Html } from '../components/Html';
 import { Icon } from '../components/Icon';
 import { Menu } from '../components/Menu';
 import { ReportDialog } from '../components/ReportDialog';
@@ -30,7 +31,7 @@ export function CollectionPage({ id }: { id: string }) {
             <a class="by" href={href(`/${found.creator.username}`)}><Avatar user={found.creator} size="medium" /><span>{found.creator.username}</span></a>
             <span class="quiet">{t.thingsCount(found.thingCount)}{found.visibility === 'PRIVATE' && ` · ${t.private}`}</span>
           </p>
-          {found.description && <p>{found.description}</p>}
+          {found.descriptionHtml && <Html html={found.descriptionHtml} />}
           <div class="actions">
             {found.isEditable
               ? (

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { useQuery } from '../cache';
 import { FileManager } from '../components/FileManager';
 import { ErrorNotice, NotFound } from '../components/Notice';
@@ -6,16 +6,13 @@ import { PictureManager } from '../components/PictureManager';
 import { ThingForm } from '../components/ThingForm';
 import { me } from '../config';
 import { editThing, finalizeFiles, thingFiles, type EditThingData } from '../generated';
-import { Failure, send } from '../graphql';
+import { send } from '../graphql';
+import { useProcessing } from '../processing';
 import { t } from '../strings';
 import { useTitle } from '../title';
 import { handedOver, useUploads } from '../uploads';
 
 export type EditedThing = NonNullable<EditThingData['thing']>;
-
-// The pauses between questions while previews are being made, in milliseconds. They grow, because requests are limited.
-const firstPause = 1000;
-const longestPause = 8000;
 
 export function EditPage({ id }: { id: string }) {
   const { data, error, loading, reload, change } = useQuery(editThing, { id });
@@ -39,16 +36,7 @@ function Editor({ thing, change, reload }: { thing: EditedThing; change: (files:
   });
   useEffect(() => uploads.add(handedOver.splice(0)), []);
 
-  const [round, setRound] = useState(0);
-  const waiting = thing.files.some((file) => file.processing.state === 'WAITING' || file.processing.state === 'RUNNING');
-  useEffect(() => {
-    if (!waiting) return setRound(0);
-    const timer = setTimeout(async () => {
-      if (!document.hidden) await refresh().catch((error) => error instanceof Failure || Promise.reject(error));
-      setRound(round + 1);
-    }, Math.min(firstPause * 1.3 ** round, longestPause));
-    return () => clearTimeout(timer);
-  }, [waiting, round]);
+  useProcessing(thing.files, refresh);
 
   return (
     <div class="page edit">

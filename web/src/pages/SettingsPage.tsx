@@ -3,6 +3,7 @@ import { mutate, useQuery } from '../cache';
 import { control, Field } from '../components/Field';
 import { ImageField } from '../components/ImageField';
 import { ErrorNotice } from '../components/Notice';
+import { SessionList } from '../components/SessionList';
 import { explain, say } from '../components/Toast';
 import { bytes } from '../format';
 import { deleteAccount, settings, updateProfile, type License, type SettingsData } from '../generated';
@@ -32,9 +33,9 @@ export function SettingsPage() {
         <div class="actions">
           <a class="button" href={href('/login/tokens')}>{t.tokens}</a>
           <a class="button" href={href('/login/password')}>{t.password}</a>
-          <form method="post" action={href('/logout')}><input type="hidden" name="next" value={href('/')} /><button type="submit" class="button">{t.sessions}</button></form>
         </div>
       </section>
+      <SessionList />
       <DeleteAccount username={user.username} />
     </div>
   );

@@ -17,20 +17,27 @@ import { ThingCard } from '../components/ThingCard';
 import { ThingSummary, type Thing } from '../components/ThingSummary';
 import { me } from '../config';
 import { compact } from '../format';
-import { thing as thingQuery, thingComments, thingMakes, thingRemixes } from '../generated';
+import { thing as thingQuery, thingComments, thingFiles, thingMakes, thingRemixes } from '../generated';
+import { send } from '../graphql';
+import { useProcessing } from '../processing';
 import { href } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
 
 export function ThingPage({ id }: { id: string }) {
-  const { data, error, loading, reload } = useQuery(thingQuery, { id });
+  const { data, error, loading, reload, change } = useQuery(thingQuery, { id });
   useTitle(data?.thing?.name);
   if (error && !data) return <ErrorNotice error={error} retry={reload} />;
   if (loading || !data?.thing) return <ThingSkeleton />;
-  return <ThingView thing={data.thing} reload={reload} />;
+  const refresh = async () => {
+    const found = (await send(thingFiles, { id })).thing;
+    if (found) change({ ...data, thing: { ...data.thing!, ...found } });
+  };
+  return <ThingView thing={data.thing} reload={reload} refresh={refresh} />;
 }
 
-function ThingView({ thing, reload }: { thing: Thing; reload: () => void }) {
+function ThingView({ thing, reload, refresh }: { thing: Thing; reload: () => void; refresh: () => Promise<void> }) {
+  useProcessing(thing.files, refresh);
   const [tab, setTab] = useState('details');
   const [model, setModel] = useState('');
   const models = thing.files.filter((file) => file.mesh);

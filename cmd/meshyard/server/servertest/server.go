@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -60,7 +61,11 @@ type Server struct {
 	*server.Server
 	URL string
 
-	t testing.TB
+	t        testing.TB
+	settings config.Settings
+	log      slog.Handler
+	conns    *connections
+	stop     func() error // ends the server after the requests that it handles
 }
 
 // Each runs a test on both engines in parallel. In short mode, as under the race detector, it runs
@@ -136,27 +141,87 @@ func RunLogging(t testing.TB, settings config.Settings, log slog.Handler) *Serve
 		t.Fatal(err)
 	}
 	settings.BaseURL = "http://" + listener.Addr().String()
-	ctx, cancel := context.WithCancel(context.Background())
-	a, err := server.Open(ctx, settings, slog.New(log))
-	if err != nil {
-		cancel()
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- a.Serve(ctx, listener, time.Minute) }()
+	s := &Server{URL: settings.BaseURL, t: t, settings: settings, log: log}
+	s.serve(listener)
 	t.Cleanup(func() {
-		cancel()
-		if err := errors.Join(<-done, a.Close()); err != nil {
+		if err := s.stop(); err != nil {
 			t.Errorf("the server ended with: %v", err)
 		}
 	})
-	// Jobs run when the server responds: a test that writes for long must not delay their start.
-	answer, err := http.Get(settings.BaseURL + "/healthz")
+	return s
+}
+
+// serve opens and starts the server.
+func (s *Server) serve(listener net.Listener) {
+	s.t.Helper()
+	s.conns = &connections{Listener: listener, open: make(map[net.Conn]bool)}
+	ctx, cancel := context.WithCancel(context.Background())
+	a, err := server.Open(ctx, s.settings, slog.New(s.log))
 	if err != nil {
-		t.Fatalf("the server does not respond: %v", err)
+		cancel()
+		s.t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- a.Serve(ctx, s.conns, time.Minute) }()
+	s.Server, s.stop = a, func() error {
+		cancel()
+		return errors.Join(<-done, a.Close())
+	}
+	// Jobs run when the server responds: a test that writes for long must not delay their start.
+	answer, err := http.Get(s.URL + "/healthz")
+	if err != nil {
+		s.t.Fatalf("the server does not respond: %v", err)
 	}
 	answer.Body.Close()
-	return &Server{Server: a, URL: settings.BaseURL, t: t}
+}
+
+// Restart ends the server in the middle of the requests that it handles, whose connections break,
+// and starts another one at the same address.
+func (s *Server) Restart() {
+	s.t.Helper()
+	s.conns.breakAll()
+	if err := s.stop(); err != nil {
+		s.t.Fatalf("the server ended with: %v", err)
+	}
+	listener, err := net.Listen("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.serve(listener)
+}
+
+// connections is a listener that can break all of its connections.
+type connections struct {
+	net.Listener
+
+	mu     sync.Mutex
+	open   map[net.Conn]bool
+	broken bool
+}
+
+// Accept implements net.Listener.
+func (l *connections) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken {
+		_ = conn.Close() // reading from it fails
+	} else {
+		l.open[conn] = true
+	}
+	return conn, nil
+}
+
+func (l *connections) breakAll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.broken = true
+	for conn := range l.open {
+		_ = conn.Close()
+	}
 }
 
 // User creates a user and returns a client that acts as the user, with the given scopes, or read
