@@ -94,7 +94,7 @@ func TestPostgresOutage(t *testing.T) {
 func lasts(t *testing.T, request func()) {
 	t.Helper()
 	seconds, _ := strconv.Atoi(os.Getenv("MESHYARD_OUTAGE_SECONDS"))
-	for range seconds {
+	for end := time.Now().Add(time.Duration(seconds) * time.Second); time.Now().Before(end); {
 		request()
 		time.Sleep(time.Second)
 	}
