@@ -98,7 +98,8 @@ func testShutdownDelay(t *testing.T, binary string) {
 		if err != nil || a.status != http.StatusOK || a.cut != nil {
 			t.Fatalf("a request while the server is shutting down: got %+v, %v, want 200", a, err)
 		}
-		if !probe.closed || !a.closed {
+		// The probe may have begun before the shutdown.
+		if !a.closed {
 			t.Error("the connection stays open for further requests")
 		}
 		break
