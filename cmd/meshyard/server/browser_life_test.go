@@ -114,7 +114,7 @@ func live(t *testing.T, v *visitor, s scene) {
 	shared := share(t, v)
 	react(t, v, s)
 
-	// What a user publishes whom carla follows is in her feed.
+	// Carla follows a user, so her feed lists what that user publishes.
 	second := s.ada.Thing("Another donut")
 	s.ada.Finalize("THING", second, s.ada.Upload("donut.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")))
 	s.ada.Publish(second).Want(t, 200)
