@@ -204,7 +204,7 @@ func (c *catalogue) tryServe(offset int) (*server, error) {
 	if err := c.launch(s.process); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for {
 		select {
@@ -212,7 +212,7 @@ func (c *catalogue) tryServe(offset int) (*server, error) {
 			return nil, fmt.Errorf("meshyard serve: ended with %w, want it to serve", s.err)
 		case <-ctx.Done():
 			s.kill()
-			return nil, errors.New("meshyard serve: want it to listen, and /readyz to answer 200, within 30s")
+			return nil, errors.New("meshyard serve: want it to listen, and /readyz to answer 200, within two minutes")
 		case <-time.After(3 * time.Millisecond):
 		}
 		if strings.Contains(c.logged()[offset:], `"address":"`+address+`"`) && ready(ctx, s.url) {

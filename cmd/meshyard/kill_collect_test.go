@@ -138,7 +138,7 @@ func (k *killing) settle() {
 	if k.database == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, k.database)
 	if err != nil {

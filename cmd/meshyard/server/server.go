@@ -207,7 +207,8 @@ func (a *Server) backfill(ctx context.Context) error {
 // Statements returns the number of statements that were sent to the database.
 func (a *Server) Statements() int64 { return a.db.Statements() }
 
-// RequestStatements returns the number of statements that requests caused, without those of jobs.
+// RequestStatements returns the number of statements that requests caused, without those of jobs
+// and of looking up access tokens.
 func (a *Server) RequestStatements() int64 { return a.db.RequestStatements() }
 
 // RequestRows returns the number of rows that the statements of requests returned or changed.

