@@ -18,8 +18,8 @@ const (
 	// maxWait is how long a caller waits while others who used less are preferred. It keeps long
 	// work moving beside work of ever new callers, with a quarter of the time of one slot.
 	maxWait = 2 * time.Second
-	// longUse is the use from which a caller leaves a quarter of the slots to others: work that holds
-	// a slot for long cannot be interrupted when short work comes.
+	// longUse is the use from which callers together hold as many slots as one of them may, and leave
+	// the others free: work that holds a slot for long cannot be interrupted when short work comes.
 	longUse = time.Second
 	// maxIdle is how many callers without work are remembered before those that used little are
 	// forgotten.
@@ -181,7 +181,7 @@ func (l *Limiter) enqueue(c *caller) {
 
 // has reports whether there is a slot for a caller.
 func (l *Limiter) has(c *caller, now time.Time) bool {
-	return l.held < l.total-l.total/4 || l.held < l.total && c.use(now) < longUse
+	return l.held < l.perCaller || l.held < l.total && c.use(now) < longUse
 }
 
 // next removes the caller whose turn it is from the queue and returns it, or nil if there is none.

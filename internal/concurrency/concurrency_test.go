@@ -96,28 +96,29 @@ func TestLongWork(t *testing.T) {
 // Callers with long work leave slots for short work.
 func TestSlotsForShortWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := New(4, 4)
+		l := New(4, 2)
 		var order []string
-		start(t, l, &order, "long", "long", "long")
+		start(t, l, &order, "long", "longer")
 		time.Sleep(time.Minute)
-		start(t, l, &order, "long", "long", "short")
-		if got := strings.Join(order, " "); got != "long long long short" {
-			t.Errorf("under way: %s, want three long and short", got)
+		start(t, l, &order, "long", "longer", "short")
+		if got := strings.Join(order, " "); got != "long longer short" {
+			t.Errorf("under way: %s, want two of long work and a short one", got)
 		}
-		for range 2 {
-			l.Release("long")
+		for _, name := range []string{"short", "longer"} {
+			if len(order) != 3 {
+				t.Errorf("under way: %v, want no long work more", order)
+			}
+			l.Release(name)
 			synctest.Wait()
 		}
-		if len(order) != 5 {
-			t.Errorf("under way: %v, want one long work more", order)
+		if got := strings.Join(order, " "); got != "long longer short longer" && got != "long longer short long" {
+			t.Errorf("under way: %s, want one long work more", got)
 		}
-		l.Release("short")
-		time.Sleep(time.Second)
-		l.Release("long")
-		synctest.Wait()
-		for range l.Held() {
-			l.Release("long")
+		for _, name := range []string{"long", order[3]} {
+			l.Release(name)
+			synctest.Wait()
 		}
+		l.Release(order[4])
 	})
 }
 
