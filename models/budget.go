@@ -8,8 +8,9 @@ import (
 // Limits of one operation that its cost does not express: a cost counts objects, and an object may
 // contain long texts.
 const (
-	// maxTextRead is the maximum number of bytes of long texts and HTML that one operation reads.
-	maxTextRead = 32 << 20
+	// maxTextRead is the maximum number of bytes of long texts and HTML that one operation reads: a
+	// little more than a response may hold.
+	maxTextRead = 20 << 20
 	// maxRendered is the maximum number of bytes of Markdown without stored HTML that one operation
 	// renders.
 	maxRendered = 1 << 20
@@ -24,7 +25,7 @@ type budget struct {
 type budgetKey struct{}
 
 // WithBudget returns a context that limits the reads of one operation: an operation that reads more
-// than 32 MiB of texts ends with TooLarge, which is then the cause of the end of the context, so
+// than 20 MiB of texts ends with TooLarge, which is then the cause of the end of the context, so
 // that it reads nothing else in vain. Without a budget there is no limit.
 func WithBudget(ctx context.Context) context.Context {
 	ctx, exceeded := context.WithCancelCause(ctx)
