@@ -76,7 +76,7 @@ func TestShutdown(t *testing.T) {
 // /readyz says that it is shutting down, asks clients to close their connections, and ends.
 func testShutdownDelay(t *testing.T, binary string) {
 	c := newCatalogue(t, binary, "")
-	c.settings = []string{"--shutdown-delay", "3s"}
+	c.settings = []string{"--shutdown-delay", "10s"}
 	s := c.serve()
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

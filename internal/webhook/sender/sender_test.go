@@ -77,7 +77,7 @@ func TestSend(t *testing.T) {
 	}))
 	defer server.Close()
 	defer close(hang)
-	s := New(200*time.Millisecond, true, "test")
+	patient, impatient := New(time.Minute, true, "test"), New(200*time.Millisecond, true, "test")
 	for path, want := range map[string]webhook.Answer{
 		"/ok":       {Status: 204},
 		"/endless":  {Status: 200},
@@ -86,6 +86,10 @@ func TestSend(t *testing.T) {
 		"/busy":     {Status: 503, Error: "the receiver answered 503", RetryAfter: 2 * time.Minute},
 		"/drop":     {Error: "the connection to the receiver failed"},
 	} {
+		s := patient
+		if path == "/hang" {
+			s = impatient
+		}
 		if got := s.Send(t.Context(), message(server.URL+path)); got != want {
 			t.Errorf("%s: got %+v, want %+v", path, got, want)
 		}
