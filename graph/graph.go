@@ -31,7 +31,7 @@ func New(r *Resolver) *Graph {
 	config.Directives.Auth = r.authorize
 	config.Directives.Null = null
 	generated := exec.NewExecutableSchema(config)
-	return &Graph{resolver: r, schema: exec.NewBreadthFirst(generated, graphqlhttp.ResponseLimit), generated: generated}
+	return &Graph{resolver: r, schema: exec.NewBreadthFirst(generated, graphqlhttp.ResponseLimit, joinBatches), generated: generated}
 }
 
 // Generated returns the same graph on the executor that gqlgen generates. Tests compare the two.

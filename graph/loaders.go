@@ -49,10 +49,10 @@ type sharedLoaders struct {
 	html       map[models.LongText]*batch.Loader[string]
 	filesOn    map[models.TargetType]*batch.Loader[[]*models.File]
 	images     map[models.TargetType]*batch.Loader[*models.File]
-	liked      map[models.TargetType]*batch.Loader[bool] // by the caller
-	collected  *batch.Loader[bool]                       // by the caller
+	marks      *batch.Loader[models.Marks]               // of things, by the caller
+	liked      map[models.TargetType]*batch.Loader[bool] // except for things, by the caller
 	followed   *batch.Loader[bool]                       // by the caller
-	watched    map[models.TargetType]*batch.Loader[bool] // by the caller
+	watched    map[models.TargetType]*batch.Loader[bool] // except for things, by the caller
 	// collections of the caller that hold a thing
 	holding       *batch.Loader[[]*models.Collection]
 	notifications *batch.Loader[*models.Notification]
@@ -95,8 +95,8 @@ func newLoaders(s *models.Store) *sharedLoaders {
 		holding: batch.Lists(func(ctx context.Context, ids []int64) (map[int64][]*models.Collection, error) {
 			return s.CollectionsHolding(ctx, caller(ctx).UserID, ids)
 		}),
-		collected: batch.Values(func(ctx context.Context, ids []int64) (map[int64]bool, error) {
-			return s.CollectedBy(ctx, caller(ctx).UserID, ids)
+		marks: batch.Values(func(ctx context.Context, ids []int64) (map[int64]models.Marks, error) {
+			return s.MarksOf(ctx, caller(ctx).UserID, ids)
 		}),
 		followed: batch.Values(func(ctx context.Context, ids []int64) (map[int64]bool, error) {
 			return s.FollowedBy(ctx, caller(ctx).UserID, ids)
@@ -117,7 +117,7 @@ func newLoaders(s *models.Store) *sharedLoaders {
 			return s.FirstImages(ctx, on, ids)
 		})
 	}
-	for _, on := range []models.TargetType{models.OnThing, models.OnMake, models.OnCollection} {
+	for _, on := range []models.TargetType{models.OnMake, models.OnCollection} {
 		l.liked[on] = batch.Values(func(ctx context.Context, ids []int64) (map[int64]bool, error) {
 			return s.LikedBy(ctx, caller(ctx).UserID, on, ids)
 		})
@@ -127,6 +127,9 @@ func newLoaders(s *models.Store) *sharedLoaders {
 	}
 	return l
 }
+
+// joinBatches implements breadthfirst.Join.
+func joinBatches(ctx context.Context, sets [][]any) { batch.Join(batch.FromContext(ctx), sets) }
 
 type loadersKey struct{}
 

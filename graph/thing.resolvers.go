@@ -114,12 +114,12 @@ func (r *thingResolver) FileCount(ctx context.Context, objs []*models.Thing, kin
 
 // IsLiked is the batch resolver for the isLiked field.
 func (r *thingResolver) IsLiked(ctx context.Context, objs []*models.Thing) ([]bool, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).liked[models.OnThing], thingID)
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).marks, thingID, func(m models.Marks) bool { return m.Liked })
 }
 
 // IsCollected is the batch resolver for the isCollected field.
 func (r *thingResolver) IsCollected(ctx context.Context, objs []*models.Thing) ([]bool, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).collected, thingID)
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).marks, thingID, func(m models.Marks) bool { return m.Collected })
 }
 
 // Ancestors is the resolver for the ancestors field.

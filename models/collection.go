@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
@@ -317,16 +316,6 @@ func (s *Store) selectCollections(ctx context.Context, rows *[]*Collection) *bun
 		ColumnExpr("coalesce((SELECT ct.thing_id FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
 			"WHERE ct.collection_id = co.id ORDER BY ct.position DESC, ct.id DESC LIMIT 1), 0) AS first_thing_id")
 	return pendingCounts(q, "collections", "co")
-}
-
-// CollectedBy returns which of some things a user has in a collection.
-func (s *Store) CollectedBy(ctx context.Context, userID int64, thingIDs []int64) (map[int64]bool, error) {
-	var collected []int64
-	err := s.db.ForIDs(ctx, "collected by", thingIDs, &collected, func(among, user schema.QueryAppender) *bun.SelectQuery {
-		return s.db.Read.NewSelect().Model((*collectionThing)(nil)).Column("ct.thing_id").
-			Join("JOIN collections AS co ON co.id = ct.collection_id").Where("ct.thing_id ? AND co.owner_id = ?", among, user)
-	}, userID)
-	return setOf(collected), err
 }
 
 // CollectionsOf lists the collections of users, the latest first; private ones for the user alone.

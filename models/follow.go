@@ -73,6 +73,9 @@ func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username s
 
 // FollowedBy returns which of some users a user follows.
 func (s *Store) FollowedBy(ctx context.Context, userID int64, ids []int64) (map[int64]bool, error) {
+	if userID == 0 {
+		return nil, nil
+	}
 	var followed []int64
 	err := s.db.ForIDs(ctx, "followed by", ids, &followed, func(among, user schema.QueryAppender) *bun.SelectQuery {
 		return s.db.Read.NewSelect().Model((*follow)(nil)).Column("fw.followed_id").Where("fw.followed_id ? AND fw.follower_id = ?", among, user)

@@ -124,7 +124,8 @@ func deleteLikes(ctx context.Context, tx bun.Tx, target Target) error {
 	return count(ctx, tx, userLikes.by(-1, userIDs...))
 }
 
-// LikedBy returns which of some things, or makes, a user likes.
+// LikedBy returns which of some makes or collections a user likes. [Store.MarksOf] does so for
+// things.
 func (s *Store) LikedBy(ctx context.Context, userID int64, on TargetType, ids []int64) (map[int64]bool, error) {
 	var liked []int64
 	err := s.db.ForIDs(ctx, "liked by, "+string(on), ids, &liked, func(among, user schema.QueryAppender) *bun.SelectQuery {

@@ -85,7 +85,8 @@ func removeWatch(ctx context.Context, tx bun.Tx, userID int64, target Target) (r
 	return n > 0, err
 }
 
-// WatchedBy returns which of some things, makes or collections a user watches.
+// WatchedBy returns which of some makes or collections a user watches. [Store.MarksOf] does so for
+// things.
 func (s *Store) WatchedBy(ctx context.Context, userID int64, on TargetType, ids []int64) (map[int64]bool, error) {
 	var watched []int64
 	err := s.db.ForIDs(ctx, "watched by, "+string(on), ids, &watched, func(among, user schema.QueryAppender) *bun.SelectQuery {

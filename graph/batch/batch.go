@@ -1,10 +1,11 @@
 // Package batch loads the fields of objects that were read together with one statement for all of
 // them.
 //
-// Objects that one statement or one page of a list returned form a batch. The first time a field of
-// one of them is resolved, it is loaded for the whole batch. The number of statements of an
-// operation therefore depends on its fields and not on the lengths of its lists, and no load waits
-// for a timer to collect more keys.
+// Objects that one statement or one page of a list returned form a batch, and so do those of
+// several lists for which an operation selects the same fields (see [Join]). The first time a field
+// of one of them is resolved, it is loaded for the whole batch. The number of statements of an
+// operation therefore depends on its fields and not on the number or the lengths of its lists, and
+// no load waits for a timer to collect more keys.
 package batch
 
 import (
@@ -16,11 +17,11 @@ import (
 // Registry holds the batches of one operation.
 type Registry struct {
 	mu      sync.Mutex
-	batches map[any]any // O to *Batch[O]
+	batches map[any]*Batch // by object
 }
 
 // NewRegistry returns an empty registry.
-func NewRegistry() *Registry { return &Registry{batches: make(map[any]any)} }
+func NewRegistry() *Registry { return &Registry{batches: make(map[any]*Batch)} }
 
 type contextKey struct{}
 
@@ -32,9 +33,10 @@ func WithRegistry(ctx context.Context, r *Registry) context.Context {
 // FromContext returns the registry of the operation. It panics if there is none.
 func FromContext(ctx context.Context) *Registry { return ctx.Value(contextKey{}).(*Registry) }
 
-// Batch is a set of objects that were read together, with what has been loaded for them.
-type Batch[O any] struct {
-	members []O
+// Batch is a set of objects of one type that were read together, with what has been loaded for
+// them.
+type Batch struct {
+	members []any
 
 	mu    sync.Mutex
 	loads map[any]any // key of the load to its *load[V]
@@ -51,7 +53,7 @@ type load[V any] struct {
 func Add[O comparable](r *Registry, objects []O) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := &Batch[O]{loads: make(map[any]any)}
+	b := &Batch{loads: make(map[any]any)}
 	for _, o := range objects {
 		if _, ok := r.batches[o]; !ok {
 			r.batches[o] = b
@@ -60,13 +62,51 @@ func Add[O comparable](r *Registry, objects []O) {
 	}
 }
 
-// Of returns the batch of an object. An object that was not added is a batch of its own.
-func Of[O comparable](r *Registry, o O) *Batch[O] {
+// Join makes one batch of the objects of each set, for which the same fields are about to be
+// loaded. A batch stays as it is if something was loaded for it already, or if several sets have
+// objects of it: joining those would load values that the operation does not select. Nothing may be
+// loaded meanwhile.
+func Join(r *Registry, sets [][]any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b, ok := r.batches[o].(*Batch[O])
+	const several = -1
+	setOf := make(map[*Batch]int)
+	for n, set := range sets {
+		for _, o := range set {
+			if b := r.batches[o]; b != nil {
+				if before, ok := setOf[b]; ok && before != n {
+					setOf[b] = several
+				} else {
+					setOf[b] = n
+				}
+			}
+		}
+	}
+	for n, set := range sets {
+		joined := &Batch{loads: make(map[any]any)}
+		for _, o := range set {
+			b := r.batches[o]
+			switch {
+			case b == nil:
+				b = &Batch{members: []any{o}}
+			case b == joined || setOf[b] != n || len(b.loads) > 0:
+				continue
+			}
+			for _, member := range b.members {
+				r.batches[member] = joined
+			}
+			joined.members = append(joined.members, b.members...)
+		}
+	}
+}
+
+// Of returns the batch of an object. An object that was not added is a batch of its own.
+func Of(r *Registry, o any) *Batch {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b, ok := r.batches[o]
 	if !ok {
-		b = &Batch[O]{members: []O{o}, loads: make(map[any]any)}
+		b = &Batch{members: []any{o}, loads: make(map[any]any)}
 		r.batches[o] = b
 	}
 	return b
@@ -76,7 +116,7 @@ func Of[O comparable](r *Registry, o O) *Batch[O] {
 // the same values and error on every later call. id returns the id to fetch for a member, or 0 for
 // none.
 func Once[O, V any](
-	ctx context.Context, b *Batch[O], key any, id func(O) int64,
+	ctx context.Context, b *Batch, key any, id func(O) int64,
 	fetch func(ctx context.Context, ids []int64) (map[int64]V, error),
 ) (map[int64]V, error) {
 	b.mu.Lock()
@@ -91,7 +131,7 @@ func Once[O, V any](
 		ids := make([]int64, 0, len(b.members))
 		seen := make(map[int64]bool, len(b.members))
 		for _, o := range b.members {
-			if id := id(o); id != 0 && !seen[id] {
+			if id := id(o.(O)); id != 0 && !seen[id] {
 				seen[id] = true
 				ids = append(ids, id)
 			}

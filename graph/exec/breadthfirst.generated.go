@@ -18,10 +18,10 @@ import (
 
 // NewBreadthFirst returns an executable schema that runs queries and mutations level by level; see package breadthfirst.
 // generated is one of NewExecutableSchema.
-func NewBreadthFirst(generated graphql.ExecutableSchema, limit breadthfirst.Limit) graphql.ExecutableSchema {
+func NewBreadthFirst(generated graphql.ExecutableSchema, limit breadthfirst.Limit, join breadthfirst.Join) graphql.ExecutableSchema {
 	return breadthfirst.New(generated, breadthFirst, func(oc *graphql.OperationContext) *executionContext {
 		return newExecutionContext(oc, generated.(*executableSchema), nil)
-	}, limit)
+	}, limit, join)
 }
 
 var breadthFirst = breadthfirst.Schema[*executionContext]{

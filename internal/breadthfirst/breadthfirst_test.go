@@ -52,6 +52,10 @@ func appendInt(b []byte, v any) []byte { return fmt.Append(b, v) }
 
 // world returns a schema that counts the batches in calls.
 func world(roots []*node, calls *atomic.Int64, order *[]string) graphql.ExecutableSchema {
+	return joiningWorld(roots, calls, order, nil)
+}
+
+func joiningWorld(roots []*node, calls *atomic.Int64, order *[]string, join breadthfirst.Join) graphql.ExecutableSchema {
 	step := func(name string) *field {
 		return &field{Waits: true, Append: appendInt, Resolve: func(context.Context, *execution, *graphql.FieldContext, any) (any, error) {
 			*order = append(*order, name)
@@ -109,7 +113,7 @@ func world(roots []*node, calls *atomic.Int64, order *[]string) graphql.Executab
 		}},
 	}
 	return breadthfirst.New(generated{}, schema, func(*graphql.OperationContext) *execution { return nil },
-		breadthfirst.Limit{Bytes: 2_000, Error: errors.New("too large")})
+		breadthfirst.Limit{Bytes: 2_000, Error: errors.New("too large")}, join)
 }
 
 // run executes a document and returns its data, and its errors with their paths.
@@ -183,6 +187,33 @@ func TestOneBatchForALevel(t *testing.T) {
 	}
 }
 
+// TestJoin checks that objects are joined across lists if the same is selected on them, however
+// deep.
+func TestJoin(t *testing.T) {
+	roots := []*node{{id: 1, children: []*node{{id: 2}}}, {id: 3}}
+	for text, want := range map[string]string{
+		`{a:nodes{children{children{id}}} b:nodes{id c:children{children{x:id}}} one{children{id}}}`: "[1 3 1 3][1] [2 2]",
+		`{a:nodes{children{id}} b:nodes{children{children{id}}}}`:                                    "",
+	} {
+		var calls atomic.Int64
+		var joined []string
+		run(t, joiningWorld(roots, &calls, new([]string), func(_ context.Context, sets [][]any) {
+			var wave string
+			for _, set := range sets {
+				ids := []int{}
+				for _, n := range breadthfirst.Objects[*node](set) {
+					ids = append(ids, n.id)
+				}
+				wave += fmt.Sprint(ids)
+			}
+			joined = append(joined, wave)
+		}), text, nil)
+		if got := strings.Join(joined, " "); got != want {
+			t.Errorf("%s: joined %s, want %s", text, got, want)
+		}
+	}
+}
+
 // TestLimit checks that a response that grows beyond the limit is replaced by an error.
 func TestLimit(t *testing.T) {
 	var calls atomic.Int64
@@ -247,5 +278,5 @@ func TestTableFitsSchema(t *testing.T) {
 			t.Errorf("got the panic %q", got)
 		}
 	}()
-	breadthfirst.New(generated{}, breadthfirst.Schema[*execution]{}, nil, breadthfirst.Limit{})
+	breadthfirst.New(generated{}, breadthfirst.Schema[*execution]{}, nil, breadthfirst.Limit{}, nil)
 }

@@ -19,6 +19,7 @@ type Executable[E any] struct {
 	schema  Schema[E]
 	context func(*graphql.OperationContext) E
 	limit   Limit
+	join    Join
 	plans   sync.Map // by weak.Pointer[ast.OperationDefinition]: *plan[E]
 }
 
@@ -28,14 +29,19 @@ type Limit struct {
 	Error error // the error that replaces a larger response
 }
 
+// Join is called before the fields of objects are resolved. Each set has the objects of one type,
+// at any positions of the response, for which an operation selects the same fields with the same
+// arguments, so that they can be loaded together.
+type Join func(ctx context.Context, sets [][]any)
+
 // New returns an executable schema. generated executes subscriptions; context creates the generated
-// execution context of an operation. New panics if schema does not match the GraphQL schema of
-// generated, which means that only one of them was regenerated.
-func New[E any](generated graphql.ExecutableSchema, schema Schema[E], context func(*graphql.OperationContext) E, limit Limit) *Executable[E] {
+// execution context of an operation; join may be nil. New panics if schema does not match the
+// GraphQL schema of generated, which means that only one of them was regenerated.
+func New[E any](generated graphql.ExecutableSchema, schema Schema[E], context func(*graphql.OperationContext) E, limit Limit, join Join) *Executable[E] {
 	if missing := schema.missing(generated.Schema()); len(missing) > 0 {
 		panic(fmt.Sprintf("breadthfirst: the generated table lacks %s: run make generate", strings.Join(missing, ", ")))
 	}
-	return &Executable[E]{ExecutableSchema: generated, schema: schema, context: context, limit: limit}
+	return &Executable[E]{ExecutableSchema: generated, schema: schema, context: context, limit: limit, join: join}
 }
 
 // Exec starts an operation.
@@ -78,7 +84,11 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (
 	}
 	plan := x.plan(oc)
 	root := &group[E]{plan: plan, objects: []any{nil}}
-	r.group(root)
+	if oc.Operation.Operation == ast.Mutation {
+		r.serially(root)
+	} else {
+		r.resolve(root)
+	}
 	// A resolver ended a query. The results of mutations must not be lost.
 	if cause := context.Cause(ctx); oc.Operation.Operation == ast.Query && ctx.Err() == context.Canceled && cause != context.Canceled {
 		return alone(cause)

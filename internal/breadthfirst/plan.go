@@ -2,8 +2,10 @@ package breadthfirst
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"weak"
 
@@ -16,7 +18,7 @@ import (
 type plan[E any] struct {
 	of     *Type[E]
 	fields []plannedField[E]
-	waits  int          // number of fields that may wait
+	shape  string       // what the plan reads: equal for plans that read the same of each object
 	size   atomic.Int64 // bytes of the last response, for the root selection
 }
 
@@ -28,7 +30,6 @@ type plannedField[E any] struct {
 	nonNull        bool
 	list           bool
 	elementNonNull bool
-	waits          bool // whether the field or one below it may wait
 
 	// The plan for the values of the field: concrete is set for an object type, below and
 	// abstract for an abstract type.
@@ -118,12 +119,36 @@ func (x *Executable[E]) selection(oc *graphql.OperationContext, of *Type[E], set
 		if c.Name != "__typename" {
 			x.planField(oc, of, &f)
 		}
-		if f.waits {
-			s.waits++
-		}
 		s.fields = append(s.fields, f)
 	}
+	s.shape = s.describe()
 	return s
+}
+
+// describe returns the shape of a plan: its type and the fields that are more than a scalar of the
+// object, with their arguments and with what is selected below them.
+func (s *plan[E]) describe() string {
+	var fields []string
+	for i := range s.fields {
+		f := &s.fields[i]
+		if f.Field == nil || f.Scalar != nil {
+			continue
+		}
+		var b strings.Builder
+		b.WriteString(f.collected.Name)
+		for _, a := range f.collected.Arguments {
+			b.WriteString(" " + a.Name + ":" + a.Value.String())
+		}
+		if f.concrete != nil {
+			b.WriteString(f.concrete.shape)
+		}
+		for _, name := range slices.Sorted(maps.Keys(f.below)) {
+			b.WriteString(f.below[name].shape)
+		}
+		fields = append(fields, b.String())
+	}
+	slices.Sort(fields)
+	return s.of.Name + "{" + strings.Join(fields, ",") + "}"
 }
 
 func (x *Executable[E]) planField(oc *graphql.OperationContext, of *Type[E], f *plannedField[E]) {
@@ -133,14 +158,13 @@ func (x *Executable[E]) planField(oc *graphql.OperationContext, of *Type[E], f *
 		panic(fmt.Sprintf("%s has no field %s", of.Name, f.collected.Name))
 	}
 	t := f.collected.Definition.Type
-	f.nonNull, f.list, f.waits = t.NonNull, f.Each != nil, f.Waits
+	f.nonNull, f.list = t.NonNull, f.Each != nil
 	if f.list {
 		f.elementNonNull = t.Elem.NonNull
 	}
 	name := t.Name()
 	if below := x.schema.Types[name]; below != nil {
 		f.concrete = x.selection(oc, below, f.collected.Selections)
-		f.waits = f.waits || f.concrete.waits > 0
 		return
 	}
 	if f.abstract = x.schema.Abstract[name]; f.abstract == nil {
@@ -148,9 +172,7 @@ func (x *Executable[E]) planField(oc *graphql.OperationContext, of *Type[E], f *
 	}
 	f.below = make(map[string]*plan[E])
 	for _, possible := range x.Schema().PossibleTypes[name] {
-		below := x.selection(oc, x.schema.Types[possible.Name], f.collected.Selections)
-		f.below[possible.Name] = below
-		f.waits = f.waits || below.waits > 0
+		f.below[possible.Name] = x.selection(oc, x.schema.Types[possible.Name], f.collected.Selections)
 	}
 }
 

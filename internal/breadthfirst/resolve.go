@@ -8,55 +8,129 @@ import (
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/meshyard/meshyard/internal/tracing"
 )
 
 var errNull = errors.New("must not be null")
 
-// group resolves the fields of a group and everything below them. Fields that may wait are resolved
-// concurrently, except the root fields of a mutation.
-func (r *run[E]) group(g *group[E]) {
+// resolve resolves the fields of groups and everything below them, in waves. A wave consists of the
+// fields that may wait, of all objects that are known before it: they are resolved concurrently,
+// and the objects that they return are resolved in the next wave. So the fields of sibling lists
+// can be loaded together, whichever of the lists was read first.
+func (r *run[E]) resolve(groups ...*group[E]) {
+	for len(groups) > 0 {
+		var wave []task[E]
+		for _, g := range groups {
+			wave = r.begin(wave, g)
+		}
+		r.joinGroups(wave)
+		below := make([][]*group[E], len(wave))
+		var others sync.WaitGroup
+		for n, t := range wave {
+			if n < len(wave)-1 {
+				others.Go(func() { below[n] = r.field(t.group, t.field) })
+			} else {
+				below[n] = r.field(t.group, t.field)
+			}
+		}
+		others.Wait()
+		groups = slices.Concat(below...)
+	}
+}
+
+// serially resolves the root fields of a mutation, each with everything below it before the next.
+func (r *run[E]) serially(root *group[E]) {
+	r.open(root)
+	for i := range root.plan.fields {
+		if f := &root.plan.fields[i]; f.Field != nil && f.Scalar == nil {
+			r.resolve(r.field(root, i)...)
+		}
+	}
+}
+
+// task is a field of a group that may wait.
+type task[E any] struct {
+	group *group[E]
+	field int
+}
+
+func (r *run[E]) open(g *group[E]) {
 	g.columns = make([]column[E], len(g.plan.fields))
 	g.ctx = g.place(r.ctx, 0)
-	waiting := g.plan.waits
-	if g.under == nil && r.operation.Operation.Operation == ast.Mutation {
-		waiting = 0
-	}
-	var others sync.WaitGroup
+}
+
+// begin resolves the fields of a group that do not wait, and those of the objects that they return,
+// and appends the fields that may wait to wave.
+func (r *run[E]) begin(wave []task[E], g *group[E]) []task[E] {
+	r.open(g)
 	for i := range g.plan.fields {
 		f := &g.plan.fields[i]
 		switch {
 		case f.Field == nil || f.Scalar != nil: // the writer reads it from the object
-		case f.waits && waiting > 1:
-			waiting--
-			others.Go(func() { r.field(g, i) })
+		case f.Waits:
+			wave = append(wave, task[E]{g, i})
 		default:
-			r.field(g, i)
+			for _, below := range r.field(g, i) {
+				wave = r.begin(wave, below)
+			}
 		}
 	}
-	others.Wait()
+	return wave
 }
 
-// field resolves a field of all objects of a group. A panic makes it null.
-func (r *run[E]) field(g *group[E], i int) {
+// joinGroups calls join with the objects of a wave, if some groups select the same fields.
+func (r *run[E]) joinGroups(wave []task[E]) {
+	if r.join == nil {
+		return
+	}
+	var sets [][]any
+	seen, numbers := make(map[*group[E]]bool), make(map[string]int)
+	for _, t := range wave {
+		g := t.group
+		if g.under == nil || seen[g] {
+			continue
+		}
+		seen[g] = true
+		n, ok := numbers[g.plan.shape]
+		if !ok {
+			n = len(sets)
+			numbers[g.plan.shape] = n
+			sets = append(sets, nil)
+		}
+		sets[n] = append(sets[n], g.objects...)
+	}
+	if len(seen) > len(sets) {
+		r.join(r.ctx, sets)
+	}
+}
+
+// field resolves a field of all objects of a group. It returns the groups of objects that are the
+// values of the field. A panic makes it null.
+func (r *run[E]) field(g *group[E], i int) (below []*group[E]) {
 	f := &g.plan.fields[i]
 	defer func() {
 		if cause := recover(); cause != nil {
-			g.columns[i] = column[E]{}
+			g.columns[i], below = column[E]{}, nil
 			r.panicked(g, f, cause)
 		}
 	}()
 	if r.over() {
-		return
+		return nil
 	}
 	values, ctx, args := r.values(g, f)
-	if f.object() {
-		g.columns[i].objects = r.objects(g, f, args, values)
-	} else {
+	if !f.object() {
 		g.columns[i] = r.scalars(g, f, ctx, args, values)
+		return nil
 	}
+	l := r.objects(g, f, args, values)
+	g.columns[i].objects = l
+	for _, group := range l.groups {
+		if len(group.objects) > 0 {
+			below = append(below, group)
+		}
+	}
+	return below
 }
 
 // panicked adds the error of a panic to a field for all objects.
@@ -226,8 +300,7 @@ func (b *buffer) WriteString(s string) (int, error) {
 	return len(s), nil
 }
 
-// objects creates a level from the values of a field, and resolves the fields that are selected on
-// them.
+// objects creates a level from the values of a field.
 func (r *run[E]) objects(g *group[E], f *plannedField[E], args map[string]any, values []any) *level[E] {
 	l := &level[E]{parent: g, field: f, args: args, starts: make([]int32, len(values)+1)}
 	items := make([]any, 0, len(values))
@@ -261,11 +334,6 @@ func (r *run[E]) objects(g *group[E], f *plannedField[E], args map[string]any, v
 		l.groups = []*group[E]{{plan: f.concrete, objects: items, under: l}}
 	default:
 		l.sort(items)
-	}
-	for _, below := range l.groups {
-		if len(below.objects) > 0 {
-			r.group(below)
-		}
 	}
 	return l
 }
