@@ -20,9 +20,9 @@ var files = assets.Load(distFiles, "dist")
 // Prefix is the path below which [Handler] serves the files.
 const Prefix = "/assets/gallery/"
 
-// Stylesheet returns the path of the style sheet, below the base URL of the server. It contains a
-// hash of the content.
-func Stylesheet() string { return address("gallery.css") }
+// Styles returns the style sheet. Pages contain it: it is small, and a browser shows nothing before
+// it has it.
+func Styles() string { return string(files["gallery.css"].Content) }
 
 // Script returns the path of the script, a module, below the base URL of the server. It contains a
 // hash of the content.
@@ -34,7 +34,7 @@ func Icon() string { return address("icon.svg") }
 
 func address(name string) string { return Prefix + files[name].Version + "/" + name }
 
-// Handler serves the files at the paths that [Stylesheet] and [Script] return. Mount it at
+// Handler serves the files at the paths that [Script] and [Icon] return. Mount it at
 // [Prefix], without StripPrefix. It needs no authentication and compresses by itself.
 func Handler() http.Handler {
 	mux := http.NewServeMux()

@@ -25,7 +25,7 @@ func get(t *testing.T, path, encoding string) *httptest.ResponseRecorder {
 func TestFilesAreCachedForever(t *testing.T) {
 	t.Parallel()
 	for path, contentType := range map[string]string{
-		Script(): "text/javascript; charset=utf-8", Stylesheet(): "text/css; charset=utf-8", Icon(): "image/svg+xml",
+		Script(): "text/javascript; charset=utf-8", Icon(): "image/svg+xml",
 	} {
 		w := get(t, path, "identity")
 		if w.Code != 200 || w.Header().Get("Content-Type") != contentType || w.Header().Get("Cache-Control") != "public, max-age=31536000, immutable" {

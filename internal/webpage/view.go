@@ -120,7 +120,7 @@ type view struct {
 	Site        *Site
 	Theme       *theme
 	Config      clientConfig
-	Stylesheet  string
+	Styles      template.CSS
 	Script      string
 	Icon        string   // if the operator set no logo
 	Preview     *preview // nil: search engines and previews of links get none
@@ -134,6 +134,7 @@ type view struct {
 	List       *list
 	Featured   *list // nil on other pages than the home page
 	Categories []categoryLink
+	Answer     *clientAnswer // nil: the client asks
 	// Previous and Next are the queries of the neighbouring pages of a list; "" if there is none.
 	Previous, Next template.URL
 }

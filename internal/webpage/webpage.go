@@ -54,14 +54,18 @@ type Options struct {
 	AnonymousRead bool
 	// Registration reports whether visitors may create an account.
 	Registration bool
-	// Stylesheet, Script and Icon are the paths of the client, below BaseURL.
-	Stylesheet, Script, Icon string
+	// Styles is the style sheet of the client.
+	Styles string
+	// Script and Icon are the paths of the client, below BaseURL.
+	Script, Icon string
 	// Visitor returns the user who is signed in in the browser of a request, or nil, and the request
 	// with that user as its caller.
 	Visitor func(r *http.Request) (*User, *http.Request)
 	// Run runs an operation of [Documents] for the caller in ctx and returns its data. It returns
 	// [ErrNotFound] for an object that does not exist or is not visible to the caller.
 	Run func(ctx context.Context, operation string, variables map[string]any) ([]byte, error)
+	// RunClient runs one of [ClientDocuments] as Run does.
+	RunClient func(ctx context.Context, operation string, variables map[string]any) ([]byte, error)
 	// Sitemap returns what search engines may find.
 	Sitemap Sitemap
 	// LicenseName returns the display name of a license.
@@ -207,6 +211,7 @@ func (o Options) load(r *http.Request, v *view, p page) error {
 		return err
 	}
 	o.describe(v, p, of)
+	v.Answer = o.answerFor(r, p)
 	if v.List != nil && number > 1 {
 		v.Previous = neighbour(r.URL.Query(), number-1)
 	}
@@ -273,7 +278,7 @@ func (o Options) redirect(w http.ResponseWriter, r *http.Request, canonical stri
 func (o Options) newView(k kind, visitor *User) *view {
 	base := pages.BasePath(o.BaseURL)
 	v := &view{
-		Kind: k, Base: base, BaseURL: o.BaseURL, Nonce: rand.Text(), Site: o.Site, Theme: o.Site.theme(), Stylesheet: base + o.Stylesheet, Script: base + o.Script, Icon: base + o.Icon, Of: new(node),
+		Kind: k, Base: base, BaseURL: o.BaseURL, Nonce: rand.Text(), Site: o.Site, Theme: o.Site.theme(), Styles: template.CSS(o.Styles), Script: base + o.Script, Icon: base + o.Icon, Of: new(node),
 		Config: clientConfig{
 			Name: o.Site.Name, Accent: o.Site.Color.String(), BaseURL: o.BaseURL, User: visitor, AnonymousRead: o.AnonymousRead, Registration: o.Registration,
 			Locale: "en", Welcome: o.Site.Welcome, Legal: []link{},
@@ -291,8 +296,8 @@ func (o Options) newView(k kind, visitor *User) *view {
 	return v
 }
 
-// write responds with a page. Its policy allows the style sheet, the scripts and what they import,
-// images of this server, and nothing inline but the theme of the operator.
+// write responds with a page. Its policy allows the style sheets in the page, the scripts and
+// what they import, and images of this server.
 func (o Options) write(w http.ResponseWriter, r *http.Request, status int, v *view) {
 	var b bytes.Buffer
 	if err := shell.Execute(&b, v); err != nil {

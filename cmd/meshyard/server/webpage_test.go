@@ -4,14 +4,18 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/config"
+	webgallery "github.com/meshyard/meshyard/internal/gallery"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
 )
@@ -56,6 +60,14 @@ func TestWebPages(t *testing.T) {
 				t.Errorf("%s does not lead to the thing", path)
 			}
 		}
+		for path, operation := range map[string]string{
+			"/": "home", "/explore": "search", "/explore?q=bracket": "search",
+			fmt.Sprintf("/thing:%d", id): "thing", "/explore?q=bracket&sort=newest": "", "/ada": "",
+		} {
+			if got := answerIn(t, visitor, html(path, 200)); got != operation {
+				t.Errorf("%s: has the answer to %q, want %q", path, got, operation)
+			}
+		}
 		html(fmt.Sprintf("/thing:%d", draft), 404)
 		html("/thing:x", 404)
 		html("/nobody", 404)
@@ -65,6 +77,39 @@ func TestWebPages(t *testing.T) {
 		ada.Get("/api/users/me").Want(t, 200)
 		visitor.Get("/api/users/me").Want(t, 401)
 	}, anonymousRead)
+}
+
+// answerIn returns the operation whose answer is in a page, and checks that it is what the client
+// of the gallery would get.
+func answerIn(t *testing.T, visitor *servertest.Client, page string) string {
+	t.Helper()
+	found := regexp.MustCompile(`id="answer"[^>]*>([^<]*)</script>`).FindStringSubmatch(page)
+	if found == nil {
+		return ""
+	}
+	var answer struct {
+		Operation string
+		Variables object
+		Data      any
+	}
+	if err := json.Unmarshal([]byte(found[1]), &answer); err != nil {
+		t.Fatal(err)
+	}
+	for _, document := range webgallery.Documents() {
+		if document.Name == answer.Operation {
+			var want any
+			decode(t, visitor.GraphQL(document.Text, answer.Variables), &want)
+			for _, data := range []any{answer.Data, want} {
+				if thing, ok := below(data, "thing").(map[string]any); ok {
+					delete(thing, "viewCount") // the page was a view
+				}
+			}
+			if !reflect.DeepEqual(answer.Data, want) {
+				t.Errorf("%s: the page has %v, want %v", answer.Operation, answer.Data, want)
+			}
+		}
+	}
+	return answer.Operation
 }
 
 // TestZip downloads the files of a thing as an archive, complete and resumed, and compares the

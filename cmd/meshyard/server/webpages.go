@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator/rules"
@@ -60,35 +61,24 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 	if err != nil {
 		return webpage.Options{}, err
 	}
-	executor := g.Executor(graphqlhttp.SingleDocument{Document: document})
+	run := runner(g.Executor(graphqlhttp.SingleDocument{Document: document}))
+	client := make(map[string]func(context.Context, string, map[string]any) ([]byte, error))
+	for _, d := range gallery.Documents() {
+		if !slices.Contains(webpage.ClientDocuments, d.Name) {
+			continue
+		}
+		document, errs := gqlparser.LoadQueryWithRules(g.Schema(), d.Text, rules.NewDefaultRules())
+		if len(errs) > 0 {
+			return webpage.Options{}, fmt.Errorf("document %s of the gallery: %w", d.Name, errs)
+		}
+		client[d.Name] = runner(g.Executor(graphqlhttp.SingleDocument{Document: document}))
+	}
 	return webpage.Options{
-		BaseURL: a.Settings.BaseURL, Site: site, AnonymousRead: a.Settings.AnonymousRead, Registration: a.Settings.Registration, Stylesheet: gallery.Stylesheet(), Script: gallery.Script(), Icon: gallery.Icon(),
+		BaseURL: a.Settings.BaseURL, Site: site, AnonymousRead: a.Settings.AnonymousRead, Registration: a.Settings.Registration, Styles: gallery.Styles(), Script: gallery.Script(), Icon: gallery.Icon(),
 		Visitor: a.visitor,
-		Run: func(ctx context.Context, operation string, variables map[string]any) ([]byte, error) {
-			// Visitors need no token where the server permits anonymous reading.
-			ctx = graphql.StartOperationTrace(ctx)
-			oc, errs := executor.CreateOperationContext(ctx, &graphql.RawParams{OperationName: operation, Variables: variables})
-			if errs != nil {
-				return nil, errs
-			}
-			ctx, cancel := graphqlhttp.WithTimeout(ctx, oc)
-			defer cancel()
-			next, ctx := executor.DispatchOperation(ctx, oc)
-			response := next(ctx)
-			if response == nil {
-				return nil, context.Cause(ctx)
-			}
-			if len(response.Errors) > 0 {
-				e, _ := graphqlhttp.MostSevere(response.Errors)
-				switch e.Extensions["code"] {
-				case string(models.NotFound), string(models.Forbidden):
-					return nil, webpage.ErrNotFound
-				case string(models.Unauthenticated):
-					return nil, webpage.ErrSignInRequired
-				}
-				return nil, e
-			}
-			return response.Data, nil
+		Run:     run,
+		RunClient: func(ctx context.Context, operation string, variables map[string]any) ([]byte, error) {
+			return client[operation](ctx, operation, variables)
 		},
 		Sitemap: sitemap{a.Store},
 		LicenseName: func(license string) string {
@@ -128,6 +118,37 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 			return webpage.Problem{Status: status, Message: sentence(presented.Message), RetryAfter: seconds}
 		},
 	}, nil
+}
+
+// runner returns a function that runs the operations of an executor in process and returns their
+// data, or one of the errors of package webpage.
+func runner(executor *executor.Executor) func(ctx context.Context, operation string, variables map[string]any) ([]byte, error) {
+	return func(ctx context.Context, operation string, variables map[string]any) ([]byte, error) {
+		// Visitors need no token where the server permits anonymous reading.
+		ctx = graphql.StartOperationTrace(ctx)
+		oc, errs := executor.CreateOperationContext(ctx, &graphql.RawParams{OperationName: operation, Variables: variables})
+		if errs != nil {
+			return nil, errs
+		}
+		ctx, cancel := graphqlhttp.WithTimeout(ctx, oc)
+		defer cancel()
+		next, ctx := executor.DispatchOperation(ctx, oc)
+		response := next(ctx)
+		if response == nil {
+			return nil, context.Cause(ctx)
+		}
+		if len(response.Errors) > 0 {
+			e, _ := graphqlhttp.MostSevere(response.Errors)
+			switch e.Extensions["code"] {
+			case string(models.NotFound), string(models.Forbidden):
+				return nil, webpage.ErrNotFound
+			case string(models.Unauthenticated):
+				return nil, webpage.ErrSignInRequired
+			}
+			return nil, e
+		}
+		return response.Data, nil
+	}
 }
 
 // sentence returns the message of an error as a sentence.
