@@ -49,7 +49,7 @@ func imported(column string) string {
 // many changed. Other writers wait. It is for maintenance, and after rows were written by other
 // means.
 func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InLongTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		changed, err = s.db.recount(ctx, tx)
 		return err
 	})

@@ -184,6 +184,12 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) 
 	return UnlessDeadlocked(func() error { return db.Write.RunInTx(ctx, nil, fn) })
 }
 
+// InLongTx runs fn in a transaction like InTx, for maintenance of whole tables: it takes as long as
+// they need, and is rolled back when ctx ends.
+func (db *DB) InLongTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
+	return UnlessDeadlocked(func() error { return db.Write.RunInTx(ctx, nil, fn) })
+}
+
 // ForUpdate locks the rows of q until the transaction ends. SQLite has no row locks, and needs
 // none: a transaction that writes is alone from its first statement on.
 func (db *DB) ForUpdate(q *bun.SelectQuery) *bun.SelectQuery {
