@@ -10,6 +10,11 @@ ldflags := -s -w -X main.version=$(shell git describe --tags --always --dirty 2>
 module := github.com/meshyard/meshyard
 with-postgres := go run ./internal/pgtest/with --
 
+# go test, which runs up to three failed tests once more, each alone, and lists them at the end: tests that run
+# servers, browsers and kills may fail on a machine that stands still for a minute. Data races are never run again.
+go-test := go run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --no-color --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=3 \
+  --rerun-fails-run-root-test --rerun-fails-abort-on-data-race
+
 .PHONY: test-outages test-nodes test-nodes-full web test-web test-gallery lighthouse contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
@@ -28,7 +33,7 @@ build: ## Build bin/meshyard
 # -parallel 4, because tests of servers wait for timers and for child processes. The timeout ends
 # deadlocks. It counts for each package, and on a slow or busy machine the server's takes many times its usual minutes.
 test: ## Run the tests on SQLite and on a real PostgreSQL, which is started, or installed, where none is given
-	$(with-postgres) go test -parallel 4 -timeout 1h ./...
+	$(with-postgres) $(go-test) --packages ./... -- -parallel 4 -timeout 1h
 
 check: ## Format, vet, prose, golangci-lint, generated code fresh
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
@@ -41,9 +46,9 @@ check: ## Format, vet, prose, golangci-lint, generated code fresh
 # Left out is what has nothing to race: the program, whose tests run it from outside, and meshes, each of which one goroutine works on. What is
 # computed in one goroutine is not watched for the same reason: SQLite's C, meshes, scaling of images, hashing of passwords.
 race: ## Run the tests, the long ones in short, under the race detector
-	$(with-postgres) go test -race -short -vet=off -parallel 4 -timeout 1h \
-	$(foreach package,modernc.org/sqlite/lib $(module)/internal/mesh/... golang.org/x/image/... golang.org/x/crypto/argon2,-gcflags=$(package)=-race=false) \
-	$(filter-out $(module)/cmd/meshyard $(module)/internal/mesh/%,$(shell go list ./...))
+	$(with-postgres) $(go-test) --packages "$(filter-out $(module)/cmd/meshyard $(module)/internal/mesh/%,$(shell go list ./...))" -- \
+	-race -short -vet=off -parallel 4 -timeout 1h \
+	$(foreach package,modernc.org/sqlite/lib $(module)/internal/mesh/... golang.org/x/image/... golang.org/x/crypto/argon2,-gcflags=$(package)=-race=false)
 
 generate: ## Make the Go code of the GraphQL schema anew
 	go run ./internal/graphqlgen
