@@ -83,7 +83,7 @@ var ownCosts = map[string]int{
 	"Thing.printSettings":     10,
 	"Category.things":         30,
 	"Mesh.duplicates":         300,
-	"User.recommendedThings":  1_000,
+	"User.recommendedThings":  3_000,
 	"User.recommendedTags":    500,
 	"User.downloadedThings":   600,
 	"User.likedThingIds":      1_000, // 10,000 ids
