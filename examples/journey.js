@@ -1,6 +1,7 @@
 // What the examples share: where the server is, a model to upload, and the checks of the journey
 // create, upload, finalize, watch the preview, publish, list, download.
 import assert from 'node:assert/strict';
+import { File } from 'node:buffer'; // a global only from Node.js 20 on
 
 export const server = process.env.MESHYARD_URL ?? 'http://127.0.0.1:8080';
 export const token = process.env.MESHYARD_TOKEN;
