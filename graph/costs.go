@@ -81,7 +81,7 @@ var ownCosts = map[string]int{
 	"Thing.popularity":        50,
 	"Thing.collections":       30,
 	"Thing.printSettings":     10,
-	"Category.things":         30,
+	"Category.things":         150,
 	"Mesh.duplicates":         300,
 	"User.recommendedThings":  3_000,
 	"User.recommendedTags":    500,
