@@ -10,39 +10,59 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/httptimeout"
 )
 
-// serve answers each request with fn and returns the URL.
-func serve(t *testing.T, idleTimeout time.Duration, fn http.HandlerFunc) string {
-	t.Helper()
-	s := httptest.NewServer(httptimeout.Handler(fn, idleTimeout))
-	t.Cleanup(s.Close)
-	return s.Listener.Addr().String()
+const idleTimeout = time.Minute
+
+// pipes is a listener whose connections are pipes in memory, so that time can be synctest's.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	close  func()
 }
 
-func dial(t *testing.T, address string) net.Conn {
-	t.Helper()
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
 	}
-	t.Cleanup(func() { _ = conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(2 * time.Minute))
+}
+
+func (p pipes) Close() error { p.close(); return nil }
+
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
+
+// dial connects to a server that answers each request with fn.
+func dial(t *testing.T, fn http.HandlerFunc) net.Conn {
+	t.Helper()
+	closed := make(chan struct{})
+	listener := pipes{make(chan net.Conn), closed, sync.OnceFunc(func() { close(closed) })}
+	server := &http.Server{Handler: httptimeout.Handler(fn, idleTimeout)}
+	go func() { _ = server.Serve(listener) }()
+	conn, accepted := net.Pipe()
+	listener.conns <- accepted
+	t.Cleanup(func() {
+		_ = conn.Close()
+		_ = server.Close()
+	})
 	return conn
 }
 
 // TestBodies checks that a body that stalls, or arrives byte by byte, ends with an error, and that
 // a steady one may take much longer than idleTimeout.
 func TestBodies(t *testing.T) {
-	const idleTimeout = 3 * time.Second
+	const size = 200 << 10
 	for name, c := range map[string]struct {
 		part string        // sent repeatedly
 		wait time.Duration // between the parts
@@ -50,36 +70,42 @@ func TestBodies(t *testing.T) {
 	}{
 		"stalls":      {"x", time.Hour, false},
 		"trickles":    {"x", idleTimeout / 50, false},
-		"comes slow":  {strings.Repeat("x", 4096), idleTimeout / 10, true},
-		"comes whole": {strings.Repeat("x", 20*4096), 0, true},
+		"comes slow":  {strings.Repeat("x", 4096), idleTimeout / 20, true},
+		"comes whole": {strings.Repeat("x", size), 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			read := make(chan error, 1)
-			conn := dial(t, serve(t, idleTimeout, func(_ http.ResponseWriter, r *http.Request) {
-				n, err := io.Copy(io.Discard, r.Body)
-				if read <- err; err != nil && n > 1000 {
-					t.Errorf("it ended after %d bytes", n)
-				}
-			}))
-			fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", 20*4096)
-			gone := make(chan struct{})
-			defer close(gone)
-			go func() {
-				for left := 20 * 4096; left > 0; left -= len(c.part) {
-					if _, err := io.WriteString(conn, c.part); err != nil {
-						return
+			synctest.Test(t, func(t *testing.T) {
+				read := make(chan error, 1)
+				conn := dial(t, func(_ http.ResponseWriter, r *http.Request) {
+					n, err := io.Copy(io.Discard, r.Body)
+					if read <- err; err != nil && n > 1000 {
+						t.Errorf("it ended after %d bytes", n)
 					}
-					select {
-					case <-time.After(c.wait):
-					case <-gone:
-						return
+				})
+				fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", size)
+				go func() { _, _ = io.Copy(io.Discard, conn) }()
+				gone := make(chan struct{})
+				defer close(gone)
+				go func() {
+					for left := size; left > 0; left -= len(c.part) {
+						if _, err := io.WriteString(conn, c.part); err != nil {
+							return
+						}
+						select {
+						case <-time.After(c.wait):
+						case <-gone:
+							return
+						}
 					}
+				}()
+				began := time.Now()
+				if err := <-read; (err == nil) != c.ends || err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Errorf("got %v, want an end: %t", err, c.ends)
 				}
-			}()
-			if err := <-read; (err == nil) != c.ends || err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-				t.Errorf("got %v, want an end: %t", err, c.ends)
-			}
+				if took := time.Since(began); c.wait > 0 && (took > idleTimeout) != c.ends {
+					t.Errorf("it took %s", took)
+				}
+			})
 		})
 	}
 }
@@ -87,8 +113,7 @@ func TestBodies(t *testing.T) {
 // TestAnswers checks that a client that receives nothing is disconnected, and that a slow one
 // receives everything, from memory and from a file.
 func TestAnswers(t *testing.T) {
-	const idleTimeout = 2 * time.Second
-	content := make([]byte, 12<<20)
+	content := make([]byte, 8<<20)
 	rand.Read(content)
 	path := filepath.Join(t.TempDir(), "content")
 	if err := os.WriteFile(path, append(content, "more"...), 0o600); err != nil {
@@ -114,30 +139,35 @@ func TestAnswers(t *testing.T) {
 	} {
 		for _, takes := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/%t", name, takes), func(t *testing.T) {
-				t.Parallel()
-				written := make(chan error, 1)
-				conn := dial(t, serve(t, idleTimeout, func(w http.ResponseWriter, r *http.Request) {
-					w.Header().Set("Content-Length", fmt.Sprint(len(content)))
-					written <- write(w, r)
-				}))
-				fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-				if takes {
-					answer, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
-					if err != nil {
-						t.Fatal(err)
+				synctest.Test(t, func(t *testing.T) {
+					written := make(chan error, 1)
+					conn := dial(t, func(w http.ResponseWriter, r *http.Request) {
+						w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+						written <- write(w, r)
+					})
+					began := time.Now()
+					fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+					if takes {
+						answer, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
+						if err != nil {
+							t.Fatal(err)
+						}
+						var got bytes.Buffer
+						for err == nil {
+							time.Sleep(idleTimeout / 5)
+							_, err = io.CopyN(&got, answer.Body, 512<<10)
+						}
+						if !bytes.Equal(got.Bytes(), content) {
+							t.Errorf("got %d bytes, %v", got.Len(), err)
+						}
 					}
-					var got bytes.Buffer
-					for err == nil {
-						time.Sleep(idleTimeout / 50)
-						_, err = io.CopyN(&got, answer.Body, 512<<10)
+					if err := <-written; (err == nil) != takes {
+						t.Errorf("got %v, want it written: %t", err, takes)
 					}
-					if !bytes.Equal(got.Bytes(), content) {
-						t.Errorf("got %d bytes, %v", got.Len(), err)
+					if took := time.Since(began); (took > idleTimeout) != takes {
+						t.Errorf("it took %s", took)
 					}
-				}
-				if err := <-written; (err == nil) != takes {
-					t.Errorf("got %v, want it written: %t", err, takes)
-				}
+				})
 			})
 		}
 	}
@@ -146,40 +176,40 @@ func TestAnswers(t *testing.T) {
 // TestThinking checks that an idle connection between requests and a slow handler are not treated
 // as stalled.
 func TestThinking(t *testing.T) {
-	t.Parallel()
-	const idleTimeout = time.Second
-	left := make(chan error, 10)
-	conn := dial(t, serve(t, idleTimeout, func(w http.ResponseWriter, r *http.Request) {
-		for range 2 { // another read at the end does not wait
-			_, _ = io.Copy(io.Discard, r.Body)
+	synctest.Test(t, func(t *testing.T) {
+		left := make(chan error, 10)
+		conn := dial(t, func(w http.ResponseWriter, r *http.Request) {
+			for range 2 { // another read at the end does not wait
+				_, _ = io.Copy(io.Discard, r.Body)
+			}
+			select {
+			case <-r.Context().Done():
+				left <- context.Cause(r.Context())
+			case <-time.After(2 * idleTimeout):
+				left <- nil
+			}
+			if r.Method == http.MethodPost {
+				_, _ = io.WriteString(w, "done")
+			}
+		})
+		answers := bufio.NewReader(conn)
+		for _, method := range []string{"POST", "GET", "POST", "GET"} {
+			fmt.Fprintf(conn, "%s / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n", method)
+			if answer, err := http.ReadResponse(answers, nil); err != nil || answer.StatusCode != http.StatusContinue {
+				t.Fatalf("%s: %+v, %v, want to be told to go on", method, answer, err)
+			}
+			fmt.Fprint(conn, "body")
+			answer, err := http.ReadResponse(answers, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK {
+				t.Errorf("%s: %d %v", method, answer.StatusCode, err)
+			}
+			if err := <-left; err != nil {
+				t.Errorf("%s: the request ended while the client waited: %v", method, err)
+			}
+			time.Sleep(2 * idleTimeout)
 		}
-		select {
-		case <-r.Context().Done():
-			left <- context.Cause(r.Context())
-		case <-time.After(5 * idleTimeout / 4):
-			left <- nil
-		}
-		if r.Method == http.MethodPost {
-			_, _ = io.WriteString(w, "done")
-		}
-	}))
-	answers := bufio.NewReader(conn)
-	for _, method := range []string{"POST", "GET", "POST", "GET"} {
-		fmt.Fprintf(conn, "%s / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n", method)
-		if answer, err := http.ReadResponse(answers, nil); err != nil || answer.StatusCode != http.StatusContinue {
-			t.Fatalf("%s: %+v, %v, want to be told to go on", method, answer, err)
-		}
-		fmt.Fprint(conn, "body")
-		answer, err := http.ReadResponse(answers, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK {
-			t.Errorf("%s: %d %v", method, answer.StatusCode, err)
-		}
-		if err := <-left; err != nil {
-			t.Errorf("%s: the request ended while the client waited: %v", method, err)
-		}
-		time.Sleep(5 * idleTimeout / 4)
-	}
+	})
 }
