@@ -7,7 +7,18 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
+
+// acceptAttempts removes the filter of dropAttempts.
+func acceptAttempts(conn syscall.RawConn) error {
+	var failed error
+	err := conn.Control(func(fd uintptr) {
+		failed = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0)
+	})
+	return errors.Join(err, failed)
+}
 
 // TestStopConnecting checks that no connection is established after the call, that one which was
 // waiting is accepted, and that the listener refuses connections once it is closed.
@@ -17,6 +28,18 @@ func TestStopConnecting(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
+	conn, err := listener.(syscall.Conn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dropAttempts(conn); errors.Is(err, syscall.EPERM) {
+		t.Skip("this kernel lets only processes with CAP_NET_ADMIN filter packets of TCP sockets")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if err := acceptAttempts(conn); err != nil {
+		t.Fatal(err)
+	}
 	address := listener.Addr().String()
 	waiting, err := net.Dial("tcp", address)
 	if err != nil {
