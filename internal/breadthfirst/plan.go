@@ -1,6 +1,7 @@
 package breadthfirst
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"runtime"
@@ -18,7 +19,7 @@ import (
 type plan[E any] struct {
 	of     *Type[E]
 	fields []plannedField[E]
-	shape  string       // what the plan reads: equal for plans that read the same of each object
+	shape  shape        // equal for plans that read the same of each object
 	size   atomic.Int64 // bytes of the last response, for the root selection
 }
 
@@ -121,13 +122,17 @@ func (x *Executable[E]) selection(oc *graphql.OperationContext, of *Type[E], set
 		}
 		s.fields = append(s.fields, f)
 	}
-	s.shape = s.describe()
+	s.shape = s.digest()
 	return s
 }
 
-// describe returns the shape of a plan: its type and the fields that are more than a scalar of the
-// object, with their arguments and with what is selected below them.
-func (s *plan[E]) describe() string {
+// shape is a hash of what a plan reads. The text itself would be as long as the part of the
+// operation below each of its objects.
+type shape [sha256.Size]byte
+
+// digest returns the shape of a plan: the hash of its type and of the fields that are more than a
+// scalar of the object, with their arguments and with what is selected below them.
+func (s *plan[E]) digest() shape {
 	var fields []string
 	for i := range s.fields {
 		f := &s.fields[i]
@@ -140,15 +145,16 @@ func (s *plan[E]) describe() string {
 			b.WriteString(" " + a.Name + ":" + a.Value.String())
 		}
 		if f.concrete != nil {
-			b.WriteString(f.concrete.shape)
+			b.Write(f.concrete.shape[:])
 		}
 		for _, name := range slices.Sorted(maps.Keys(f.below)) {
-			b.WriteString(f.below[name].shape)
+			below := f.below[name].shape
+			b.Write(below[:])
 		}
 		fields = append(fields, b.String())
 	}
 	slices.Sort(fields)
-	return s.of.Name + "{" + strings.Join(fields, ",") + "}"
+	return sha256.Sum256([]byte(s.of.Name + "{" + strings.Join(fields, ",") + "}"))
 }
 
 func (x *Executable[E]) planField(oc *graphql.OperationContext, of *Type[E], f *plannedField[E]) {

@@ -85,7 +85,7 @@ func (r *run[E]) joinGroups(wave []task[E]) {
 		return
 	}
 	var sets [][]any
-	seen, numbers := make(map[*group[E]]bool), make(map[string]int)
+	seen, numbers := make(map[*group[E]]bool), make(map[shape]int)
 	for _, t := range wave {
 		g := t.group
 		if g.under == nil || seen[g] {

@@ -18,8 +18,9 @@ const (
 	// maxWait is how long a caller waits while others who used less are preferred. It keeps long
 	// work moving beside work of ever new callers, with a quarter of the time of one slot.
 	maxWait = 2 * time.Second
-	// longUse is the use from which callers together hold as many slots as one of them may, and leave
-	// the others free: work that holds a slot for long cannot be interrupted when short work comes.
+	// longUse is the use from which a caller gets a slot only while fewer slots are held, by all
+	// callers, than one caller may hold. The others stay free for short work: work that holds a slot
+	// for long cannot be interrupted.
 	longUse = time.Second
 	// maxIdle is how many callers without work are remembered before those that used little are
 	// forgotten.

@@ -40,7 +40,7 @@ const handshake = 100 * time.Millisecond
 // the connections that exist are accepted, or until ctx ends. The caller then closes the listener,
 // which refuses the attempts that were dropped: clients and proxies make them again, some
 // elsewhere. Without this, closing the listener resets the connections that are established and not
-// yet accepted, on which a request may have been sent. It does nothing except on Linux, where newer
+// yet accepted, on which a request may have been sent. It does nothing except on Linux, where some
 // kernels require the capability CAP_NET_ADMIN for it.
 func StopConnecting(ctx context.Context, listener net.Listener) {
 	tcp, ok := listener.(syscall.Conn)
