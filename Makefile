@@ -79,7 +79,7 @@ test-outages: ## Take PostgreSQL and the bucket away for a minute each; make tes
 	MESHYARD_OUTAGE_SECONDS=60 $(with-postgres) go test -count=1 -timeout 10m -run 'Outage|TestFullDisk' -v ./cmd/meshyard/server
 
 test-bombs: ## Make previews of all forty hostile models; make test uses every fourth
-	MESHYARD_BOMBS=all go test -count=1 -timeout 30m -run TestBombs -v ./internal/preview/child
+	MESHYARD_BOMBS=all $(go-test) --packages ./internal/preview/child -- -count=1 -timeout 30m -run TestBombs
 
 test-upload: ## Upload 2 GiB by GraphQL, with a length and in chunks, and watch the server's memory
 	MESHYARD_UPLOAD_MIB=2048 go test -count=1 -timeout 30m -run TestLargeUpload -v ./cmd/meshyard
@@ -98,7 +98,7 @@ test-web: ## Check that the files of the gallery are what web/ builds; needs nod
 
 test-gallery: ## Use the gallery in headless Chromium, and check its pages with axe-core; needs node and npm
 	npm ci --no-audit --no-fund --prefix web
-	go test -count=1 -tags browser,npm -run 'TestBrowserGallery|TestBrowserAccessibility' ./cmd/meshyard/server
+	$(go-test) --packages ./cmd/meshyard/server -- -count=1 -timeout 30m -tags browser,npm -run 'TestBrowserGallery|TestBrowserAccessibility'
 
 lighthouse: ## Print the scores of Lighthouse for home, a search and a thing; needs node and npm
 	go test -count=1 -tags browser,npm -run TestLighthouse -v ./cmd/meshyard/server
@@ -108,7 +108,7 @@ contact-sheet-web: ## Draw all pages of the gallery into bin/gallery.png, in thr
 	MESHYARD_CONTACT_SHEET=$(CURDIR)/bin/gallery.png go test -count=1 -tags browser -run TestGalleryContactSheet -timeout 20m ./cmd/meshyard/server
 
 test-graphql-http: ## Run the audits of GraphQL over HTTP; needs npm
-	go test -count=1 -tags npm -run TestGraphQLOverHTTP -v ./cmd/meshyard/server
+	$(go-test) --packages ./cmd/meshyard/server -- -count=1 -timeout 30m -tags npm -run TestGraphQLOverHTTP
 
 fuzz: ## Run each fuzz target for FUZZTIME, a minute where that is not set
 	./.ci/fuzz $(FUZZTIME)
@@ -132,7 +132,7 @@ lint-schema: ## Lint the GraphQL schema and compare it with the last release; ne
 	./.ci/schema-changes
 
 test-nodes: ## Restart two servers behind nginx in turn, under load; needs nginx and curl
-	$(with-postgres) go test -count=1 -timeout 10m -tags nginx -run TestNodes -v ./cmd/meshyard
+	$(with-postgres) $(go-test) --packages ./cmd/meshyard -- -count=1 -timeout 30m -tags nginx -run TestNodes
 
 # versitygw is built outside of this module, which does not depend on it.
 test-nodes-full: ## The same with an upload of 1 GiB, six restarts, and versitygw as the S3 server, which takes minutes to build
@@ -144,5 +144,5 @@ lint-deploy: ## Check the samples in deploy/; needs promtool, caddy, nginx, open
 	./deploy/lint
 
 test-browser: ## Drive GraphiQL, the pages and the viewer in headless Chromium with the network cut off
-	go test -count=1 -tags browser -run Browser -skip BrowserGallery ./cmd/meshyard/server
-	go test -count=1 -tags browser ./internal/graphiql/... ./internal/pages ./internal/viewer
+	$(go-test) --packages ./cmd/meshyard/server -- -count=1 -timeout 30m -tags browser -run Browser -skip BrowserGallery
+	$(go-test) --packages "./internal/graphiql/... ./internal/pages ./internal/viewer" -- -count=1 -timeout 30m -tags browser

@@ -148,12 +148,29 @@ func TestPoints(t *testing.T) {
 	checkProblems(t, tab)
 }
 
+// awaitRequest waits until the page has asked for its state with this path and been answered with
+// this status.
+func (s *server) awaitRequest(t *testing.T, want string) {
+	t.Helper()
+	asked := func() []string {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return slices.Clone(s.asked)
+	}
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if slices.Contains(asked(), want) {
+			return
+		}
+	}
+	t.Fatalf("got states %q, want %q", asked(), want)
+}
+
 // TestModelInTheMaking checks that the page polls until the model is ready, and then shows it.
 func TestModelInTheMaking(t *testing.T) {
 	s := serve(t, viewer.Model{Name: "ell.stl", State: viewer.Waiting})
 	tab := open(t, s)
 	awaitPhase(t, tab, "waiting")
-	tab.Do(t, "wait", chromedp.Sleep(2500*time.Millisecond))
+	s.awaitRequest(t, "/view/7/state?signature=s Not Modified")
 	s.change(viewer.Model{Name: "ell.stl", State: viewer.Running, Progress: .4}, nil)
 	tab.Await(t, "see progress", `document.querySelector('#progress').value === .4`)
 	picture(t, tab, "running")
@@ -164,11 +181,6 @@ func TestModelInTheMaking(t *testing.T) {
 		t.Errorf("got size %q", got)
 	}
 	checkProblems(t, tab)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !slices.Contains(s.asked, "/view/7/state?signature=s Not Modified") {
-		t.Errorf("got states %q, want some that were not modified, asked with the page's query", s.asked)
-	}
 }
 
 // TestNothingToShow checks the message, the thumbnail and the download link of a model that cannot
@@ -237,10 +249,8 @@ func TestTabNotices(t *testing.T) {
 			tab := open(t, serve(t, ell))
 			awaitPhase(t, tab, "shown")
 			checkProblems(t, tab)
-			tab.Do(t, doing, chromedp.Evaluate[chromedp.Void](script), chromedp.Sleep(500*time.Millisecond))
-			if !slices.ContainsFunc(tab.Problems(), func(p string) bool { return strings.Contains(p, "Content Security Policy") }) {
-				t.Errorf("got problems %q, want one of the policy", tab.Problems())
-			}
+			tab.Do(t, doing, chromedp.Evaluate[chromedp.Void](script))
+			tab.AwaitProblem(t, "Content Security Policy")
 		})
 	}
 }

@@ -22,7 +22,7 @@ import (
 
 // stepTimeout limits one step. On two busy cores the slowest one, starting the browser, takes a few
 // seconds.
-const stepTimeout = 30 * time.Second
+const stepTimeout = 3 * time.Minute
 
 // A Tab is a browser tab that can access one server only and records the problems that occur in it.
 type Tab struct {
@@ -157,6 +157,17 @@ func (tab *Tab) Problems() []string {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
 	return slices.Clone(tab.problems)
+}
+
+// AwaitProblem waits for a problem that contains want.
+func (tab *Tab) AwaitProblem(t testing.TB, want string) {
+	t.Helper()
+	for deadline := time.Now().Add(stepTimeout); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if slices.ContainsFunc(tab.Problems(), func(p string) bool { return strings.Contains(p, want) }) {
+			return
+		}
+	}
+	t.Errorf("got problems %q, want one with %q", tab.Problems(), want)
 }
 
 // Loaded returns the URLs that the page has requested.
