@@ -53,7 +53,7 @@ race: ## Run the tests, the long ones in short, under the race detector
 generate: ## Make the Go code of the GraphQL schema anew
 	go run ./internal/graphqlgen
 
-bench: ## Measure against bare handlers, side by side, and writes beside reads; prints ratios
+bench: ## Measure against bare handlers and PostGraphile, side by side, and writes beside reads; prints ratios
 	$(with-postgres) go run ./bench
 
 bench-million: ## Compare a catalogue of a million things with one of ten thousand; takes some twenty minutes

@@ -28,6 +28,8 @@ func serveBare(ctx context.Context, name string, args []string) error {
 		handler, err = bareFiles(ctx, args[1:])
 	case "listing":
 		handler, err = bareListing(ctx, args[1:])
+	case "peers":
+		handler, err = barePeers(ctx, args[1:])
 	default:
 		err = fmt.Errorf("-bare %s: unknown handler", name)
 	}

@@ -57,12 +57,22 @@ func bareFiles(ctx context.Context, args []string) (http.Handler, error) {
 		return nil, fmt.Errorf("want engine, database and base, not %q", args)
 	}
 	e, base := engine(args[0]), args[2]
-	find, err := prepare(ctx, e, args[1], selectFile)
+	prepare, err := openBare(ctx, e, args[1])
+	if err != nil {
+		return nil, err
+	}
+	find, err := prepare(selectFile)
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /files/{id}", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /files/{id}", bareFile(e, base, find))
+	return mux, nil
+}
+
+// bareFile serves a file by id.
+func bareFile(e engine, base string, find selection) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 		if err != nil {
 			http.NotFound(w, r)
@@ -77,8 +87,7 @@ func bareFiles(ctx context.Context, args []string) (http.Handler, error) {
 		default:
 			answer(w, f.answer(base))
 		}
-	})
-	return mux, nil
+	}
 }
 
 func (f *fileRow) answer(base string) *fileAnswer {

@@ -40,11 +40,15 @@ func bareListing(ctx context.Context, args []string) (http.Handler, error) {
 		return nil, fmt.Errorf("want engine, database and base, not %q", args)
 	}
 	e, base := engine(args[0]), args[2]
-	newest, err := prepare(ctx, e, args[1], selectNewest)
+	prepare, err := openBare(ctx, e, args[1])
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := prepare(ctx, e, args[1], selectNodes)
+	newest, err := prepare(selectNewest)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := prepare(selectNodes)
 	if err != nil {
 		return nil, err
 	}

@@ -162,7 +162,6 @@ func linkNewest(h http.Header, base string, page, total int64, last position) {
 	}
 	h.Set("Link", strings.Join(append(links,
 		link("last", (total+listedPage-1)/listedPage, ""),
-		"<"+base+`/search?sort=newest>; rel="successor-version"`,
 		"<"+base+`/migration#get_newest>; rel="deprecation"; type="text/html"`,
 	), ", "))
 }

@@ -17,30 +17,38 @@ type selection func(ctx context.Context, each func(scanner) error, args ...any) 
 // scanner reads the columns of a row.
 type scanner func(columns ...any) error
 
+// databaseConns is the number of connections to PostgreSQL that the server uses.
+func databaseConns() int { return max(16, 4*runtime.NumCPU()) }
+
 // forSQLite replaces the functions that have another name in SQLite. The selects are written for
 // PostgreSQL.
 var forSQLite = strings.NewReplacer("string_agg(", "group_concat(", "chr(", "char(")
 
-// prepare prepares a select with the least overhead that the driver of the engine allows.
-func prepare(ctx context.Context, e engine, address, query string) (selection, error) {
+// preparer prepares a select with the least overhead that the driver of the engine allows.
+type preparer func(query string) (selection, error)
+
+// openBare opens the database of a bare handler.
+func openBare(ctx context.Context, e engine, address string) (preparer, error) {
 	if e == postgres {
 		settings, err := pgxpool.ParseConfig(address)
 		if err != nil {
 			return nil, err
 		}
-		settings.MaxConns = int32(max(16, 4*runtime.NumCPU())) // as many as the server uses
+		settings.MaxConns = int32(databaseConns())
 		pool, err := pgxpool.NewWithConfig(ctx, settings)
 		if err != nil {
 			return nil, err
 		}
-		return func(ctx context.Context, each func(scanner) error, args ...any) error {
-			// pgx prepares it on the first use on each connection.
-			rows, err := pool.Query(ctx, query, args...)
-			if err != nil {
-				return err
-			}
-			defer rows.Close()
-			return forEach(rows, each)
+		return func(query string) (selection, error) {
+			return func(ctx context.Context, each func(scanner) error, args ...any) error {
+				// pgx prepares it on the first use on each connection.
+				rows, err := pool.Query(ctx, query, args...)
+				if err != nil {
+					return err
+				}
+				defer rows.Close()
+				return forEach(rows, each)
+			}, nil
 		}, nil
 	}
 	db, err := sql.Open("sqlite", "file:"+address+"?_pragma=busy_timeout(10000)&_pragma=query_only(1)")
@@ -49,17 +57,19 @@ func prepare(ctx context.Context, e engine, address, query string) (selection, e
 	}
 	db.SetMaxOpenConns(max(4, runtime.NumCPU())) // as many as the server uses
 	db.SetMaxIdleConns(max(4, runtime.NumCPU()))
-	prepared, err := db.PrepareContext(ctx, forSQLite.Replace(query))
-	if err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context, each func(scanner) error, args ...any) error {
-		rows, err := prepared.QueryContext(ctx, args...)
+	return func(query string) (selection, error) {
+		prepared, err := db.PrepareContext(ctx, forSQLite.Replace(query))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		defer rows.Close()
-		return forEach(rows, each)
+		return func(ctx context.Context, each func(scanner) error, args ...any) error {
+			rows, err := prepared.QueryContext(ctx, args...)
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			return forEach(rows, each)
+		}, nil
 	}, nil
 }
 

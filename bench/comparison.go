@@ -23,6 +23,8 @@ type side struct {
 	asker   *asker
 
 	rate, cpu, median, p99 series
+	size                   series // bytes of a response
+	requests               int
 }
 
 func (c comparison) run(ctx context.Context, o options) error {
@@ -93,6 +95,8 @@ func (c *side) measure(ctx context.Context, long time.Duration) error {
 	c.rate = append(c.rate, got.rate)
 	c.cpu = append(c.cpu, float64((after.cpu-before.cpu).Microseconds())/float64(got.requests))
 	c.median = append(c.median, got.median.Seconds()*1000)
+	c.size = append(c.size, got.size)
+	c.requests += got.requests
 	c.p99 = append(c.p99, got.p99.Seconds()*1000)
 	return nil
 }

@@ -47,6 +47,10 @@ func graphRequest(document, after string) request {
 	if after != "" {
 		variables["after"] = after
 	}
+	return postDocument(document, variables)
+}
+
+func postDocument(document string, variables map[string]string) request {
 	// Marshalling strings cannot fail.
 	body, _ := json.Marshal(map[string]any{"query": document, "variables": variables})
 	return request{http.MethodPost, "/graphql", string(body)}
@@ -69,7 +73,7 @@ func compareListings(ctx context.Context, o options, e engine) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	if err := fillListing(ctx, e, address); err != nil {
+	if err := fillListing(ctx, e, address, listedThings); err != nil {
 		return err
 	}
 	if err := comparePages(ctx, o, e, address, token); err != nil {
@@ -93,7 +97,7 @@ func comparePages(ctx context.Context, o options, e engine, address, token strin
 		return err
 	}
 	defer func() { err = errors.Join(err, bare.stop()) }()
-	cursors, err := findCursors(ctx, server, token, o.conns*pagesOfConn)
+	cursors, err := findCursors(ctx, server, cursorsDocument, token, o.conns*pagesOfConn)
 	if err != nil {
 		return err
 	}
@@ -126,11 +130,12 @@ func comparePages(ctx context.Context, o options, e engine, address, token strin
 	return nil
 }
 
-// findCursors returns the cursors after which the first n pages start. The first page has none.
-func findCursors(ctx context.Context, server *process, token string, n int) ([]string, error) {
+// findCursors returns the cursors after which the first n pages start, by a document that returns
+// the end of a page. The first page has none.
+func findCursors(ctx context.Context, server *process, document, token string, n int) ([]string, error) {
 	cursors := []string{""}
 	for len(cursors) < n {
-		_, body, err := graphRequest(cursorsDocument, cursors[len(cursors)-1]).send(ctx, server.address, token)
+		_, body, err := graphRequest(document, cursors[len(cursors)-1]).send(ctx, server.address, token)
 		if err != nil {
 			return nil, err
 		}

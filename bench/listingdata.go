@@ -22,7 +22,7 @@ const (
 // fillListing adds published things of many users to an empty catalogue, whose only user is the
 // caller. As in real catalogues, some users and tags have most of the things. The result is
 // deterministic.
-func fillListing(ctx context.Context, e engine, address string) error {
+func fillListing(ctx context.Context, e engine, address string, n int) error {
 	r := rand.New(rand.NewPCG(1, 2))
 	owner := rand.NewZipf(r, 1.3, 20, listedUsers-1)
 	word := rand.NewZipf(r, 1.2, 10, listedTags-1)
@@ -38,7 +38,7 @@ func fillListing(ctx context.Context, e engine, address string) error {
 	for id := 1; id <= listedTags; id++ {
 		tags = append(tags, fmt.Sprintf("(%d, 'spare part %[1]d', 'spare_part_%[1]d')", id))
 	}
-	for thing := 1; thing <= listedThings; thing++ {
+	for thing := 1; thing <= n; thing++ {
 		by := owner.Uint64() + 2
 		created := begin.Add(time.Duration(thing) * 150 * time.Minute)
 		// The order differs slightly from that of ids.
@@ -88,6 +88,9 @@ func fillListing(ctx context.Context, e engine, address string) error {
 		"UPDATE tags SET thing_count = (SELECT count(*) FROM thing_tags WHERE tag_id = tags.id)",
 		"UPDATE categories SET thing_count = (SELECT count(*) FROM things WHERE category_id = categories.id)",
 		"VACUUM", "ANALYZE")
+	if e == postgres { // where it does not follow from the rows which id comes next
+		statements = append(statements, "SELECT setval(pg_get_serial_sequence('users', 'id'), max(id)) FROM users")
+	}
 	return execute(ctx, e, address, statements...)
 }
 

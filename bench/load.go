@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -18,8 +19,9 @@ import (
 // processors with the servers, so it does as little work as possible: it writes a prepared request,
 // and reads only the status and the length of the response.
 type asker struct {
-	conns []*asking
-	next  func(conn int) []byte
+	conns  []*asking
+	next   func(conn int) []byte
+	status int // of every response
 }
 
 type asking struct {
@@ -27,6 +29,7 @@ type asking struct {
 	n      int // of the connection, from 0
 	reader *bufio.Reader
 	took   []time.Duration
+	bytes  int64 // of the bodies
 }
 
 // turn is the result of one turn of requests.
@@ -34,11 +37,12 @@ type turn struct {
 	rate             float64 // requests a second
 	median, p95, p99 time.Duration
 	requests         int
+	size             float64 // bytes of a body, on average
 }
 
 // newAsker opens n connections. next returns the request that a connection sends next.
 func newAsker(address string, n int, next func(conn int) []byte) (*asker, error) {
-	a := &asker{next: next}
+	a := &asker{next: next, status: http.StatusOK}
 	for i := range n {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
@@ -60,12 +64,13 @@ func (a *asker) close() {
 func (a *asker) ask(ctx context.Context, long time.Duration) (turn, error) {
 	began := time.Now()
 	end := began.Add(long)
+	status := []byte("HTTP/1.1 " + strconv.Itoa(a.status) + " ")
 	group, ctx := errgroup.WithContext(ctx)
 	for _, c := range a.conns {
-		c.took = c.took[:0]
+		c.took, c.bytes = c.took[:0], 0
 		group.Go(func() error {
 			for at := time.Now(); at.Before(end) && ctx.Err() == nil; {
-				if err := c.one(a.next(c.n)); err != nil {
+				if err := c.one(a.next(c.n), status); err != nil {
 					return err
 				}
 				now := time.Now()
@@ -80,15 +85,17 @@ func (a *asker) ask(ctx context.Context, long time.Duration) (turn, error) {
 	}
 	took := time.Since(began)
 	var all []time.Duration
+	size := 0.0
 	for _, c := range a.conns {
 		all = append(all, c.took...)
+		size += float64(c.bytes)
 	}
 	slices.Sort(all)
-	return turn{float64(len(all)) / took.Seconds(), all[len(all)/2], all[len(all)*95/100], all[len(all)*99/100], len(all)}, nil
+	return turn{float64(len(all)) / took.Seconds(), all[len(all)/2], all[len(all)*95/100], all[len(all)*99/100], len(all), size / float64(len(all))}, nil
 }
 
-// one sends a request and reads the complete response.
-func (c *asking) one(request []byte) error {
+// one sends a request and reads the complete response, whose first line must begin with want.
+func (c *asking) one(request, want []byte) error {
 	if _, err := c.Write(request); err != nil {
 		return err
 	}
@@ -98,7 +105,7 @@ func (c *asking) one(request []byte) error {
 		return err
 	}
 	failed := ""
-	if !bytes.HasPrefix(status, []byte("HTTP/1.1 200 ")) {
+	if !bytes.HasPrefix(status, want) {
 		failed = string(bytes.TrimSpace(status))
 	}
 	length, chunked := int64(-1), false
@@ -110,12 +117,14 @@ func (c *asking) one(request []byte) error {
 		if len(line) <= 2 {
 			break
 		}
-		if value, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
+		if value, ok := cutHeader(line, "Content-Length: "); ok {
 			if length, err = strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64); err != nil {
 				return err
 			}
 		}
-		chunked = chunked || bytes.HasPrefix(line, []byte("Transfer-Encoding: chunked"))
+		if value, ok := cutHeader(line, "Transfer-Encoding: "); ok {
+			chunked = bytes.HasPrefix(value, []byte("chunked"))
+		}
 	}
 	if length < 0 && !chunked {
 		return fmt.Errorf("%s: a response without a length", what)
@@ -127,8 +136,17 @@ func (c *asking) one(request []byte) error {
 	if chunked {
 		return c.discardChunks()
 	}
+	c.bytes += length
 	_, err = c.reader.Discard(int(length))
 	return err
+}
+
+// cutHeader returns the rest of a line that begins with the name of a header, in any case.
+func cutHeader(line []byte, name string) (value []byte, ok bool) {
+	if len(line) < len(name) || !bytes.EqualFold(line[:len(name)], []byte(name)) {
+		return nil, false
+	}
+	return line[len(name):], true
 }
 
 // discardChunks reads a chunked body.
@@ -142,6 +160,7 @@ func (c *asking) discardChunks() error {
 		if err != nil {
 			return err
 		}
+		c.bytes += size
 		if _, err := c.reader.Discard(int(size) + len("\r\n")); err != nil || size == 0 {
 			return err
 		}

@@ -23,6 +23,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -37,7 +38,7 @@ type options struct {
 	round  time.Duration // duration of one turn of requests
 	conns  int           // concurrent connections
 	files  int           // number of rows to request
-	things int           // of the large catalogue; 0: a million on PostgreSQL, 100,000 on SQLite
+	things int           // of large catalogues; 0: the defaults of each comparison
 	search time.Duration // how long random operations are tried
 	seed   uint64        // of them
 	probes string        // part of the names of the fields that amplification tries; "": all
@@ -49,13 +50,13 @@ func main() {
 	mib := flag.Int64("size", 1024, "`MiB` of the upload")
 	flag.IntVar(&o.pairs, "pairs", 5, "number of turns of A and B")
 	flag.DurationVar(&o.round, "round", 4*time.Second, "duration of one turn of requests")
-	flag.IntVar(&o.conns, "conns", 16, "concurrent keep-alive connections")
+	connections := flag.String("connections", "16", "concurrent keep-alive connections; a `list` such as 1,16,64 runs each comparison with each number")
 	flag.IntVar(&o.files, "files", 10_000, "number of files to request")
-	flag.StringVar(&only, "only", "", "one of: upload, postgres, sqlite, listing-postgres, listing-sqlite, mixed-postgres, mixed-sqlite, hostile, amplification-postgres, amplification-sqlite, bombs, slow, rendering, previews-postgres, previews-sqlite, million-postgres, million-sqlite, million for the last two; default all but those")
+	flag.StringVar(&only, "only", "", "one of: upload, peers, postgres, sqlite, listing-postgres, listing-sqlite, mixed-postgres, mixed-sqlite, hostile, amplification-postgres, amplification-sqlite, bombs, slow, rendering, previews-postgres, previews-sqlite, million-postgres, million-sqlite, million for the last two; default all but those")
 	flag.DurationVar(&o.search, "search", 20*time.Second, "duration of the random search of amplification on each engine")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the random search")
 	flag.StringVar(&o.probes, "probes", "", "`part` of the names of the fields that amplification tries")
-	flag.IntVar(&o.things, "things", 0, "things in the large catalogue; default a million on PostgreSQL, 100,000 on SQLite")
+	flag.IntVar(&o.things, "things", 0, "things in large catalogues; default a million on PostgreSQL, 100,000 on SQLite and for peers")
 	flag.StringVar(&o.server, "server", "", "meshyard binary `file`; built by default")
 	flag.StringVar(&place, "dir", defaultPlace(), "`folder` on a disk for temporary files and databases")
 	bare := flag.String("bare", "", "internal: run as a bare handler")
@@ -77,7 +78,7 @@ func main() {
 	case *draw != "":
 		err = drawFile(ctx, *draw, flag.Arg(0))
 	default:
-		err = run(ctx, o, place, only)
+		err = run(ctx, o, place, only, *connections)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -93,12 +94,13 @@ func defaultPlace() string {
 	return os.TempDir()
 }
 
-func run(ctx context.Context, o options, place, only string) (err error) {
+func run(ctx context.Context, o options, place, only, connections string) (err error) {
 	comparisons := []struct {
 		name string
 		run  func(context.Context, options) error
 	}{
 		{"upload", compareUploads},
+		{"peers", comparePeers},
 		{"postgres", func(ctx context.Context, o options) error { return compareFileInfo(ctx, o, postgres) }},
 		{"sqlite", func(ctx context.Context, o options) error { return compareFileInfo(ctx, o, sqlite) }},
 		{"listing-postgres", func(ctx context.Context, o options) error { return compareListings(ctx, o, postgres) }},
@@ -133,18 +135,23 @@ func run(ctx context.Context, o options, place, only string) (err error) {
 		}
 	}
 	ran := false
-	for _, c := range comparisons {
-		if long := strings.HasPrefix(c.name, "million"); only == "" && long || only != "" && only != c.name && !(only == "million" && long) {
-			continue
+	for number := range strings.SplitSeq(connections, ",") {
+		if o.conns, err = strconv.Atoi(number); err != nil || o.conns < 1 {
+			return fmt.Errorf("-connections %s: must be numbers above 0, separated by commas", connections)
 		}
-		ran = true
-		own := o
-		own.dir = filepath.Join(o.dir, c.name)
-		if err := os.Mkdir(own.dir, 0o750); err != nil {
-			return err
-		}
-		if err := c.run(ctx, own); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
+		for _, c := range comparisons {
+			if long := strings.HasPrefix(c.name, "million"); only == "" && long || only != "" && only != c.name && !(only == "million" && long) {
+				continue
+			}
+			ran = true
+			own := o
+			own.dir = filepath.Join(o.dir, c.name+"-"+number)
+			if err := os.Mkdir(own.dir, 0o750); err != nil {
+				return err
+			}
+			if err := c.run(ctx, own); err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
 		}
 	}
 	if !ran {

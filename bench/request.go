@@ -25,15 +25,19 @@ func (r request) text(host, token string) []byte {
 	return append(append(text, "\r\n"...), r.body...)
 }
 
-// send returns the list headers of the response, and its body without trailing white space.
-func (r request) send(ctx context.Context, host, token string) (list string, body []byte, err error) {
+// withoutRedirects sends requests and follows no redirects.
+var withoutRedirects = http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
+// send returns the headers of the response that belong to the answer, and its body without trailing
+// white space. Signatures in URLs are left out.
+func (r request) send(ctx context.Context, host, token string) (headers string, body []byte, err error) {
 	sent, err := http.NewRequestWithContext(ctx, r.method, "http://"+host+r.path, strings.NewReader(r.body))
 	if err != nil {
 		return "", nil, err
 	}
 	sent.Header.Set("Authorization", "Bearer "+token)
 	sent.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(sent)
+	answer, err := withoutRedirects.Do(sent)
 	if err != nil {
 		return "", nil, err
 	}
@@ -41,13 +45,14 @@ func (r request) send(ctx context.Context, host, token string) (list string, bod
 	if body, err = io.ReadAll(answer.Body); err != nil {
 		return "", nil, err
 	}
-	if answer.StatusCode != http.StatusOK || bytes.HasPrefix(body, []byte(`{"errors"`)) {
+	if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusFound || bytes.HasPrefix(body, []byte(`{"errors"`)) {
 		return "", nil, fmt.Errorf("%s: %s: %.300s", r, answer.Status, body)
 	}
-	return answer.Header.Get("Total-Count") + " " + answer.Header.Get("Link"), bytes.TrimSpace(body), nil
+	location, _, _ := strings.Cut(answer.Header.Get("Location"), "?")
+	return answer.Header.Get("Total-Count") + " " + answer.Header.Get("Link") + " " + location, bytes.TrimSpace(body), nil
 }
 
-// sameAnswers checks that two processes do the same work: their list headers and bodies must be
+// sameAnswers checks that two processes do the same work: their headers and bodies must be
 // equal.
 func sameAnswers(ctx context.Context, a, b *process, token string, requests []request) error {
 	for _, r := range requests {

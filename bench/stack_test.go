@@ -13,9 +13,6 @@ import (
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 )
 
-// fileDocument selects ten fields of a file.
-const fileDocument = `query($id: ID!) { file(id: $id) { id name size kind state contentType sha256 md5 rank createdAt } }`
-
 // BenchmarkStack measures complete handlers without the network: time, allocations and bytes of one
 // request. It needs MESHYARD_TEST_POSTGRES for PostgreSQL; without it, only SQLite is measured.
 func BenchmarkStack(b *testing.B) {
@@ -43,7 +40,7 @@ func benchmarkStack(b *testing.B, e engine) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = a.Close() })
-	if err := fillListing(b.Context(), e, address); err != nil {
+	if err := fillListing(b.Context(), e, address, listedThings); err != nil {
 		b.Fatal(err)
 	}
 	caller, err := a.Store.Authenticate(b.Context(), token)
@@ -61,7 +58,7 @@ func benchmarkStack(b *testing.B, e engine) {
 		{"nested", overHTTP, func() request { return graphRequest(nodesDocument, "") }},
 		{"nested-gqlgen", generated, func() request { return graphRequest(nodesDocument, "") }},
 		{"graphql-file", overHTTP, func() request {
-			return request{http.MethodPost, "/graphql", `{"query":"` + fileDocument + `","variables":{"id":"` + file() + `"}}`}
+			return postDocument(fileDocument, map[string]string{"id": file()})
 		}},
 		{"rest-file", rest, func() request { return request{http.MethodGet, "/files/" + file(), ""} }},
 		{"rest-newest", rest, func() request { return newestRequest(1, "") }},

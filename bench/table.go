@@ -84,6 +84,25 @@ func (t *table) print() {
 	}
 }
 
+// printMarkdown prints rows as a Markdown table, whose head is the first row.
+func printMarkdown(rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for n, row := range rows {
+		for i, cell := range row {
+			fmt.Printf("| %-*s ", widths[i], cell)
+		}
+		fmt.Println("|")
+		if n == 0 {
+			fmt.Println("|" + strings.Repeat("---|", len(row)))
+		}
+	}
+}
+
 func outcome(met bool) string {
 	if met {
 		return "met"

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// work is a row of the table: requests that all servers that can do it answer with the same data.
+type work struct {
+	name     string
+	conns    int                     // on which requests are sent
+	status   int                     // of the responses
+	wanted   float64                 // of ours/limit
+	requests map[string][]request    // by contender; requests with the same index have the same answer
+	between  func() error            // runs before each turn; nil: nothing
+	recorded func() (n int, e error) // counts rows, of which each request adds one; nil: none
+
+	sides map[string]*side
+}
+
+// run measures all servers in turns, after it has compared their answers.
+func (w *work) run(ctx context.Context, o options, all *contenders, token string, tokens []string) error {
+	if err := w.compareAnswers(ctx, all, token); err != nil {
+		return err
+	}
+	before := 0
+	if w.recorded != nil {
+		var err error
+		if before, err = w.recorded(); err != nil {
+			return err
+		}
+	}
+	var names []string
+	w.sides = make(map[string]*side)
+	for _, c := range all.all() {
+		if w.requests[c.name] == nil {
+			continue
+		}
+		s, err := w.connect(c, tokens)
+		if err != nil {
+			return err
+		}
+		defer s.asker.close()
+		got, err := s.asker.ask(ctx, warmUp)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		before += got.requests
+		names, w.sides[c.name] = append(names, c.name), s
+	}
+	for i := range o.pairs {
+		for n := range names {
+			if w.between != nil {
+				if err := w.between(); err != nil {
+					return err
+				}
+			}
+			name := names[(i+n)%len(names)]
+			if err := w.sides[name].measure(ctx, o.round); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	if err := w.compareSizes(); err != nil || w.recorded == nil {
+		return err
+	}
+	want := before
+	for _, s := range w.sides {
+		want += s.requests
+	}
+	got, err := w.recorded()
+	if err == nil && got != want {
+		err = fmt.Errorf("%d recorded, want %d", got, want)
+	}
+	return err
+}
+
+// warmUp is how long each server is asked before it is measured. Node.js compiles what runs often
+// in the first seconds.
+const warmUp = 5 * time.Second
+
+// connect opens the connections to a server. Each has requests and a token of its own.
+func (w *work) connect(c contender, tokens []string) (*side, error) {
+	requests := w.requests[c.name]
+	each := len(requests) / w.conns
+	texts := make([][][]byte, w.conns)
+	for conn := range texts {
+		for _, r := range requests[conn*each : (conn+1)*each] {
+			texts[conn] = append(texts[conn], r.text(c.process.address, tokens[conn%len(tokens)]))
+		}
+	}
+	asker, err := newAsker(c.process.address, w.conns, func(conn int) []byte { return texts[conn][rand.IntN(each)] })
+	if err != nil {
+		return nil, err
+	}
+	asker.status = w.status
+	return &side{process: c.process, asker: asker}, nil
+}
+
+// maxSizes is the maximum ratio of the sizes of responses of the server and another.
+const maxSizes = 2
+
+// compareSizes checks that the responses during the measurement had similar sizes, so that no
+// server answered errors.
+func (w *work) compareSizes() error {
+	own := w.sides[ours].size
+	for name, s := range w.sides {
+		for i, size := range s.size {
+			if size > maxSizes*own[i] || own[i] > maxSizes*size {
+				return fmt.Errorf("responses of %s have %.0f bytes, ours %.0f", name, size, own[i])
+			}
+		}
+	}
+	return nil
+}
+
+func printWorks(works []*work, all *contenders) {
+	head := []string{"Work", "limit/s", "ours/s"}
+	for _, p := range all.peers {
+		head = append(head, p.name+"/s")
+	}
+	rows := [][]string{append(head, "ours/limit", "wanted", "ours/best peer", "bytes of ours")}
+	for _, w := range works {
+		least, own := w.sides[limit], w.sides[ours]
+		row := []string{w.name, fmt.Sprintf("%.0f", least.rate.median()), fmt.Sprintf("%.0f", own.rate.median())}
+		best := "–"
+		var beaten series
+		for _, p := range all.peers {
+			s := w.sides[p.name]
+			if s == nil {
+				row = append(row, "–")
+				continue
+			}
+			row = append(row, fmt.Sprintf("%.0f", s.rate.median()))
+			if ratio := own.rate.over(s.rate); beaten == nil || ratio.median() < beaten.median() {
+				beaten, best = ratio, ratio.spread()
+			}
+		}
+		ratio := own.rate.over(least.rate)
+		wanted := fmt.Sprintf("≥ %.2g, %s", w.wanted, strings.ToLower(outcome(ratio.median() >= w.wanted)))
+		rows = append(rows, append(row, ratio.spread(), wanted, best, fmt.Sprintf("%.0f", own.size.median())))
+	}
+	printMarkdown(rows)
+}
+
+// spread returns the median, and the minimum and the maximum.
+func (s series) spread() string {
+	return fmt.Sprintf("%.2f (%.2f–%.2f)", s.median(), slices.Min(s), slices.Max(s))
+}
+
+// compared is the number of answers of each server that are compared.
+const compared = 16
+
+// compareAnswers checks that the answers of all servers have the same data.
+func (w *work) compareAnswers(ctx context.Context, all *contenders, token string) error {
+	for range compared {
+		i := rand.IntN(len(w.requests[ours]))
+		headers, body, err := w.requests[ours][i].send(ctx, all.ours.process.address, token)
+		if err != nil {
+			return err
+		}
+		want, err := plain(body)
+		if err != nil {
+			return err
+		}
+		for _, c := range all.all() {
+			if w.requests[c.name] == nil || c.name == ours {
+				continue
+			}
+			r := w.requests[c.name][i]
+			theirHeaders, theirs, err := r.send(ctx, c.process.address, token)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+			got, err := plain(theirs)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+			if headers != theirHeaders || !reflect.DeepEqual(want, got) {
+				return fmt.Errorf("%s: the answers differ:\nours %s\n%s\n%s %s\n%s", r, headers, body, c.name, theirHeaders, theirs)
+			}
+		}
+	}
+	return nil
+}
+
+// plain decodes JSON. It makes equal what differs in form only: numbers and strings, times with
+// other names of the same zone, and the case of enum values.
+func plain(text []byte) (any, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	err := decoder.Decode(&value)
+	return plainValue(value), err
+}
+
+func plainValue(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, each := range v {
+			v[key] = plainValue(each)
+		}
+	case []any:
+		for i, each := range v {
+			v[i] = plainValue(each)
+		}
+	case json.Number:
+		return v.String()
+	case string:
+		if at, err := time.Parse(time.RFC3339Nano, v); err == nil {
+			return at.UTC().Format(time.RFC3339Nano)
+		}
+		return strings.ToLower(v)
+	}
+	return value
+}
