@@ -8,6 +8,7 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
@@ -58,7 +59,13 @@ func (r *userResolver) AvatarURL(ctx context.Context, objs []*models.User, width
 	if err != nil {
 		return nil, err
 	}
-	return r.userImages(ctx, objs, loadersOf(ctx).files, func(u *models.User) int64 { return u.AvatarID }, request)
+	files, err := readOrLoad(objs, has[*models.User](models.UserAvatar), func(u *models.User) *models.File { return u.Avatar }, func() ([]*models.File, error) {
+		return batch.Load(ctx, objs, loadersOf(ctx).avatars, func(u *models.User) int64 { return u.AvatarID })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.userImages(ctx, files, request)
 }
 
 // CoverURL is the batch resolver for the coverUrl field.
@@ -67,5 +74,9 @@ func (r *userResolver) CoverURL(ctx context.Context, objs []*models.User, width 
 	if err != nil {
 		return nil, err
 	}
-	return r.userImages(ctx, objs, loadersOf(ctx).covers, func(u *models.User) int64 { return u.CoverID }, request)
+	files, err := batch.Load(ctx, objs, loadersOf(ctx).covers, func(u *models.User) int64 { return u.CoverID })
+	if err != nil {
+		return nil, err
+	}
+	return r.userImages(ctx, files, request)
 }

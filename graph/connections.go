@@ -186,7 +186,18 @@ func collectionsOf[O comparable](ctx context.Context, name string, list models.L
 }
 
 // searchHits returns a page of the results of a search.
-func searchHits[V comparable](ctx context.Context, name string, found *models.SearchResult, args pageArgs, nodes *batch.Loader[V]) (*model.SearchConnection, error) {
-	c, err := connect[*root, V, model.SearchHit, model.SearchEdge](ctx, name, found.List, args, new(root), rootID, nodes, func(v V) model.SearchHit { return v })
+func searchHits[V comparable](
+	ctx context.Context, name string, found *models.SearchResult, args pageArgs, nodes *batch.Loader[V], joined joinedPages[V],
+) (*model.SearchConnection, error) {
+	c, err := connect[*root, V, model.SearchHit, model.SearchEdge](ctx, name, found.List, args, new(root), rootID, nodes, func(v V) model.SearchHit { return v }, joined)
+	if c != nil && selectedFields(ctx)["facets"] {
+		count := c.Count
+		c.Count = func(ctx context.Context) (int64, error) {
+			if n, ok, err := found.CountWithFacets(ctx); ok || err != nil {
+				return n, err
+			}
+			return count(ctx)
+		}
+	}
 	return &model.SearchConnection{Connection: c, Found: found}, err
 }

@@ -36,7 +36,7 @@ func (r *Resolver) mediaImage(f *models.File, p *models.Preview) *model.MediaIma
 // mediaImages returns the image of each file, nil for those that have none.
 func (r *Resolver) mediaImages(ctx context.Context, files []*models.File) ([]*model.MediaImage, error) {
 	some := slices.DeleteFunc(slices.Clone(files), func(f *models.File) bool { return f == nil })
-	previews, err := batch.Load(ctx, some, loadersOf(ctx).previews, previewID)
+	previews, err := previewsOf(ctx, some)
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +85,9 @@ func defaultImages[O comparable](ctx context.Context, r *Resolver, objs []O, on 
 	return r.mediaImages(ctx, files)
 }
 
-// userImages returns the URL of an image of each user for a request, nil for those who have none.
-func (r *Resolver) userImages(ctx context.Context, users []*models.User, loader *batch.Loader[*models.File], id func(*models.User) int64, request imageRequest) ([]*string, error) {
-	files, err := batch.Load(ctx, users, loader, id)
-	if err != nil {
-		return nil, err
-	}
+// userImages returns the URL of an image of each user, whose file is given, for a request, nil for
+// those who have none.
+func (r *Resolver) userImages(ctx context.Context, files []*models.File, request imageRequest) ([]*string, error) {
 	images, err := r.mediaImages(ctx, files)
 	if err != nil {
 		return nil, err

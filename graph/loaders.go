@@ -31,7 +31,7 @@ type sharedLoaders struct {
 	makes             *batch.Loader[*models.Make]
 	comments          *batch.Loader[*models.Comment]
 	files             *batch.Loader[*models.File]
-	covers            *batch.Loader[*models.File] // a second loader: a user refers to two files
+	avatars, covers   *batch.Loader[*models.File] // two loaders: a user refers to two files
 	previews          *batch.Loader[*models.Preview]
 	downloads         *batch.Loader[*models.Download]
 	collections       *batch.Loader[*models.Collection]
@@ -69,7 +69,8 @@ func newLoaders(s *models.Store) *sharedLoaders {
 		makes:             batch.Objects(s.MakesByID),
 		comments:          batch.Objects(s.CommentsByID),
 		files:             batch.Objects(s.FilesByID),
-		covers:            batch.Objects(s.FilesByID),
+		avatars:           batch.Objects(s.ShownFilesByID),
+		covers:            batch.Objects(s.ShownFilesByID),
 		previews:          batch.Objects(s.PreviewsByID),
 		downloads:         batch.Objects(s.DownloadsByID),
 		collections:       batch.Objects(s.CollectionsByID),
@@ -209,7 +210,8 @@ func (e loaderExtension) with(ctx context.Context) context.Context {
 	registry := batch.NewRegistry()
 	ctx = batch.WithRegistry(models.WithBudget(ctx), registry)
 	if operation := graphql.GetOperationContext(ctx).Operation; operation.Operation == ast.Query {
-		ctx = models.WithLongTexts(ctx, longTextsOf(operation))
+		texts, extras := needsOf(operation)
+		ctx = models.WithExtras(models.WithLongTexts(ctx, texts), extras, caller(ctx).UserID)
 	}
 	return context.WithValue(ctx, loadersKey{}, &loaders{
 		sharedLoaders: e.shared,

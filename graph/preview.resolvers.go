@@ -8,7 +8,6 @@ package graph
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/preview"
@@ -56,7 +55,7 @@ func (r *fileResolver) Mesh(ctx context.Context, objs []*models.File) ([]*model.
 
 // Processing is the batch resolver for the processing field.
 func (r *fileResolver) Processing(ctx context.Context, objs []*models.File) ([]*model.Processing, error) {
-	previews, err := batch.Load(ctx, objs, loadersOf(ctx).previews, previewID)
+	previews, err := previewsOf(ctx, objs)
 	all := make([]*model.Processing, len(previews))
 	for i, p := range previews {
 		all[i] = processing(objs[i], p)

@@ -12,11 +12,18 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-func previewID(f *models.File) int64 { return f.PreviewID }
+// previewsOf returns the preview of each file, nil for those that have none. Most files were read
+// with their previews; those of the others are loaded.
+func previewsOf(ctx context.Context, files []*models.File) ([]*models.Preview, error) {
+	isRead := func(f *models.File) bool { return f.Preview != nil || f.PreviewID == 0 }
+	return readOrLoad(files, isRead, func(f *models.File) *models.Preview { return f.Preview }, func() ([]*models.Preview, error) {
+		return batch.Load(ctx, files, loadersOf(ctx).previews, func(f *models.File) int64 { return f.PreviewID })
+	})
+}
 
 // fromPreview returns, for each file, what convert makes of its finished preview, or nil.
 func fromPreview[V any](ctx context.Context, files []*models.File, convert func(f *models.File, p *models.Preview) *V) ([]*V, error) {
-	previews, err := batch.Load(ctx, files, loadersOf(ctx).previews, previewID)
+	previews, err := previewsOf(ctx, files)
 	if err != nil {
 		return nil, err
 	}

@@ -18,13 +18,9 @@ import (
 
 // Category is the batch resolver for the category field.
 func (r *categoryFacetResolver) Category(ctx context.Context, objs []*model.CategoryFacet) ([]*models.Category, error) {
-	categories, err := loadersOf(ctx).categories()
-	if err != nil {
-		return nil, err
-	}
 	found := make([]*models.Category, len(objs))
 	for i, f := range objs {
-		found[i] = categories.ByID(f.Value)
+		found[i] = f.Value
 	}
 	return found, nil
 }
@@ -53,13 +49,13 @@ func (r *queryResolver) Search(ctx context.Context, first *int32, after *string,
 	name, l := fmt.Sprint("search ", typeArg, " ", sort), loadersOf(ctx)
 	switch typeArg {
 	case models.SearchMakes:
-		return searchHits(ctx, name, found, at, l.makes)
+		return searchHits(ctx, name, found, at, l.makes, r.Store.MakesOnPages)
 	case models.SearchUsers:
-		return searchHits(ctx, name, found, at, l.users)
+		return searchHits(ctx, name, found, at, l.users, r.Store.UsersOnPages)
 	case models.SearchCollections:
-		return searchHits(ctx, name, found, at, l.collections)
+		return searchHits(ctx, name, found, at, l.collections, r.Store.CollectionsOnPages)
 	}
-	return searchHits(ctx, name, found, at, l.things)
+	return searchHits(ctx, name, found, at, l.things, r.Store.ThingsOnPages)
 }
 
 // Suggestions is the resolver for the suggestions field.
@@ -79,18 +75,20 @@ func (r *searchConnectionResolver) Facets(ctx context.Context, obj *model.Search
 	if err := inRange("first", first, 1, maxFirst); err != nil {
 		return nil, err
 	}
-	categories, err := loadersOf(ctx).categories()
+	facets, err := obj.Found.Facets(ctx, int(first))
 	if err != nil {
 		return nil, err
 	}
-	facets, err := obj.Found.Facets(ctx, categories, int(first))
-	if err != nil {
-		return nil, err
+	batch.Add(batch.FromContext(ctx), facets.Tree.All)
+	tags := make([]*models.Tag, len(facets.Tags))
+	for i, f := range facets.Tags {
+		tags[i] = f.Value
 	}
+	batch.Add(batch.FromContext(ctx), tags)
 	return &model.SearchFacets{
-		Categories: facetsOf(ctx, facets.Categories, func(f model.Facet[int64]) *model.CategoryFacet { return &model.CategoryFacet{Facet: f} }),
+		Categories: facetsOf(ctx, facets.Categories, func(f model.Facet[*models.Category]) *model.CategoryFacet { return &model.CategoryFacet{Facet: f} }),
 		Licenses:   facetsOf(ctx, facets.Licenses, func(f model.Facet[models.License]) *model.LicenseFacet { return &model.LicenseFacet{Facet: f} }),
-		Tags:       facetsOf(ctx, facets.Tags, func(f model.Facet[int64]) *model.TagFacet { return &model.TagFacet{Facet: f} }),
+		Tags:       facetsOf(ctx, facets.Tags, func(f model.Facet[*models.Tag]) *model.TagFacet { return &model.TagFacet{Facet: f} }),
 		Creators:   facetsOf(ctx, facets.Creators, func(f model.Facet[int64]) *model.CreatorFacet { return &model.CreatorFacet{Facet: f} }),
 		Formats:    facetsOf(ctx, facets.Formats, func(f model.Facet[mesh.Format]) *model.FormatFacet { return &model.FormatFacet{Facet: f} }),
 	}, nil
@@ -103,7 +101,11 @@ func (r *searchEdgeResolver) Highlights(ctx context.Context, obj *model.SearchEd
 
 // Tag is the batch resolver for the tag field.
 func (r *tagFacetResolver) Tag(ctx context.Context, objs []*model.TagFacet) ([]*models.Tag, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).tags, func(f *model.TagFacet) int64 { return f.Value })
+	found := make([]*models.Tag, len(objs))
+	for i, f := range objs {
+		found[i] = f.Value
+	}
+	return found, nil
 }
 
 // CategoryFacet returns exec.CategoryFacetResolver implementation.

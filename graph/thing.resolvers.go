@@ -71,30 +71,34 @@ func (r *thingResolver) Creator(ctx context.Context, objs []*models.Thing) ([]*m
 
 // Category is the batch resolver for the category field.
 func (r *thingResolver) Category(ctx context.Context, objs []*models.Thing) ([]*models.Category, error) {
-	categories, err := loadersOf(ctx).categories()
-	if err != nil {
-		return nil, err
-	}
-	found := make([]*models.Category, len(objs))
-	for i, t := range objs {
-		found[i] = categories.ByID(t.CategoryID)
-	}
-	return found, nil
+	return readOrLoad(objs, has[*models.Thing](models.ThingCategory), func(t *models.Thing) *models.Category { return t.Category }, func() ([]*models.Category, error) {
+		categories, err := loadersOf(ctx).categories()
+		if err != nil {
+			return nil, err
+		}
+		found := make([]*models.Category, len(objs))
+		for i, t := range objs {
+			found[i] = categories.ByID(t.CategoryID)
+		}
+		return found, nil
+	})
 }
 
 // DescriptionHTML is the batch resolver for the descriptionHtml field.
 func (r *thingResolver) DescriptionHTML(ctx context.Context, objs []*models.Thing) ([]string, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).html[models.ThingDescription], thingID)
+	return r.thingHTML(ctx, objs, models.ThingDescriptionHTML, models.ThingDescription)
 }
 
 // InstructionsHTML is the batch resolver for the instructionsHtml field.
 func (r *thingResolver) InstructionsHTML(ctx context.Context, objs []*models.Thing) ([]string, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).html[models.ThingInstructions], thingID)
+	return r.thingHTML(ctx, objs, models.ThingInstructionsHTML, models.ThingInstructions)
 }
 
 // Tags is the batch resolver for the tags field.
 func (r *thingResolver) Tags(ctx context.Context, objs []*models.Thing) ([][]*models.Tag, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).tagsOf, thingID, orEmpty)
+	return readOrLoad(objs, has[*models.Thing](models.ThingTags), tagsWith(ctx), func() ([][]*models.Tag, error) {
+		return batch.LoadAs(ctx, objs, loadersOf(ctx).tagsOf, thingID, orEmpty)
+	})
 }
 
 // Files is the batch resolver for the files field.
@@ -109,17 +113,27 @@ func (r *thingResolver) Image(ctx context.Context, objs []*models.Thing) ([]*mod
 
 // FileCount is the batch resolver for the fileCount field.
 func (r *thingResolver) FileCount(ctx context.Context, objs []*models.Thing, kinds []models.FileKind) ([]int32, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).fileCounts, thingID, func(counts map[models.FileKind]int64) int32 { return countOf(counts, kinds) })
+	counts, err := readOrLoad(objs, has[*models.Thing](models.ThingFileCounts), func(t *models.Thing) map[models.FileKind]int64 { return t.FileCounts }, func() ([]map[models.FileKind]int64, error) {
+		return batch.Load(ctx, objs, loadersOf(ctx).fileCounts, thingID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]int32, len(objs))
+	for i, of := range counts {
+		numbers[i] = countOf(of, kinds)
+	}
+	return numbers, nil
 }
 
 // IsLiked is the batch resolver for the isLiked field.
 func (r *thingResolver) IsLiked(ctx context.Context, objs []*models.Thing) ([]bool, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).marks, thingID, func(m models.Marks) bool { return m.Liked })
+	return marked(ctx, objs, models.ThingLiked, func(m models.Marks) bool { return m.Liked })
 }
 
 // IsCollected is the batch resolver for the isCollected field.
 func (r *thingResolver) IsCollected(ctx context.Context, objs []*models.Thing) ([]bool, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).marks, thingID, func(m models.Marks) bool { return m.Collected })
+	return marked(ctx, objs, models.ThingCollected, func(m models.Marks) bool { return m.Collected })
 }
 
 // Ancestors is the resolver for the ancestors field.

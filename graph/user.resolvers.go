@@ -99,7 +99,9 @@ func (r *userResolver) Usage(ctx context.Context, objs []*models.User) ([]*model
 
 // IsFollowed is the batch resolver for the isFollowed field.
 func (r *userResolver) IsFollowed(ctx context.Context, objs []*models.User) ([]bool, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).followed, userID)
+	return readOrLoad(objs, has[*models.User](models.UserFollowed), func(u *models.User) bool { return u.Followed }, func() ([]bool, error) {
+		return batch.Load(ctx, objs, loadersOf(ctx).followed, userID)
+	})
 }
 
 // Things is the resolver for the things field.

@@ -61,7 +61,7 @@ func (r *mutationResolver) UnwatchCollection(ctx context.Context, input model.Un
 
 // IsWatched is the batch resolver for the isWatched field.
 func (r *thingResolver) IsWatched(ctx context.Context, objs []*models.Thing) ([]bool, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).marks, thingID, func(m models.Marks) bool { return m.Watched })
+	return marked(ctx, objs, models.ThingWatched, func(m models.Marks) bool { return m.Watched })
 }
 
 // WatchedThings is the resolver for the watchedThings field.

@@ -59,6 +59,11 @@ func (s *Store) Categories(ctx context.Context) (*CategoryTree, error) {
 	if err := pendingCounts(s.db.Read.NewSelect().Model(&all).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id").Scan(ctx); err != nil {
 		return nil, err
 	}
+	return newCategoryTree(all), nil
+}
+
+// newCategoryTree makes a tree of all categories, in the order of their ids.
+func newCategoryTree(all []*Category) *CategoryTree {
 	tree := &CategoryTree{All: all, byID: make(map[int64]*Category, len(all))}
 	for _, c := range all {
 		tree.byID[c.ID] = c
@@ -73,7 +78,7 @@ func (s *Store) Categories(ctx context.Context) (*CategoryTree, error) {
 			at.ThingCount += c.OwnCount
 		}
 	}
-	return tree, nil
+	return tree
 }
 
 // ByID returns the category of an id, nil where there is none.

@@ -20,11 +20,12 @@ type Facet[V any] struct {
 
 // Facets are the most frequent values of the things in a search result, by number.
 type Facets struct {
-	Categories []Facet[int64] // ids; results in descendants count
+	Categories []Facet[*Category] // results in descendants count
 	Licenses   []Facet[License]
-	Tags       []Facet[int64] // ids
+	Tags       []Facet[*Tag]
 	Creators   []Facet[int64] // ids of users
 	Formats    []Facet[mesh.Format]
+	Tree       *CategoryTree // the categories
 }
 
 // maxFacets is the maximum number of values of each facet.
@@ -58,32 +59,62 @@ func cleared[V any](list *[]V) bool {
 type facetCounts struct {
 	once  sync.Once
 	known *Facets
+	total int64
 	err   error
 }
 
-// Facets counts the values of the things in the result, up to MaxFound of them, in one statement. A
-// facet counts the things that the result would have without the filter's own list for the facet,
-// so that it also has the values that are not selected. It returns at most first values of each
-// facet, and at most 100. For other types than things there are none. tree holds all categories.
-func (f *SearchResult) Facets(ctx context.Context, tree *CategoryTree, first int) (*Facets, error) {
+// Facets counts the values of the things in the result, up to MaxFound of them, in one statement,
+// which also reads the categories and the tags. A facet counts the things that the result would
+// have without the filter's own list for the facet, so that it also has the values that are not
+// selected. It returns at most first values of each facet, and at most 100. For other types than
+// things there are none.
+func (f *SearchResult) Facets(ctx context.Context, first int) (*Facets, error) {
 	if f.kind != SearchThings {
-		return new(Facets), nil
+		return &Facets{Tree: new(CategoryTree)}, nil
 	}
-	f.facets.once.Do(func() { f.facets.known, f.facets.err = f.countFacets(ctx, tree) })
+	f.countFacets(ctx)
 	if f.facets.err != nil {
 		return nil, f.facets.err
 	}
 	all := f.facets.known
 	return &Facets{
 		Categories: most(all.Categories, first), Licenses: most(all.Licenses, first), Tags: most(all.Tags, first),
-		Creators: most(all.Creators, first), Formats: most(all.Formats, first),
+		Creators: most(all.Creators, first), Formats: most(all.Formats, first), Tree: all.Tree,
 	}, nil
+}
+
+// CountWithFacets returns the number of results, up to MaxFound, from the statement that counts the
+// facets. ok is false if that statement does not count the same results as Count.
+func (f *SearchResult) CountWithFacets(ctx context.Context) (n int64, ok bool, err error) {
+	if f.kind != SearchThings || f.sort == ByFeatured || f.Bound != MaxFound {
+		return 0, false, nil
+	}
+	f.countFacets(ctx)
+	return f.facets.total, true, f.facets.err
 }
 
 // most returns the first values of a facet.
 func most[V any](values []Facet[V], first int) []Facet[V] { return values[:min(first, len(values))] }
 
-func (f *SearchResult) countFacets(ctx context.Context, tree *CategoryTree) (*Facets, error) {
+// countFacets counts the facets and the results, once.
+func (f *SearchResult) countFacets(ctx context.Context) {
+	f.facets.once.Do(func() { f.facets.known, f.facets.total, f.facets.err = f.readFacets(ctx) })
+}
+
+// facetRow is a value of a facet, a category, or the number of results.
+type facetRow struct {
+	Facet, Value string
+	N            int64
+
+	// Of tags and categories:
+
+	Name, Slug string
+	ParentID   int64
+	ThingCount int64
+	Changes    Changes
+}
+
+func (f *SearchResult) readFacets(ctx context.Context) (*Facets, int64, error) {
 	db := f.DB.Read
 	of := func(filter Filter) *bun.SelectQuery {
 		return f.things(filter).ColumnExpr("t.id, t.category_id, t.license, t.owner_id").Limit(MaxFound)
@@ -106,22 +137,34 @@ func (f *SearchResult) countFacets(ctx context.Context, tree *CategoryTree) (*Fa
 		if facet.name != "category" { // of which all are needed to count descendants
 			part = part.Limit(maxFacets)
 		}
-		part = db.NewSelect().TableExpr("(?) AS part", part)
+		part = db.NewSelect().TableExpr("(?) AS part", part).ColumnExpr("part.facet, part.value, part.n")
+		if facet.name == "tag" {
+			part = pendingCounts(part.Join("JOIN tags AS g ON g.id = CAST(part.value AS bigint)").ColumnExpr("g.name, g.slug, 0 AS parent_id, g.thing_count"), "tags", "g")
+		} else {
+			part = part.ColumnExpr("'' AS name, '' AS slug, 0 AS parent_id, 0 AS thing_count, '' AS changes")
+		}
 		if counted == nil {
 			counted = part
 		} else {
 			counted = counted.UnionAll(part)
 		}
 	}
-	var rows []struct {
-		Facet, Value string
-		N            int64
-	}
+	categories := db.NewSelect().TableExpr("categories AS c").
+		ColumnExpr("'categories' AS facet, CAST(c.id AS text) AS value, 0 AS n, c.name, c.slug, coalesce(c.parent_id, 0) AS parent_id, c.thing_count")
+	total := db.NewSelect().TableExpr("found").ColumnExpr("'total' AS facet, '' AS value, count(*) AS n, '' AS name, '' AS slug, 0 AS parent_id, 0 AS thing_count, '' AS changes")
+	counted = counted.UnionAll(pendingCounts(categories, "categories", "c")).UnionAll(total)
+	var rows []facetRow
 	if err := statement.TableExpr("(?) AS facets", counted).OrderExpr("facet, n DESC, value").Scan(ctx, &rows); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	found := new(Facets)
-	within := make(map[int64]int64) // categories to the results in them and their descendants
+	return facetsFrom(ctx, rows)
+}
+
+// facetsFrom returns the facets and the number of results.
+func facetsFrom(ctx context.Context, rows []facetRow) (*Facets, int64, error) {
+	found, total := new(Facets), int64(0)
+	own := make(map[int64]int64) // ids of categories to the results in them
+	var categories []*Category
 	for _, row := range rows {
 		switch row.Facet {
 		case "license":
@@ -132,27 +175,46 @@ func (f *SearchResult) countFacets(ctx context.Context, tree *CategoryTree) (*Fa
 				found.Formats = append(found.Formats, Facet[mesh.Format]{format, row.N})
 			}
 			continue
+		case "total":
+			total = row.N
+			continue
 		}
 		id, err := strconv.ParseInt(row.Value, 10, 64)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		switch row.Facet {
 		case "category":
-			for c, depth := tree.ByID(id), 0; c != nil && depth < len(tree.All); c, depth = c.Parent, depth+1 {
-				within[c.ID] += row.N
+			own[id] = row.N
+		case "categories":
+			c := &Category{ID: id, Name: row.Name, Slug: row.Slug, ParentID: row.ParentID, OwnCount: row.ThingCount, Changes: row.Changes}
+			if err := c.AfterScanRow(ctx); err != nil {
+				return nil, 0, err
 			}
+			categories = append(categories, c)
 		case "tag":
-			found.Tags = append(found.Tags, Facet[int64]{id, row.N})
+			g := &Tag{ID: id, Name: row.Name, Slug: row.Slug, ThingCount: row.ThingCount, Changes: row.Changes}
+			if err := g.AfterScanRow(ctx); err != nil {
+				return nil, 0, err
+			}
+			found.Tags = append(found.Tags, Facet[*Tag]{g, row.N})
 		case "creator":
 			found.Creators = append(found.Creators, Facet[int64]{id, row.N})
 		}
 	}
-	for id, n := range within {
-		found.Categories = append(found.Categories, Facet[int64]{id, n})
+	slices.SortFunc(categories, func(a, b *Category) int { return cmp.Compare(a.ID, b.ID) })
+	found.Tree = newCategoryTree(categories)
+	within := make(map[*Category]int64) // the results in a category and its descendants
+	for id, n := range own {
+		for c, depth := found.Tree.ByID(id), 0; c != nil && depth < len(categories); c, depth = c.Parent, depth+1 {
+			within[c] += n
+		}
 	}
-	slices.SortFunc(found.Categories, func(a, b Facet[int64]) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Value, b.Value))
+	for c, n := range within {
+		found.Categories = append(found.Categories, Facet[*Category]{c, n})
+	}
+	slices.SortFunc(found.Categories, func(a, b Facet[*Category]) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Value.ID, b.Value.ID))
 	})
-	return found, nil
+	return found, total, nil
 }

@@ -62,6 +62,7 @@ type File struct {
 	FinalizedAt   *time.Time
 	ExpiresAt     *time.Time // nil once finalized
 	NewDownloads  int64      `bun:",scanonly"` // logged, and not folded yet
+	Preview       *Preview   `bun:",scanonly"` // nil if it was not read with the file
 
 	ThingState PublicationState `bun:",scanonly"`
 	ThingOwner int64            `bun:",scanonly"`
@@ -148,11 +149,29 @@ func selectFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
 		Join("LEFT JOIN makes AS m ON m.id = CASE WHEN f.target_type = 'make' THEN f.target_id WHEN cm.target_type = 'make' THEN cm.target_id END")
 }
 
+// selectShownFiles selects files with their previews.
+func selectShownFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
+	return selectFiles(db, files).Join("LEFT JOIN previews AS fp ON fp.id = f.preview_id").
+		ColumnExpr("fp.id AS preview__id, fp.sha256 AS preview__sha256, fp.subject AS preview__subject, fp.version AS preview__version, " +
+			"fp.state AS preview__state, fp.stage AS preview__stage, fp.progress AS preview__progress, fp.error AS preview__error, " +
+			"fp.attempts AS preview__attempts, fp.picture AS preview__picture, fp.width AS preview__width, fp.height AS preview__height, " +
+			"fp.threejs AS preview__threejs, fp.glb AS preview__glb, fp.mesh AS preview__mesh")
+}
+
 // FilesByID returns files by ID, for a caller who may see the objects that refer to them.
 func (s *Store) FilesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {
+	return s.filesByID(ctx, "f.id", ids, selectFiles)
+}
+
+// ShownFilesByID is FilesByID with the previews of the files.
+func (s *Store) ShownFilesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {
+	return s.filesByID(ctx, "f.id with previews", ids, selectShownFiles)
+}
+
+func (s *Store) filesByID(ctx context.Context, name string, ids []int64, selected func(bun.IDB, *[]*File) *bun.SelectQuery) (map[int64]*File, error) {
 	var rows []*File
-	err := s.db.ForIDs(ctx, "f.id", ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		return selectFiles(s.db.Read, &rows).Where("f.id ?", among)
+	err := s.db.ForIDs(ctx, name, ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+		return selected(s.db.Read, &rows).Where("f.id ?", among)
 	})
 	files := make(map[int64]*File, len(rows))
 	for _, f := range rows {
@@ -161,13 +180,13 @@ func (s *Store) FilesByID(ctx context.Context, ids []int64) (map[int64]*File, er
 	return files, err
 }
 
-// FilesOn returns the finalized files of targets of one type, by rank and ID, for a caller who may
-// see the targets.
+// FilesOn returns the finalized files of targets of one type with their previews, by rank and ID,
+// for a caller who may see the targets.
 func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[int64][]*File, error) {
 	files := make(map[int64][]*File, len(ids))
 	var rows []*File
 	err := s.db.ForIDs(ctx, "files on "+string(on), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		return selectFiles(s.db.Read, &rows).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", on, among, Finalized).
+		return selectShownFiles(s.db.Read, &rows).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", on, among, Finalized).
 			Order("f.target_id", "f.rank", "f.id")
 	})
 	for _, f := range rows {
@@ -176,7 +195,8 @@ func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[in
 	return files, err
 }
 
-// FirstImages returns the file that shows each of some targets, which is the first of their images.
+// FirstImages returns the file that shows each of some targets, which is the first of their images,
+// with its preview.
 func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (map[int64]*File, error) {
 	images := make(map[int64]*File, len(ids))
 	var rows []*File
@@ -184,7 +204,7 @@ func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (ma
 		places := s.db.Read.NewSelect().TableExpr("files").ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY "+imageOrder+") AS place").
 			Join("LEFT JOIN previews AS p ON p.id = files.preview_id").
 			Where("target_type = ? AND target_id ? AND files.state = ? AND (kind = ? OR rendering_id <> 0 AND p.picture <> '' AND p.state = ?)", on, among, Finalized, Image, PreviewDone)
-		return selectFiles(s.db.Read, &rows).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places)
+		return selectShownFiles(s.db.Read, &rows).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places)
 	})
 	for _, f := range rows {
 		images[f.TargetID] = f

@@ -119,17 +119,27 @@ func (s *Store) HTML(ctx context.Context, of LongText, ids []int64) (map[int64]s
 	}
 	found := make(map[int64]string, len(rows))
 	for _, row := range rows {
-		html := row.Text
-		if row.Stale && !mayRender(ctx, len(row.Text)) {
-			html = markdown.Plain(row.Text)
-		} else if row.Stale {
-			if html, err = s.renderer.render(ctx, row.Text); err != nil {
-				return nil, err
-			}
+		if found[row.ID], err = s.shown(ctx, row.Text, row.Stale); err != nil {
+			return nil, err
 		}
-		found[row.ID] = html
 	}
 	return found, nil
+}
+
+// shown returns the HTML of a stored text: HTML, or Markdown if that is stale.
+func (s *Store) shown(ctx context.Context, text string, stale bool) (string, error) {
+	if !stale {
+		return text, nil
+	}
+	return s.RenderMarkdown(ctx, text)
+}
+
+// ThingHTML returns the HTML of a text that was read with a thing, as [Store.HTML] does.
+func (s *Store) ThingHTML(ctx context.Context, t *Thing, of LongText) (string, error) {
+	if of == ThingInstructions {
+		return s.shown(ctx, t.ShownInstructions, t.Stale)
+	}
+	return s.shown(ctx, t.ShownDescription, t.Stale)
 }
 
 // htmlRow is a stored text: HTML, or Markdown if that is stale.

@@ -9,7 +9,9 @@ import (
 
 // Marks says what a user has done with a thing.
 type Marks struct {
-	Liked, Collected, Watched bool
+	Liked     bool `bun:",scanonly"`
+	Collected bool `bun:",scanonly"`
+	Watched   bool `bun:",scanonly"`
 }
 
 // MarksOf returns a user's marks of some things, by ID, in one statement: a page that shows one of

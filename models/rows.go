@@ -13,12 +13,20 @@ import (
 
 // byID reads the rows whose column is one of ids, in one statement, keyed by id.
 func byID[T any](ctx context.Context, db *DB, ids []int64, q func(rows *[]*T) *bun.SelectQuery, column string, id func(*T) int64) (map[int64]*T, error) {
+	return byIDWith(ctx, db, ids, extras{}, func(rows *[]*T, _ schema.QueryAppender) *bun.SelectQuery { return q(rows) }, column, id)
+}
+
+// byIDWith is byID for rows with extras. The query gets the ID of the caller, which they may depend
+// on.
+func byIDWith[T any](
+	ctx context.Context, db *DB, ids []int64, with extras, q func(rows *[]*T, user schema.QueryAppender) *bun.SelectQuery, column string, id func(*T) int64,
+) (map[int64]*T, error) {
 	var rows []*T
-	// The columns, and so the text of the statement, depend on the long texts that are needed.
-	name := column + strconv.Itoa(int(neededTexts(ctx, db.Read.Table(reflect.TypeFor[T]()).Name)))
-	err := db.ForIDs(ctx, name, ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		return q(&rows).Where("? ?", bun.Safe(column), among)
-	})
+	// The columns, and so the text of the statement, depend on what is needed.
+	name := column + strconv.Itoa(int(neededTexts(ctx, db.Read.Table(reflect.TypeFor[T]()).Name))) + " with " + with.name()
+	err := db.ForIDs(ctx, name, ids, &rows, func(among, user schema.QueryAppender) *bun.SelectQuery {
+		return q(&rows, user).Where("? ?", bun.Safe(column), among)
+	}, with.also()...)
 	found := make(map[int64]*T, len(rows))
 	for _, row := range rows {
 		found[id(row)] = row

@@ -33,6 +33,7 @@ type SearchResult struct {
 	List
 	Query  []tokenize.Word // the words of the query
 	kind   SearchType
+	sort   Sort
 	filter Filter
 	things func(Filter) *bun.SelectQuery // FROM and WHERE of the results, with another filter
 
@@ -50,7 +51,7 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 		return nil, err
 	}
 	if strings.TrimSpace(query) == "" {
-		return &SearchResult{List: list.Bounded(MaxFound), kind: kind, filter: f, things: s.things}, nil
+		return &SearchResult{List: list.Bounded(MaxFound), kind: kind, sort: sort, filter: f, things: s.things}, nil
 	}
 	asked := tokenize.Query(query)
 	list.Total = nil
@@ -86,7 +87,7 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 		list.Best = s.best(list, ix, e, sort, exact)
 	}
 	things := func(f Filter) *bun.SelectQuery { return found(s.things(f)) }
-	return &SearchResult{List: list, Query: asked, kind: kind, filter: f, things: things}, nil
+	return &SearchResult{List: list, Query: asked, kind: kind, sort: sort, filter: f, things: things}, nil
 }
 
 // bareID returns the ID if the query consists of one, and 0 otherwise.
@@ -142,23 +143,14 @@ func (db *DB) expression(ctx context.Context, ix *index, query []tokenize.Word) 
 	if len(query) == 0 {
 		return expression{match: ""}, nil // only punctuation, which matches nothing
 	}
-	terms, err := db.terms(ctx, ix, query)
+	terms, found, err := db.terms(ctx, ix, query)
 	if err != nil {
 		return expression{}, err
 	}
-	every := make([]string, len(terms)) // a word in any field
-	for i, t := range terms {
-		every[i] = db.any(t.prefixes, t.parts, true, 4)
-	}
+	every := db.everyTerm(terms)
 	all := expression{match: db.all(every)}
-	if all.match != "" && len(terms) > 1 {
-		found, err := db.Read.NewSelect().TableExpr("(?) AS d", db.matching(ix, all.match)).ColumnExpr("1").Limit(1).Exists(ctx)
-		if err != nil {
-			return expression{}, err
-		}
-		if !found {
-			all.match = ""
-		}
+	if !found {
+		all.match = ""
 	}
 	if all.match == "" {
 		some := expression{}
@@ -178,6 +170,15 @@ func (db *DB) expression(ctx context.Context, ix *index, query []tokenize.Word) 
 	}
 	all.levels = []level{{db.all(whole), isName}, {db.all(named), inName}, {db.all(tagged), inNameOrTags}}
 	return all, nil
+}
+
+// everyTerm returns an expression for each term: the word in any field.
+func (db *DB) everyTerm(terms []term) []string {
+	every := make([]string, len(terms))
+	for i, t := range terms {
+		every[i] = db.any(t.prefixes, t.parts, true, 4)
+	}
+	return every
 }
 
 func (db *DB) or() string {

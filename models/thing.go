@@ -63,11 +63,21 @@ type Thing struct {
 	FoldedDownloads  int64   `bun:"download_count"`
 	NewDownloads     int64   `bun:",scanonly"` // logged, and not folded yet
 	Changes          Changes `bun:",scanonly"`
+
+	Extras Extra `bun:",scanonly"` // what was read with the thing
+	Marks        // of the caller
+	thingExtras
 }
+
+// Has reports whether an extra was read with the thing.
+func (t *Thing) Has(extra Extra) bool { return t.Extras&extra != 0 }
 
 // AfterScanRow makes the counts whole, and counts the texts among what the operation reads.
 func (t *Thing) AfterScanRow(ctx context.Context) error {
-	if err := readText(ctx, len(t.Description)+len(t.Instructions)+len(t.DetailsParts)); err != nil {
+	if err := readText(ctx, len(t.Description)+len(t.Instructions)+len(t.DetailsParts)+len(t.ShownDescription)+len(t.ShownInstructions)); err != nil {
+		return err
+	}
+	if err := t.decode(ctx); err != nil {
 		return err
 	}
 	return t.Changes.addTo(map[string]*int64{
@@ -83,11 +93,11 @@ func (t *Thing) DownloadCount() int64 { return t.FoldedDownloads + t.NewDownload
 // IsFeatured reports whether moderators and administrators shows it to everyone.
 func (t *Thing) IsFeatured() bool { return t.FeaturedAt != nil }
 
-// selectThings reads things with their counts.
-func selectThings(ctx context.Context, db bun.IDB, rows any) *bun.SelectQuery {
-	q := selectColumns(ctx, db, rows).
+// selectThings reads things with their counts and with extras. user is the ID of the caller.
+func (s *Store) selectThings(ctx context.Context, rows any, with extras, user schema.QueryAppender) *bun.SelectQuery {
+	q := selectColumns(ctx, s.db.Read, rows).
 		ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.thing_id = t.id AND NOT d.folded) AS new_downloads")
-	return pendingCounts(q, "things", "t")
+	return pendingCounts(with.ofThings(s.db.Engine, q, user), "things", "t")
 }
 
 // lockThing reads a thing and holds its row until tx ends.
@@ -114,7 +124,7 @@ func (s *Store) lockOwnThing(ctx context.Context, tx bun.Tx, caller auth.Caller,
 
 // Thing returns a thing that the caller may see.
 func (s *Store) Thing(ctx context.Context, caller auth.Caller, id int64) (*Thing, error) {
-	found, err := s.ThingsByID(ctx, []int64{id})
+	found, err := s.thingsByID(ctx, []int64{id}, ofOneThing)
 	if err != nil {
 		return nil, err
 	}
@@ -138,12 +148,20 @@ func (t *Thing) Allows(caller auth.Caller) error {
 
 // ThingsByID returns the things of those ids, for a caller who may see what refers to them.
 func (s *Store) ThingsByID(ctx context.Context, ids []int64) (map[int64]*Thing, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Thing) *bun.SelectQuery { return selectThings(ctx, s.db.Read, rows) }, "t.id", func(t *Thing) int64 { return t.ID })
+	return s.thingsByID(ctx, ids, ofThing)
+}
+
+func (s *Store) thingsByID(ctx context.Context, ids []int64, among Extra) (map[int64]*Thing, error) {
+	with := extrasAmong(ctx, among)
+	return byIDWith(ctx, s.db, ids, with, func(rows *[]*Thing, user schema.QueryAppender) *bun.SelectQuery {
+		return s.selectThings(ctx, rows, with, user)
+	}, "t.id", func(t *Thing) int64 { return t.ID })
 }
 
 // ThingsOnPages reads pages of lists of things with the things.
 func (s *Store) ThingsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Thing], error) {
-	return database.Joined(ctx, l, parents, part, func(rows *[]*Thing) *bun.SelectQuery { return selectThings(ctx, s.db.Read, rows) },
+	with := extrasAmong(ctx, ofThing)
+	return database.Joined(ctx, l, parents, part, func(rows *[]*Thing) *bun.SelectQuery { return s.selectThings(ctx, rows, with, with.user()) },
 		"t.id", func(t *Thing) (int64, *database.Listed) { return t.ID, &t.Listed })
 }
 

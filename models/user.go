@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
@@ -48,7 +49,14 @@ type User struct {
 	FollowingCount  int64
 	HeldBytes       int64   // of files, as quotas count them
 	Changes         Changes `bun:",scanonly"`
+
+	Extras   Extra `bun:",scanonly"` // what was read with the user
+	Avatar   *File `bun:",scanonly"` // with its preview; nil: none
+	Followed bool  `bun:",scanonly"` // by the caller
 }
+
+// Has reports whether an extra was read with the user.
+func (u *User) Has(extra Extra) bool { return u.Extras&extra != 0 }
 
 // Role returns what the user may do beside what everyone may.
 func (u *User) Role() auth.Role { return roleOf(u.IsAdmin, u.IsModerator) }
@@ -212,7 +220,8 @@ func (s *Store) UsersNamed(ctx context.Context, names []string) (taken []string,
 // User returns the user of that name, whatever its case; "me" is the caller.
 func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*User, error) {
 	u := new(User)
-	q := selectUsers(ctx, s.db.Read, u)
+	with := extrasAmong(ctx, ofUser)
+	q := selectUsers(ctx, s.db.Read, u, with, with.user())
 	if name == "me" {
 		if err := requireUser(caller); err != nil {
 			return nil, err
@@ -245,17 +254,22 @@ func requireUser(caller auth.Caller) error {
 	}
 }
 
-func selectUsers(ctx context.Context, db bun.IDB, rows any) *bun.SelectQuery {
-	return pendingCounts(selectColumns(ctx, db, rows), "users", "u")
+// selectUsers reads users with their counts and with extras. user is the ID of the caller.
+func selectUsers(ctx context.Context, db bun.IDB, rows any, with extras, user schema.QueryAppender) *bun.SelectQuery {
+	return pendingCounts(with.ofUsers(selectColumns(ctx, db, rows), user), "users", "u")
 }
 
 // UsersOnPages reads pages of lists of users with the users.
 func (s *Store) UsersOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*User], error) {
-	return database.Joined(ctx, l, parents, part, func(rows *[]*User) *bun.SelectQuery { return selectUsers(ctx, s.db.Read, rows) },
+	with := extrasAmong(ctx, ofUser)
+	return database.Joined(ctx, l, parents, part, func(rows *[]*User) *bun.SelectQuery { return selectUsers(ctx, s.db.Read, rows, with, with.user()) },
 		"u.id", func(u *User) (int64, *database.Listed) { return u.ID, &u.Listed })
 }
 
 // UsersByID returns the users of those ids; one that is missing is missing in the map.
 func (s *Store) UsersByID(ctx context.Context, ids []int64) (map[int64]*User, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*User) *bun.SelectQuery { return selectUsers(ctx, s.db.Read, rows) }, "u.id", func(u *User) int64 { return u.ID })
+	with := extrasAmong(ctx, ofUser)
+	return byIDWith(ctx, s.db, ids, with, func(rows *[]*User, user schema.QueryAppender) *bun.SelectQuery {
+		return selectUsers(ctx, s.db.Read, rows, with, user)
+	}, "u.id", func(u *User) int64 { return u.ID })
 }

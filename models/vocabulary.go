@@ -28,38 +28,61 @@ const (
 )
 
 // terms looks up the words of a query in the vocabulary. A word that is no prefix of a known word
-// is replaced by its corrections.
-func (db *DB) terms(ctx context.Context, ix *index, query []tokenize.Word) ([]term, error) {
+// is replaced by its corrections. It reports whether a document contains all words, or may contain
+// the only one.
+func (db *DB) terms(ctx context.Context, ix *index, query []tokenize.Word) (terms []term, found bool, err error) {
 	var beginnings []string
-	for _, w := range query {
+	all := make([]term, len(query))
+	for i, w := range query {
 		beginnings = append(append(beginnings, w.Stem), w.Parts...)
+		all[i] = termOf(w, true, true)
 	}
-	known, err := db.known(ctx, ix, beginnings)
+	together := ""
+	if len(all) > 1 {
+		together = db.all(db.everyTerm(all))
+	}
+	known, err := db.known(ctx, ix, beginnings, together)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	terms, misspelled := make([]term, len(query)), 0
 	for i, w := range query {
-		if known[w.Stem] {
-			terms[i] = term{prefixes: []string{w.Stem}, whole: slices.Compact([]string{w.Text, w.Stem})}
-		}
-		if w.Parts != nil && !slices.ContainsFunc(w.Parts, func(part string) bool { return !known[part] }) {
-			terms[i].parts = w.Parts
-		}
+		terms[i] = termOf(w, known[w.Stem], !slices.ContainsFunc(w.Parts, func(part string) bool { return !known[part] }))
 		if terms[i].prefixes == nil && terms[i].parts == nil && misspelled < maxMisspelled && tokenize.Tolerance(w.Text) > 0 {
 			misspelled++
 			corrections, err := db.corrections(ctx, ix, w.Text)
 			if err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			terms[i] = term{prefixes: corrections, whole: corrections}
 		}
 	}
-	return terms, nil
+	if len(terms) == 1 || misspelled == 0 {
+		return terms, len(terms) == 1 || known[""], nil
+	}
+	// The corrected words may occur together.
+	match := db.all(db.everyTerm(terms))
+	if match == "" {
+		return terms, false, nil
+	}
+	found, err = db.Read.NewSelect().TableExpr("(?) AS d", db.matching(ix, match)).ColumnExpr("1").Limit(1).Exists(ctx)
+	return terms, found, err
 }
 
-// known returns which of the prefixes occur in the vocabulary.
-func (db *DB) known(ctx context.Context, ix *index, beginnings []string) (map[string]bool, error) {
+// termOf returns the term of a word, with the word and its parts if those are known.
+func termOf(w tokenize.Word, isKnown, areParts bool) (t term) {
+	if isKnown {
+		t = term{prefixes: []string{w.Stem}, whole: slices.Compact([]string{w.Text, w.Stem})}
+	}
+	if areParts {
+		t.parts = w.Parts
+	}
+	return t
+}
+
+// known returns which of the prefixes occur in the vocabulary. It has an empty prefix if a document
+// matches an expression; an empty expression matches none.
+func (db *DB) known(ctx context.Context, ix *index, beginnings []string, match string) (map[string]bool, error) {
 	selects := make([]string, len(beginnings))
 	for i, b := range beginnings {
 		end := b + last
@@ -67,6 +90,9 @@ func (db *DB) known(ctx context.Context, ix *index, beginnings []string) (map[st
 			end = b + first
 		}
 		selects[i] = db.Read.NewRaw("SELECT ?1 AS beginning WHERE EXISTS (SELECT 1 FROM vocabulary WHERE noun = ?0 AND word >= ?1 AND word < ?2)", ix.noun, b, end).String()
+	}
+	if match != "" {
+		selects = append(selects, db.Read.NewRaw("SELECT '' AS beginning WHERE EXISTS (SELECT 1 FROM (?) AS d)", db.matching(ix, match)).String())
 	}
 	var found []string
 	err := db.Read.NewRaw(strings.Join(selects, " UNION ALL ")).Scan(ctx, &found)

@@ -11,11 +11,11 @@ type Facet[V any] struct {
 	Count int32
 }
 
-// The facets of the schema. The values are ids, except for licenses and formats.
+// The facets of the schema. Those of creators are ids.
 type (
-	CategoryFacet struct{ Facet[int64] }
+	CategoryFacet struct{ Facet[*models.Category] }
 	LicenseFacet  struct{ Facet[models.License] }
-	TagFacet      struct{ Facet[int64] }
+	TagFacet      struct{ Facet[*models.Tag] }
 	CreatorFacet  struct{ Facet[int64] }
 	FormatFacet   struct{ Facet[mesh.Format] }
 )

@@ -96,7 +96,7 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 	}
 	if l.Best != nil {
 		for _, parent := range parents {
-			page, err := l.Best.page(ctx, parent, part)
+			page, err := l.Best.page(ctx, parent, part, readPage)
 			if err != nil {
 				return nil, err
 			}

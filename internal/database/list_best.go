@@ -15,8 +15,11 @@ type Best struct {
 // BestKey is added to the keys of the first entries.
 const BestKey = 1 << 60
 
-// page reads a part.
-func (b *Best) page(ctx context.Context, parent int64, part Slice) (Page, error) {
+// reader reads a part of a list.
+type reader func(ctx context.Context, l List, parent int64, part Slice) (Page, error)
+
+// page reads a part of the whole list from its two parts.
+func (b *Best) page(ctx context.Context, parent int64, part Slice, read reader) (Page, error) {
 	wanted := max(part.First, part.Last)
 	inFirst := func(p *Position) bool { return p != nil && p.Key >= BestKey/2 }
 	first, rest := part, part
@@ -73,7 +76,8 @@ func (b *Best) follows(ctx context.Context, parent int64) (bool, error) {
 	return n[parent] == b.First.Bound, err
 }
 
-func read(ctx context.Context, l List, parent int64, part Slice) (Page, error) {
+// readPage is a reader that reads the entries alone.
+func readPage(ctx context.Context, l List, parent int64, part Slice) (Page, error) {
 	pages, err := l.Page(ctx, []int64{parent}, part)
 	return pages[parent], err
 }

@@ -43,6 +43,9 @@ func Joined[O any](
 	if l.Bound != 0 && part.Offset >= l.Bound {
 		return pages, nil
 	}
+	if l.Best != nil {
+		return bestJoined(ctx, l, parents, part, query, id, listed)
+	}
 	for some := range slices.Chunk(parents, parentsPerStatement) {
 		entries, err := l.union(some, func(parent int64) *bun.SelectQuery { return l.part(parent, part) })
 		if err != nil {
@@ -77,6 +80,33 @@ func Joined[O any](
 	}
 	for parent, p := range pages {
 		pages[parent] = ordered(l, p, part)
+	}
+	return pages, nil
+}
+
+// bestJoined is Joined for a list whose first entries have a different order.
+func bestJoined[O any](
+	ctx context.Context, l List, parents []int64, part Slice,
+	query func(rows *[]*O) *bun.SelectQuery, id string, listed func(*O) (nodeID int64, l *Listed),
+) (map[int64]JoinedPage[*O], error) {
+	pages := make(map[int64]JoinedPage[*O], len(parents))
+	for _, parent := range parents {
+		nodes := make(map[*Entry]*O)
+		page, err := l.Best.page(ctx, parent, part, func(ctx context.Context, l List, parent int64, part Slice) (Page, error) {
+			read, err := Joined(ctx, l, []int64{parent}, part, query, id, listed)
+			for i, e := range read[parent].Entries {
+				nodes[e] = read[parent].Nodes[i]
+			}
+			return read[parent].Page, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		joined := JoinedPage[*O]{Page: page, Nodes: make([]*O, len(page.Entries))}
+		for i, e := range page.Entries {
+			joined.Nodes[i] = nodes[e]
+		}
+		pages[parent] = joined
 	}
 	return pages, nil
 }

@@ -1,0 +1,93 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/meshyard/meshyard/models"
+)
+
+// longTexts lists the long texts that each field needs. Where an interface has the field, the entry
+// of the interface lists those of all its types.
+var longTexts = map[string][]models.LongText{
+	"Thing.description":      {models.ThingDescription},
+	"Thing.instructions":     {models.ThingInstructions},
+	"Thing.detailsParts":     {models.ThingDetails},
+	"Thing.printSettings":    {models.ThingDetails},
+	"Make.description":       {models.MakeDescription},
+	"Comment.body":           {models.CommentBody},
+	"User.bio":               {models.UserBio},
+	"Collection.description": {models.CollectionDescription},
+	"SearchEdge.highlights":  {models.ThingDescription, models.MakeDescription, models.CollectionDescription},
+}
+
+// extras lists what is read with objects for each field, as longTexts does.
+var extras = map[string]models.Extra{
+	"Actor.avatarUrl":        models.UserAvatar,
+	"User.avatarUrl":         models.UserAvatar,
+	"User.isFollowed":        models.UserFollowed,
+	"Likeable.isLiked":       models.ThingLiked,
+	"Thing.isLiked":          models.ThingLiked,
+	"Thing.isCollected":      models.ThingCollected,
+	"Thing.isWatched":        models.ThingWatched,
+	"Thing.descriptionHtml":  models.ThingDescriptionHTML,
+	"Thing.instructionsHtml": models.ThingInstructionsHTML,
+	"Thing.fileCount":        models.ThingFileCounts,
+	"Thing.tags":             models.ThingTags,
+	"Thing.category":         models.ThingCategory,
+}
+
+// categoryFields are the fields of a category that do not need the tree of all categories.
+var categoryFields = []string{"__typename", "id", "nodeId", "name", "slug", "parent", "things"}
+
+// needsOf returns the long texts and the extras that an operation may read.
+func needsOf(operation *ast.OperationDefinition) ([]models.LongText, models.Extra) {
+	texts, needed, tree := []models.LongText{}, models.Extra(0), false
+	seen := make(map[*ast.FragmentDefinition]bool)
+	var visit func(ast.SelectionSet)
+	visit = func(set ast.SelectionSet) {
+		for _, s := range set {
+			switch s := s.(type) {
+			case *ast.Field:
+				if s.ObjectDefinition != nil {
+					field := s.ObjectDefinition.Name + "." + s.Name
+					texts = append(texts, longTexts[field]...)
+					needed |= extras[field]
+					tree = tree || s.ObjectDefinition.Name == "Category" && !slices.Contains(categoryFields, s.Name)
+				}
+				visit(s.SelectionSet)
+			case *ast.InlineFragment:
+				visit(s.SelectionSet)
+			case *ast.FragmentSpread:
+				if !seen[s.Definition] {
+					seen[s.Definition] = true
+					visit(s.Definition.SelectionSet)
+				}
+			}
+		}
+	}
+	visit(operation.SelectionSet)
+	if tree {
+		needed &^= models.ThingCategory
+	}
+	return texts, needed
+}
+
+// has returns whether an extra was read with an object.
+func has[O interface{ Has(models.Extra) bool }](extra models.Extra) func(O) bool {
+	return func(o O) bool { return o.Has(extra) }
+}
+
+// readOrLoad returns what was read with each object if isRead holds for all of them, and otherwise
+// what load returns.
+func readOrLoad[O, V any](objs []O, isRead func(O) bool, read func(O) V, load func() ([]V, error)) ([]V, error) {
+	values := make([]V, len(objs))
+	for i, o := range objs {
+		if !isRead(o) {
+			return load()
+		}
+		values[i] = read(o)
+	}
+	return values, nil
+}

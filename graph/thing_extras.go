@@ -1,0 +1,41 @@
+package graph
+
+import (
+	"context"
+	"errors"
+
+	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/models"
+)
+
+// marked returns, for each thing, whether the caller has marked it.
+func marked(ctx context.Context, things []*models.Thing, extra models.Extra, mark func(models.Marks) bool) ([]bool, error) {
+	return readOrLoad(things, has[*models.Thing](extra), func(t *models.Thing) bool { return mark(t.Marks) }, func() ([]bool, error) {
+		return batch.LoadAs(ctx, things, loadersOf(ctx).marks, thingID, mark)
+	})
+}
+
+// thingHTML returns the HTML of a text of each thing.
+func (r *Resolver) thingHTML(ctx context.Context, things []*models.Thing, extra models.Extra, of models.LongText) ([]string, error) {
+	var failed error
+	read := func(t *models.Thing) string {
+		html, err := r.Store.ThingHTML(ctx, t, of)
+		if err != nil {
+			failed = err
+		}
+		return html
+	}
+	html, err := readOrLoad(things, has[*models.Thing](extra), read, func() ([]string, error) {
+		return batch.Load(ctx, things, loadersOf(ctx).html[of], thingID)
+	})
+	return html, errors.Join(failed, err)
+}
+
+// tagsWith returns a function that returns the tags that were read with a thing. They form a
+// batch.
+func tagsWith(ctx context.Context) func(*models.Thing) []*models.Tag {
+	return func(t *models.Thing) []*models.Tag {
+		batch.Add(batch.FromContext(ctx), t.Tags)
+		return orEmpty(t.Tags)
+	}
+}

@@ -1,0 +1,212 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+
+	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/markdown"
+)
+
+// An Extra is something that is read with an object if the operation needs it: some more columns
+// cost less than another statement. A set of extras is their sum.
+type Extra uint
+
+// The extras.
+const (
+	UserAvatar   Extra = 1 << iota // User.Avatar, with its preview
+	UserFollowed                   // User.Followed
+	ThingLiked                     // Thing.Marks.Liked
+	ThingCollected
+	ThingWatched
+	ThingDescriptionHTML // see Store.ThingHTML
+	ThingInstructionsHTML
+
+	// These are read only with a single thing. For many things, one statement that reads those of all
+	// of them costs less.
+
+	ThingFileCounts // Thing.FileCounts
+	ThingTags       // Thing.Tags
+	ThingCategory   // Thing.Category, with its parents
+)
+
+const (
+	ofUser     = UserAvatar | UserFollowed
+	ofThing    = ThingLiked | ThingCollected | ThingWatched | ThingDescriptionHTML | ThingInstructionsHTML
+	ofOneThing = ofThing | ThingFileCounts | ThingTags | ThingCategory
+	ofCaller   = UserFollowed | ThingLiked | ThingCollected | ThingWatched
+)
+
+// extras are the extras to read.
+type extras struct {
+	set    Extra
+	userID int64 // of the caller; 0: not a user
+}
+
+type extrasKey struct{}
+
+// WithExtras returns a context in which these extras are read, some of which depend on who the
+// caller is. A userID of 0 stands for a caller who is not a user.
+func WithExtras(ctx context.Context, set Extra, userID int64) context.Context {
+	return context.WithValue(ctx, extrasKey{}, extras{set, userID})
+}
+
+// extrasAmong returns those of some extras that the operation needs.
+func extrasAmong(ctx context.Context, some Extra) extras {
+	x, _ := ctx.Value(extrasKey{}).(extras)
+	x.set &= some
+	return x
+}
+
+// name identifies the text of a statement that reads the extras.
+func (x extras) name() string {
+	name := strconv.Itoa(int(x.set))
+	if x.userID == 0 {
+		name += " of nobody"
+	}
+	return name
+}
+
+// also returns the number that the statement needs, as [database.DB.ForIDs] takes it.
+func (x extras) also() []int64 {
+	if x.set&ofCaller == 0 || x.userID == 0 {
+		return nil
+	}
+	return []int64{x.userID}
+}
+
+// user returns the ID of the caller for a statement that is not prepared.
+func (x extras) user() schema.QueryAppender { return bun.Safe(strconv.FormatInt(x.userID, 10)) }
+
+// has reports whether the columns of an extra are to be read. What nobody has done needs none.
+func (x extras) has(extra Extra) bool {
+	return x.set&extra != 0 && (x.userID != 0 || extra&ofCaller == 0)
+}
+
+// ofUsers adds the extras of the users u.
+func (x extras) ofUsers(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
+	if x.set == 0 {
+		return q
+	}
+	q = q.ColumnExpr("? AS extras", int64(x.set))
+	if x.has(UserAvatar) {
+		q = q.Join("LEFT JOIN files AS av ON av.id = u.avatar_id").Join("LEFT JOIN previews AS avp ON avp.id = av.preview_id").
+			ColumnExpr("av.id AS avatar__id, av.name AS avatar__name, av.kind AS avatar__kind, av.state AS avatar__state, " +
+				"av.thing_id AS avatar__thing_id, av.preview_id AS avatar__preview_id, av.created_at AS avatar__created_at, " +
+				"avp.id AS avatar__preview__id, avp.sha256 AS avatar__preview__sha256, avp.subject AS avatar__preview__subject, " +
+				"avp.version AS avatar__preview__version, avp.state AS avatar__preview__state, avp.picture AS avatar__preview__picture, " +
+				"avp.width AS avatar__preview__width, avp.height AS avatar__preview__height")
+	}
+	if x.has(UserFollowed) {
+		q = q.ColumnExpr("EXISTS (SELECT 1 FROM follows AS fw WHERE fw.followed_id = u.id AND fw.follower_id = ?) AS followed", user)
+	}
+	return q
+}
+
+// ofThings adds the extras of the things t.
+func (x extras) ofThings(engine database.Engine, q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
+	if x.set == 0 {
+		return q
+	}
+	q = q.ColumnExpr("? AS extras", int64(x.set))
+	if x.has(ThingLiked) {
+		q = q.ColumnExpr("EXISTS (SELECT 1 FROM likes AS l WHERE l.target_type = 'thing' AND l.target_id = t.id AND l.user_id = ?) AS liked", user)
+	}
+	if x.has(ThingCollected) {
+		q = q.ColumnExpr("EXISTS (SELECT 1 FROM collection_things AS ct JOIN collections AS co ON co.id = ct.collection_id WHERE ct.thing_id = t.id AND co.owner_id = ?) AS collected", user)
+	}
+	if x.has(ThingWatched) {
+		q = q.ColumnExpr("EXISTS (SELECT 1 FROM watches AS w WHERE w.target_type = 'thing' AND w.target_id = t.id AND w.user_id = ?) AS watched", user)
+	}
+	if x.has(ThingDescriptionHTML) {
+		q = q.ColumnExpr("CASE WHEN t.html_version < ? THEN t.description ELSE t.description_html END AS shown_description", markdown.Version)
+	}
+	if x.has(ThingInstructionsHTML) {
+		q = q.ColumnExpr("CASE WHEN t.html_version < ? THEN t.instructions ELSE t.instructions_html END AS shown_instructions", markdown.Version)
+	}
+	if x.has(ThingDescriptionHTML | ThingInstructionsHTML) {
+		q = q.ColumnExpr("t.html_version < ? AS stale", markdown.Version)
+	}
+	if x.has(ThingFileCounts) {
+		q = q.ColumnExpr("(SELECT string_agg(k.kind || ':' || CAST(k.n AS text), ',') FROM (SELECT f.kind, count(*) AS n FROM files AS f " +
+			"WHERE f.target_type = 'thing' AND f.target_id = t.id AND f.state = 'finalized' GROUP BY f.kind) AS k) AS file_kinds")
+	}
+	array, object := bun.Safe("json_agg"), bun.Safe("json_build_object")
+	if engine == database.SQLite {
+		array, object = "json_group_array", "json_object"
+	}
+	if x.has(ThingTags) {
+		q = q.ColumnExpr("(SELECT CAST(?(?('ID', g.id, 'Name', tt.name, 'Slug', g.slug, 'ThingCount', g.thing_count, 'Changes', "+
+			"coalesce((SELECT string_agg(cc.of_column || ':' || CAST(cc.delta AS text), ',') FROM count_changes AS cc WHERE cc.of_table = 'tags' AND cc.object_id = g.id), '')"+
+			") ORDER BY tt.position) AS text) FROM thing_tags AS tt JOIN tags AS g ON g.id = tt.tag_id WHERE tt.thing_id = t.id) AS tag_list", array, object)
+	}
+	if x.has(ThingCategory) {
+		q = q.ColumnExpr("(WITH RECURSIVE above (id, name, slug, parent_id, depth) AS (SELECT c.id, c.name, c.slug, c.parent_id, 0 FROM categories AS c WHERE c.id = t.category_id "+
+			"UNION ALL SELECT c.id, c.name, c.slug, c.parent_id, above.depth + 1 FROM categories AS c JOIN above ON c.id = above.parent_id WHERE above.depth < ?) "+
+			"SELECT CAST(?(?('ID', above.id, 'Name', above.name, 'Slug', above.slug) ORDER BY above.depth) AS text) FROM above) AS category_list", maxDepth, array, object)
+	}
+	return q
+}
+
+// maxDepth is the maximum number of parents of a category that are read with a thing: a cycle must
+// end.
+const maxDepth = 20
+
+// thingExtras are extras of a thing.
+type thingExtras struct {
+	ShownDescription  string             `bun:",scanonly"` // HTML, or Markdown if that is stale
+	ShownInstructions string             `bun:",scanonly"`
+	Stale             bool               `bun:",scanonly"`
+	FileKinds         string             `bun:",scanonly"` // kind:number, separated by commas
+	TagList           string             `bun:",scanonly"` // JSON
+	CategoryList      string             `bun:",scanonly"` // JSON: the category and its parents
+	FileCounts        map[FileKind]int64 `bun:"-"`
+	Tags              []*Tag             `bun:"-"`
+	Category          *Category          `bun:"-"` // without children and counts
+}
+
+// decode decodes the lists.
+func (x *thingExtras) decode(ctx context.Context) error {
+	if x.FileKinds != "" {
+		x.FileCounts = make(map[FileKind]int64)
+		for count := range strings.SplitSeq(x.FileKinds, ",") {
+			kind, digits, _ := strings.Cut(count, ":")
+			n, err := strconv.ParseInt(digits, 10, 64)
+			if err != nil {
+				return fmt.Errorf("number of files: %w", err)
+			}
+			x.FileCounts[FileKind(kind)] = n
+		}
+	}
+	if x.TagList != "" {
+		if err := json.Unmarshal([]byte(x.TagList), &x.Tags); err != nil {
+			return fmt.Errorf("tags: %w", err)
+		}
+		for _, g := range x.Tags {
+			if err := g.AfterScanRow(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if x.CategoryList == "" {
+		return nil
+	}
+	var chain []*Category
+	if err := json.Unmarshal([]byte(x.CategoryList), &chain); err != nil {
+		return fmt.Errorf("category: %w", err)
+	}
+	for i := range chain {
+		if i == 0 {
+			x.Category = chain[0]
+		} else {
+			chain[i-1].Parent = chain[i]
+		}
+	}
+	return nil
+}
