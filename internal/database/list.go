@@ -114,7 +114,7 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 		if err != nil {
 			return nil, err
 		}
-		if err := l.DB.Read.NewRaw(query).Scan(ctx, &rows); err != nil {
+		if err := l.DB.selectText(ctx, query, &rows); err != nil {
 			return nil, err
 		}
 		for _, row := range rows {
@@ -189,7 +189,7 @@ func (l List) Count(ctx context.Context, parents []int64) (map[int64]int64, erro
 		if err != nil {
 			return nil, err
 		}
-		if err := l.DB.Read.NewRaw(query).Scan(ctx, &rows); err != nil {
+		if err := l.DB.selectText(ctx, query, &rows); err != nil {
 			return nil, err
 		}
 		for _, row := range rows {

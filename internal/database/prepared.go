@@ -2,14 +2,11 @@ package database
 
 import (
 	"context"
-	"reflect"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
-
-	"github.com/meshyard/meshyard/internal/tracing"
 )
 
 // ForIDs runs a query about the rows of some ids, and of one more number where that is given. query
@@ -19,7 +16,7 @@ import (
 // PostgreSQL takes longer to plan such statements than to run them, so there they are prepared,
 // once a connection, which Bun cannot do: pgx does it, asked for these. A statement that is
 // prepared must name its columns, or it would break on a running server when a migration adds one.
-func (db *DB) ForIDs(ctx context.Context, name string, ids []int64, dest any, query func(among, also schema.QueryAppender) *bun.SelectQuery, also ...int64) (err error) {
+func (db *DB) ForIDs(ctx context.Context, name string, ids []int64, dest any, query func(among, also schema.QueryAppender) *bun.SelectQuery, also ...int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -38,22 +35,5 @@ func (db *DB) ForIDs(ctx context.Context, name string, ids []int64, dest any, qu
 	for _, number := range also {
 		args = append(args, number)
 	}
-	if tracing.On(ctx) {
-		span := db.statements.trace(ctx, text.(string))
-		defer func() { endSpan(span, err) }()
-	}
-	if err := db.reads.acquire(ctx); err != nil {
-		return err
-	}
-	defer db.reads.release(ctx)
-	db.statements.count(ctx)
-	found, err := db.Read.DB.QueryContext(ctx, text.(string), args...)
-	if err != nil {
-		return err
-	}
-	err = db.Read.ScanRows(ctx, found, dest)
-	if countsForRequest(ctx) {
-		db.statements.requestRows.Add(int64(reflect.ValueOf(dest).Elem().Len()))
-	}
-	return err
+	return db.query(ctx, dest, text.(string), args...)
 }

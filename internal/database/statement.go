@@ -35,32 +35,33 @@ func (s *statements) BeforeQuery(ctx context.Context, event *bun.QueryEvent) con
 }
 
 func (s *statements) AfterQuery(ctx context.Context, event *bun.QueryEvent) {
-	s.count(ctx)
 	if span, ok := event.Stash[spanKey{}].(tracing.Span); ok {
 		endSpan(span, event.Err)
 	}
-	if event.Result != nil && countsForRequest(ctx) {
-		rows, _ := event.Result.RowsAffected() // no error: both drivers know
-		s.requestRows.Add(rows)
+	rows := 0
+	if event.Result != nil {
+		n, _ := event.Result.RowsAffected() // no error: both drivers know
+		rows = int(n)
 	}
-	observe := s.observe.Load()
-	if observe == nil {
-		return
-	}
-	verb, err := "OTHER", event.Err
+	verb := "OTHER"
 	if v := event.Operation(); slices.Contains(Verbs, v) {
 		verb = v
 	}
-	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, context.Canceled) {
-		err = nil
-	}
-	(*observe)(verb, time.Since(event.StartTime), err)
+	s.done(ctx, verb, event.StartTime, rows, event.Err)
 }
 
-func (s *statements) count(ctx context.Context) {
+// done counts a statement that ended, and the rows that it returned or changed.
+func (s *statements) done(ctx context.Context, verb string, began time.Time, rows int, err error) {
 	s.n.Add(1)
 	if countsForRequest(ctx) {
 		s.ofRequests.Add(1)
+		s.requestRows.Add(int64(rows))
+	}
+	if observe := s.observe.Load(); observe != nil {
+		if errors.Is(err, sql.ErrNoRows) || errors.Is(err, context.Canceled) {
+			err = nil
+		}
+		(*observe)(verb, time.Since(began), err)
 	}
 }
 

@@ -1,0 +1,156 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+)
+
+type word string
+
+// everyType has a field for each way in which values are read.
+type everyType struct {
+	bun.BaseModel `bun:"table:every_type,alias:e"`
+	Listed
+
+	ID       int64
+	Name     string
+	Kind     word
+	Small    int32
+	Flag     bool
+	Share    float64
+	At       time.Time
+	Maybe    *time.Time
+	Number   *int64
+	Text     *string
+	Bytes    []byte
+	Words    []string `bun:"type:jsonb"`
+	Computed int64    `bun:",scanonly"`
+
+	hooked int
+}
+
+func (e *everyType) AfterScanRow(context.Context) error {
+	e.hooked++
+	return nil
+}
+
+// filled is a row without NULL, and after that one with NULL wherever a column permits it.
+var filled = map[Engine]string{
+	Postgres: `SELECT 1::bigint AS id, 'a'::text AS name, 'b'::varchar(9) AS kind, 2::int AS small, true AS flag, 0.5::double precision AS share,
+		'2026-01-02 03:04:05.678901+02'::timestamptz AS at, '2026-01-02 03:04:05Z'::timestamptz AS maybe, 7::bigint AS number,
+		't'::text AS text, '\x0102'::bytea AS bytes, '["x","y"]'::jsonb AS words, 3::bigint AS computed, 9::bigint AS list_parent
+		UNION ALL SELECT 2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`,
+	SQLite: `SELECT 1 AS id, 'a' AS name, 'b' AS kind, 2 AS small, true AS flag, 0.5 AS share,
+		'2026-01-02 03:04:05.678901+02:00' AS at, '2026-01-02 03:04:05+00:00' AS maybe, 7 AS number,
+		't' AS text, x'0102' AS bytes, '["x","y"]' AS words, 3 AS computed, 9 AS list_parent
+		UNION ALL SELECT 2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`,
+}
+
+// TestSelectReadsWhatBunReads checks that both ways to read rows give the same values.
+func TestSelectReadsWhatBunReads(t *testing.T) {
+	each(t, func(t *testing.T, ctx context.Context, db *DB) {
+		query := func(rows any) *bun.SelectQuery {
+			return db.Read.NewSelect().Model(rows).ModelTableExpr("(?) AS e", bun.Safe(filled[db.Engine])).
+				ColumnExpr("*").Order("e.id")
+		}
+		var want, got []*everyType
+		if err := query(&want).Scan(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Select(ctx, query(&got), &got); err != nil {
+			t.Fatal(err)
+		}
+		compareRows(t, got, want)
+		if len(got) != 2 || got[0].Kind != "b" || got[0].Number == nil || got[0].hooked != 1 || got[1].Maybe != nil {
+			t.Errorf("got rows %s", text(t, got))
+		}
+
+		var values []everyType // a second time into the same slice
+		for range 2 {
+			if err := db.Select(ctx, query(&values), &values); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range values {
+			compareRows(t, []*everyType{&values[i]}, want[i:i+1])
+		}
+		var ids []int64
+		err := db.ForIDs(ctx, "test of scalars", []int64{3, 5}, &ids, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+			return db.Read.NewSelect().TableExpr("(SELECT 5 AS id UNION ALL SELECT 6) AS n").ColumnExpr("n.id").Where("n.id ?", among)
+		})
+		if err != nil || !reflect.DeepEqual(ids, []int64{5}) {
+			t.Errorf("got %v, %v, want [5]", ids, err)
+		}
+	})
+}
+
+// TestSelectRefusesUnknownColumns checks that a column without a field is an error.
+func TestSelectRefusesUnknownColumns(t *testing.T) {
+	each(t, func(t *testing.T, ctx context.Context, db *DB) {
+		var rows []everyType
+		q := db.Read.NewSelect().Model(&rows).ModelTableExpr("(SELECT 1 AS id, 2 AS nowhere) AS e").ColumnExpr("*")
+		if err := db.Select(ctx, q, &rows); err == nil {
+			t.Error("no error")
+		}
+	})
+}
+
+// TestSelectAfterLostConnections checks that connections that the server has ended in the meantime
+// fail no query.
+func TestSelectAfterLostConnections(t *testing.T) {
+	each(t, func(t *testing.T, ctx context.Context, db *DB) {
+		if db.Engine != Postgres {
+			return // it has no server
+		}
+		var ids []int64
+		one := func() error { return db.selectText(ctx, "SELECT 1::bigint", &ids) }
+		var conns [4]*sql.Conn
+		for i := range conns {
+			var err error
+			if conns[i], err = db.SQL().Conn(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const end = "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+		var ended int
+		if err := conns[0].QueryRowContext(ctx, end).Scan(&ended); err != nil {
+			t.Fatal(err)
+		}
+		if want := len(conns) - 1; ended < want {
+			t.Errorf("ended %d connections, want %d or more", ended, want)
+		}
+		for _, conn := range conns {
+			if err := conn.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 4 {
+			if err := one(); err != nil {
+				t.Errorf("after the connections were lost: %v", err)
+			}
+		}
+	})
+}
+
+func compareRows(t *testing.T, got, want []*everyType) {
+	t.Helper()
+	if text(t, got) != text(t, want) {
+		t.Errorf("got rows %s\nwant %s", text(t, got), text(t, want))
+	}
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
