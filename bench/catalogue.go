@@ -18,6 +18,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/markdown"
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
@@ -122,7 +123,7 @@ func fill(ctx context.Context, e engine, address string, files int) error {
 	for id := 1; id <= files; id++ {
 		thing := (id-1)/filesPerThing + 1
 		if id == (thing-1)*filesPerThing+1 {
-			things = append(things, fmt.Sprintf("(%d, 1, 'Thing %[1]d', 'published', 'cc', 1, '%[3]s', '', false, %[2]s, %[2]s, %[2]s)", thing, at, description))
+			things = append(things, fmt.Sprintf("(%d, 1, 'Thing %[1]d', 'published', 'cc', 1, '%[3]s', '', false, %[2]s, %[2]s, %[2]s, '<p>%[3]s</p>', %[4]d)", thing, at, description, markdown.Version))
 		}
 		sum := sha256.Sum256(fmt.Append(nil, id))
 		contents = append(contents, fmt.Sprintf("('%x', 1234567, %s)", sum, at))
@@ -130,7 +131,7 @@ func fill(ctx context.Context, e engine, address string, files int) error {
 			id, 1000+37*id, sum, sum[:16], thing, 10*(id%filesPerThing), id%50, at))
 		downloads = append(downloads, fmt.Sprintf("(1, %d, %d, %s, %t)", id, thing, at, id%unfoldedEvery != 0))
 	}
-	statements := insert("things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, created_at, modified_at, published_at)", things)
+	statements := insert("things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, created_at, modified_at, published_at, description_html, html_version)", things)
 	statements = append(statements, insert("contents (sha256, size, created_at)", contents)...)
 	statements = append(statements, insert("files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at, expires_at)", rows)...)
 	statements = append(statements, insert("downloads (user_id, file_id, thing_id, created_at, folded)", downloads)...)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/markdown"
 )
 
 // The contents of a catalogue for list benchmarks.
@@ -20,8 +22,8 @@ const (
 )
 
 // fillListing adds published things of many users to an empty catalogue, whose only user is the
-// caller. As in real catalogues, some users and tags have most of the things. The result is
-// deterministic.
+// caller. As in real catalogues, some users and tags have most of the things. HTML is rendered: a
+// server would do that during the measurement. The result is deterministic.
 func fillListing(ctx context.Context, e engine, address string, n int) error {
 	r := rand.New(rand.NewPCG(1, 2))
 	owner := rand.NewZipf(r, 1.3, 20, listedUsers-1)
@@ -30,7 +32,7 @@ func fillListing(ctx context.Context, e engine, address string, n int) error {
 	var users, tags, things, tagged, contents, files, downloads, follows []string
 	for i := range listedUsers {
 		id := i + 2
-		users = append(users, fmt.Sprintf("(%d, 'maker-%[1]d', false, %s, 'Ada', 'Maker', 'Somewhere')", id, stamp(begin)))
+		users = append(users, fmt.Sprintf("(%d, 'maker-%[1]d', false, %s, 'Ada', 'Maker', 'Somewhere', %d)", id, stamp(begin), markdown.Version))
 		if id%followedEvery == 0 {
 			follows = append(follows, fmt.Sprintf("(1, %d, %s)", id, stamp(begin)))
 		}
@@ -43,8 +45,8 @@ func fillListing(ctx context.Context, e engine, address string, n int) error {
 		created := begin.Add(time.Duration(thing) * 150 * time.Minute)
 		// The order differs slightly from that of ids.
 		published := created.Add(time.Duration(r.Int64N(int64(100 * time.Hour))).Truncate(time.Second))
-		things = append(things, fmt.Sprintf("(%d, %d, 'A box with a lid, number %[1]d', 'published', 'cc', %[3]d, '%[4]s', '', false, %[5]s, %[5]s, %[6]s, %[7]d, %[8]d, %[9]d, %[10]d, %[10]d, %[11]d)",
-			thing, by, 1+r.IntN(categories), description, stamp(created), stamp(published), r.IntN(500), r.IntN(200), r.IntN(20), r.IntN(50), filesOfThing))
+		things = append(things, fmt.Sprintf("(%d, %d, 'A box with a lid, number %[1]d', 'published', 'cc', %[3]d, '%[4]s', '', false, %[5]s, %[5]s, %[6]s, %[7]d, %[8]d, %[9]d, %[10]d, %[10]d, %[11]d, '<p>%[4]s</p>', %[12]d)",
+			thing, by, 1+r.IntN(categories), description, stamp(created), stamp(published), r.IntN(500), r.IntN(200), r.IntN(20), r.IntN(50), filesOfThing, markdown.Version))
 		used := make(map[uint64]bool)
 		for len(used) < tagsOfThing {
 			if tag := word.Uint64() + 1; !used[tag] {
@@ -70,11 +72,11 @@ func fillListing(ctx context.Context, e engine, address string, n int) error {
 		into string
 		rows []string
 	}{
-		{"users (id, username, is_admin, created_at, first_name, last_name, location)", users},
+		{"users (id, username, is_admin, created_at, first_name, last_name, location, html_version)", users},
 		{"follows (follower_id, followed_id, created_at)", follows},
 		{"tags (id, name, slug)", tags},
 		{"things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, created_at, modified_at, published_at, " +
-			"like_count, collect_count, make_count, comment_count, root_comment_count, download_count)", things},
+			"like_count, collect_count, make_count, comment_count, root_comment_count, download_count, description_html, html_version)", things},
 		{"thing_tags (thing_id, tag_id, position, name)", tagged},
 		{"contents (sha256, size, created_at)", contents},
 		{"files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at)", files},

@@ -42,6 +42,7 @@ type options struct {
 	search time.Duration // how long random operations are tried
 	seed   uint64        // of them
 	probes string        // part of the names of the fields that amplification tries; "": all
+	rows   string        // part of the names of the rows that peers measures; "": all
 }
 
 func main() {
@@ -56,6 +57,7 @@ func main() {
 	flag.DurationVar(&o.search, "search", 20*time.Second, "duration of the random search of amplification on each engine")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the random search")
 	flag.StringVar(&o.probes, "probes", "", "`part` of the names of the fields that amplification tries")
+	flag.StringVar(&o.rows, "rows", "", "`part` of the names of the rows that peers measures")
 	flag.IntVar(&o.things, "things", 0, "things in large catalogues; default a million on PostgreSQL, 100,000 on SQLite and for peers")
 	flag.StringVar(&o.server, "server", "", "meshyard binary `file`; built by default")
 	flag.StringVar(&place, "dir", defaultPlace(), "`folder` on a disk for temporary files and databases")

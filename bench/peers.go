@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
@@ -55,6 +57,7 @@ func comparePeers(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
+	works = slices.DeleteFunc(works, func(w *work) bool { return !strings.Contains(w.name, o.rows) })
 	for _, w := range works {
 		if err := w.run(ctx, o, all, token, tokens); err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
