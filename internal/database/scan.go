@@ -105,11 +105,7 @@ func (db *DB) readRows(ctx context.Context, rows pgx.Rows, slice reflect.Value) 
 			row.SetZero()
 		}
 		for _, c := range columns {
-			field := row
-			if c.field != nil {
-				field = row.FieldByIndex(c.field)
-			}
-			c.target.point(field)
+			c.target.point(row, c.field)
 		}
 		if err := rows.Scan(targets...); err != nil {
 			return fmt.Errorf("read %s: %w", element, err)

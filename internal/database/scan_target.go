@@ -1,6 +1,7 @@
 package database
 
 import (
+	"database/sql"
 	"reflect"
 	"time"
 
@@ -9,16 +10,16 @@ import (
 )
 
 // target takes the values of a column from pgx, which recognizes it by its scan method. One target
-// serves all rows.
+// serves all rows. NULL changes nothing: rows are zero before they are read.
 type target interface {
-	// point makes a field the target of the next value.
-	point(field reflect.Value)
+	// point makes a field of a row the target of the next value. An empty index is the row itself.
+	point(row reflect.Value, index []int)
 }
 
 // targetOf returns a target for the values of a type of PostgreSQL, whose fields have a type of Go.
 func targetOf(field reflect.Type, oid uint32) target {
 	switch {
-	case reflect.PointerTo(field).Implements(reflect.TypeFor[interface{ Scan(any) error }]()):
+	case reflect.PointerTo(field).Implements(reflect.TypeFor[sql.Scanner]()):
 	case oid == pgtype.TextOID || oid == pgtype.VarcharOID:
 		if field.Kind() == reflect.String {
 			return new(textTarget)
@@ -46,65 +47,92 @@ func targetOf(field reflect.Type, oid uint32) target {
 	return &otherTarget{scan: schema.Scanner(field)}
 }
 
-type field struct{ reflect.Value }
+// place is a field of a row.
+type place struct {
+	row   reflect.Value
+	index []int
+}
 
-func (f *field) point(v reflect.Value) { f.Value = v }
+func (p *place) point(row reflect.Value, index []int) { p.row, p.index = row, index }
 
-type textTarget struct{ field }
+// value returns the field. It makes the structs on the way to it, such as that of a joined object.
+func (p *place) value() reflect.Value {
+	v := p.row
+	for _, i := range p.index {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+			v = v.Elem()
+		}
+		v = v.Field(i)
+	}
+	return v
+}
+
+type textTarget struct{ place }
 
 func (t *textTarget) ScanText(v pgtype.Text) error {
-	t.SetString(v.String)
+	if v.Valid {
+		t.value().SetString(v.String)
+	}
 	return nil
 }
 
-type intTarget struct{ field }
+type intTarget struct{ place }
 
 func (t *intTarget) ScanInt64(v pgtype.Int8) error {
-	t.SetInt(v.Int64)
+	if v.Valid {
+		t.value().SetInt(v.Int64)
+	}
 	return nil
 }
 
-type boolTarget struct{ field }
+type boolTarget struct{ place }
 
 func (t *boolTarget) ScanBool(v pgtype.Bool) error {
-	t.SetBool(v.Bool)
+	if v.Valid {
+		t.value().SetBool(v.Bool)
+	}
 	return nil
 }
 
-type floatTarget struct{ field }
+type floatTarget struct{ place }
 
 func (t *floatTarget) ScanFloat64(v pgtype.Float8) error {
-	t.SetFloat(v.Float64)
+	if v.Valid {
+		t.value().SetFloat(v.Float64)
+	}
 	return nil
 }
 
-type timeTarget struct{ to *time.Time }
-
-func (t *timeTarget) point(field reflect.Value) { t.to = field.Addr().Interface().(*time.Time) }
+type timeTarget struct{ place }
 
 func (t *timeTarget) ScanTimestamptz(v pgtype.Timestamptz) error {
-	*t.to = v.Time
+	if v.Valid {
+		*t.value().Addr().Interface().(*time.Time) = v.Time
+	}
 	return nil
 }
 
-// optionalTimeTarget leaves nil for NULL.
-type optionalTimeTarget struct{ to **time.Time }
-
-func (t *optionalTimeTarget) point(field reflect.Value) {
-	t.to = field.Addr().Interface().(**time.Time)
-}
+type optionalTimeTarget struct{ place }
 
 func (t *optionalTimeTarget) ScanTimestamptz(v pgtype.Timestamptz) error {
 	if v.Valid {
-		*t.to = &v.Time
+		*t.value().Addr().Interface().(**time.Time) = &v.Time
 	}
 	return nil
 }
 
 // otherTarget lets Bun convert the values.
 type otherTarget struct {
-	field
+	place
 	scan schema.ScannerFunc
 }
 
-func (t *otherTarget) Scan(src any) error { return t.scan(t.Value, src) }
+func (t *otherTarget) Scan(src any) error {
+	if src == nil {
+		return nil
+	}
+	return t.scan(t.value(), src)
+}

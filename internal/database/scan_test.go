@@ -33,7 +33,16 @@ type everyType struct {
 	Words    []string `bun:"type:jsonb"`
 	Computed int64    `bun:",scanonly"`
 
+	Joined *partner `bun:",scanonly"`
+
 	hooked int
+}
+
+// partner is a row of another table.
+type partner struct {
+	ID   int64
+	Name string
+	At   *time.Time
 }
 
 func (e *everyType) AfterScanRow(context.Context) error {
@@ -45,12 +54,14 @@ func (e *everyType) AfterScanRow(context.Context) error {
 var filled = map[Engine]string{
 	Postgres: `SELECT 1::bigint AS id, 'a'::text AS name, 'b'::varchar(9) AS kind, 2::int AS small, true AS flag, 0.5::double precision AS share,
 		'2026-01-02 03:04:05.678901+02'::timestamptz AS at, '2026-01-02 03:04:05Z'::timestamptz AS maybe, 7::bigint AS number,
-		't'::text AS text, '\x0102'::bytea AS bytes, '["x","y"]'::jsonb AS words, 3::bigint AS computed, 9::bigint AS list_parent
-		UNION ALL SELECT 2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`,
+		't'::text AS text, '\x0102'::bytea AS bytes, '["x","y"]'::jsonb AS words, 3::bigint AS computed, 9::bigint AS list_parent,
+		4::bigint AS joined__id, NULL::text AS joined__name, '2026-01-02Z'::timestamptz AS joined__at
+		UNION ALL SELECT 2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`,
 	SQLite: `SELECT 1 AS id, 'a' AS name, 'b' AS kind, 2 AS small, true AS flag, 0.5 AS share,
 		'2026-01-02 03:04:05.678901+02:00' AS at, '2026-01-02 03:04:05+00:00' AS maybe, 7 AS number,
-		't' AS text, x'0102' AS bytes, '["x","y"]' AS words, 3 AS computed, 9 AS list_parent
-		UNION ALL SELECT 2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`,
+		't' AS text, x'0102' AS bytes, '["x","y"]' AS words, 3 AS computed, 9 AS list_parent,
+		4 AS joined__id, NULL AS joined__name, '2026-01-02 00:00:00+00:00' AS joined__at
+		UNION ALL SELECT 2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`,
 }
 
 // TestSelectReadsWhatBunReads checks that both ways to read rows give the same values.
@@ -68,7 +79,7 @@ func TestSelectReadsWhatBunReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		compareRows(t, got, want)
-		if len(got) != 2 || got[0].Kind != "b" || got[0].Number == nil || got[0].hooked != 1 || got[1].Maybe != nil {
+		if len(got) != 2 || got[0].Kind != "b" || got[0].Number == nil || got[0].hooked != 1 || got[0].Joined.ID != 4 || got[1].Joined != nil || got[1].Maybe != nil {
 			t.Errorf("got rows %s", text(t, got))
 		}
 
