@@ -89,6 +89,9 @@ func (x extras) has(extra Extra) bool {
 	return x.set&extra != 0 && (x.userID != 0 || extra&ofCaller == 0)
 }
 
+// The marks of the caller are subqueries with IS NOT NULL because for EXISTS PostgreSQL may read
+// all marks of the caller, however many there are.
+
 // ofUsers adds the extras of the users u.
 func (x extras) ofUsers(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
 	if x.set == 0 {
@@ -104,7 +107,7 @@ func (x extras) ofUsers(q *bun.SelectQuery, user schema.QueryAppender) *bun.Sele
 				"avp.width AS avatar__preview__width, avp.height AS avatar__preview__height")
 	}
 	if x.has(UserFollowed) {
-		q = q.ColumnExpr("EXISTS (SELECT 1 FROM follows AS fw WHERE fw.followed_id = u.id AND fw.follower_id = ?) AS followed", user)
+		q = q.ColumnExpr("(SELECT true FROM follows AS fw WHERE fw.followed_id = u.id AND fw.follower_id = ?) IS NOT NULL AS followed", user)
 	}
 	return q
 }
@@ -116,13 +119,13 @@ func (x extras) ofThings(engine database.Engine, q *bun.SelectQuery, user schema
 	}
 	q = q.ColumnExpr("? AS extras", int64(x.set))
 	if x.has(ThingLiked) {
-		q = q.ColumnExpr("EXISTS (SELECT 1 FROM likes AS l WHERE l.target_type = 'thing' AND l.target_id = t.id AND l.user_id = ?) AS liked", user)
+		q = q.ColumnExpr("(SELECT true FROM likes AS l WHERE l.target_type = 'thing' AND l.target_id = t.id AND l.user_id = ?) IS NOT NULL AS liked", user)
 	}
 	if x.has(ThingCollected) {
-		q = q.ColumnExpr("EXISTS (SELECT 1 FROM collection_things AS ct JOIN collections AS co ON co.id = ct.collection_id WHERE ct.thing_id = t.id AND co.owner_id = ?) AS collected", user)
+		q = q.ColumnExpr("(SELECT true FROM collection_things AS ct JOIN collections AS co ON co.id = ct.collection_id WHERE ct.thing_id = t.id AND co.owner_id = ? LIMIT 1) IS NOT NULL AS collected", user)
 	}
 	if x.has(ThingWatched) {
-		q = q.ColumnExpr("EXISTS (SELECT 1 FROM watches AS w WHERE w.target_type = 'thing' AND w.target_id = t.id AND w.user_id = ?) AS watched", user)
+		q = q.ColumnExpr("(SELECT true FROM watches AS w WHERE w.target_type = 'thing' AND w.target_id = t.id AND w.user_id = ?) IS NOT NULL AS watched", user)
 	}
 	if x.has(ThingDescriptionHTML) {
 		q = q.ColumnExpr("CASE WHEN t.html_version < ? THEN t.description ELSE t.description_html END AS shown_description", markdown.Version)

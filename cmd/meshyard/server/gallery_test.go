@@ -28,6 +28,9 @@ type expense struct {
 	bytes            int
 }
 
+// maxPageStatements is the maximum number of statements that one of galleryPages takes.
+const maxPageStatements = 6
+
 // galleryPages are the documents of the most visited pages, as the gallery sends them.
 var galleryPages = map[string]string{"01-home": "home", "04-search": "search", "07-thing": "thing"}
 
@@ -102,6 +105,9 @@ func TestGallery(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(lite)) {
 		if lite[name].cost != pg[name].cost || lite[name].bytes != pg[name].bytes {
 			t.Errorf("%s: takes %+v on SQLite and %+v on PostgreSQL", name, lite[name], pg[name])
+		}
+		if n := max(lite[name].statements, pg[name].statements); galleryPages[name] != "" && n > maxPageStatements {
+			t.Errorf("%s: takes %d statements, want at most %d", name, n, maxPageStatements)
 		}
 		table += fmt.Sprintf("%s\t%d\t%d\t%d\t%d\n", name, lite[name].cost, lite[name].statements, pg[name].statements, lite[name].bytes)
 	}
