@@ -289,7 +289,7 @@ func TestSearchTellsMore(t *testing.T) {
 func searchWithFacets(t *testing.T, c *servertest.Client) {
 	t.Helper()
 	for _, arguments := range []string{
-		`query: "gear"`, `query: "gear box"`, `query: "raspbery pi case"`, `query: "nosuchword vase"`, `query: "a"`, `query: "1"`, `query: ""`,
+		`query: "gear"`, `query: "gear box"`, `query: "raspbrry pi case"`, `query: "nosuchword vase"`, `query: "a"`, `query: "1"`, `query: ""`,
 		`query: "", filter: {licenses: [CC]}`, `query: "gear", sort: NEWEST, filter: {licenses: [CC], tags: ["gear"]}`,
 		`query: "gear", type: MAKES`, `query: "a", type: USERS`,
 	} {
