@@ -43,7 +43,7 @@ func benchmarkStack(b *testing.B, e engine) {
 	if err := fillListing(b.Context(), e, address, listedThings); err != nil {
 		b.Fatal(err)
 	}
-	// No jobs run here. Without this, reading the owner would add up 60,000 changes.
+	// No jobs run here. Without this, reading the owner would add up the changes of all files.
 	if _, err := a.Store.FoldCounts(b.Context()); err != nil {
 		b.Fatal(err)
 	}

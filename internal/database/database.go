@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -46,7 +47,8 @@ type DB struct {
 	folder string // that holds the database of SQLite
 
 	statements statements
-	texts      sync.Map // of statements that are prepared, by name; see forIDs
+	texts      sync.Map     // of statements that are prepared, by name; see ForIDs
+	kept       atomic.Int64 // how many texts, or more than maxTexts
 
 	reads        turns
 	transactions *concurrency.Limiter

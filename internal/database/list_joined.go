@@ -64,7 +64,7 @@ func Joined[O any](
 		case l.By.Key != "":
 			q = q.ColumnExpr("list.number AS list_number")
 		}
-		if err := l.DB.Select(ctx, q, &rows); err != nil {
+		if err := l.DB.selectRows(ctx, q, &rows); err != nil {
 			return nil, err
 		}
 		for _, row := range rows {

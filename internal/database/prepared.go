@@ -9,6 +9,10 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
+// maxTexts is the maximum number of texts of statements that are kept. What operations select makes
+// thousands of different ones possible.
+const maxTexts = 1000
+
 // ForIDs runs a query about the rows of some ids, and of one more number where that is given. query
 // writes it: among is the condition that a column is one of the ids, and also the number. name
 // identifies the query.
@@ -29,7 +33,10 @@ func (db *DB) ForIDs(ctx context.Context, name string, ids []int64, dest any, qu
 	}
 	text, ok := db.texts.Load(name)
 	if !ok {
-		text, _ = db.texts.LoadOrStore(name, query(bun.Safe("= ANY($1)"), bun.Safe("$2")).String())
+		text = query(bun.Safe("= ANY($1)"), bun.Safe("$2")).String()
+		if db.kept.Add(1) <= maxTexts {
+			db.texts.Store(name, text)
+		}
 	}
 	args := []any{pgx.QueryExecModeCacheStatement, ids}
 	for _, number := range also {

@@ -15,14 +15,13 @@ import (
 	"github.com/meshyard/meshyard/internal/tracing"
 )
 
-// Select runs a query and reads its rows into dest, a pointer to a slice of structs, of pointers to
-// structs, or of a type of number or text.
+// selectRows runs a query and reads its rows into dest, a pointer to a slice of structs, of
+// pointers to structs, or of a type of number or text.
 //
 // On PostgreSQL it takes the rows from pgx directly. Columns belong to fields as Bun assigns them,
 // NULL is the zero value, and AfterScanRow is called. Through database/sql and Bun, each value is
-// allocated, and its field is looked up by the name of the column: that takes half of the processor
-// time of a list with files.
-func (db *DB) Select(ctx context.Context, q *bun.SelectQuery, dest any) error {
+// allocated, and its field is looked up by the name of the column.
+func (db *DB) selectRows(ctx context.Context, q *bun.SelectQuery, dest any) error {
 	if db.Engine != Postgres {
 		return q.Scan(ctx, dest)
 	}
@@ -33,7 +32,7 @@ func (db *DB) Select(ctx context.Context, q *bun.SelectQuery, dest any) error {
 	return db.selectText(ctx, string(text), dest)
 }
 
-// selectText is Select for the text of a query.
+// selectText is selectRows for the text of a query.
 func (db *DB) selectText(ctx context.Context, text string, dest any) error {
 	if db.Engine != Postgres {
 		return db.Read.NewRaw(text).Scan(ctx, dest)

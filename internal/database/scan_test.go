@@ -75,7 +75,7 @@ func TestSelectReadsWhatBunReads(t *testing.T) {
 		if err := query(&want).Scan(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Select(ctx, query(&got), &got); err != nil {
+		if err := db.selectRows(ctx, query(&got), &got); err != nil {
 			t.Fatal(err)
 		}
 		compareRows(t, got, want)
@@ -85,7 +85,7 @@ func TestSelectReadsWhatBunReads(t *testing.T) {
 
 		var values []everyType // a second time into the same slice
 		for range 2 {
-			if err := db.Select(ctx, query(&values), &values); err != nil {
+			if err := db.selectRows(ctx, query(&values), &values); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -107,7 +107,7 @@ func TestSelectRefusesUnknownColumns(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		var rows []everyType
 		q := db.Read.NewSelect().Model(&rows).ModelTableExpr("(SELECT 1 AS id, 2 AS nowhere) AS e").ColumnExpr("*")
-		if err := db.Select(ctx, q, &rows); err == nil {
+		if err := db.selectRows(ctx, q, &rows); err == nil {
 			t.Error("no error")
 		}
 	})
