@@ -93,7 +93,8 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (
 	if cause := context.Cause(ctx); oc.Operation.Operation == ast.Query && ctx.Err() == context.Canceled && cause != context.Canceled {
 		return alone(cause)
 	}
-	w := &writer[E]{run: r, b: make([]byte, 0, max(512, int(plan.size.Load())*9/8, int(r.kept.Load())*9/8))}
+	w := &writer[E]{run: r}
+	w.room(max(512, int(plan.size.Load())*9/8, int(r.kept.Load())*9/8))
 	if !r.over() && !w.object(root, 0) {
 		w.b = append(w.b[:0], "null"...)
 	}

@@ -18,9 +18,11 @@ type group[E any] struct {
 	ctx   context.Context // the context of the first object
 }
 
-// column holds the resolved values of a field: either scalars or objects. The zero value is null
-// for all objects.
+// column holds the resolved values of a field: scalars, the JSON of scalars, or objects. The zero
+// value is null for all objects.
 type column[E any] struct {
+	values []any // scalars that the field's Append encodes
+
 	json []byte  // the concatenated scalars
 	ends []int32 // where the JSON of each object's scalar ends; null is empty
 

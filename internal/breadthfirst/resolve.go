@@ -250,18 +250,23 @@ func (r *run[E]) mustNotBeNull(at context.Context) {
 	}
 }
 
-// scalars encodes the values of a field that has no selection.
+// scalars keeps the values of a field that has no selection. The writer encodes those that Append
+// writes: aliases of a long text share it until then.
 func (r *run[E]) scalars(g *group[E], f *plannedField[E], ctx context.Context, args map[string]any, values []any) column[E] {
-	c := column[E]{ends: make([]int32, len(values)), json: make([]byte, 0, min(textLength(values), max(r.limit.Bytes, 0)))}
-	for i, v := range values {
-		switch {
-		case f.null(v):
-			if f.nonNull {
+	if f.nonNull {
+		for i, v := range values {
+			if f.null(v) {
 				r.mustNotBeNull(g.fieldPlace(r.ctx, i, f, args))
 			}
-		case f.Append != nil:
-			c.json = f.Append(c.json, v)
-		default:
+		}
+	}
+	if f.Append != nil {
+		r.kept.Add(int64(leastLength(values)))
+		return column[E]{values: values}
+	}
+	c := column[E]{ends: make([]int32, len(values))}
+	for i, v := range values {
+		if !f.null(v) {
 			if m := f.Marshal(ctx, r.ec, v); m != graphql.Null {
 				m.MarshalGQL((*buffer)(&c.json))
 			}
@@ -275,13 +280,13 @@ func (r *run[E]) scalars(g *group[E], f *plannedField[E], ctx context.Context, a
 	return c
 }
 
-// textLength estimates the size of the JSON of the strings among values. Allocating it up front
-// avoids copying long strings repeatedly while their column grows.
-func textLength(values []any) int {
+// leastLength returns a length that the JSON of values has at least.
+func leastLength(values []any) int {
 	n := 0
 	for _, v := range values {
+		n++
 		if text, ok := v.(string); ok {
-			n += len(text) + len(text)/16 + 2
+			n += len(text) + 1
 		}
 	}
 	return n

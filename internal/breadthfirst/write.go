@@ -54,6 +54,13 @@ func (w *writer[E]) field(g *group[E], n, i int) bool {
 		return true
 	case c.objects != nil:
 		return w.value(c.objects, int32(i))
+	case c.values != nil:
+		v := c.values[i]
+		if f.null(v) {
+			return false
+		}
+		w.b = f.Append(w.b, v)
+		return true
 	case c.ends != nil:
 		json := c.scalar(i)
 		w.b = append(w.b, json...)
@@ -95,11 +102,22 @@ func (w *writer[E]) item(l *level[E], item int32) bool {
 	return s.group >= 0 && w.object(l.groups[s.group], int(s.index))
 }
 
-// grow makes room for the longest answer at once when an answer gets long: appending would copy it
-// again and again, and all copies would wait for the garbage collector.
+// long is the length in bytes from which an answer is long.
+const long = 1 << 20
+
+// room makes room for an answer of n bytes, or for the longest answer at once when an answer gets
+// long: appending would copy it again and again, and all copies would wait for the garbage
+// collector. What is not written to takes no memory.
+func (w *writer[E]) room(n int) {
+	if n > long {
+		n = max(n, w.limit.Bytes*9/8)
+	}
+	w.b = append(make([]byte, 0, n), w.b...)
+}
+
+// grow makes room when an answer gets long.
 func (w *writer[E]) grow() {
-	const long = 1 << 20
-	if n := w.limit.Bytes * 9 / 8; len(w.b) > long && cap(w.b)-len(w.b) < long && cap(w.b) < n {
-		w.b = append(make([]byte, 0, n), w.b...)
+	if len(w.b) > long && cap(w.b)-len(w.b) < long && cap(w.b) < w.limit.Bytes*9/8 {
+		w.room(cap(w.b))
 	}
 }

@@ -21,7 +21,7 @@ const (
 	// longUse is the use from which a caller gets a slot only while fewer slots are held, by all
 	// callers, than one caller may hold. The others stay free for short work: work that holds a slot
 	// for long cannot be interrupted.
-	longUse = time.Second
+	longUse = 300 * time.Millisecond
 	// maxIdle is how many callers without work are remembered before those that used little are
 	// forgotten.
 	maxIdle = 1024
