@@ -7,13 +7,19 @@ import (
 	"testing"
 )
 
-// TestNeedsAreFields checks that the fields that need long texts or extras exist, and that those of
-// an interface are listed if those of its types are.
+// TestNeedsAreFields checks that the fields that need something exist, and that those of an
+// interface are listed if those of its types need long texts or extras.
 func TestNeedsAreFields(t *testing.T) {
 	schema := New(nil).Schema()
 	listed := make(map[string]bool)
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(longTexts)), slices.Collect(maps.Keys(extras))) {
 		listed[name] = true
+	}
+	for name := range parts {
+		typeName, field, _ := strings.Cut(name, ".")
+		if definition := schema.Types[typeName]; definition == nil || definition.Fields.ForName(field) == nil {
+			t.Errorf("needs.go has %s, which the schema does not have", name)
+		}
 	}
 	for name := range listed {
 		typeName, field, _ := strings.Cut(name, ".")

@@ -310,7 +310,7 @@ func (s *Store) CollectionsOnPages(ctx context.Context, l List, parents []int64,
 }
 
 func (s *Store) selectCollections(ctx context.Context, rows *[]*Collection) *bun.SelectQuery {
-	q := selectColumns(ctx, s.db.Read, rows).
+	q := selectColumns(ctx, s.db.Read, rows, extras{}).
 		ColumnExpr("EXISTS (SELECT 1 FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
 			"WHERE ct.collection_id = co.id AND ct.thing_id = co.featured_thing_id) AS has_featured").
 		ColumnExpr("coalesce((SELECT ct.thing_id FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +

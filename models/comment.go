@@ -313,7 +313,7 @@ func (s *Store) CommentsOnPages(ctx context.Context, l List, parents []int64, pa
 }
 
 func (s *Store) selectComments(ctx context.Context, rows *[]*Comment) *bun.SelectQuery {
-	return pendingCounts(selectColumns(ctx, s.db.Read, rows), "comments", "cm")
+	return pendingCounts(selectColumns(ctx, s.db.Read, rows, extras{}), "comments", "cm")
 }
 
 // Comments lists the comments on what everyone may see, the latest first.

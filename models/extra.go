@@ -15,7 +15,8 @@ import (
 )
 
 // An Extra is something that is read with an object if the operation needs it: some more columns
-// cost less than another statement. A set of extras is their sum.
+// cost less than another statement, and fewer columns cost less than all. A set of extras is their
+// sum.
 type Extra uint
 
 // The extras.
@@ -34,14 +35,56 @@ const (
 	ThingFileCounts // Thing.FileCounts
 	ThingTags       // Thing.Tags
 	ThingCategory   // Thing.Category, with its parents
+
+	// These are parts of the rows of objects. What no operation selects reads them, and so does what
+	// needs unknown parts.
+
+	ThingCounts    // the counts of the thing except downloads, and their changes
+	ThingDownloads // Thing.DownloadCount
+	ThingOther     // all columns of the thing that are in no other part
+	UserCounts     // the counts of the user, and their changes
+	UserOther      // all columns of the user that are in no other part
+	FileDownloads  // File.DownloadCount
+	FileOther      // all columns of the file that are in no other part
+	FileStates     // the states and owners of what a file is attached to, which File.Allows needs
+	FilePreview    // File.Preview
 )
 
+// AllParts are all parts of the rows of objects.
+const AllParts = partsOfThing | partsOfUser | partsOfFile
+
 const (
-	ofUser     = UserAvatar | UserFollowed
-	ofThing    = ThingLiked | ThingCollected | ThingWatched | ThingDescriptionHTML | ThingInstructionsHTML
+	partsOfThing = ThingCounts | ThingDownloads | ThingOther
+	partsOfUser  = UserCounts | UserOther
+	partsOfFile  = FileDownloads | FileOther | FileStates | FilePreview
+
+	ofUser     = partsOfUser | UserAvatar | UserFollowed
+	ofThing    = partsOfThing | ThingLiked | ThingCollected | ThingWatched | ThingDescriptionHTML | ThingInstructionsHTML
 	ofOneThing = ofThing | ThingFileCounts | ThingTags | ThingCategory
 	ofCaller   = UserFollowed | ThingLiked | ThingCollected | ThingWatched
 )
+
+// partOf holds the parts of columns that not every operation needs.
+var partOf = map[string]map[string]Extra{
+	"things": {
+		"like_count": ThingCounts, "collect_count": ThingCounts, "make_count": ThingCounts, "comment_count": ThingCounts,
+		"root_comment_count": ThingCounts, "remix_count": ThingCounts, "view_count": ThingCounts, "download_count": ThingDownloads,
+		"license": ThingOther, "category_id": ThingOther, "is_wip": ThingOther, "is_nsfw": ThingOther, "is_ai": ThingOther,
+		"is_derivative": ThingOther, "modified_at": ThingOther, "featured_at": ThingOther, "popularity": ThingOther,
+		"takedown_reason": ThingOther,
+	},
+	"users": {
+		"thing_count": UserCounts, "make_count": UserCounts, "like_count": UserCounts, "collection_count": UserCounts,
+		"follower_count": UserCounts, "following_count": UserCounts, "held_bytes": UserCounts,
+		"email": UserOther, "location": UserOther, "default_license": UserOther, "hides_nsfw": UserOther, "hides_ai": UserOther,
+		"last_active_at": UserOther, "suspension_reason": UserOther, "cover_id": UserOther,
+	},
+	"files": {
+		"download_count": FileDownloads,
+		"content_type":   FileOther, "sha256": FileOther, "md5": FileOther, "object_key": FileOther, "note": FileOther,
+		"finalized_at": FileOther, "expires_at": FileOther, "rendering_id": FileOther, "rendering_rank": FileOther,
+	},
+}
 
 // extras are the extras to read.
 type extras struct {
@@ -57,9 +100,15 @@ func WithExtras(ctx context.Context, set Extra, userID int64) context.Context {
 	return context.WithValue(ctx, extrasKey{}, extras{set, userID})
 }
 
+// allParts are the extras of what no operation selects.
+var allParts = extras{set: AllParts}
+
 // extrasAmong returns those of some extras that the operation needs.
 func extrasAmong(ctx context.Context, some Extra) extras {
-	x, _ := ctx.Value(extrasKey{}).(extras)
+	x, ok := ctx.Value(extrasKey{}).(extras)
+	if !ok {
+		x = allParts
+	}
 	x.set &= some
 	return x
 }
@@ -94,9 +143,6 @@ func (x extras) has(extra Extra) bool {
 
 // ofUsers adds the extras of the users u.
 func (x extras) ofUsers(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
-	if x.set == 0 {
-		return q
-	}
 	q = q.ColumnExpr("? AS extras", int64(x.set))
 	if x.has(UserAvatar) {
 		q = q.Join("LEFT JOIN files AS av ON av.id = u.avatar_id").Join("LEFT JOIN previews AS avp ON avp.id = av.preview_id").
@@ -114,10 +160,10 @@ func (x extras) ofUsers(q *bun.SelectQuery, user schema.QueryAppender) *bun.Sele
 
 // ofThings adds the extras of the things t.
 func (x extras) ofThings(engine database.Engine, q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
-	if x.set == 0 {
-		return q
-	}
 	q = q.ColumnExpr("? AS extras", int64(x.set))
+	if x.has(ThingDownloads) {
+		q = q.ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.thing_id = t.id AND NOT d.folded) AS new_downloads")
+	}
 	if x.has(ThingLiked) {
 		q = q.ColumnExpr("(SELECT true FROM likes AS l WHERE l.target_type = 'thing' AND l.target_id = t.id AND l.user_id = ?) IS NOT NULL AS liked", user)
 	}

@@ -133,60 +133,54 @@ func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, 
 	return f, nil
 }
 
-// fileColumns lists the columns, because a prepared statement that selects all would fail on
-// running servers when a migration adds one.
-const fileColumns = "f.id, f.owner_id, f.name, f.kind, f.state, f.size, f.content_type, f.sha256, f.md5, f.object_key, f.target_type, " +
-	"f.target_id, f.thing_id, f.rank, f.note, f.preview_id, f.rendering_id, f.rendering_rank, f.download_count, f.created_at, f.finalized_at, f.expires_at"
-
-// selectFiles selects files with the columns that determine who may see them. It adds the unfolded
-// downloads, so that the sum is exact at any time; their index contains only those few rows.
-func selectFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
-	return db.NewSelect().Model(files).ColumnExpr(fileColumns).
-		ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.thing_id = f.thing_id AND d.file_id = f.id AND NOT d.folded) AS new_downloads").
-		ColumnExpr("coalesce(t.state, '') AS thing_state, coalesce(t.owner_id, 0) AS thing_owner, (t.taken_down_at IS NOT NULL OR m.taken_down_at IS NOT NULL) AS taken_down, coalesce(m.state, '') AS make_state, coalesce(m.owner_id, 0) AS make_owner").
-		Join("LEFT JOIN things AS t ON t.id = f.thing_id").
-		Join("LEFT JOIN comments AS cm ON f.target_type = 'comment' AND cm.id = f.target_id").
-		Join("LEFT JOIN makes AS m ON m.id = CASE WHEN f.target_type = 'make' THEN f.target_id WHEN cm.target_type = 'make' THEN cm.target_id END")
+// selectFiles selects files. It adds the unfolded downloads, so that the sum is exact at any time;
+// their index contains only those few rows.
+func selectFiles(ctx context.Context, db bun.IDB, files *[]*File, with extras) *bun.SelectQuery {
+	q := selectColumns(ctx, db, files, with)
+	if with.has(FileDownloads) {
+		q = q.ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.thing_id = f.thing_id AND d.file_id = f.id AND NOT d.folded) AS new_downloads")
+	}
+	if with.has(FileStates) {
+		q = q.ColumnExpr("coalesce(t.state, '') AS thing_state, coalesce(t.owner_id, 0) AS thing_owner, (t.taken_down_at IS NOT NULL OR m.taken_down_at IS NOT NULL) AS taken_down, coalesce(m.state, '') AS make_state, coalesce(m.owner_id, 0) AS make_owner").
+			Join("LEFT JOIN things AS t ON t.id = f.thing_id").
+			Join("LEFT JOIN comments AS cm ON f.target_type = 'comment' AND cm.id = f.target_id").
+			Join("LEFT JOIN makes AS m ON m.id = CASE WHEN f.target_type = 'make' THEN f.target_id WHEN cm.target_type = 'make' THEN cm.target_id END")
+	}
+	if with.has(FilePreview) {
+		q = q.Join("LEFT JOIN previews AS fp ON fp.id = f.preview_id").
+			ColumnExpr("fp.id AS preview__id, fp.sha256 AS preview__sha256, fp.subject AS preview__subject, fp.version AS preview__version, " +
+				"fp.state AS preview__state, fp.stage AS preview__stage, fp.progress AS preview__progress, fp.error AS preview__error, " +
+				"fp.attempts AS preview__attempts, fp.picture AS preview__picture, fp.width AS preview__width, fp.height AS preview__height, " +
+				"fp.threejs AS preview__threejs, fp.glb AS preview__glb, fp.mesh AS preview__mesh")
+	}
+	return q
 }
 
-// selectShownFiles selects files with their previews.
-func selectShownFiles(db bun.IDB, files *[]*File) *bun.SelectQuery {
-	return selectFiles(db, files).Join("LEFT JOIN previews AS fp ON fp.id = f.preview_id").
-		ColumnExpr("fp.id AS preview__id, fp.sha256 AS preview__sha256, fp.subject AS preview__subject, fp.version AS preview__version, " +
-			"fp.state AS preview__state, fp.stage AS preview__stage, fp.progress AS preview__progress, fp.error AS preview__error, " +
-			"fp.attempts AS preview__attempts, fp.picture AS preview__picture, fp.width AS preview__width, fp.height AS preview__height, " +
-			"fp.threejs AS preview__threejs, fp.glb AS preview__glb, fp.mesh AS preview__mesh")
-}
-
-// FilesByID returns files by ID, for a caller who may see the objects that refer to them.
+// FilesByID returns files by ID without their previews, for a caller who may see the objects that
+// refer to them.
 func (s *Store) FilesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {
-	return s.filesByID(ctx, "f.id", ids, selectFiles)
+	return s.filesByID(ctx, ids, extras{set: partsOfFile &^ FilePreview})
 }
 
 // ShownFilesByID is FilesByID with the previews of the files.
 func (s *Store) ShownFilesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {
-	return s.filesByID(ctx, "f.id with previews", ids, selectShownFiles)
+	return s.filesByID(ctx, ids, extras{set: partsOfFile})
 }
 
-func (s *Store) filesByID(ctx context.Context, name string, ids []int64, selected func(bun.IDB, *[]*File) *bun.SelectQuery) (map[int64]*File, error) {
-	var rows []*File
-	err := s.db.ForIDs(ctx, name, ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		return selected(s.db.Read, &rows).Where("f.id ?", among)
-	})
-	files := make(map[int64]*File, len(rows))
-	for _, f := range rows {
-		files[f.ID] = f
-	}
-	return files, err
+func (s *Store) filesByID(ctx context.Context, ids []int64, with extras) (map[int64]*File, error) {
+	return byIDWith(ctx, s.db, ids, with, func(rows *[]*File, _ schema.QueryAppender) *bun.SelectQuery {
+		return selectFiles(ctx, s.db.Read, rows, with)
+	}, "f.id", func(f *File) int64 { return f.ID })
 }
 
 // FilesOn returns the finalized files of targets of one type with their previews, by rank and ID,
 // for a caller who may see the targets.
 func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[int64][]*File, error) {
 	files := make(map[int64][]*File, len(ids))
+	with := extrasAmong(ctx, partsOfFile)
 	var rows []*File
-	err := s.db.ForIDs(ctx, "files on "+string(on), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		return selectShownFiles(s.db.Read, &rows).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", on, among, Finalized).
+	err := s.db.ForIDs(ctx, "files on "+string(on)+" with "+with.name(), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+		return selectFiles(ctx, s.db.Read, &rows, with).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", on, among, Finalized).
 			Order("f.target_id", "f.rank", "f.id")
 	})
 	for _, f := range rows {
@@ -199,12 +193,13 @@ func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[in
 // with its preview.
 func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (map[int64]*File, error) {
 	images := make(map[int64]*File, len(ids))
+	with := extrasAmong(ctx, partsOfFile)
 	var rows []*File
-	err := s.db.ForIDs(ctx, "images of "+string(on), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+	err := s.db.ForIDs(ctx, "images of "+string(on)+" with "+with.name(), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
 		places := s.db.Read.NewSelect().TableExpr("files").ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY "+imageOrder+") AS place").
 			Join("LEFT JOIN previews AS p ON p.id = files.preview_id").
 			Where("target_type = ? AND target_id ? AND files.state = ? AND (kind = ? OR rendering_id <> 0 AND p.picture <> '' AND p.state = ?)", on, among, Finalized, Image, PreviewDone)
-		return selectShownFiles(s.db.Read, &rows).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places)
+		return selectFiles(ctx, s.db.Read, &rows, with).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places)
 	})
 	for _, f := range rows {
 		images[f.TargetID] = f

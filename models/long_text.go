@@ -55,14 +55,17 @@ func neededTexts(ctx context.Context, table string) longTextSet {
 }
 
 // selectColumns selects the columns of rows, a slice or a struct of a model, except for long texts
-// that the operation does not need.
-func selectColumns(ctx context.Context, db bun.IDB, rows any) *bun.SelectQuery {
+// that the operation does not need, and parts that are not among the extras.
+func selectColumns(ctx context.Context, db bun.IDB, rows any, with extras) *bun.SelectQuery {
 	q := db.NewSelect().Model(rows)
 	table := q.GetModel().(bun.TableModel).Table()
 	needed := neededTexts(ctx, table.Name)
 	var columns []byte
 	for _, field := range table.Fields {
 		if i := slices.Index(longTexts, LongText{table.Name, field.Name}); i >= 0 && needed&(1<<i) == 0 {
+			continue
+		}
+		if part := partOf[table.Name][field.Name]; part != 0 && !with.has(part) {
 			continue
 		}
 		if columns != nil {

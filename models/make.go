@@ -279,7 +279,7 @@ func (s *Store) MakesOnPages(ctx context.Context, l List, parents []int64, part 
 }
 
 func (s *Store) selectMakes(ctx context.Context, rows *[]*Make) *bun.SelectQuery {
-	return pendingCounts(selectColumns(ctx, s.db.Read, rows), "makes", "m")
+	return pendingCounts(selectColumns(ctx, s.db.Read, rows, extras{}), "makes", "m")
 }
 
 // makes selects the makes that everyone may see.

@@ -95,9 +95,11 @@ func (t *Thing) IsFeatured() bool { return t.FeaturedAt != nil }
 
 // selectThings reads things with their counts and with extras. user is the ID of the caller.
 func (s *Store) selectThings(ctx context.Context, rows any, with extras, user schema.QueryAppender) *bun.SelectQuery {
-	q := selectColumns(ctx, s.db.Read, rows).
-		ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.thing_id = t.id AND NOT d.folded) AS new_downloads")
-	return pendingCounts(with.ofThings(s.db.Engine, q, user), "things", "t")
+	q := with.ofThings(s.db.Engine, selectColumns(ctx, s.db.Read, rows, with), user)
+	if !with.has(ThingCounts) {
+		return q
+	}
+	return pendingCounts(q, "things", "t")
 }
 
 // lockThing reads a thing and holds its row until tx ends.

@@ -256,7 +256,11 @@ func requireUser(caller auth.Caller) error {
 
 // selectUsers reads users with their counts and with extras. user is the ID of the caller.
 func selectUsers(ctx context.Context, db bun.IDB, rows any, with extras, user schema.QueryAppender) *bun.SelectQuery {
-	return pendingCounts(with.ofUsers(selectColumns(ctx, db, rows), user), "users", "u")
+	q := with.ofUsers(selectColumns(ctx, db, rows, with), user)
+	if !with.has(UserCounts) {
+		return q
+	}
+	return pendingCounts(q, "users", "u")
 }
 
 // UsersOnPages reads pages of lists of users with the users.
