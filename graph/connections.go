@@ -45,9 +45,9 @@ const maxJoined = 24
 
 // connect returns a page of the list that belongs to owner. One statement reads the pages of all
 // owners in the batch, and another one all nodes on them. Where joined is given, one statement
-// reads both, except for long parts of lists that belong to no object, whose nodes are read by a
-// prepared statement. name identifies the list among those of owners
-// of that type; its cursors contain it.
+// reads both, except for long parts of lists that belong to no object and have no name, whose nodes
+// are read by a prepared statement. name identifies the list among those of owners of that type; its cursors
+// contain it.
 func connect[O, V comparable, N any, E model.EdgeOf[N]](
 	ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64,
 	nodes *batch.Loader[V], as func(V) N, joined ...joinedPages[V],
@@ -66,7 +66,10 @@ func connect[O, V comparable, N any, E model.EdgeOf[N]](
 		return &model.Connection[N, E]{Count: count}, nil
 	}
 	_, isRoot := any(owner).(*root)
-	if (!isRoot || max(part.First, part.Last) <= maxJoined) && len(joined) > 0 && (selected["nodes"] || selected["edges"]) {
+	isShort := !isRoot || max(part.First, part.Last) <= maxJoined
+	// What selects the nodes of a page of a list with a name shares the statement with what selects
+	// its pageInfo alone, as the deprecated listings do.
+	if len(joined) > 0 && (list.Name != "" || isShort && (selected["nodes"] || selected["edges"])) {
 		pages, err := batch.Once(ctx, owners, joinedKey{keyOf(name, part)}, id, func(ctx context.Context, ids []int64) (map[int64]models.JoinedPage[V], error) {
 			pages, err := joined[0](ctx, list, ids, part)
 			var all []V

@@ -65,8 +65,11 @@ func (s *Store) Things(f Filter, sort Sort) (List, error) {
 		}
 		return q
 	}}
-	if f.IsZero() && sort != ByFeatured {
-		l.Total = s.CountPublished
+	if f.IsZero() {
+		l.Name = "things " + string(sort)
+		if sort != ByFeatured {
+			l.Total = s.CountPublished
+		}
 	}
 	return l, nil
 }

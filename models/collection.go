@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
@@ -306,7 +307,10 @@ func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Co
 
 // CollectionsOnPages reads pages of lists of collections with the collections.
 func (s *Store) CollectionsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Collection], error) {
-	return database.Joined(ctx, l, parents, part, func(rows *[]*Collection) *bun.SelectQuery { return s.selectCollections(ctx, rows) }, "co.id", func(c *Collection) (int64, *database.Listed) { return c.ID, &c.Listed })
+	return onPages(ctx, s.db, l, parents, part, extras{}, func(rows *[]*Collection, _ schema.QueryAppender) *bun.SelectQuery {
+		return s.selectCollections(ctx, rows)
+	},
+		"co.id", func(c *Collection) (int64, *database.Listed) { return c.ID, &c.Listed })
 }
 
 func (s *Store) selectCollections(ctx context.Context, rows *[]*Collection) *bun.SelectQuery {

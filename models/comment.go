@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
@@ -309,7 +310,8 @@ func (s *Store) CommentsByID(ctx context.Context, ids []int64) (map[int64]*Comme
 
 // CommentsOnPages reads pages of lists of comments with the comments.
 func (s *Store) CommentsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Comment], error) {
-	return database.Joined(ctx, l, parents, part, func(rows *[]*Comment) *bun.SelectQuery { return s.selectComments(ctx, rows) }, "cm.id", func(c *Comment) (int64, *database.Listed) { return c.ID, &c.Listed })
+	return onPages(ctx, s.db, l, parents, part, extras{}, func(rows *[]*Comment, _ schema.QueryAppender) *bun.SelectQuery { return s.selectComments(ctx, rows) },
+		"cm.id", func(c *Comment) (int64, *database.Listed) { return c.ID, &c.Listed })
 }
 
 func (s *Store) selectComments(ctx context.Context, rows *[]*Comment) *bun.SelectQuery {
@@ -318,7 +320,7 @@ func (s *Store) selectComments(ctx context.Context, rows *[]*Comment) *bun.Selec
 
 // Comments lists the comments on what everyone may see, the latest first.
 func (s *Store) Comments() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "cm.id"}, Rows: func(int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, Name: "comments", By: database.Order{ID: "cm.id"}, Rows: func(int64) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("comments AS cm").Where("cm.deleted_at IS NULL").
 			Where("cm.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = cm.thing_id AND t.state = 'published')").
 			Where("cm.target_type <> 'make' OR EXISTS (SELECT 1 FROM makes AS m WHERE m.id = cm.target_id AND m.state = 'published')")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
@@ -275,7 +276,8 @@ func (s *Store) MakesByID(ctx context.Context, ids []int64) (map[int64]*Make, er
 
 // MakesOnPages reads pages of lists of makes with the makes.
 func (s *Store) MakesOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Make], error) {
-	return database.Joined(ctx, l, parents, part, func(rows *[]*Make) *bun.SelectQuery { return s.selectMakes(ctx, rows) }, "m.id", func(m *Make) (int64, *database.Listed) { return m.ID, &m.Listed })
+	return onPages(ctx, s.db, l, parents, part, extras{}, func(rows *[]*Make, _ schema.QueryAppender) *bun.SelectQuery { return s.selectMakes(ctx, rows) },
+		"m.id", func(m *Make) (int64, *database.Listed) { return m.ID, &m.Listed })
 }
 
 func (s *Store) selectMakes(ctx context.Context, rows *[]*Make) *bun.SelectQuery {
@@ -290,7 +292,7 @@ func (s *Store) makes() *bun.SelectQuery {
 
 // Makes lists the published makes, the latest first.
 func (s *Store) Makes() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: func(int64) *bun.SelectQuery { return s.makes() }}
+	return List{DB: s.db.DB, Name: "makes", By: database.Order{ID: "m.id"}, Rows: func(int64) *bun.SelectQuery { return s.makes() }}
 }
 
 // MakesOfThings lists the published makes of things that the caller may see, the latest first.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
+
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // byID reads the rows whose column is one of ids, in one statement, keyed by id.
@@ -22,9 +24,7 @@ func byIDWith[T any](
 	ctx context.Context, db *DB, ids []int64, with extras, q func(rows *[]*T, user schema.QueryAppender) *bun.SelectQuery, column string, id func(*T) int64,
 ) (map[int64]*T, error) {
 	var rows []*T
-	// The columns, and so the text of the statement, depend on what is needed.
-	name := column + strconv.Itoa(int(neededTexts(ctx, db.Read.Table(reflect.TypeFor[T]()).Name))) + " with " + with.name()
-	err := db.ForIDs(ctx, name, ids, &rows, func(among, user schema.QueryAppender) *bun.SelectQuery {
+	err := db.ForIDs(ctx, columnsName[T](ctx, db, with)+" by "+column, ids, &rows, func(among, user schema.QueryAppender) *bun.SelectQuery {
 		return q(&rows, user).Where("? ?", bun.Safe(column), among)
 	}, with.also()...)
 	found := make(map[int64]*T, len(rows))
@@ -32,6 +32,20 @@ func byIDWith[T any](
 		found[id(row)] = row
 	}
 	return found, err
+}
+
+// columnsName identifies the columns of rows that are read with extras.
+func columnsName[T any](ctx context.Context, db *DB, with extras) string {
+	table := db.Read.Table(reflect.TypeFor[T]()).Name
+	return table + " " + strconv.Itoa(int(neededTexts(ctx, table))) + " with " + with.name()
+}
+
+// onPages reads pages of lists with their objects and extras of these.
+func onPages[T any](
+	ctx context.Context, db *DB, l List, parents []int64, part Slice, with extras,
+	q func(rows *[]*T, user schema.QueryAppender) *bun.SelectQuery, column string, listed func(*T) (int64, *database.Listed),
+) (map[int64]JoinedPage[*T], error) {
+	return database.Joined(ctx, l, parents, part, database.Objects[T]{Name: columnsName[T](ctx, db, with), Select: q, Also: with.also(), ID: column, Listed: listed})
 }
 
 // ignoreNoRows forgets that nothing was found where that is no failure.

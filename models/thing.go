@@ -163,7 +163,9 @@ func (s *Store) thingsByID(ctx context.Context, ids []int64, among Extra) (map[i
 // ThingsOnPages reads pages of lists of things with the things.
 func (s *Store) ThingsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Thing], error) {
 	with := extrasAmong(ctx, ofThing)
-	return database.Joined(ctx, l, parents, part, func(rows *[]*Thing) *bun.SelectQuery { return s.selectThings(ctx, rows, with, with.user()) },
+	return onPages(ctx, s.db, l, parents, part, with, func(rows *[]*Thing, user schema.QueryAppender) *bun.SelectQuery {
+		return s.selectThings(ctx, rows, with, user)
+	},
 		"t.id", func(t *Thing) (int64, *database.Listed) { return t.ID, &t.Listed })
 }
 

@@ -266,8 +266,9 @@ func selectUsers(ctx context.Context, db bun.IDB, rows any, with extras, user sc
 // UsersOnPages reads pages of lists of users with the users.
 func (s *Store) UsersOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*User], error) {
 	with := extrasAmong(ctx, ofUser)
-	return database.Joined(ctx, l, parents, part, func(rows *[]*User) *bun.SelectQuery { return selectUsers(ctx, s.db.Read, rows, with, with.user()) },
-		"u.id", func(u *User) (int64, *database.Listed) { return u.ID, &u.Listed })
+	return onPages(ctx, s.db, l, parents, part, with, func(rows *[]*User, user schema.QueryAppender) *bun.SelectQuery {
+		return selectUsers(ctx, s.db.Read, rows, with, user)
+	}, "u.id", func(u *User) (int64, *database.Listed) { return u.ID, &u.Listed })
 }
 
 // UsersByID returns the users of those ids; one that is missing is missing in the map.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/apierror"
@@ -52,6 +54,9 @@ type List struct {
 	DB   *DB
 	Rows func(parent int64) *bun.SelectQuery // FROM and WHERE
 	By   Order
+	// Name identifies a list whose Rows are the same for every parent and caller. Its statements are
+	// prepared on PostgreSQL, which takes longer to plan than to run them. Other lists have no name.
+	Name string
 	// Bound is the maximum number of entries that are counted and accessible; 0 if there is none.
 	Bound int64
 	// Total returns the length of a list without a parent, if it is known without counting.
@@ -110,11 +115,7 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 			At                       time.Time
 			Text                     string
 		}
-		query, err := l.union(some, func(parent int64) *bun.SelectQuery { return l.part(parent, part) })
-		if err != nil {
-			return nil, err
-		}
-		if err := l.DB.selectText(ctx, query, &rows); err != nil {
+		if err := l.read(ctx, some, part, "entries", func(entries string, _ binder) (string, error) { return entries, nil }, nil, &rows); err != nil {
 			return nil, err
 		}
 		for _, row := range rows {
@@ -137,6 +138,55 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 		pages[parent] = p
 	}
 	return pages, nil
+}
+
+// read runs a statement around the one that selects the entries of a part, which around completes.
+// name identifies what around writes, and also are the values that it binds.
+func (l List) read(ctx context.Context, parents []int64, part Slice, name string, around func(entries string, bind binder) (string, error), also []int64, dest any) error {
+	write := func(bind binder) (string, error) {
+		entries, err := l.union(parents, func(parent int64) *bun.SelectQuery { return l.part(parent, part, bind) })
+		if err != nil {
+			return "", err
+		}
+		return around(entries, bind)
+	}
+	// PostgreSQL would plan a statement with an offset as an argument each time.
+	if l.Name == "" || l.DB.Engine != Postgres || len(parents) > 1 || part.Offset != 0 {
+		text, err := write(literal)
+		if err != nil {
+			return err
+		}
+		return l.DB.selectText(ctx, text, dest)
+	}
+	name = fmt.Sprintf("list %s, %d, %d, %t, %t, %s", l.Name, part.First, part.Last, part.After != nil, part.Before != nil, name)
+	text, err := l.DB.keptText(name, func() (string, error) { return write(numbered()) })
+	if err != nil {
+		return err
+	}
+	args := []any{pgx.QueryExecModeCacheStatement}
+	for _, p := range []*Position{part.After, part.Before} {
+		if p != nil {
+			args = append(args, l.By.values(*p)...)
+		}
+	}
+	for _, number := range also {
+		args = append(args, number)
+	}
+	return l.DB.query(ctx, dest, text, args...)
+}
+
+// binder returns what stands for a value in the text of a statement.
+type binder func(value any) any
+
+func literal(value any) any { return value }
+
+// numbered returns a binder of arguments.
+func numbered() binder {
+	n := 0
+	return func(any) any {
+		n++
+		return bun.Safe("$" + strconv.Itoa(n))
+	}
 }
 
 // checkPositions rejects positions that no entry of the list can have. Only a modified cursor
@@ -164,7 +214,7 @@ func (l List) Statement(part Slice) (string, error) {
 	if l.Best != nil {
 		l = l.Best.First
 	}
-	return l.union([]int64{0}, func(parent int64) *bun.SelectQuery { return l.part(parent, part) })
+	return l.union([]int64{0}, func(parent int64) *bun.SelectQuery { return l.part(parent, part, literal) })
 }
 
 // Count counts the entries of the lists of all parents, in one statement.
@@ -214,7 +264,7 @@ func (l List) union(parents []int64, query func(parent int64) *bun.SelectQuery) 
 }
 
 // part selects a part of one list, and one more entry to detect whether there are more.
-func (l List) part(parent int64, part Slice) *bun.SelectQuery {
+func (l List) part(parent int64, part Slice, bind binder) *bun.SelectQuery {
 	id, node := bun.Safe(l.By.ID), bun.Safe(l.By.Node)
 	if l.By.Node == "" {
 		node = id
@@ -236,10 +286,10 @@ func (l List) part(parent int64, part Slice) *bun.SelectQuery {
 		direction = "ASC"
 	}
 	if part.After != nil {
-		q = l.beyond(q, *part.After, l.By.Ascending)
+		q = l.beyond(q, *part.After, l.By.Ascending, bind)
 	}
 	if part.Before != nil {
-		q = l.beyond(q, *part.Before, !l.By.Ascending)
+		q = l.beyond(q, *part.Before, !l.By.Ascending, bind)
 	}
 	if l.By.Key != "" {
 		q = q.OrderExpr("? ?", key, direction)
@@ -248,18 +298,34 @@ func (l List) part(parent int64, part Slice) *bun.SelectQuery {
 }
 
 // beyond selects the rows above or below a position.
-func (l List) beyond(q *bun.SelectQuery, p Position, above bool) *bun.SelectQuery {
-	key, id, than := bun.Safe(l.By.Key), bun.Safe(l.By.ID), bun.Safe("<")
+func (l List) beyond(q *bun.SelectQuery, p Position, above bool, bind binder) *bun.SelectQuery {
+	id, than := bun.Safe(l.By.ID), bun.Safe("<")
 	if above {
 		than = ">"
 	}
-	switch {
-	case l.By.Time:
-		return q.Where("(?, ?) ? (?, ?)", key, id, than, time.UnixMicro(p.Key).UTC(), p.ID)
-	case l.By.Text:
-		return q.Where("(?, ?) ? (?, ?)", key, id, than, p.Text, p.ID)
-	case l.By.Key != "":
-		return q.Where("(?, ?) ? (?, ?)", key, id, than, p.Key, p.ID)
+	values := l.By.values(p)
+	for i := range values {
+		values[i] = bind(values[i])
 	}
-	return q.Where("? ? ?", id, than, p.ID)
+	switch {
+	case l.By.Key == "":
+		return q.Where("? ? ?", id, than, values[0])
+	case l.By.Time, l.By.Text:
+		return q.Where("(?, ?) ? (?, ?)", bun.Safe(l.By.Key), id, than, values[0], values[1])
+	}
+	// The column may be narrower than the key of a modified cursor.
+	return q.Where("(?, ?) ? (CAST(? AS bigint), ?)", bun.Safe(l.By.Key), id, than, values[0], values[1])
+}
+
+// values returns what the columns of the order are compared with for a position.
+func (o Order) values(p Position) []any {
+	switch {
+	case o.Time:
+		return []any{time.UnixMicro(p.Key).UTC(), p.ID}
+	case o.Text:
+		return []any{p.Text, p.ID}
+	case o.Key != "":
+		return []any{p.Key, p.ID}
+	}
+	return []any{p.ID}
 }

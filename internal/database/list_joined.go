@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 )
 
 // Listed holds the columns of an entry of a list that are read together with the row of its object.
@@ -20,6 +21,15 @@ type Listed struct {
 	ListText   string    `bun:"list_text,scanonly"`
 }
 
+// Objects says how the objects of entries are read.
+type Objects[O any] struct {
+	Name   string // identifies what Select writes
+	Select func(rows *[]*O, also schema.QueryAppender) *bun.SelectQuery
+	Also   []int64 // the number that Select writes as also; empty if there is none
+	ID     string  // the column with their IDs
+	Listed func(*O) (nodeID int64, l *Listed)
+}
+
 // JoinedPage is a page with the objects of its entries, in the same order.
 type JoinedPage[O any] struct {
 	Page
@@ -27,15 +37,12 @@ type JoinedPage[O any] struct {
 }
 
 // Joined reads the same part of the lists of all parents, and the objects of the entries, in one
-// statement. query selects objects, id is the column with their IDs, and listed returns the columns
-// of the entry of an object. An object that is an entry of several lists is read for each of them.
+// statement. An object that is an entry of several lists is read for each of them.
 //
-// It suits short parts of the lists of many parents. For a long list, [List.Page] is faster,
-// because the statement that reads its objects is prepared.
-func Joined[O any](
-	ctx context.Context, l List, parents []int64, part Slice,
-	query func(rows *[]*O) *bun.SelectQuery, id string, listed func(*O) (nodeID int64, l *Listed),
-) (map[int64]JoinedPage[*O], error) {
+// It suits short parts of the lists of many parents, and lists whose statements are prepared. For a
+// long part of another list, [List.Page] is faster, because the statement that reads its objects is
+// prepared.
+func Joined[O any](ctx context.Context, l List, parents []int64, part Slice, objects Objects[O]) (map[int64]JoinedPage[*O], error) {
 	pages := make(map[int64]JoinedPage[*O], len(parents))
 	if err := l.checkPositions(part); err != nil {
 		return nil, err
@@ -44,31 +51,35 @@ func Joined[O any](
 		return pages, nil
 	}
 	if l.Best != nil {
-		return bestJoined(ctx, l, parents, part, query, id, listed)
+		return bestJoined(ctx, l, parents, part, objects)
 	}
 	for some := range slices.Chunk(parents, parentsPerStatement) {
-		entries, err := l.union(some, func(parent int64) *bun.SelectQuery { return l.part(parent, part) })
+		var rows []*O
+		err := l.read(ctx, some, part, objects.Name, func(entries string, bind binder) (string, error) {
+			also := bun.SafeQuery("")
+			for _, number := range objects.Also {
+				also = bun.SafeQuery("?", bind(number))
+			}
+			// Without the limit, SQLite merges each part of the union into the outer query, and the time for
+			// that grows with the square of their number.
+			q := objects.Select(&rows, also).Join("JOIN (? LIMIT 1000000000) AS list ON list.node = ?", bun.Safe(entries), bun.Safe(objects.ID)).
+				ColumnExpr("list.parent AS list_parent, list.id AS list_id")
+			switch {
+			case l.By.Time:
+				q = q.ColumnExpr("list.at AS list_at")
+			case l.By.Text:
+				q = q.ColumnExpr("list.text AS list_text")
+			case l.By.Key != "":
+				q = q.ColumnExpr("list.number AS list_number")
+			}
+			text, err := q.AppendQuery(l.DB.Read.QueryGen(), nil)
+			return string(text), err
+		}, objects.Also, &rows)
 		if err != nil {
 			return nil, err
 		}
-		var rows []*O
-		// Without the limit, SQLite merges each part of the union into the outer query, and the time for
-		// that grows with the square of their number.
-		q := query(&rows).Join("JOIN (? LIMIT 1000000000) AS list ON list.node = ?", bun.Safe(entries), bun.Safe(id)).
-			ColumnExpr("list.parent AS list_parent, list.id AS list_id")
-		switch {
-		case l.By.Time:
-			q = q.ColumnExpr("list.at AS list_at")
-		case l.By.Text:
-			q = q.ColumnExpr("list.text AS list_text")
-		case l.By.Key != "":
-			q = q.ColumnExpr("list.number AS list_number")
-		}
-		if err := l.DB.selectRows(ctx, q, &rows); err != nil {
-			return nil, err
-		}
 		for _, row := range rows {
-			nodeID, at := listed(row)
+			nodeID, at := objects.Listed(row)
 			e := &Entry{Position{at.ListNumber, at.ListID, at.ListText}, nodeID}
 			if l.By.Time {
 				e.Key = at.ListAt.UnixMicro()
@@ -85,15 +96,12 @@ func Joined[O any](
 }
 
 // bestJoined is Joined for a list whose first entries have a different order.
-func bestJoined[O any](
-	ctx context.Context, l List, parents []int64, part Slice,
-	query func(rows *[]*O) *bun.SelectQuery, id string, listed func(*O) (nodeID int64, l *Listed),
-) (map[int64]JoinedPage[*O], error) {
+func bestJoined[O any](ctx context.Context, l List, parents []int64, part Slice, objects Objects[O]) (map[int64]JoinedPage[*O], error) {
 	pages := make(map[int64]JoinedPage[*O], len(parents))
 	for _, parent := range parents {
 		nodes := make(map[*Entry]*O)
 		page, err := l.Best.page(ctx, parent, part, func(ctx context.Context, l List, parent int64, part Slice) (Page, error) {
-			read, err := Joined(ctx, l, []int64{parent}, part, query, id, listed)
+			read, err := Joined(ctx, l, []int64{parent}, part, objects)
 			for i, e := range read[parent].Entries {
 				nodes[e] = read[parent].Nodes[i]
 			}

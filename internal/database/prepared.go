@@ -31,16 +31,25 @@ func (db *DB) ForIDs(ctx context.Context, name string, ids []int64, dest any, qu
 		}
 		return query(bun.SafeQuery("IN (?)", bun.List(ids)), number).Scan(ctx, dest)
 	}
-	text, ok := db.texts.Load(name)
-	if !ok {
-		text = query(bun.Safe("= ANY($1)"), bun.Safe("$2")).String()
-		if db.kept.Add(1) <= maxTexts {
-			db.texts.Store(name, text)
-		}
+	text, err := db.keptText(name, func() (string, error) { return query(bun.Safe("= ANY($1)"), bun.Safe("$2")).String(), nil })
+	if err != nil {
+		return err
 	}
 	args := []any{pgx.QueryExecModeCacheStatement, ids}
 	for _, number := range also {
 		args = append(args, number)
 	}
-	return db.query(ctx, dest, text.(string), args...)
+	return db.query(ctx, dest, text, args...)
+}
+
+// keptText returns the text of the statement of that name, which write writes at its first use.
+func (db *DB) keptText(name string, write func() (string, error)) (string, error) {
+	if text, ok := db.texts.Load(name); ok {
+		return text.(string), nil
+	}
+	text, err := write()
+	if err == nil && db.kept.Add(1) <= maxTexts {
+		db.texts.Store(name, text)
+	}
+	return text, err
 }
