@@ -109,6 +109,11 @@ var parts = map[string]models.Extra{
 	"File.downloadCount": models.FileDownloads,
 	"File.thumbnail":     models.FilePreview | models.FileStates | models.FileOther,
 
+	"Tag.name":       0,
+	"Tag.slug":       0,
+	"Tag.things":     0,
+	"Tag.thingCount": models.TagCounts,
+
 	// The image of a thing was read with the parts that Thing.defaultImage needs.
 	"MediaImage.id":          0,
 	"MediaImage.name":        0,
@@ -120,7 +125,7 @@ var parts = map[string]models.Extra{
 }
 
 // withoutParts are types whose fields need no parts of the rows of things, users and files.
-var withoutParts = []string{"ThingConnection", "ThingEdge", "PageInfo", "Tag", "Image"}
+var withoutParts = []string{"ThingConnection", "ThingEdge", "PageInfo", "Image"}
 
 // categoryFields are the fields of a category that do not need the tree of all categories.
 var categoryFields = []string{"__typename", "id", "nodeId", "name", "slug", "parent", "things"}

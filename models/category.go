@@ -95,7 +95,11 @@ func (s *CategoryTree) BySlug(slug string) (*Category, error) {
 }
 
 // CountPublished counts all published things. Each stands on one category, so the categories know.
-func (s *Store) CountPublished(ctx context.Context) (n int64, err error) {
-	err = s.db.Read.NewRaw("SELECT CAST(coalesce(sum(thing_count), 0) + coalesce((SELECT sum(delta) FROM count_changes WHERE of_table = 'categories'), 0) AS bigint) FROM categories").Scan(ctx, &n)
-	return n, err
+func (s *Store) CountPublished(ctx context.Context) (int64, error) {
+	n := []int64{0}
+	err := s.db.Constant(ctx, "SELECT CAST(coalesce(sum(thing_count), 0) + coalesce((SELECT sum(delta) FROM count_changes WHERE of_table = 'categories'), 0) AS bigint) FROM categories", &n)
+	if err != nil {
+		return 0, err
+	}
+	return n[0], nil
 }

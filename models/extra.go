@@ -48,10 +48,11 @@ const (
 	FileOther      // all columns of the file that are in no other part
 	FileStates     // the states and owners of what a file is attached to, which File.Allows needs
 	FilePreview    // File.Preview
+	TagCounts      // the counts of the tags of a thing, and their changes
 )
 
 // AllParts are all parts of the rows of objects.
-const AllParts = partsOfThing | partsOfUser | partsOfFile
+const AllParts = partsOfThing | partsOfUser | partsOfFile | TagCounts
 
 const (
 	partsOfThing = ThingCounts | ThingDownloads | ThingOther

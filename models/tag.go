@@ -172,9 +172,13 @@ func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag,
 		ThingCount int64
 		Changes    Changes
 	}
-	err := s.db.ForIDs(ctx, "tags of things", thingIDs, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN tags AS g ON g.id = tt.tag_id").ColumnExpr("tt.thing_id, g.id, tt.name, g.slug, g.thing_count")
-		return pendingCounts(q, "tags", "g").Where("tt.thing_id ?", among).Order("tt.thing_id", "tt.position")
+	with := extrasAmong(ctx, TagCounts)
+	err := s.db.ForIDs(ctx, "tags of things with "+with.name(), thingIDs, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+		q := s.db.Read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN tags AS g ON g.id = tt.tag_id").ColumnExpr("tt.thing_id, g.id, tt.name, g.slug")
+		if with.has(TagCounts) {
+			q = pendingCounts(q.ColumnExpr("g.thing_count"), "tags", "g")
+		}
+		return q.Where("tt.thing_id ?", among).Order("tt.thing_id", "tt.position")
 	})
 	for _, row := range rows {
 		g := &Tag{ID: row.ID, Name: row.Name, Slug: row.Slug, ThingCount: row.ThingCount, Changes: row.Changes}

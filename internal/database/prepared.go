@@ -42,6 +42,15 @@ func (db *DB) ForIDs(ctx context.Context, name string, ids []int64, dest any, qu
 	return db.query(ctx, dest, text, args...)
 }
 
+// Constant runs a query without arguments, which is prepared on PostgreSQL as in [DB.ForIDs], and
+// reads its rows into dest, a pointer to a slice.
+func (db *DB) Constant(ctx context.Context, text string, dest any) error {
+	if db.Engine != Postgres {
+		return db.Read.NewRaw(text).Scan(ctx, dest)
+	}
+	return db.query(ctx, dest, text, pgx.QueryExecModeCacheStatement)
+}
+
 // keptText returns the text of the statement of that name, which write writes at its first use.
 func (db *DB) keptText(name string, write func() (string, error)) (string, error) {
 	if text, ok := db.texts.Load(name); ok {

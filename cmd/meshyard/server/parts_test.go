@@ -50,6 +50,7 @@ func TestFieldsAlone(t *testing.T) {
 				"File":       {"files"},
 				"MediaImage": {"defaultImage"},
 				"Image":      {"defaultImage", "thumbnail"},
+				"Tag":        {"tags"},
 			} {
 				var fields []string
 				for _, f := range schema.Types[typeName].Fields {
