@@ -170,6 +170,11 @@ func TestExecute(t *testing.T) {
 		if data != c.want || !slices.Equal(errs, c.errs) {
 			t.Errorf("%s\n got %s %q\nwant %s %q", c.text, data, errs, c.want, c.errs)
 		}
+		before := breadthfirst.SetLong(1)
+		long, longErrs := run(t, world(c.roots, new(atomic.Int64), new([]string)), c.text, nil)
+		if breadthfirst.SetLong(before); long != data || !slices.Equal(longErrs, errs) {
+			t.Errorf("%s: as a long answer\n got %s %q\nwant %s %q", c.text, long, longErrs, data, errs)
+		}
 		if strings.Contains(c.text, "children") && calls.Load() != 1 {
 			t.Errorf("%s: the children were resolved %d times", c.text, calls.Load())
 		}

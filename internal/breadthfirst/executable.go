@@ -93,16 +93,15 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (
 	if cause := context.Cause(ctx); oc.Operation.Operation == ast.Query && ctx.Err() == context.Canceled && cause != context.Canceled {
 		return alone(cause)
 	}
-	w := &writer[E]{run: r}
-	w.room(max(512, int(plan.size.Load())*9/8, int(r.kept.Load())*9/8))
-	if !r.over() && !w.object(root, 0) {
-		w.b = append(w.b[:0], "null"...)
-	}
-	if w.full || r.over() {
+	if r.over() {
 		return alone(x.limit.Error)
 	}
-	plan.size.Store(int64(len(w.b)))
-	return &graphql.Response{Data: w.b}
+	data, ok := r.write(root, max(int(plan.size.Load()), int(r.kept.Load()))*9/8)
+	if !ok {
+		return alone(x.limit.Error)
+	}
+	plan.size.Store(int64(len(data)))
+	return &graphql.Response{Data: data}
 }
 
 // over reports whether the resolved scalars exceed the limit.

@@ -2,21 +2,62 @@ package breadthfirst
 
 // writer writes the JSON of the resolved values. It propagates nulls while it writes: it removes an
 // object again if a non-null field of it is null.
+//
+// A long answer is written twice: appending would copy it again and again, and all copies would wait
+// for the garbage collector. The first time, the writer only counts its bytes from some length on.
 type writer[E any] struct {
 	*run[E]
-	b    []byte
-	full bool // the limit is exceeded, and the content of b is not used
+	b       []byte
+	counted int  // bytes before b that were counted and not kept
+	whole   bool // b has room for the whole answer
+	full    bool // the limit is exceeded, and the content of b is not used
+}
+
+// long is the length in bytes from which an answer is counted first; tests change it.
+var long = 1 << 19
+
+// write returns the JSON of an operation, and false if it exceeds the limit. size is the expected
+// length.
+func (r *run[E]) write(root *group[E], size int) ([]byte, bool) {
+	w := &writer[E]{run: r, b: make([]byte, 0, max(512, min(size, long)))}
+	written := w.object(root, 0)
+	if w.counted > 0 && written && !w.full {
+		w = &writer[E]{run: r, b: make([]byte, 0, w.length()), whole: true}
+		written = w.object(root, 0)
+	}
+	if !written {
+		return []byte("null"), true
+	}
+	return w.b, !w.full
+}
+
+// length returns the length of the answer up to now.
+func (w *writer[E]) length() int { return w.counted + len(w.b) }
+
+// cut removes what was written since the answer had a length.
+func (w *writer[E]) cut(length int) {
+	if length < w.counted {
+		w.counted, w.b = length, w.b[:0]
+	}
+	w.b = w.b[:length-w.counted]
+}
+
+// count counts what was written and forgets it, once the answer is long.
+func (w *writer[E]) count() {
+	if !w.whole && len(w.b) >= long {
+		w.counted, w.b = w.length(), w.b[:0]
+	}
 }
 
 // object writes an object. It returns false and writes nothing if the object is null.
 func (w *writer[E]) object(g *group[E], i int) bool {
-	w.grow()
-	start := len(w.b)
+	start := w.length()
 	w.b = append(w.b, '{')
 	for n := range g.plan.fields {
-		if w.full = w.full || w.limit.Bytes > 0 && len(w.b) > w.limit.Bytes; w.full {
+		if w.full = w.full || w.limit.Bytes > 0 && w.length() > w.limit.Bytes; w.full {
 			return true
 		}
+		w.count()
 		f := &g.plan.fields[n]
 		if n > 0 {
 			w.b = append(w.b, ',')
@@ -26,7 +67,7 @@ func (w *writer[E]) object(g *group[E], i int) bool {
 			continue
 		}
 		if f.nonNull {
-			w.b = w.b[:start]
+			w.cut(start)
 			return false
 		}
 		w.b = append(w.b, "null"...)
@@ -78,7 +119,7 @@ func (w *writer[E]) value(l *level[E], i int32) bool {
 	case l.null != nil && l.null[i]:
 		return false
 	}
-	start := len(w.b)
+	start := w.length()
 	w.b = append(w.b, '[')
 	for item := from; item < to; item++ {
 		if item > from {
@@ -88,7 +129,7 @@ func (w *writer[E]) value(l *level[E], i int32) bool {
 			continue
 		}
 		if l.field.elementNonNull {
-			w.b = w.b[:start]
+			w.cut(start)
 			return false
 		}
 		w.b = append(w.b, "null"...)
@@ -100,24 +141,4 @@ func (w *writer[E]) value(l *level[E], i int32) bool {
 func (w *writer[E]) item(l *level[E], item int32) bool {
 	s := l.slot(item)
 	return s.group >= 0 && w.object(l.groups[s.group], int(s.index))
-}
-
-// long is the length in bytes from which an answer is long.
-const long = 1 << 20
-
-// room makes room for an answer of n bytes, or for the longest answer at once when an answer gets
-// long: appending would copy it again and again, and all copies would wait for the garbage
-// collector. What is not written to takes no memory.
-func (w *writer[E]) room(n int) {
-	if n > long {
-		n = max(n, w.limit.Bytes*9/8)
-	}
-	w.b = append(make([]byte, 0, n), w.b...)
-}
-
-// grow makes room when an answer gets long.
-func (w *writer[E]) grow() {
-	if len(w.b) > long && cap(w.b)-len(w.b) < long && cap(w.b) < w.limit.Bytes*9/8 {
-		w.room(cap(w.b))
-	}
 }
