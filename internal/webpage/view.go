@@ -54,11 +54,14 @@ type list struct {
 }
 
 type picture struct {
-	URL       string
-	Thumbnail *struct {
-		URL           string
-		Width, Height int
-	}
+	URL          string
+	Large, Small *rendition // nil until the sizes are made
+}
+
+// rendition is an image in one of its sizes.
+type rendition struct {
+	URL           string
+	Width, Height int
 }
 
 // Source returns the URL of the image, or "" if there is none.
@@ -66,10 +69,18 @@ func (p *picture) Source() string {
 	switch {
 	case p == nil:
 		return ""
-	case p.Thumbnail != nil:
-		return p.Thumbnail.URL
+	case p.Large != nil:
+		return p.Large.URL
 	}
 	return p.URL
+}
+
+// Sources returns the sizes that the browser chooses from, as in the attribute srcset.
+func (p *picture) Sources() string {
+	if p.Large == nil || p.Small == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %dw, %s %dw", p.Small.URL, p.Small.Width, p.Large.URL, p.Large.Width)
 }
 
 type file struct {

@@ -39,9 +39,9 @@ func TestLighthouse(t *testing.T) {
 	out := run("node", "run.js", s.URL+"/", s.URL+"/explore?q=part", fmt.Sprintf("%s/thing:%d", s.URL, thing))
 	for line := range strings.Lines(string(out)) {
 		var report struct {
-			URL, Error string
-			Scores     map[string]int
-			Found      []string
+			URL, Error, Metrics string
+			Scores, Audits      map[string]int
+			Found               []string
 		}
 		if err := json.Unmarshal([]byte(line), &report); err != nil || report.Error != "" {
 			t.Fatalf("%v %s", err, line)
@@ -54,6 +54,12 @@ func TestLighthouse(t *testing.T) {
 				t.Errorf("%s: %s is %d, want 95", path, category, score)
 			}
 		}
+		for audit, score := range report.Audits {
+			if score < 95 {
+				t.Errorf("%s: %s is %d, want 95", path, audit, score)
+			}
+		}
+		t.Log("  ", report.Metrics)
 		for _, found := range report.Found {
 			t.Log("  ", found)
 		}

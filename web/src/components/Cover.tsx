@@ -1,15 +1,18 @@
+import type { Cover as Image } from '../generated';
+import { sources } from '../pictures';
 import { t } from '../strings';
 import { Icon } from './Icon';
 
-type Image = { thumbnail: { url: string; width: number; height: number } | null } | null;
+const atTop = 4; // pictures that a phone shows without scrolling
 
-/** The picture of a card. It leaves its place free until it is loaded. eager is for pictures at the top of a page. */
-export function Cover({ image, eager = false, sensitive = false }: { image: Image; eager?: boolean; sensitive?: boolean }) {
-  const picture = image?.thumbnail;
+type Props = { image: Image | null; at?: number; sensitive?: boolean };
+
+/** The picture of a card. It leaves its place free until it is loaded. at is the place of the card on the page, for those that may be at its top. */
+export function Cover({ image, at = atTop, sensitive = false }: Props) {
   return (
     <div class={sensitive ? 'cover sensitive' : 'cover'}>
-      {picture
-        ? <img src={picture.url} alt="" width={picture.width} height={picture.height} loading={eager ? 'eager' : 'lazy'} decoding="async" />
+      {image?.large && image.small
+        ? <img loading={at < atTop ? 'eager' : 'lazy'} {...(at === 0 && { fetchpriority: 'high' })} sizes="(max-width: 560px) calc(50vw - 1.4rem), 20rem" {...sources(image.large, image.small)} alt="" decoding="async" />
         : <span class="no-picture"><Icon name="cube" /><span class="unseen">{t.noPicture}</span></span>}
       {sensitive && <span class="veil">{t.sensitive}</span>}
     </div>

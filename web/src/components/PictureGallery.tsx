@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { FileRow, Picture } from '../generated';
+import { sources } from '../pictures';
 import { href } from '../router';
 import { t } from '../strings';
 import { Icon } from './Icon';
@@ -34,8 +35,8 @@ export function PictureGallery({ name, pictures, models = [], shown = '', onShow
           ? <iframe src={viewerURL(model)} title={t.viewing3D(model.name)} allow="fullscreen" />
           : picture
             ? <a href={picture.large?.url} data-native target="_blank" rel="noreferrer">
-                {picture.large
-                  ? <img key={picture.id} src={picture.large.url} width={picture.large.width} height={picture.large.height} alt={t.pictureOf(name)} {...{ fetchpriority: 'high' }} />
+                {picture.large && picture.medium
+                  ? <img key={picture.id} {...{ fetchpriority: 'high' }} sizes="(max-width: 899px) calc(100vw - 2rem), (max-width: 1480px) 60vw, 54rem" {...sources(picture.large, picture.medium)} alt={t.pictureOf(name)} />
                   : <span class="no-picture"><Icon name="image" /><span>{t.processing}</span></span>}
               </a>
             : <span class="no-picture"><Icon name="cube" /><span>{t.noPicture}</span></span>}

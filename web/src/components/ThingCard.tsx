@@ -8,11 +8,11 @@ import { Cover } from './Cover';
 import { Icon } from './Icon';
 import { LikeButton } from './LikeButton';
 
-export function ThingCard({ thing, eager }: { thing: Card; eager?: boolean }) {
+export function ThingCard({ thing, at }: { thing: Card; at?: number }) {
   const own = thing.creator.username === me?.username;
   return (
     <article class="card">
-      <Cover image={thing.defaultImage} eager={eager} sensitive={thing.isNsfw} />
+      <Cover image={thing.defaultImage} at={at} sensitive={thing.isNsfw} />
       {thing.state !== 'PUBLISHED' && <span class="badge">{thing.state === 'DRAFT' ? t.draft : t.unlisted}</span>}
       <div class="card-text">
         <h3><a class="stretched" href={href(`/thing:${thing.id}${thing.state === 'DRAFT' && own ? '/edit' : ''}`)}>{thing.name}</a></h3>

@@ -28,7 +28,7 @@ export function CategoryPage({ slug }: { slug: string }) {
           )}
         </div>
       )}
-      <Grid title={t.designs} list={list} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} eager={index < 4} />} />
+      <Grid title={t.designs} list={list} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} at={index} />} />
     </div>
   );
 }

@@ -57,7 +57,7 @@ export function CollectionPage({ id }: { id: string }) {
           {dialog === 'report' && <ReportDialog nodeId={found.nodeId} onClose={() => setDialog('')} />}
         </div>
       )}
-      <Grid title={t.designs} list={list} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} eager={index < 4} />} />
+      <Grid title={t.designs} list={list} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} at={index} />} />
     </div>
   );
 }

@@ -50,7 +50,7 @@ export function ExplorePage({ query }: { query: URLSearchParams }) {
             keyOf={(hit) => (hit.__typename === 'User' ? `User ${hit.username}` : `${hit.__typename} ${hit.id}`)}
             item={(hit, index) => {
               switch (hit.__typename) {
-                case 'Thing': return <ThingCard thing={hit} eager={index < 4} />;
+                case 'Thing': return <ThingCard thing={hit} at={index} />;
                 case 'Make': return <MakeCard make={hit} />;
                 case 'User': return <PersonCard person={hit} />;
                 case 'Collection': return <CollectionCard collection={hit} />;

@@ -27,8 +27,8 @@ export function HomePage() {
               <a key={category.slug} class="chip" href={href(`/category/${category.slug}`)}>{category.name} <span>{compact(category.thingCount)}</span></a>
             ))}
           </nav>
-          <Row title={t.featured} things={data.featured?.nodes} more="/explore?featured=1&sort=NEWEST" eager />
-          <Row title={t.popular} things={data.popular?.nodes} more="/explore?sort=POPULAR" eager={!data.featured?.nodes.length} />
+          <Row title={t.featured} things={data.featured?.nodes} more="/explore?featured=1&sort=NEWEST" atTop />
+          <Row title={t.popular} things={data.popular?.nodes} more="/explore?sort=POPULAR" atTop={!data.featured?.nodes.length} />
           <Row title={t.newest} things={data.newest?.nodes} more="/explore?sort=NEWEST" />
         </>
       )}
@@ -36,12 +36,12 @@ export function HomePage() {
   );
 }
 
-function Row({ title, things, more, eager }: { title: string; things?: Card[]; more: string; eager?: boolean }) {
+function Row({ title, things, more, atTop }: { title: string; things?: Card[]; more: string; atTop?: boolean }) {
   if (!things?.length) return null;
   return (
     <section class="row">
       <div class="section-head"><h2>{title}</h2><a href={href(more)} aria-label={`${t.seeAll}: ${title}`}>{t.seeAll}</a></div>
-      <ul class="grid">{things.map((thing, index) => <li key={thing.id}><ThingCard thing={thing} eager={eager && index < 4} /></li>)}</ul>
+      <ul class="grid">{things.map((thing, index) => <li key={thing.id}><ThingCard thing={thing} at={atTop ? index : undefined} /></li>)}</ul>
     </section>
   );
 }

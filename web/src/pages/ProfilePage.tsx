@@ -94,7 +94,7 @@ function TabContent({ username, tab, own }: { username: string; tab: string; own
 }
 
 function Things<D>({ list }: { list: List<D, Card> }) {
-  return <Grid title={t.designs} list={list} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} eager={index < 4} />} />;
+  return <Grid title={t.designs} list={list} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} at={index} />} />;
 }
 
 function People<D>({ list }: { list: List<D, Person> }) {

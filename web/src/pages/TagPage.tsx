@@ -12,7 +12,7 @@ export function TagPage({ name }: { name: string }) {
   return (
     <div class="page">
       <div class="page-head"><h1>#{title}</h1>{list.data?.tag && <p class="quiet">{t.thingsCount(list.data.tag.thingCount)}</p>}</div>
-      <Grid title={t.designs} list={list} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} eager={index < 4} />} />
+      <Grid title={t.designs} list={list} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} at={index} />} />
     </div>
   );
 }

@@ -1,5 +1,5 @@
 // Runs Lighthouse, with its settings for a phone, on each URL of the arguments. It writes a line of JSON for each: the scores of the categories,
-// and what was found.
+// those of audits that do not depend on the speed of the machine, the metrics, and what was found.
 import { launch } from 'chrome-launcher';
 import lighthouse from 'lighthouse';
 
@@ -13,7 +13,10 @@ try {
     const counted = new Set(Object.values(lhr.categories).flatMap(({ auditRefs }) => auditRefs.filter(({ weight }) => weight > 0).map(({ id }) => id)));
     const found = Object.values(lhr.audits).filter(({ id, score }) => counted.has(id) && score !== null && score < 0.9)
       .map(({ id, title, displayValue, details }) => `${id}: ${title} ${displayValue ?? ''} ${(details?.items ?? []).slice(0, 5).map(({ node, url, description }) => node?.snippet ?? url ?? description ?? '').join(' | ')}`);
-    console.log(JSON.stringify({ url, error: lhr.runtimeError?.message ?? '', scores, found }));
+    const score = (id) => Math.round((lhr.audits[id].score ?? 0) * 100);
+    const audits = Object.fromEntries(['cumulative-layout-shift', 'uses-responsive-images'].map((id) => [id, score(id)]));
+    const metrics = ['first-contentful-paint', 'largest-contentful-paint', 'total-blocking-time', 'speed-index'].map((id) => `${id} ${Math.round(lhr.audits[id].numericValue)} ms`).join(', ');
+    console.log(JSON.stringify({ url, error: lhr.runtimeError?.message ?? '', scores, audits, metrics, found }));
   }
 } finally {
   await chrome.kill();

@@ -1,0 +1,55 @@
+//go:build browser
+
+package server_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
+)
+
+// TestBrowserGalleryPictures opens pages on a phone. The program must show the pictures that the
+// server's page has loaded, in a size that fits, and nothing may move.
+func TestBrowserGalleryPictures(t *testing.T) {
+	s := newScene(t)
+	for i := range 5 {
+		id := s.ada.Thing(fmt.Sprint("Gear ", i))
+		s.ada.Finalize("THING", id, s.ada.Upload("gear.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")))
+		s.ada.Publish(id)
+		rendered(t, s.ada, id)
+	}
+	s.Fold()
+	v := visitGallery(t, s.Server)
+	graphiqltest.Call(t, v.Tab, "be a phone", emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 412, Height: 823, DeviceScaleFactor: 1.75, Mobile: true})
+	for path, want := range map[string]string{"/": "preview_card.jpg", "/explore?q=gear": "preview_card.jpg", fmt.Sprintf("/thing:%d", s.thing): "display_medium.jpg"} {
+		v.open(path)
+		loaded := graphiqltest.Read[[]string](t, v.Tab, "read what was loaded", `performance.getEntriesByType('resource').map(r => new URL(r.name).pathname).filter(p => p.startsWith('/renders/') && !p.includes('thumb_'))`)
+		if len(loaded) == 0 || slices.ContainsFunc(loaded, func(p string) bool { return !strings.HasSuffix(p, "/"+want) }) {
+			t.Errorf("%s: loaded %q, want each picture as %s only", path, loaded, want)
+		}
+		first := graphiqltest.Read[[]string](t, v.Tab, "read the first picture", `(i => [i.currentSrc.split('/').pop(), i.fetchPriority, i.loading, String(i.complete)])(document.querySelector('main img'))`)
+		if !slices.Equal(first, []string{want, "high", "eager", "true"}) && !slices.Equal(first, []string{want, "high", "auto", "true"}) {
+			t.Errorf("%s: the first picture is %q", path, first)
+		}
+		if want == "preview_card.jpg" {
+			if eager := graphiqltest.Read[int](t, v.Tab, "count pictures", `document.querySelectorAll('main img[loading=eager]').length`); eager != 4 {
+				t.Errorf("%s: %d pictures are loaded at once, want 4", path, eager)
+			}
+		}
+		v.Do(t, "watch what moves", chromedp.Evaluate[chromedp.Void](`window.moved = 0;
+			new PerformanceObserver(list => list.getEntries().forEach(shift => { window.moved += shift.value })).observe({type: 'layout-shift', buffered: true});
+			setTimeout(() => { window.watched = true }, 200)`))
+		v.await("what moved", `window.watched`)
+		if moved := graphiqltest.Read[float64](t, v.Tab, "read what moved", `window.moved`); moved > 0.01 {
+			t.Errorf("%s: the layout shifts by %f", path, moved)
+		}
+	}
+	v.noProblems()
+}
