@@ -11,7 +11,7 @@ import (
 )
 
 // scriptLimit is the maximum size of the script, compressed, in bytes: what a first visit loads.
-const scriptLimit = 120 << 10
+const scriptLimit = 50 << 10
 
 func get(t *testing.T, path, encoding string) *httptest.ResponseRecorder {
 	t.Helper()

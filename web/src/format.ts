@@ -1,24 +1,34 @@
 // Numbers, sizes and times in the language of the page.
 import { locale } from './locale';
 
-const exact = new Intl.NumberFormat(locale);
-const compactNumber = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
-const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
-const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
-const length = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
+// The first formatter that a page makes takes as long as showing the page, so each is made when it is needed.
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
 
-export const count = (n: number) => exact.format(n);
-export const compact = (n: number) => compactNumber.format(n);
-export const date = (time: string) => day.format(new Date(time));
-export const millimetres = (size: { x: number; y: number; z: number }) => `${[size.x, size.y, size.z].map((side) => length.format(side)).join(' × ')} mm`;
+const exact = once(() => new Intl.NumberFormat(locale));
+const compactNumber = once(() => new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 }));
+const day = once(() => new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }));
+const relative = once(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));
+const length = once(() => new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 }));
+
+/** Makes the first formatter, so that showing the page does not have to. */
+export const prepare = () => void day();
+
+// Integers below a thousand, which most counts are, look the same in every language of the page.
+export const count = (n: number) => (n < 1000 ? String(n) : exact().format(n));
+export const compact = (n: number) => (n < 1000 ? String(n) : compactNumber().format(n));
+export const date = (time: string) => day().format(new Date(time));
+export const millimetres = (size: { x: number; y: number; z: number }) => `${[size.x, size.y, size.z].map((side) => length().format(side)).join(' × ')} mm`;
 
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [['year', 31_557_600], ['month', 2_629_800], ['week', 604_800], ['day', 86_400], ['hour', 3600], ['minute', 60]];
 
 /** How long ago it was: “3 days ago”. */
 export function ago(time: string): string {
   const seconds = (new Date(time).getTime() - Date.now()) / 1000;
-  for (const [unit, size] of steps) if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit);
-  return relative.format(0, 'minute');
+  for (const [unit, size] of steps) if (Math.abs(seconds) >= size) return relative().format(Math.round(seconds / size), unit);
+  return relative().format(0, 'minute');
 }
 
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];

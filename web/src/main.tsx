@@ -1,9 +1,11 @@
 // The start of the gallery in the browser.
 import { render } from 'preact';
 import { App } from './app';
+import { prepare } from './format';
 import { locale } from './locale';
-import { start } from './router';
+import { match, start } from './router';
 import { applyTheme, storedTheme } from './theme';
+import { started, turn } from './turns';
 import './styles/base.css';
 import './styles/frame.css';
 import './styles/controls.css';
@@ -19,21 +21,36 @@ applyTheme(storedTheme());
 document.documentElement.lang = locale;
 start();
 
-// What the server has written stays on the screen until the first page has its data, so that nothing flickers.
+// What the server has written stays on the screen until its pictures and the data of the first page are there, so that nothing flickers. The
+// steps are tasks of their own: at once they would block the browser.
 const place = document.getElementById('app');
-if (place) {
+if (place) void takeOver(place);
+
+async function takeOver(place: HTMLElement) {
+  const first = location.href;
+  const page = match(new URL(first))?.page;
+  if (page !== 'home' && page !== 'explore') { // those show small numbers
+    await turn();
+    prepare();
+  }
+  await turn();
   const root = document.createElement('div');
   root.className = 'root';
-  render(<App />, root);
+  let drawn = false;
   const show = () => {
     if (root.isConnected) return;
     observer.disconnect();
     place.replaceChildren(root);
     place.dataset.ready = '';
+    started();
   };
-  const whenReady = () => root.querySelector('main .skeleton, main [aria-busy]') || show();
+  const whenReady = () => (drawn || location.href !== first) && !root.querySelector('main .skeleton, main [aria-busy]') && show();
   const observer = new MutationObserver(whenReady);
   observer.observe(root, { childList: true, subtree: true });
   setTimeout(show, patience);
+  render(<App />, root);
+  if (document.readyState !== 'complete') await new Promise((done) => addEventListener('load', done, { once: true }));
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+  drawn = true;
   whenReady();
 }

@@ -4,6 +4,7 @@ import { switches, withParameter, withToggled, type ListName, type SwitchName } 
 import type { SearchData } from '../generated';
 import { href, navigate } from '../router';
 import { t } from '../strings';
+import { useTurn } from '../turns';
 import { Icon } from './Icon';
 
 type Values = NonNullable<NonNullable<SearchData['search']>['facets']>;
@@ -18,6 +19,7 @@ export function Facets({ query, facets }: { query: URLSearchParams; facets?: Val
   if (facets && facets !== last) setLast(facets);
   const values = facets ?? last;
   const [open, setOpen] = useState(false);
+  if (!useTurn()) return <aside class="facets" aria-busy="true" />;
   return (
     <aside class={open ? 'facets open' : 'facets'} aria-label={t.filters}>
       <button type="button" class="button facets-button" aria-expanded={open} onClick={() => setOpen(!open)}><Icon name="sliders" />{t.filters}</button>

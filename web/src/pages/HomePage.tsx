@@ -9,6 +9,7 @@ import { home, type Card } from '../generated';
 import { href } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
+import { useTurn } from '../turns';
 
 export function HomePage() {
   useTitle('');
@@ -37,7 +38,9 @@ export function HomePage() {
 }
 
 function Row({ title, things, more, atTop }: { title: string; things?: Card[]; more: string; atTop?: boolean }) {
+  const now = useTurn();
   if (!things?.length) return null;
+  if (!now) return <section class="row" aria-busy="true" />;
   return (
     <section class="row">
       <div class="section-head"><h2>{title}</h2><a href={href(more)} aria-label={`${t.seeAll}: ${title}`}>{t.seeAll}</a></div>

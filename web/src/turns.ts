@@ -1,0 +1,23 @@
+// The first page is rendered in several short tasks, between which the browser draws and responds.
+import { useLayoutEffect, useState } from 'preact/hooks';
+
+let starting = true;
+
+/** Resolves after the browser has done what waits, such as drawing. */
+export function turn(): Promise<void> {
+  return new Promise((done) => setTimeout(done));
+}
+
+/** From now on, components render at once. */
+export function started() {
+  starting = false;
+}
+
+/** Whether a component renders now. At the start each gets a task of its own; until then it renders an element with aria-busy. */
+export function useTurn(): boolean {
+  const [now, setNow] = useState(!starting);
+  useLayoutEffect(() => {
+    if (!now) void turn().then(() => setNow(true));
+  }, []);
+  return now;
+}
