@@ -80,10 +80,12 @@ func count(ctx context.Context, tx bun.Tx, changes ...[]countChange) error {
 // column:delta, separated by commas.
 type Changes string
 
-// pendingCounts selects Changes of the rows of a table under its alias.
+// pendingCounts selects Changes of the rows of a table under its alias. Most of the time no row of
+// the table has any, which the databases find out once for all rows.
 func pendingCounts(q *bun.SelectQuery, table, alias string) *bun.SelectQuery {
-	return q.ColumnExpr("(SELECT string_agg(cc.of_column || ':' || CAST(cc.delta AS text), ',') FROM count_changes AS cc "+
-		"WHERE cc.of_table = ? AND cc.object_id = ?.id) AS changes", table, bun.Ident(alias))
+	return q.ColumnExpr("CASE WHEN EXISTS (SELECT 1 FROM count_changes WHERE of_table = ?) THEN "+
+		"(SELECT string_agg(cc.of_column || ':' || CAST(cc.delta AS text), ',') FROM count_changes AS cc WHERE cc.of_table = ? AND cc.object_id = ?.id) END AS changes",
+		table, table, bun.Ident(alias))
 }
 
 // addTo adds the changes to the counts of a row, by column.
