@@ -55,7 +55,8 @@ func TestExecutorsAgree(t *testing.T) {
 			q := randomQuery{Rand: rand.New(rand.NewPCG(uint64(seed), 7)), schema: ours.Schema(), ids: ids, variables: make(map[string]any)}
 			text := q.operation()
 			document, errs := gqlparser.LoadQueryWithRules(ours.Schema(), text, rules.NewDefaultRules())
-			if len(errs) > 0 && strings.Contains(errs[0].Message, "introspection depth") {
+			// The generator does not know how fragments in fragments combine.
+			if len(errs) > 0 && (strings.Contains(errs[0].Message, "introspection depth") || strings.Contains(errs[0].Message, "return conflicting types")) {
 				continue
 			}
 			if errs != nil {
