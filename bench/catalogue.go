@@ -79,6 +79,12 @@ func newDatabase(ctx context.Context, o options, e engine) (address string, drop
 	if err != nil {
 		return "", nil, err
 	}
+	return newDatabaseOn(ctx, server, stop)
+}
+
+// newDatabaseOn creates an empty database on a PostgreSQL server, which the returned function
+// removes before it stops the server.
+func newDatabaseOn(ctx context.Context, server string, stop func()) (address string, drop func() error, err error) {
 	name := "meshyard_bench_" + strings.ToLower(rand.Text())
 	if err := execute(ctx, postgres, server, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'"); err != nil {
 		stop()

@@ -31,7 +31,8 @@ import (
 
 // options are the values of the flags.
 type options struct {
-	dir    string        // folder for all files of the run
+	place  string        // folder on a disk, which dir is in
+	dir    string        // folder for all files of the run, for its account alone
 	server string        // the binary to measure
 	size   int64         // bytes of an upload
 	pairs  int           // number of turns of A and B
@@ -47,7 +48,7 @@ type options struct {
 
 func main() {
 	var o options
-	var only, place string
+	var only string
 	mib := flag.Int64("size", 1024, "`MiB` of the upload")
 	flag.IntVar(&o.pairs, "pairs", 5, "number of turns of A and B")
 	flag.DurationVar(&o.round, "round", 4*time.Second, "duration of one turn of requests")
@@ -60,7 +61,7 @@ func main() {
 	flag.StringVar(&o.rows, "rows", "", "`part` of the names of the rows that peers measures")
 	flag.IntVar(&o.things, "things", 0, "things in large catalogues; default a million on PostgreSQL, 100,000 on SQLite and for peers")
 	flag.StringVar(&o.server, "server", "", "meshyard binary `file`; built by default")
-	flag.StringVar(&place, "dir", defaultPlace(), "`folder` on a disk for temporary files and databases")
+	flag.StringVar(&o.place, "dir", defaultPlace(), "`folder` on a disk for temporary files and databases")
 	bare := flag.String("bare", "", "internal: run as a bare handler")
 	draw := flag.String("draw", "", "internal: render a `file` to the next argument")
 	crowded := flag.String("crowd", "", "internal: run as many clients")
@@ -80,7 +81,7 @@ func main() {
 	case *draw != "":
 		err = drawFile(ctx, *draw, flag.Arg(0))
 	default:
-		err = run(ctx, o, place, only, *connections)
+		err = run(ctx, o, only, *connections)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -96,7 +97,7 @@ func defaultPlace() string {
 	return os.TempDir()
 }
 
-func run(ctx context.Context, o options, place, only, connections string) (err error) {
+func run(ctx context.Context, o options, only, connections string) (err error) {
 	comparisons := []struct {
 		name string
 		run  func(context.Context, options) error
@@ -124,7 +125,7 @@ func run(ctx context.Context, o options, place, only, connections string) (err e
 			return compareSizes(ctx, o, sqlite, 10_000, cmp.Or(o.things, 100_000))
 		}},
 	}
-	if o.dir, err = os.MkdirTemp(place, "meshyard-bench-"); err != nil {
+	if o.dir, err = os.MkdirTemp(o.place, "meshyard-bench-"); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(o.dir)) }()

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/pgtest"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -21,7 +22,12 @@ import (
 const peerThings = 100_000
 
 func comparePeers(ctx context.Context, o options) (err error) {
-	address, drop, err := newDatabase(ctx, o, postgres)
+	// Downloads are compared too, and what they save is flushes of commits.
+	server, stop, err := pgtest.StartDurable(ctx, o.place)
+	if err != nil {
+		return err
+	}
+	address, drop, err := newDatabaseOn(ctx, server, stop)
 	if err != nil {
 		return err
 	}

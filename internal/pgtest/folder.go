@@ -37,11 +37,11 @@ func isOpen(folder string) bool {
 	return err == nil && info.Mode().Perm()&0o003 == 0o003
 }
 
-// newFolder creates a folder that the account owns, or the current user if who is nil. The returned
+// newFolder creates a folder within dir that the account owns, or the current user if who is nil. The returned
 // file holds a lock that shows other processes that this one is alive. A process ID would not work
 // in containers that share the place.
-func newFolder(who *syscall.Credential) (string, *os.File, error) {
-	folder, err := os.MkdirTemp(place(), folderPrefix)
+func newFolder(dir string, who *syscall.Credential) (string, *os.File, error) {
+	folder, err := os.MkdirTemp(dir, folderPrefix)
 	if err != nil {
 		return "", nil, err
 	}
@@ -76,11 +76,11 @@ func lockFolder(folder string) (*os.File, error) {
 	return f, nil
 }
 
-// sweepFolders removes folders of dead processes: those of servers whose machine stopped or whose
+// sweepFolders removes folders within dir of dead processes: those of servers whose machine stopped or whose
 // supervising shell was killed. Such a server, if it still runs, exits when its lock file is
 // missing.
-func sweepFolders() {
-	folders, _ := filepath.Glob(filepath.Join(place(), folderPrefix+"*"))
+func sweepFolders(dir string) {
+	folders, _ := filepath.Glob(filepath.Join(dir, folderPrefix+"*"))
 	for _, folder := range folders {
 		// A younger one may belong to a process that is about to lock it.
 		info, err := os.Lstat(folder)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -31,14 +32,24 @@ func Start(ctx context.Context) (address string, stop func(), err error) {
 	if address := os.Getenv(Variable); address != "" {
 		return address, func() {}, nil
 	}
+	return start(ctx, place(), slices.Concat(settings, forgetful))
+}
+
+// StartDurable starts a private server in a new folder within dir, which should be on a disk: its
+// commits wait until they are flushed, as in production. Benchmarks of commits need it.
+func StartDurable(ctx context.Context, dir string) (address string, stop func(), err error) {
+	return start(ctx, dir, settings)
+}
+
+func start(ctx context.Context, dir string, settings []string) (address string, stop func(), err error) {
 	bin, err := binaries(ctx)
 	if err != nil {
 		return "", nil, err
 	}
-	sweepFolders()
+	sweepFolders(dir)
 	// The port is free when it is chosen, but another process may take it before the server does.
 	for range 3 {
-		address, stop, err = startPrivate(ctx, bin)
+		address, stop, err = startPrivate(ctx, bin, dir, settings)
 		if !errors.Is(err, errExited) {
 			break
 		}
@@ -67,16 +78,16 @@ kill $watcher
 rm -rf -- "$folder"
 `
 
-func startPrivate(ctx context.Context, bin string) (address string, stop func(), err error) {
+func startPrivate(ctx context.Context, bin, dir string, settings []string) (address string, stop func(), err error) {
 	who, err := unprivileged()
 	if err != nil {
 		return "", nil, err
 	}
-	folder, lock, err := newFolder(who)
+	folder, lock, err := newFolder(dir, who)
 	if err != nil {
 		return "", nil, err
 	}
-	address, end, err := runServer(ctx, bin, folder, who)
+	address, end, err := runServer(ctx, bin, folder, settings, who)
 	if err != nil {
 		removeFolder(folder, lock)
 		return "", nil, err
@@ -88,7 +99,7 @@ func startPrivate(ctx context.Context, bin string) (address string, stop func(),
 }
 
 // runServer creates a cluster in the folder and runs a server on it. end stops the server.
-func runServer(ctx context.Context, bin, folder string, who *syscall.Credential) (address string, end func(), err error) {
+func runServer(ctx context.Context, bin, folder string, settings []string, who *syscall.Credential) (address string, end func(), err error) {
 	data := filepath.Join(folder, "data")
 	out, err := command(ctx, who, filepath.Join(bin, "initdb"), "--pgdata="+data, "--username=postgres",
 		"--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync").CombinedOutput()
@@ -148,14 +159,18 @@ var settings = []string{
 	"unix_socket_directories=", // the default may be missing or belong to another account
 	"max_connections=200",
 	"shared_buffers=64MB",
-	"fsync=off", // the data need not survive a crash
-	"synchronous_commit=off",
-	"full_page_writes=off",
-	"max_wal_size=128MB", // the folder may be in memory
 	"wal_level=minimal",
 	"max_wal_senders=0",    // required by wal_level=minimal
 	"autovacuum=off",       // plans and timings depend only on what the test does
 	"log_min_messages=log", // only problems of the server, not errors that tests provoke
+}
+
+// forgetful are the settings of a server whose data need not survive a crash.
+var forgetful = []string{
+	"fsync=off",
+	"synchronous_commit=off",
+	"full_page_writes=off",
+	"max_wal_size=128MB", // the folder may be in memory
 }
 
 // await returns when the server at the address accepts connections and has the cluster name. After

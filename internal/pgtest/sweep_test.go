@@ -14,7 +14,7 @@ func TestSweepFolders(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	long := time.Now().Add(-time.Hour)
 	folder := func(age time.Time) (string, *os.File) {
-		path, lock, err := newFolder(nil)
+		path, lock, err := newFolder(place(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestSweepFolders(t *testing.T) {
 	dead, lock := folder(long)
 	_ = lock.Close()
 
-	sweepFolders()
+	sweepFolders(place())
 	for _, test := range []struct {
 		name, path string
 		want       error
