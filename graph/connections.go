@@ -46,8 +46,8 @@ const maxJoined = 24
 // connect returns a page of the list that belongs to owner. One statement reads the pages of all
 // owners in the batch, and another one all nodes on them. Where joined is given, one statement
 // reads both, except for long parts of lists that belong to no object and have no name, whose nodes
-// are read by a prepared statement. name identifies the list among those of owners of that type; its cursors
-// contain it.
+// are read by a prepared statement. name identifies the list among those of owners of that type;
+// its cursors contain it.
 func connect[O, V comparable, N any, E model.EdgeOf[N]](
 	ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64,
 	nodes *batch.Loader[V], as func(V) N, joined ...joinedPages[V],

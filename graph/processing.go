@@ -76,19 +76,18 @@ const maxBox = 10_000
 // requestImage returns the request that the arguments of a field make.
 func requestImage(width, height *int32, fit model.ImageFit, format *model.ImageFormat) (imageRequest, error) {
 	r := imageRequest{box: thumbnail.Box{Crop: fit == model.ImageFitCover}}
-	for name, n := range map[string]*int32{"width": width, "height": height} {
-		if n == nil {
+	for _, side := range []struct {
+		name  string
+		value *int32
+		of    *int
+	}{{"width", width, &r.box.Width}, {"height", height, &r.box.Height}} {
+		if side.value == nil {
 			continue
 		}
-		if err := inRange(name, *n, 1, maxBox); err != nil {
+		if err := inRange(side.name, *side.value, 1, maxBox); err != nil {
 			return r, err
 		}
-	}
-	if width != nil {
-		r.box.Width = int(*width)
-	}
-	if height != nil {
-		r.box.Height = int(*height)
+		*side.of = int(*side.value)
 	}
 	if format != nil {
 		r.format = map[model.ImageFormat]string{model.ImageFormatPng: thumbnail.PNG, model.ImageFormatJpeg: thumbnail.JPEG}[*format]

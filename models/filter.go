@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"errors"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -101,19 +102,21 @@ func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) erro
 
 // check checks the lengths of lists, and that texts and times are such as a database takes.
 func (f Filter) check() error {
-	for field, at := range map[string]*time.Time{
+	times := map[string]*time.Time{
 		"publishedAfter": f.PublishedAfter, "publishedBefore": f.PublishedBefore, "updatedAfter": f.UpdatedAfter, "updatedBefore": f.UpdatedBefore,
-	} {
-		if at != nil && (at.UTC().Year() < 1 || at.UTC().Year() > 9999) {
+	}
+	for _, field := range slices.Sorted(maps.Keys(times)) {
+		if at := times[field]; at != nil && (at.UTC().Year() < 1 || at.UTC().Year() > 9999) {
 			return badInput(field, "%s: the year %d is not between 1 and 9999", field, at.UTC().Year()).WithFieldCode(apierror.FieldOutOfRange)
 		}
 	}
 	var faults []error
-	for field, n := range map[string]int{
+	lengths := map[string]int{
 		"ids": len(f.IDs), "creatorIds": len(f.CreatorIDs), "categoryIds": len(f.CategoryIDs), "tags": len(f.Tags),
 		"allTags": len(f.AllTags), "licenses": len(f.Licenses), "formats": len(f.Formats),
-	} {
-		if n > maxFilterList {
+	}
+	for _, field := range slices.Sorted(maps.Keys(lengths)) {
+		if n := lengths[field]; n > maxFilterList {
 			faults = append(faults, tooMany(field, n, maxFilterList))
 		}
 	}

@@ -3,8 +3,9 @@ package breadthfirst
 // writer writes the JSON of the resolved values. It propagates nulls while it writes: it removes an
 // object again if a non-null field of it is null.
 //
-// A long answer is written twice: appending would copy it again and again, and all copies would wait
-// for the garbage collector. The first time, the writer only counts its bytes from some length on.
+// A long answer is written twice: appending would copy it again and again, and all copies would
+// wait for the garbage collector. The first time, the writer only counts its bytes from some length
+// on.
 type writer[E any] struct {
 	*run[E]
 	b       []byte

@@ -2,8 +2,10 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -13,11 +15,12 @@ func (s *Settings) checkOIDC() error {
 		return fmt.Errorf("--oidc-issuer and --oidc-client-id: want both or neither")
 	}
 	if s.OIDCIssuer == "" {
-		for flag, list := range map[string][]string{
+		lists := map[string][]string{
 			"--oidc-allowed-groups": s.OIDCAllowedGroups, "--oidc-allowed-domains": s.OIDCAllowedDomains,
 			"--oidc-administrators": s.OIDCAdministrators, "--oidc-moderators": s.OIDCModerators,
-		} {
-			if len(list) > 0 {
+		}
+		for _, flag := range slices.Sorted(maps.Keys(lists)) {
+			if len(lists[flag]) > 0 {
 				return fmt.Errorf("%s: needs --oidc-issuer", flag)
 			}
 		}

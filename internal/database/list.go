@@ -192,7 +192,8 @@ func numbered() binder {
 // checkPositions rejects positions that no entry of the list can have. Only a modified cursor
 // contains such a position.
 func (l List) checkPositions(part Slice) error {
-	for field, p := range map[string]*Position{"after": part.After, "before": part.Before} {
+	for i, p := range []*Position{part.After, part.Before} {
+		field := []string{"after", "before"}[i]
 		if p == nil {
 			continue
 		}

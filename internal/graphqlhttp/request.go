@@ -63,7 +63,8 @@ func readJSONBody(r *http.Request) (*graphql.RawParams, error) {
 
 func readQuery(q url.Values) (*graphql.RawParams, error) {
 	params := &graphql.RawParams{Query: q.Get("query"), OperationName: q.Get("operationName")}
-	for name, into := range map[string]*map[string]any{"variables": &params.Variables, "extensions": &params.Extensions} {
+	for i, into := range []*map[string]any{&params.Variables, &params.Extensions} {
+		name := []string{"variables", "extensions"}[i]
 		if text := q.Get(name); text != "" {
 			if err := httpbody.DecodeJSON(name, []byte(text), into); err != nil {
 				return nil, err

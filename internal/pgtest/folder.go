@@ -37,9 +37,9 @@ func isOpen(folder string) bool {
 	return err == nil && info.Mode().Perm()&0o003 == 0o003
 }
 
-// newFolder creates a folder within dir that the account owns, or the current user if who is nil. The returned
-// file holds a lock that shows other processes that this one is alive. A process ID would not work
-// in containers that share the place.
+// newFolder creates a folder within dir that the account owns, or the current user if who is nil.
+// The returned file holds a lock that shows other processes that this one is alive. A process ID
+// would not work in containers that share the place.
 func newFolder(dir string, who *syscall.Credential) (string, *os.File, error) {
 	folder, err := os.MkdirTemp(dir, folderPrefix)
 	if err != nil {
@@ -76,9 +76,9 @@ func lockFolder(folder string) (*os.File, error) {
 	return f, nil
 }
 
-// sweepFolders removes folders within dir of dead processes: those of servers whose machine stopped or whose
-// supervising shell was killed. Such a server, if it still runs, exits when its lock file is
-// missing.
+// sweepFolders removes folders within dir of dead processes: those of servers whose machine stopped
+// or whose supervising shell was killed. Such a server, if it still runs, exits when its lock file
+// is missing.
 func sweepFolders(dir string) {
 	folders, _ := filepath.Glob(filepath.Join(dir, folderPrefix+"*"))
 	for _, folder := range folders {
