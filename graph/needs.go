@@ -38,91 +38,43 @@ var extras = map[string]models.Extra{
 	"Thing.category":         models.ThingCategory,
 }
 
-// parts lists the parts of the rows of objects that each field needs. All other fields need all
-// parts, except those of the types in withoutParts.
-var parts = map[string]models.Extra{
-	"Query.things":   0,
-	"Query.newest":   0,
-	"Query.popular":  0,
-	"Query.featured": 0,
-	"Query.tag":      0,
-	"Query.category": 0,
+// parts lists the fields that need some parts of the rows of objects. All other fields need all
+// parts, except those of the types in withoutParts. The image of a thing is read with the parts
+// that Thing.defaultImage needs.
+var parts = map[models.Extra][]string{
+	0: {
+		"Query.things", "Query.newest", "Query.popular", "Query.featured", "Query.tag", "Query.category",
+		"Thing.id", "Thing.nodeId", "Thing.name", "Thing.state", "Thing.createdAt", "Thing.publishedAt", "Thing.creator", "Thing.files",
+		"Thing.tags", "Thing.fileCount", "Thing.isLiked", "Thing.isCollected",
+		"User.id", "User.nodeId", "User.username", "User.firstName", "User.lastName", "User.createdAt", "User.avatarUrl", "User.role",
+		"User.isFollowed",
+		"File.id", "File.nodeId", "File.name", "File.kind", "File.state", "File.size", "File.rank", "File.createdAt", "File.publicUrl",
+		"Tag.name", "Tag.slug", "Tag.things",
+		"MediaImage.id", "MediaImage.name", "MediaImage.rank", "MediaImage.isRendering", "MediaImage.url", "MediaImage.thumbnail",
+		"MediaImage.createdAt",
+	},
+	models.FilePreview | models.FileStates | models.FileOther: {"Thing.defaultImage", "File.thumbnail"},
 
-	"Thing.id":               0,
-	"Thing.nodeId":           0,
-	"Thing.name":             0,
-	"Thing.state":            0,
-	"Thing.createdAt":        0,
-	"Thing.publishedAt":      0,
-	"Thing.creator":          0,
-	"Thing.files":            0,
-	"Thing.tags":             0,
-	"Thing.fileCount":        0,
-	"Thing.defaultImage":     models.FilePreview | models.FileStates | models.FileOther,
-	"Thing.isNsfw":           models.ThingOther,
-	"Thing.isAiGenerated":    models.ThingOther,
-	"Thing.license":          models.ThingOther,
-	"Thing.isLiked":          0,
-	"Thing.isCollected":      0,
-	"Thing.makeCount":        models.ThingCounts,
-	"Thing.commentCount":     models.ThingCounts,
-	"Thing.rootCommentCount": models.ThingCounts,
-	"Thing.likeCount":        models.ThingCounts,
-	"Thing.collectCount":     models.ThingCounts,
-	"Thing.remixCount":       models.ThingCounts,
-	"Thing.viewCount":        models.ThingCounts,
-	"Thing.downloadCount":    models.ThingDownloads,
-
-	"User.id":              0,
-	"User.nodeId":          0,
-	"User.username":        0,
-	"User.firstName":       0,
-	"User.lastName":        0,
-	"User.createdAt":       0,
-	"User.avatarUrl":       0,
-	"User.role":            0,
-	"User.isFollowed":      0,
-	"User.location":        models.UserOther,
-	"User.coverUrl":        models.UserOther,
-	"User.thingCount":      models.UserCounts,
-	"User.makeCount":       models.UserCounts,
-	"User.likeCount":       models.UserCounts,
-	"User.collectionCount": models.UserCounts,
-	"User.followerCount":   models.UserCounts,
-	"User.followingCount":  models.UserCounts,
-
-	"File.id":            0,
-	"File.nodeId":        0,
-	"File.name":          0,
-	"File.kind":          0,
-	"File.state":         0,
-	"File.size":          0,
-	"File.rank":          0,
-	"File.createdAt":     0,
-	"File.publicUrl":     0,
-	"File.contentType":   models.FileOther,
-	"File.sha256":        models.FileOther,
-	"File.md5":           models.FileOther,
-	"File.isAvailable":   models.FileOther,
-	"File.note":          models.FileOther,
-	"File.finalizedAt":   models.FileOther,
-	"File.downloadCount": models.FileDownloads,
-	"File.thumbnail":     models.FilePreview | models.FileStates | models.FileOther,
-
-	"Tag.name":       0,
-	"Tag.slug":       0,
-	"Tag.things":     0,
-	"Tag.thingCount": models.TagCounts,
-
-	// The image of a thing was read with the parts that Thing.defaultImage needs.
-	"MediaImage.id":          0,
-	"MediaImage.name":        0,
-	"MediaImage.rank":        0,
-	"MediaImage.isRendering": 0,
-	"MediaImage.url":         0,
-	"MediaImage.thumbnail":   0,
-	"MediaImage.createdAt":   0,
+	models.ThingOther:     {"Thing.isNsfw", "Thing.isAiGenerated", "Thing.license"},
+	models.ThingCounts:    {"Thing.makeCount", "Thing.commentCount", "Thing.rootCommentCount", "Thing.likeCount", "Thing.collectCount", "Thing.remixCount", "Thing.viewCount"},
+	models.ThingDownloads: {"Thing.downloadCount"},
+	models.UserOther:      {"User.location", "User.coverUrl"},
+	models.UserCounts:     {"User.thingCount", "User.makeCount", "User.likeCount", "User.collectionCount", "User.followerCount", "User.followingCount"},
+	models.FileOther:      {"File.contentType", "File.sha256", "File.md5", "File.isAvailable", "File.note", "File.finalizedAt"},
+	models.FileDownloads:  {"File.downloadCount"},
+	models.TagCounts:      {"Tag.thingCount"},
 }
+
+// partsOf holds the parts that each field needs.
+var partsOf = func() map[string]models.Extra {
+	of := make(map[string]models.Extra)
+	for part, fields := range parts {
+		for _, field := range fields {
+			of[field] = part
+		}
+	}
+	return of
+}()
 
 // withoutParts are types whose fields need no parts of the rows of things, users and files.
 var withoutParts = []string{"ThingConnection", "ThingEdge", "PageInfo", "Image"}
@@ -141,7 +93,7 @@ func needsOf(operation *ast.OperationDefinition) ([]models.LongText, models.Extr
 			case *ast.Field:
 				if s.ObjectDefinition != nil {
 					field := s.ObjectDefinition.Name + "." + s.Name
-					if part, known := parts[field]; known {
+					if part, known := partsOf[field]; known {
 						needed |= part
 					} else if s.Name != "__typename" && !slices.Contains(withoutParts, s.ObjectDefinition.Name) {
 						needed |= models.AllParts

@@ -15,7 +15,7 @@ func TestNeedsAreFields(t *testing.T) {
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(longTexts)), slices.Collect(maps.Keys(extras))) {
 		listed[name] = true
 	}
-	for name := range parts {
+	for name := range partsOf {
 		typeName, field, _ := strings.Cut(name, ".")
 		if definition := schema.Types[typeName]; definition == nil || definition.Fields.ForName(field) == nil {
 			t.Errorf("needs.go has %s, which the schema does not have", name)
