@@ -172,7 +172,7 @@ func (s *Store) Users(f UserFilter, sort Sort) (List, error) {
 	}
 	l, err := s.FindUsers(Filter{IDs: f.IDs}, sort)
 	rows := l.Rows
-	l.Rows = func(parent int64) *bun.SelectQuery {
+	l = l.WithRows(func(parent int64) *bun.SelectQuery {
 		q := rows(parent)
 		if prefix := strings.ToLower(f.Prefix); prefix != "" { // a range: both engines use the index
 			q = q.Where("u.sort_name >= ? AND u.sort_name < ?", prefix, prefix+string(utf8.MaxRune))
@@ -187,7 +187,7 @@ func (s *Store) Users(f UserFilter, sort Sort) (List, error) {
 			q = q.Where("NOT (u.is_admin OR u.is_moderator)")
 		}
 		return q
-	}
+	})
 	return l, err
 }
 

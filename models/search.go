@@ -82,7 +82,7 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 		}
 		return q.Where("? IN (?)", bun.Safe(ix.id), matching)
 	}
-	list.Rows = func(parent int64) *bun.SelectQuery { return found(all(parent)) }
+	list = list.WithRows(func(parent int64) *bun.SelectQuery { return found(all(parent)) })
 	if e.match != "" && (sort == ByRelevance || sort == ByText) {
 		list.Best = s.best(list, ix, e, sort, exact)
 	}
@@ -300,11 +300,10 @@ func (s *Store) best(list List, ix *index, e expression, sort Sort, exact int64)
 		}
 		return s.db.Read.NewSelect().TableExpr("(?) AS r", q)
 	}
-	rest := list
-	rest.Rows = func(parent int64) *bun.SelectQuery {
+	rest := list.WithRows(func(parent int64) *bun.SelectQuery {
 		last := s.db.Read.NewSelect().TableExpr("(?) AS b", first(parent)).ColumnExpr("b.number, b.id").OrderExpr("b.number, b.id").Limit(1)
 		return others(parent).Where("(?, ?) < (?)", key, id, last)
-	}
+	})
 	return &database.Best{First: List{DB: s.db.DB, By: database.Order{Key: "r.score", ID: "r.id"}, Rows: rows, Bound: maxBest}, Rest: rest}
 }
 

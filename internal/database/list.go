@@ -90,6 +90,13 @@ func (l List) Bounded(bound int64) List {
 	return l
 }
 
+// WithRows returns the list with other rows. It has no name, and its length is not known without
+// counting.
+func (l List) WithRows(rows func(parent int64) *bun.SelectQuery) List {
+	l.Rows, l.Name, l.Total = rows, "", nil
+	return l
+}
+
 // Page reads the same part of the lists of all parents, in one statement.
 func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]Page, error) {
 	pages := make(map[int64]Page, len(parents))
