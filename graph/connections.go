@@ -66,10 +66,10 @@ func connect[O, V comparable, N any, E model.EdgeOf[N]](
 		return &model.Connection[N, E]{Count: count}, nil
 	}
 	_, isRoot := any(owner).(*root)
-	isShort := !isRoot || max(part.First, part.Last) <= maxJoined
-	// What selects the nodes of a page of a list with a name shares the statement with what selects
-	// its pageInfo alone, as the deprecated listings do.
-	if len(joined) > 0 && (list.Name != "" || isShort && (selected["nodes"] || selected["edges"])) {
+	worthJoining := (selected["nodes"] || selected["edges"]) && (!isRoot || max(part.First, part.Last) <= maxJoined)
+	// A list with a name is always read with its nodes: fields that select the nodes of a page and
+	// fields that select only its pageInfo, as the deprecated listings do, then share a statement.
+	if len(joined) > 0 && (list.Name != "" || worthJoining) {
 		pages, err := batch.Once(ctx, owners, joinedKey{keyOf(name, part)}, id, func(ctx context.Context, ids []int64) (map[int64]models.JoinedPage[V], error) {
 			pages, err := joined[0](ctx, list, ids, part)
 			var all []V

@@ -309,8 +309,7 @@ func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Co
 func (s *Store) CollectionsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Collection], error) {
 	return onPages(ctx, s.db, l, parents, part, extras{}, func(rows *[]*Collection, _ schema.QueryAppender) *bun.SelectQuery {
 		return s.selectCollections(ctx, rows)
-	},
-		"co.id", func(c *Collection) (int64, *database.Listed) { return c.ID, &c.Listed })
+	}, "co.id", func(c *Collection) (int64, *database.Listed) { return c.ID, &c.Listed })
 }
 
 func (s *Store) selectCollections(ctx context.Context, rows *[]*Collection) *bun.SelectQuery {

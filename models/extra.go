@@ -36,8 +36,7 @@ const (
 	ThingTags       // Thing.Tags
 	ThingCategory   // Thing.Category, with its parents
 
-	// These are parts of the rows of objects. What no operation selects reads them, and so does what
-	// needs unknown parts.
+	// These are parts of the rows of objects. Reads outside of GraphQL queries read all of them.
 
 	ThingCounts    // the counts of the thing except downloads, and their changes
 	ThingDownloads // Thing.DownloadCount
@@ -101,7 +100,7 @@ func WithExtras(ctx context.Context, set Extra, userID int64) context.Context {
 	return context.WithValue(ctx, extrasKey{}, extras{set, userID})
 }
 
-// allParts are the extras of what no operation selects.
+// allParts are the extras of reads outside of GraphQL queries.
 var allParts = extras{set: AllParts}
 
 // extrasAmong returns those of some extras that the operation needs.

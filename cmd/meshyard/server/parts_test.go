@@ -55,7 +55,7 @@ func TestFieldsAlone(t *testing.T) {
 				var fields []string
 				for _, f := range schema.Types[typeName].Fields {
 					switch {
-					case f.Name == "popularity", f.Name == "recommendedTags": // which bob may not read
+					case f.Name == "popularity", f.Name == "recommendedTags": // bob may not read them
 					case f.Arguments.ForName("first") == nil && f.Arguments.ForName("from") == nil:
 						fields = append(fields, selection(schema, f))
 					}
@@ -69,9 +69,9 @@ func TestFieldsAlone(t *testing.T) {
 						Things struct{ Nodes json.RawMessage }
 					}
 					bob.Query(`{ things(first: 1) { nodes { `+selected+` } } }`, nil, &answer)
-					values := object1(t, answer.Things.Nodes)
+					values := onlyObject(t, answer.Things.Nodes)
 					for _, field := range path {
-						values = object1(t, values[field])
+						values = onlyObject(t, values[field])
 					}
 					return values
 				}
@@ -91,8 +91,8 @@ func TestFieldsAlone(t *testing.T) {
 	})
 }
 
-// object1 decodes an object, or the only object of a list.
-func object1(t *testing.T, text json.RawMessage) map[string]json.RawMessage {
+// onlyObject decodes an object, or the only object of a list.
+func onlyObject(t *testing.T, text json.RawMessage) map[string]json.RawMessage {
 	t.Helper()
 	list := []map[string]json.RawMessage{{}}
 	if strings.HasPrefix(string(text), "{") {
