@@ -1,13 +1,13 @@
 package rest
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
 	"strconv"
 
 	"github.com/meshyard/meshyard/internal/apierror"
+	"github.com/meshyard/meshyard/internal/structjson"
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
@@ -41,11 +41,19 @@ func completeAll[T any](s *server, items []*T) []*T {
 
 // read decodes what stands under the alias answer.
 func read[T any](data []byte) (v T, err error) {
-	var of struct{ Answer T }
-	if err := json.Unmarshal(data, &of); err != nil {
-		return v, fmt.Errorf("decode %T: %w", v, err)
+	var of struct {
+		Answer T `json:"answer"`
 	}
-	return of.Answer, nil
+	err = decode(data, &of)
+	return of.Answer, err
+}
+
+// decode decodes the data of an operation.
+func decode(data []byte, v any) error {
+	if err := structjson.Decode(data, v); err != nil {
+		return fmt.Errorf("decode %T: %w", v, err)
+	}
+	return nil
 }
 
 // only returns the value of an object that has but one key.
@@ -145,9 +153,9 @@ type oneOrMore[T any] []*T
 func (l *oneOrMore[T]) UnmarshalJSON(b []byte) error {
 	if b[0] == '{' {
 		*l = oneOrMore[T]{new(T)}
-		return json.Unmarshal(b, (*l)[0])
+		return structjson.Decode(b, (*l)[0])
 	}
-	return json.Unmarshal(b, (*[]*T)(l))
+	return structjson.Decode(b, (*[]*T)(l))
 }
 
 // part is a page of a list.
@@ -185,10 +193,10 @@ func pageAs[T any](as func(items []*T) any, schema reflect.Type) answer {
 func listing[T any]() answer {
 	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 		var of struct {
-			Answer []*T
-			List   wire.Extent
+			Answer []*T        `json:"answer"`
+			List   wire.Extent `json:"list"`
 		}
-		if err := json.Unmarshal(data, &of); err != nil {
+		if err := decode(data, &of); err != nil {
 			return err
 		}
 		linkPages(w.Header(), s.URLs.Base, r.URL, of.List)
@@ -212,13 +220,22 @@ var ok = one[wire.OKSchema]()
 
 // writeJSON answers with a body.
 func writeJSON(w http.ResponseWriter, v any) error {
-	body, err := json.Marshal(v)
+	kept, isKept := w.(*recorded)
+	var into []byte
+	if isKept {
+		into = kept.body
+	}
+	body, err := structjson.Append(into, v)
 	if err != nil {
 		return err
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // a client that is gone reads no error
+	if isKept {
+		kept.body = body
+	} else {
+		_, _ = w.Write(body) // a client that is gone reads no error
+	}
 	return nil
 }

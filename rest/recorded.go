@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/meshyard/meshyard/internal/etag"
 )
@@ -13,6 +14,26 @@ type recorded struct {
 	header http.Header
 	status int
 	body   []byte
+}
+
+// longBody is the size in bytes of the largest body whose memory the next answer can use.
+const longBody = 1 << 20
+
+var recordedPool = sync.Pool{New: func() any { return &recorded{header: make(http.Header)} }}
+
+func newRecorded() *recorded {
+	a := recordedPool.Get().(*recorded)
+	a.status = http.StatusOK
+	return a
+}
+
+// free lets another answer use the memory of this one.
+func (a *recorded) free() {
+	if cap(a.body) <= longBody {
+		clear(a.header)
+		a.body = a.body[:0]
+		recordedPool.Put(a)
+	}
 }
 
 // Header is for writing.

@@ -148,9 +148,10 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 			s.respond(rt, op, w, r)
 			return
 		}
-		answer := &recorded{header: make(http.Header), status: http.StatusOK}
+		answer := newRecorded()
 		s.respond(rt, op, answer, r)
 		answer.send(w, r)
+		answer.free()
 	})
 }
 

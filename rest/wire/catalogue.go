@@ -1,9 +1,9 @@
 package wire
 
 import (
-	"encoding/json"
 	"fmt"
 
+	"github.com/meshyard/meshyard/internal/structjson"
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
@@ -138,7 +138,7 @@ func (h *Hit) UnmarshalJSON(b []byte) error {
 	var of struct {
 		Type string `json:"__typename"`
 	}
-	if err := json.Unmarshal(b, &of); err != nil {
+	if err := structjson.Decode(b, &of); err != nil {
 		return err
 	}
 	schema := HitSchemas[of.Type]
@@ -146,11 +146,14 @@ func (h *Hit) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("search hit of unknown type %q", of.Type)
 	}
 	h.Completer = schema()
-	return json.Unmarshal(b, h.Completer)
+	return structjson.Decode(b, h.Completer)
 }
 
 // MarshalJSON writes the wire struct of the hit.
-func (h Hit) MarshalJSON() ([]byte, error) { return json.Marshal(h.Completer) }
+func (h Hit) MarshalJSON() ([]byte, error) { return h.AppendJSON(nil) }
+
+// AppendJSON appends the same.
+func (h Hit) AppendJSON(b []byte) ([]byte, error) { return structjson.Append(b, h.Completer) }
 
 // Extent returns the length of the whole list and the end of this page, and clears Info.
 func (s *SearchSchema) Extent() Extent {

@@ -1,8 +1,7 @@
 package wire
 
 import (
-	"encoding/json"
-
+	"github.com/meshyard/meshyard/internal/structjson"
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
@@ -41,14 +40,17 @@ type CopySchema struct {
 type CopiedThing struct{ *ShortThingSchema }
 
 // UnmarshalJSON reads a thing, or null.
-func (t *CopiedThing) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &t.ShortThingSchema) }
+func (t *CopiedThing) UnmarshalJSON(b []byte) error { return structjson.Decode(b, &t.ShortThingSchema) }
 
 // MarshalJSON writes the thing, or an empty object.
-func (t CopiedThing) MarshalJSON() ([]byte, error) {
+func (t CopiedThing) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
+
+// AppendJSON appends the same.
+func (t CopiedThing) AppendJSON(b []byte) ([]byte, error) {
 	if t.ShortThingSchema == nil {
-		return []byte("{}"), nil
+		return append(b, "{}"...), nil
 	}
-	return json.Marshal(t.ShortThingSchema)
+	return structjson.Append(b, t.ShortThingSchema)
 }
 
 // Complete implements [Completer].

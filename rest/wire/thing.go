@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/meshyard/meshyard/internal/structjson"
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
@@ -273,7 +274,9 @@ type spotlightImages struct {
 }
 
 // UnmarshalJSON reads a short thing.
-func (t *FeaturedSchema) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &t.ShortThingSchema) }
+func (t *FeaturedSchema) UnmarshalJSON(b []byte) error {
+	return structjson.Decode(b, &t.ShortThingSchema)
+}
 
 // Complete implements [Completer].
 func (t *FeaturedSchema) Complete(a urls.Builder) {

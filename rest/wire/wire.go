@@ -3,9 +3,9 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +28,7 @@ type ID int64
 
 // UnmarshalJSON reads a decimal string.
 func (id *ID) UnmarshalJSON(b []byte) error {
-	n, err := strconv.ParseInt(strings.Trim(string(b), `"`), 10, 64)
+	n, err := strconv.ParseInt(string(bytes.Trim(b, `"`)), 10, 64)
 	*id = ID(n)
 	return err
 }
@@ -58,16 +58,22 @@ type TargetID struct {
 type Time struct{ time.Time }
 
 // MarshalJSON writes 2015-04-09T12:55:22+00:00.
-func (t Time) MarshalJSON() ([]byte, error) {
-	return json.Marshal(t.UTC().Format("2006-01-02T15:04:05-07:00"))
+func (t Time) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
+
+// AppendJSON appends the same.
+func (t Time) AppendJSON(b []byte) ([]byte, error) {
+	return t.UTC().AppendFormat(b, `"2006-01-02T15:04:05-07:00"`), nil
 }
 
 // FileTime is the date format that only FileSchema uses.
 type FileTime struct{ time.Time }
 
 // MarshalJSON writes 2015-04-09 12:55:22.
-func (t FileTime) MarshalJSON() ([]byte, error) {
-	return json.Marshal(t.UTC().Format(time.DateTime))
+func (t FileTime) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
+
+// AppendJSON appends the same.
+func (t FileTime) AppendJSON(b []byte) ([]byte, error) {
+	return t.UTC().AppendFormat(b, `"`+time.DateTime+`"`), nil
 }
 
 // Hash is hex in GraphQL and base64 on the wire.
