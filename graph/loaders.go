@@ -10,6 +10,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/peroperation"
 	"github.com/meshyard/meshyard/internal/tracing"
 	"github.com/meshyard/meshyard/models"
 )
@@ -59,6 +60,8 @@ type sharedLoaders struct {
 	webhooks      *batch.Loader[*models.Webhook]
 	deliveries    *batch.Loader[*models.WebhookDelivery] // to webhooks
 	feedItems     *batch.Loader[any]                     // by the id of the entry
+
+	needs peroperation.Cache[needs]
 }
 
 func newLoaders(s *models.Store) *sharedLoaders {
@@ -210,8 +213,12 @@ func (e loaderExtension) with(ctx context.Context) context.Context {
 	registry := batch.NewRegistry()
 	ctx = batch.WithRegistry(models.WithBudget(ctx), registry)
 	if operation := graphql.GetOperationContext(ctx).Operation; operation.Operation == ast.Query {
-		texts, extras := needsOf(operation)
-		ctx = models.WithExtras(models.WithLongTexts(ctx, texts), extras, caller(ctx).UserID)
+		needs, ok := e.shared.needs.Load(operation)
+		if !ok {
+			needs = needsOf(operation)
+			e.shared.needs.Store(operation, needs)
+		}
+		ctx = models.WithExtras(models.WithLongTexts(ctx, needs.texts), needs.extras, caller(ctx).UserID)
 	}
 	return context.WithValue(ctx, loadersKey{}, &loaders{
 		sharedLoaders: e.shared,

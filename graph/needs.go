@@ -82,8 +82,14 @@ var withoutParts = []string{"ThingConnection", "ThingEdge", "PageInfo", "Image"}
 // categoryFields are the fields of a category that do not need the tree of all categories.
 var categoryFields = []string{"__typename", "id", "nodeId", "name", "slug", "parent", "things"}
 
-// needsOf returns the long texts and the extras that an operation may read.
-func needsOf(operation *ast.OperationDefinition) ([]models.LongText, models.Extra) {
+// needs are the long texts and the extras that an operation may read.
+type needs struct {
+	texts  []models.LongText
+	extras models.Extra
+}
+
+// needsOf returns the needs of an operation.
+func needsOf(operation *ast.OperationDefinition) needs {
 	texts, needed, tree := []models.LongText{}, models.Extra(0), false
 	seen := make(map[*ast.FragmentDefinition]bool)
 	var visit func(ast.SelectionSet)
@@ -117,7 +123,7 @@ func needsOf(operation *ast.OperationDefinition) ([]models.LongText, models.Extr
 	if tree {
 		needed &^= models.ThingCategory
 	}
-	return texts, needed
+	return needs{texts, needed}
 }
 
 // has returns whether an extra was read with an object.

@@ -78,7 +78,8 @@ func Handler(o Options) (http.Handler, error) {
 		s.mount(mux, u.method+" "+u.path, u)
 	}
 	s.mount(mux, "POST /upload_file_storage", http.HandlerFunc(s.storeForm))
-	return notFound(mux), nil
+	mux.Handle("/", notFound(mux))
+	return mux, nil
 }
 
 // mount answers a path with and without a slash at its end; a redirect between them would turn a
@@ -92,17 +93,13 @@ func (s *server) mount(mux *http.ServeMux, pattern string, h http.Handler) {
 	mux.Handle(pattern+"/{$}", named)
 }
 
-// notFound answers in the documented shape where the mux would answer in plain text.
+// notFound answers where no route of mux does, in the documented shape.
 func notFound(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, pattern := mux.Handler(r); pattern != "" {
-			mux.ServeHTTP(w, r)
-			return
-		}
 		var allowed []string
 		for _, method := range []string{get, post, patch, del} {
 			probe := &http.Request{Method: method, Host: r.Host, URL: r.URL}
-			if _, pattern := mux.Handler(probe); pattern != "" {
+			if _, pattern := mux.Handler(probe); pattern != "/" {
 				allowed = append(allowed, method)
 			}
 		}

@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/meshyard/meshyard/internal/peroperation"
 )
 
 // Executable is an executable schema that executes queries and mutations breadth first, and
@@ -20,7 +21,7 @@ type Executable[E any] struct {
 	context func(*graphql.OperationContext) E
 	limit   Limit
 	join    Join
-	plans   sync.Map // by weak.Pointer[ast.OperationDefinition]: *plan[E]
+	plans   peroperation.Cache[*plan[E]]
 }
 
 // Limit limits the data of a response.

@@ -4,11 +4,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"weak"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -41,17 +39,14 @@ type plannedField[E any] struct {
 
 // plan returns the plan of an operation. Plans are cached as long as their document.
 func (x *Executable[E]) plan(oc *graphql.OperationContext) *plan[E] {
-	key := weak.Make(oc.Operation)
-	if known, ok := x.plans.Load(key); ok {
-		return known.(*plan[E])
+	if known, ok := x.plans.Load(oc.Operation); ok {
+		return known
 	}
 	root := x.schema.Types[rootName(x.Schema(), oc.Operation)]
 	plan := x.selection(oc, root, oc.Operation.SelectionSet)
 	// A plan that depends on variables is computed for each request.
 	if !conditional(oc.Operation.SelectionSet, make(map[string]bool)) {
-		if _, loaded := x.plans.LoadOrStore(key, plan); !loaded {
-			runtime.AddCleanup(oc.Operation, func(key weak.Pointer[ast.OperationDefinition]) { x.plans.Delete(key) }, key)
-		}
+		x.plans.Store(oc.Operation, plan)
 	}
 	return plan
 }

@@ -64,7 +64,8 @@ func (d *decoder) unexpected(instead string) error {
 	return fmt.Errorf("structjson: %q at byte %d instead of %s", d.text[d.at], d.at, instead)
 }
 
-// quoted returns the text between the quotes of the string that is next, and whether it has escapes.
+// quoted returns the text between the quotes of the string that is next, and whether it has
+// escapes.
 func (d *decoder) quoted() (text string, escaped bool, err error) {
 	if !d.skip('"') {
 		return "", false, d.unexpected("a string")

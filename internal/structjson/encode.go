@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Appender is a type that appends its own JSON. It must also have MarshalJSON for encoding/json, and
-// write the same, with no characters that encoding/json would escape.
+// Appender is a type that appends its own JSON. It must also have MarshalJSON for encoding/json,
+// and write the same, with no characters that encoding/json would escape.
 type Appender interface {
 	AppendJSON(b []byte) ([]byte, error)
 }

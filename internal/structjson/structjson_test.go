@@ -178,8 +178,8 @@ func TestDecodesSpaces(t *testing.T) {
 	}
 }
 
-// TestDecodeFails checks that JSON which is cut off or changed at any byte is never a panic, and that
-// what is cut off is an error.
+// TestDecodeFails checks that JSON which is cut off or changed at any byte is never a panic, and
+// that what is cut off is an error.
 func TestDecodeFails(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var value everything
