@@ -81,9 +81,11 @@ func count(ctx context.Context, tx bun.Tx, changes ...[]countChange) error {
 type Changes string
 
 // pendingCounts selects Changes of the rows of a table under its alias. Most of the time no row of
-// the table has any, which the databases find out once for all rows.
+// the table has any, which the databases find out once for all rows. Because of the order,
+// PostgreSQL reads the index, even if its statistics are from a moment when most changes were of
+// this table.
 func pendingCounts(q *bun.SelectQuery, table, alias string) *bun.SelectQuery {
-	return q.ColumnExpr("CASE WHEN EXISTS (SELECT 1 FROM count_changes WHERE of_table = ?) THEN "+
+	return q.ColumnExpr("CASE WHEN (SELECT object_id FROM count_changes WHERE of_table = ? ORDER BY of_table, object_id LIMIT 1) IS NOT NULL THEN "+
 		"(SELECT string_agg(cc.of_column || ':' || CAST(cc.delta AS text), ',') FROM count_changes AS cc WHERE cc.of_table = ? AND cc.object_id = ?.id) END AS changes",
 		table, table, bun.Ident(alias))
 }

@@ -174,7 +174,13 @@ func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag,
 	}
 	with := extrasAmong(ctx, TagCounts)
 	err := s.db.ForIDs(ctx, "tags of things with "+with.name(), thingIDs, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN tags AS g ON g.id = tt.tag_id").ColumnExpr("tt.thing_id, g.id, tt.name, g.slug")
+		q := s.db.Read.NewSelect().TableExpr("thing_tags AS tt").ColumnExpr("tt.thing_id, g.id, tt.name, g.slug")
+		if s.db.Engine == database.Postgres {
+			// OFFSET 0 keeps PostgreSQL from reading a whole table of some thousand tags into a hash.
+			q = q.Join("CROSS JOIN LATERAL (SELECT id, slug, thing_count FROM tags WHERE id = tt.tag_id OFFSET 0) AS g")
+		} else {
+			q = q.Join("JOIN tags AS g ON g.id = tt.tag_id")
+		}
 		if with.has(TagCounts) {
 			q = pendingCounts(q.ColumnExpr("g.thing_count"), "tags", "g")
 		}
