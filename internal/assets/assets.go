@@ -51,6 +51,12 @@ func New(name string, content []byte) *Asset {
 	}
 }
 
+// Lazy returns a function that returns the files of a folder by name. It loads them on its first
+// call: commands other than serve, and servers without visitors, never need them.
+func Lazy(files embed.FS, folder string) func() map[string]*Asset {
+	return sync.OnceValue(func() map[string]*Asset { return Load(files, folder) })
+}
+
 // Load returns the files of a folder by name. It panics if the folder does not exist, because the
 // folder is part of the binary.
 func Load(files embed.FS, folder string) map[string]*Asset {

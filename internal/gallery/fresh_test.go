@@ -22,7 +22,7 @@ func TestFresh(t *testing.T) {
 			t.Fatalf("%v: %v\n%s", command, err, out)
 		}
 	}
-	for name, file := range files {
+	for name, file := range files() {
 		built, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil {
 			t.Fatal(err)

@@ -15,14 +15,14 @@ import (
 var distFiles embed.FS
 
 // files are the built files by name.
-var files = assets.Load(distFiles, "dist")
+var files = assets.Lazy(distFiles, "dist")
 
 // Prefix is the path below which [Handler] serves the files.
 const Prefix = "/assets/gallery/"
 
 // Styles returns the style sheet. Pages contain it: it is small, and a browser shows nothing before
 // it has it.
-func Styles() string { return string(files["gallery.css"].Content) }
+func Styles() string { return string(files()["gallery.css"].Content) }
 
 // Script returns the path of the script, a module, below the base URL of the server. It contains a
 // hash of the content.
@@ -32,7 +32,7 @@ func Script() string { return address("gallery.js") }
 // hash of the content.
 func Icon() string { return address("icon.svg") }
 
-func address(name string) string { return Prefix + files[name].Version + "/" + name }
+func address(name string) string { return Prefix + files()[name].Version + "/" + name }
 
 // Handler serves the files at the paths that [Script] and [Icon] return. Mount it at
 // [Prefix], without StripPrefix. It needs no authentication and compresses by itself.
@@ -42,7 +42,7 @@ func Handler() http.Handler {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		file, ok := files[r.PathValue("name")]
+		file, ok := files()[r.PathValue("name")]
 		if !ok {
 			http.NotFound(w, r)
 			return

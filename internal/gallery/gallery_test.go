@@ -51,7 +51,7 @@ func TestScriptIsSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 		content, err := io.ReadAll(z)
-		if err != nil || !bytes.Equal(content, files["gallery.js"].Content) {
+		if err != nil || !bytes.Equal(content, files()["gallery.js"].Content) {
 			t.Errorf("the compressed script is not the script: %v", err)
 		}
 	}

@@ -16,11 +16,11 @@ import (
 var assetFiles embed.FS
 
 // files are the assets by name.
-var files = assets.Load(assetFiles, "assets")
+var files = assets.Lazy(assetFiles, "assets")
 
 // assetAddress returns the URL of an asset, with its version, for a page at base.
 func assetAddress(base, name string) (string, error) {
-	a, ok := files[name]
+	a, ok := files()[name]
 	if !ok {
 		return "", fmt.Errorf("no GraphiQL asset %q", name)
 	}

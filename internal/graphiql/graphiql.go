@@ -59,7 +59,7 @@ func Handler(opts Options) http.Handler {
 	mux.HandleFunc("GET /graphiql/{$}", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, opts.Username, list) })
 	mux.HandleFunc("GET /graphiql/examples.json", func(w http.ResponseWriter, r *http.Request) { list.Serve(w, r, r.URL.Query().Get("v")) })
 	mux.HandleFunc("GET /graphiql/assets/{name}", func(w http.ResponseWriter, r *http.Request) {
-		a, ok := files[r.PathValue("name")]
+		a, ok := files()[r.PathValue("name")]
 		if !ok {
 			http.NotFound(w, r)
 			return

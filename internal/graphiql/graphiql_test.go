@@ -164,7 +164,7 @@ func TestUsername(t *testing.T) {
 
 func TestCaching(t *testing.T) {
 	t.Parallel()
-	version := files["meshyard.js"].Version
+	version := files()["meshyard.js"].Version
 	tag := `"` + version + `"`
 	for _, tc := range []struct {
 		name, target string
@@ -227,7 +227,7 @@ func TestAssetSums(t *testing.T) {
 		}
 		pinned[name] = sum
 	}
-	for name, a := range files {
+	for name, a := range files() {
 		if strings.HasPrefix(name, "meshyard.") {
 			continue
 		}

@@ -17,12 +17,12 @@ import (
 var assetFiles embed.FS
 
 // files are the assets by name.
-var files = assets.Load(assetFiles, "assets")
+var files = assets.Lazy(assetFiles, "assets")
 
 // AssetAddress returns the address of an asset of the pages, with its version, below the server's
 // base.
 func AssetAddress(base, name string) (string, error) {
-	a, ok := files[name]
+	a, ok := files()[name]
 	if !ok {
 		return "", fmt.Errorf("no asset %q", name)
 	}
@@ -30,7 +30,7 @@ func AssetAddress(base, name string) (string, error) {
 }
 
 func serveAsset(w http.ResponseWriter, r *http.Request) {
-	a, ok := files[r.PathValue("name")]
+	a, ok := files()[r.PathValue("name")]
 	if !ok {
 		http.NotFound(w, r)
 		return

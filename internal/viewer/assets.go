@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/meshyard/meshyard/internal/assets"
 )
@@ -18,10 +19,22 @@ import (
 //go:embed assets/*/*.js assets/*/*.css assets/*/*.svg
 var assetFiles embed.FS
 
-// files are the assets by folder and name. They share one version, because modules import each
+// loaded returns the assets by folder and name. They share one version, because modules import each
 // other by relative URLs: an imported file is then always of the same release, and is cached as
 // long.
-var files, version = loadAssets("viewer", "three", "controls", "loaders", "utils")
+var loaded = sync.OnceValues(func() (map[string]*assets.Asset, string) {
+	return loadAssets("viewer", "three", "controls", "loaders", "utils")
+})
+
+func files() map[string]*assets.Asset {
+	all, _ := loaded()
+	return all
+}
+
+func version() string {
+	_, v := loaded()
+	return v
+}
 
 func loadAssets(folders ...string) (map[string]*assets.Asset, string) {
 	all := map[string]*assets.Asset{}
@@ -43,7 +56,7 @@ func loadAssets(folders ...string) (map[string]*assets.Asset, string) {
 }
 
 func serveAsset(w http.ResponseWriter, r *http.Request) {
-	a, ok := files[r.PathValue("folder")+"/"+r.PathValue("name")]
+	a, ok := files()[r.PathValue("folder")+"/"+r.PathValue("name")]
 	if !ok {
 		http.NotFound(w, r)
 		return

@@ -24,7 +24,7 @@ func TestAssetSums(t *testing.T) {
 		pinned[name] = sum
 	}
 	contents := map[string][]byte{}
-	for name, a := range files {
+	for name, a := range files() {
 		if a.ContentType == "" {
 			t.Errorf("%s has no content type", name)
 		}
@@ -52,7 +52,7 @@ func TestAssetSums(t *testing.T) {
 // namespace.
 func TestOwnAssetsStayHere(t *testing.T) {
 	t.Parallel()
-	for name, a := range files {
+	for name, a := range files() {
 		text := strings.ReplaceAll(string(a.Content), "http://www.w3.org/2000/svg", "")
 		if strings.HasPrefix(name, "viewer/") && strings.Contains(text, "://") {
 			t.Errorf("%s holds an address", name)

@@ -145,10 +145,10 @@ func writeError(w http.ResponseWriter, status int, message string) {
 // assetAddress returns a URL relative to the page, in characters that need no escaping in HTML,
 // JSON and URLs.
 func assetAddress(name string) (string, error) {
-	if _, ok := files[name]; !ok {
+	if _, ok := files()[name]; !ok {
 		return "", fmt.Errorf("no asset %q", name)
 	}
-	return "./assets/" + version + "/" + name, nil
+	return "./assets/" + version() + "/" + name, nil
 }
 
 // state writes the data of the page as JSON with an ETag, so polling costs a 304 while nothing

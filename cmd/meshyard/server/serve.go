@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"runtime/debug"
 	"time"
 
@@ -20,18 +19,7 @@ const (
 	// acceptTimeout is how long it may take to accept the connections that are established when the
 	// listener closes.
 	acceptTimeout = 5 * time.Second
-
-	// serveMemory is the size of the heap above which the garbage collector works harder.
-	serveMemory = 464 << 20
 )
-
-// boundMemory makes the garbage collector work harder when many requests use much memory.
-// GOMEMLIMIT, if the operator sets it, takes precedence.
-func (a *Server) boundMemory() {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(serveMemory)
-	}
-}
 
 // Listen opens a listener on the address of the settings.
 func (a *Server) Listen() (net.Listener, error) {
@@ -46,9 +34,10 @@ func (a *Server) Listen() (net.Listener, error) {
 // shutdown delay of the settings, while /readyz fails, accepts no more connections, and waits at
 // most drain for requests in flight, including uploads.
 func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Duration) error {
-	a.boundMemory()
+	boundMemory()
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
+	go releaseMemory(serving, debug.FreeOSMemory)
 	handler, err := a.Handler(serving)
 	if err != nil {
 		return errors.Join(err, listener.Close())
