@@ -13,7 +13,7 @@ const (
 	idleConnections = 1000
 	restSize        = 60.0             // MB
 	idleSize        = 60.0             // MB
-	settles         = 25 * time.Second // a server returns memory ten seconds after its last request
+	settles         = 35 * time.Second // a server returns memory ten seconds after its last request
 )
 
 // measureSize measures the resident memory of a server on SQLite that nobody uses, and how much a

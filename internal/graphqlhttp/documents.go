@@ -41,26 +41,26 @@ func documentID(text string) string {
 type documents struct {
 	schema     *ast.Schema
 	only       bool // accept registered documents only
-	registered map[string]*ast.QueryDocument
+	registered map[string]bool            // by text
 	texts      map[string]string          // of registered documents, by ID
 	parsed     *cache[*ast.QueryDocument] // valid documents by text
 	persisted  *cache[string]             // texts by ID: automatic persisted queries
 }
 
-// newDocuments registers documents. It fails if one is invalid.
+// newDocuments registers documents. It fails if one is invalid. They are parsed again when they are
+// requested: most servers are asked for few of those that are registered.
 func newDocuments(schema *ast.Schema, only bool, register []Document) (*documents, error) {
 	d := &documents{
-		schema: schema, only: only, registered: make(map[string]*ast.QueryDocument), texts: make(map[string]string),
+		schema: schema, only: only, registered: make(map[string]bool), texts: make(map[string]string),
 		parsed: newCache[*ast.QueryDocument](maxParsedBytes), persisted: newCache[string](maxPersistedBytes),
 	}
 	for _, document := range register {
-		valid, errs := d.parse(document.Text, new(documentStats))
-		if len(errs) > 0 {
+		if _, errs := d.parse(document.Text, new(documentStats)); len(errs) > 0 {
 			return nil, fmt.Errorf("document %s: %w", document.Name, errs)
 		}
 		// Editors end a file with a line break, which clients may omit.
 		for _, text := range []string{document.Text, strings.TrimSpace(document.Text)} {
-			d.registered[text], d.texts[documentID(text)] = valid, text
+			d.registered[text], d.texts[documentID(text)] = true, text
 		}
 	}
 	return d, nil
@@ -83,10 +83,7 @@ func (d *documents) find(params *graphql.RawParams) (*ast.QueryDocument, gqlerro
 		}
 		params.Query = text
 	}
-	if document := d.registered[params.Query]; document != nil {
-		return document, nil
-	}
-	if d.only {
+	if d.only && !d.registered[params.Query] {
 		return nil, gqlerror.List{gqlerror.Wrap(&apierror.Error{Code: apierror.Forbidden, Message: "this server executes registered documents only, and this document is not registered"})}
 	}
 	document, ok := d.parsed.get(params.Query)
@@ -98,7 +95,7 @@ func (d *documents) find(params *graphql.RawParams) (*ast.QueryDocument, gqlerro
 		}
 		d.parsed.add(params.Query, document, len(params.Query)+bytesPerToken*stats.tokens)
 	}
-	if hash != "" {
+	if hash != "" && !d.registered[params.Query] {
 		d.persisted.add(hash, params.Query, len(params.Query)+len(hash))
 	}
 	return document, nil
