@@ -1,6 +1,10 @@
 package render
 
-import "github.com/meshyard/meshyard/internal/mesh"
+import (
+	"math"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+)
 
 // face is a triangle being drawn. Points on it are given by the weights of its second and third
 // corner.
@@ -8,23 +12,48 @@ type face struct {
 	mesh    *mesh.Mesh
 	camera  *camera
 	corners [3]uint32
-	at      [3][3]float64 // positions of the corners
+	at      [3][3]float32 // positions of the corners
 	seen    [3]seen
 	flat    uint32 // the packed normal if it is constant; 0 if not computed yet
 	bent    bool   // vertex normals are available
 	normals [3]direction
 }
 
-// set loads triangle i of the mesh.
+// newFace returns a face for drawing the triangles of a mesh.
+func newFace(m *mesh.Mesh, c *camera) *face {
+	t := &face{mesh: m, camera: c}
+	none := float32(math.NaN()) // equals no position
+	for k := range t.at {
+		t.at[k] = [3]float32{none, none, none}
+	}
+	return t
+}
+
+// set loads triangle i of the mesh. Most triangles share two corners with the one before them, and
+// projecting takes longer than comparing.
 func (t *face) set(i int) {
+	at, seen := t.at, t.seen
 	t.corners[0], t.corners[1], t.corners[2] = t.mesh.Corners(i)
 	for k, v := range t.corners {
-		p := t.mesh.Positions[3*int(v):][:3:3]
-		x, y, z := float64(p[0]), float64(p[1]), float64(p[2])
-		t.at[k] = [3]float64{x, y, z}
-		t.seen[k] = t.camera.project(x, y, z)
+		p := t.mesh.At(v)
+		t.at[k] = p
+		switch p {
+		case at[0]:
+			t.seen[k] = seen[0]
+		case at[1]:
+			t.seen[k] = seen[1]
+		case at[2]:
+			t.seen[k] = seen[2]
+		default:
+			t.seen[k] = t.camera.project(float64(p[0]), float64(p[1]), float64(p[2]))
+		}
 	}
 	t.flat, t.bent = 0, false
+}
+
+// corner returns the position of a corner.
+func (t *face) corner(k int) [3]float64 {
+	return [3]float64{float64(t.at[k][0]), float64(t.at[k][1]), float64(t.at[k][2])}
 }
 
 // small reports whether the triangle is smaller in the image than a cell of the ground.
@@ -34,19 +63,13 @@ func (t *face) small() bool {
 	return max(a.x, b.x, c.x)-min(a.x, b.x, c.x) < side && max(a.y, b.y, c.y)-min(a.y, b.y, c.y) < side
 }
 
-// near returns the nearness of the surface.
-func (t *face) near(wB, wC float32) float32 {
-	a := t.seen[0].near
-	return a + wB*(t.seen[1].near-a) + wC*(t.seen[2].near-a)
-}
-
 // facing returns the packed normal of the surface.
 func (t *face) facing(wB, wC float32) uint32 {
 	if t.flat != 0 {
 		return t.flat
 	}
 	if t.mesh.Normals == nil {
-		a, b, c := &t.at[0], &t.at[1], &t.at[2]
+		a, b, c := t.corner(0), t.corner(1), t.corner(2)
 		n := cross([3]float64{b[0] - a[0], b[1] - a[1], b[2] - a[2]}, [3]float64{c[0] - a[0], c[1] - a[1], c[2] - a[2]})
 		t.flat = t.camera.turn(unit(n)).pack()
 		return t.flat

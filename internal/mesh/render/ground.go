@@ -48,16 +48,17 @@ func (g *ground) dot(x, y, z float64) {
 // add casts the shadow of triangle i and returns the amount of work. Of small triangles, many of
 // which are above one cell, it uses one corner of every fourth.
 func (g *ground) add(t *face, i int) (work int) {
-	p := &t.at
 	if t.small() {
 		if i%4 == 0 {
-			g.dot(p[0][0], p[0][1], p[0][2])
+			p := t.corner(0)
+			g.dot(p[0], p[1], p[2])
 		}
 		return 0
 	}
 	var u, v [3]float64
 	var height float64
-	for k, at := range p {
+	for k := range 3 {
+		at := t.corner(k)
 		u[k], v[k] = g.u.of(at[0], at[1], at[2]), g.v.of(at[0], at[1], at[2])
 		height += g.height.of(at[0], at[1], at[2]) / 3
 	}

@@ -41,7 +41,7 @@ func (r *raster) spend(work int) error {
 // triangles draws all triangles, with both sides, because many models are not closed.
 func (r *raster) triangles(ctx context.Context, m *mesh.Mesh, c *camera, g *ground, progress func(float64)) error {
 	total := m.Triangles()
-	t := &face{mesh: m, camera: c}
+	t := newFace(m, c)
 	work := askEvery // checks the context before the first triangle
 	for i := range total {
 		if work++; work >= askEvery {
@@ -73,34 +73,49 @@ func (r *raster) triangle(t *face) (work int) {
 	if x0 > x1 || y0 > y1 {
 		return 0
 	}
+	// The edge functions at the first sample are not negative inside, and add up to the area.
 	px, py := x0*subsample+half, y0*subsample+half
 	eA, eB, eC := edge(b, c, px, py), edge(c, a, px, py), edge(a, b, px, py)
-	area := eA + eB + eC
-	if x0 == x1 && y0 == y1 {
-		r.speck(t, int(y0)*r.width+int(x0), eA, eB, eC)
-		return 1
+	area, turn := eA+eB+eC, int64(subsample)
+	if area < 0 {
+		area, eA, eB, eC, turn = -area, -eA, -eB, -eC, -turn
 	}
 	if area == 0 {
-		return 0
+		return 1
 	}
-	s := span{
-		face: t, scale: 1 / float32(area),
-		at: [3]int64{eA, eB, eC},
-		dx: [3]int64{int64(b.y-c.y) * subsample, int64(c.y-a.y) * subsample, int64(a.y-b.y) * subsample},
-		dy: [3]int64{int64(c.x-b.x) * subsample, int64(a.x-c.x) * subsample, int64(b.x-a.x) * subsample},
+	scale := 1 / float32(area) // converts edge functions to weights
+	nearB, nearC := b.near-a.near, c.near-a.near
+	if x0 == x1 && y0 == y1 { // most triangles of large meshes
+		if eA|eB|eC >= 0 {
+			i := int(y0)*r.width + int(x0)
+			wB, wC := float32(eB)*scale, float32(eC)*scale
+			if near := a.near + wB*nearB + wC*nearC; near > r.near[i] {
+				r.sample(t, i, near, wB, wC)
+			}
+		}
+		return 1
 	}
-	if area < 0 {
-		s.turn()
-	}
+	// Their changes from one sample to the next.
+	dA, dB, dC := int64(b.y-c.y)*turn, int64(c.y-a.y)*turn, int64(a.y-b.y)*turn
+	last := int(x1 - x0)
 	for y := y0; y <= y1; y++ {
-		from, to := 0, int(x1-x0)
-		if to >= 8 {
-			from, to = s.inside(to)
+		from, to := 0, last
+		if last >= 8 {
+			from, to = inside(last, [3]int64{eA, eB, eC}, [3]int64{dA, dB, dC})
 		}
-		r.span(&s, int(y)*r.width+int(x0), from, to)
-		for k := range s.at {
-			s.at[k] += s.dy[k]
+		i := int(y)*r.width + int(x0) + from
+		sA, sB, sC := eA+int64(from)*dA, eB+int64(from)*dB, eC+int64(from)*dC
+		for range to - from + 1 {
+			if sA|sB|sC >= 0 {
+				wB, wC := float32(sB)*scale, float32(sC)*scale
+				if near := a.near + wB*nearB + wC*nearC; near > r.near[i] {
+					r.sample(t, i, near, wB, wC)
+				}
+			}
+			i++
+			sA, sB, sC = sA+dA, sB+dB, sC+dC
 		}
+		eA, eB, eC = eA+int64(c.x-b.x)*turn, eB+int64(a.x-c.x)*turn, eC+int64(b.x-a.x)*turn
 		work += 4 + max(0, to-from)
 	}
 	return work
@@ -111,51 +126,12 @@ func edge(from, to *seen, x, y int32) int64 {
 	return int64(to.x-from.x)*int64(y-from.y) - int64(to.y-from.y)*int64(x-from.x)
 }
 
-// speck draws a triangle that covers at most one sample, given the edge functions of the sample.
-// Most triangles of large meshes are such.
-func (r *raster) speck(t *face, i int, eA, eB, eC int64) {
-	area := eA + eB + eC
-	if area < 0 {
-		eA, eB, eC = -eA, -eB, -eC
-	}
-	if eA|eB|eC < 0 || area == 0 {
-		return
-	}
-	scale := 1 / float32(eA+eB+eC)
-	wB, wC := float32(eB)*scale, float32(eC)*scale
-	near := t.near(wB, wC)
-	if near <= r.near[i] {
-		return
-	}
-	r.near[i] = near
-	r.facing[i] = t.facing(wB, wC)
-	if r.color != nil {
-		r.color[i] = t.color(wB, wC)
-	}
-}
-
-// span describes the samples of a triangle: the edge functions at the first sample of a row, and
-// their change from one sample to the next and from one row to the next. They are not negative
-// inside.
-type span struct {
-	*face
-	at, dx, dy [3]int64
-	scale      float32 // converts edge functions to weights
-}
-
-// turn negates the edge functions.
-func (s *span) turn() {
-	for k := range s.at {
-		s.at[k], s.dx[k], s.dy[k] = -s.at[k], -s.dx[k], -s.dy[k]
-	}
-	s.scale = -s.scale
-}
-
-// inside returns the first and the last sample of a row that are inside all edges, from 0 to last.
-func (s *span) inside(last int) (from, to int) {
+// inside returns the first and the last sample of a row that are inside all edges, from 0 to last,
+// given the edge functions at the first one and their changes.
+func inside(last int, at, change [3]int64) (from, to int) {
 	low, high := int64(0), int64(last)
-	for k, at := range s.at {
-		switch dx := s.dx[k]; {
+	for k, at := range at {
+		switch dx := change[k]; {
 		case dx > 0 && at < 0:
 			low = max(low, (-at+dx-1)/dx)
 		case dx <= 0 && at < 0:
@@ -167,22 +143,11 @@ func (s *span) inside(last int) (from, to int) {
 	return int(low), int(high)
 }
 
-// span draws the samples of a row.
-func (r *raster) span(s *span, i, from, to int) {
-	eA, eB, eC := s.at[0]+int64(from)*s.dx[0], s.at[1]+int64(from)*s.dx[1], s.at[2]+int64(from)*s.dx[2]
-	dA, dB, dC := s.dx[0], s.dx[1], s.dx[2]
-	for i += from; from <= to; from++ {
-		if eA|eB|eC >= 0 {
-			wB, wC := float32(eB)*s.scale, float32(eC)*s.scale
-			if near := s.near(wB, wC); near > r.near[i] {
-				r.near[i] = near
-				r.facing[i] = s.facing(wB, wC)
-				if r.color != nil {
-					r.color[i] = s.color(wB, wC)
-				}
-			}
-		}
-		i++
-		eA, eB, eC = eA+dA, eB+dB, eC+dC
+// sample sets a sample to a point of a triangle.
+func (r *raster) sample(t *face, i int, near, wB, wC float32) {
+	r.near[i] = near
+	r.facing[i] = t.facing(wB, wC)
+	if r.color != nil {
+		r.color[i] = t.color(wB, wC)
 	}
 }

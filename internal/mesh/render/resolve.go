@@ -44,20 +44,28 @@ func skyAt(part float32) (sky [3]float32) {
 // pixel sums the light of the samples of a pixel, whose upper left sample is first, and counts
 // empty samples.
 func (r *raster) pixel(first int, up direction, relief float32) (total [3]float32, bare float32) {
+	var facing, paint uint32 // of the sample before, which is often the same
+	var shade [3]float32
 	for s := range samples * samples {
 		i := first + s/samples*r.width + s%samples
 		if r.near[i] == 0 {
 			bare++
 			continue
 		}
-		base := material
-		if r.color != nil {
-			p := r.color[i]
-			base = [3]float32{float32(p & 255), float32(p >> 8 & 255), float32(p >> 16 & 255)}
+		if r.facing[i] != facing || r.color != nil && r.color[i] != paint {
+			facing = r.facing[i]
+			base := material
+			if r.color != nil {
+				paint = r.color[i]
+				base = [3]float32{float32(paint & 255), float32(paint >> 8 & 255), float32(paint >> 16 & 255)}
+			}
+			factor, gloss := light(unpack(facing), up)
+			for k := range shade {
+				shade[k] = film((base[k]*factor + gloss) * relief)
+			}
 		}
-		factor, gloss := light(unpack(r.facing[i]), up)
 		for k := range total {
-			total[k] += film((base[k]*factor + gloss) * relief)
+			total[k] += shade[k]
 		}
 	}
 	return total, bare
