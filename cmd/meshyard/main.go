@@ -14,7 +14,6 @@ import (
 	"github.com/willabides/kongplete"
 
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/preview/child"
 	"github.com/meshyard/meshyard/internal/telemetry"
 )
 
@@ -87,7 +86,6 @@ const description = `Meshyard stores and shares 3D models: a GraphQL API, and a 
 Exit status: 0 success; 1 failure, or a check found something; 2 wrong command line or setting.`
 
 func main() {
-	child.RunIfAsked(child.Idle)
 	if os.Getenv("GOGC") == "" {
 		// With a live heap of a few MB, the default would collect some 25 times a second under
 		// load.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"os/exec"
 	"strings"
 	"sync/atomic"
@@ -69,5 +70,30 @@ func TestServeWithoutDatabaseOrBucket(t *testing.T) {
 				t.Errorf("asks the metadata service: got %v, want %v", got, c.asks)
 			}
 		})
+	}
+}
+
+// TestPreviewProcessStartsEarly checks that a preview process works before the packages of the
+// server are initialized, which takes longer than a small preview.
+func TestPreviewProcessStartsEarly(t *testing.T) {
+	empty, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer empty.Close()
+	command := exec.Command(buildBinary(t), "preview-worker", "stl", "629145600", "1m", "normal")
+	command.Stdin, command.Env = empty, []string{"GODEBUG=inittrace=1"}
+	var stderr, stdout strings.Builder
+	command.Stderr, command.Stdout = &stderr, &stdout
+	if err := command.Run(); err != nil || !strings.Contains(stdout.String(), "The file is empty") {
+		t.Fatalf("%v: %q, want a message about the empty file", err, stdout.String())
+	}
+	for _, late := range []string{"/graph/exec", "/internal/pages", "net/http "} {
+		if strings.Contains(stderr.String(), late) {
+			t.Errorf("%s is initialized before the preview", late)
+		}
+	}
+	if !strings.Contains(stderr.String(), "init internal/godebug") {
+		t.Errorf("the runtime lists no initialized packages: %q", stderr.String())
 	}
 }

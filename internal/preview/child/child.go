@@ -1,12 +1,14 @@
 // Package child makes previews in child processes of the running program, so that a hostile file
 // can neither slow the server nor take it down: each child makes one preview at the lowest
 // priority, with limited memory and CPU time. Its environment holds only settings of the Go
-// runtime, and the content is its only open file. It returns its output through a pipe.
+// runtime, and the content is its only open file. It returns its output through a pipe. A program
+// that imports this package needs nothing else to be able to run as a child.
 package child
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,6 +23,21 @@ import (
 
 // command is the first argument of a child.
 const command = "preview-worker"
+
+// The last argument of a child: whether it lets every other process of the machine go first.
+const (
+	idle   = "idle"
+	normal = "normal"
+)
+
+// priority is that of children. Those of a test are not idle: on a machine that does other things
+// they would wait for long.
+func priority() string {
+	if flag.Lookup("test.v") != nil {
+		return normal
+	}
+	return idle
+}
 
 // The limits of a child whose Runner sets none.
 const (
@@ -82,7 +99,7 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 	if err != nil {
 		return preview.Result{}, Usage{}, err
 	}
-	cmd := exec.CommandContext(running, program, command, string(subject), strconv.FormatInt(r.Memory, 10), r.CPU.String())
+	cmd := exec.CommandContext(running, program, command, string(subject), strconv.FormatInt(r.Memory, 10), r.CPU.String(), priority())
 	cmd.Args[0] = "meshyard"
 	cmd.Stdin = source
 	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=100", "GOTRACEBACK=single", fmt.Sprintf("GOMEMLIMIT=%d", softMemoryLimit(r.Memory))}

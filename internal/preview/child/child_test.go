@@ -17,11 +17,6 @@ import (
 	"github.com/meshyard/meshyard/internal/preview"
 )
 
-func TestMain(m *testing.M) {
-	RunIfAsked(Normal)
-	os.Exit(m.Run())
-}
-
 // file returns an open file with a content.
 func file(t *testing.T, content []byte) *os.File {
 	t.Helper()

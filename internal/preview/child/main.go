@@ -21,20 +21,12 @@ import (
 // nobody reads its standard output then.
 const beat = 250 * time.Millisecond
 
-// Priority says whether a child lets every other process of the machine go first.
-type Priority bool
-
-// The priorities. Idle is for servers; Normal is for tests, which would wait for long on a machine
-// that does other things.
-const (
-	Idle   Priority = true
-	Normal Priority = false
-)
-
-// RunIfAsked makes one preview and exits, if this process was started by [Runner] for that.
-// Programs whose processes may call Runner.Derive call it first, before they start goroutines.
-func RunIfAsked(priority Priority) {
-	if len(os.Args) != 5 || os.Args[1] != command {
+// init makes one preview and exits, if this process was started by [Runner] for that. It does so
+// before the packages of the server are initialized, which takes longer than a small preview. Go
+// initializes packages in the order of their import paths once their imports are initialized, and
+// this one imports little.
+func init() {
+	if len(os.Args) != 6 || os.Args[1] != command {
 		return
 	}
 	memory, err1 := strconv.ParseInt(os.Args[3], 10, 64)
@@ -49,7 +41,7 @@ func RunIfAsked(priority Priority) {
 		fmt.Fprintln(os.Stderr, command+":", err)
 		os.Exit(2)
 	}
-	if priority == Idle {
+	if os.Args[5] == idle {
 		lowerPriority()
 	}
 	os.Exit(run(preview.Subject(os.Args[2]), memory, cpu, os.Stdin, os.Stdout))

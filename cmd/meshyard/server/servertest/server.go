@@ -21,12 +21,9 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/pgtest"
-	"github.com/meshyard/meshyard/internal/preview/child"
 )
 
 func init() {
-	// Previews are generated in child processes of the test binary.
-	child.RunIfAsked(child.Normal)
 	// Tests run many servers at once. Collecting garbage less often saves a fifth of their time.
 	debug.SetGCPercent(400)
 	// Else a server limits the heap, of which many servers at once need more.
