@@ -13,7 +13,7 @@ import (
 
 // Version is the version of the pipeline. Increment it with every change that alters the output for
 // the same input.
-const Version = 2
+const Version = 3
 
 // Subject is what a file is taken for: a format of meshes, Image or GCode. Nothing is derived of a
 // file of no subject.

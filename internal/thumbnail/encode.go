@@ -29,6 +29,9 @@ func Encode(w io.Writer, img image.Image, as string) error {
 	case PNG:
 		e := png.Encoder{CompressionLevel: png.DefaultCompression, BufferPool: &buffers}
 		if size := img.Bounds().Size(); size.X*size.Y >= largePNG {
+			if rendered, ok := img.(*image.NRGBA); ok && rendered.Opaque() {
+				return encodeFastPNG(w, rendered)
+			}
 			e.CompressionLevel = png.BestSpeed
 		}
 		return e.Encode(w, img)

@@ -269,3 +269,38 @@ func TestCovering(t *testing.T) {
 		}
 	}
 }
+
+// TestFastPNG checks that a large image, also a part of a larger one, is encoded without loss, in
+// about the size that image/png reaches.
+func TestFastPNG(t *testing.T) {
+	whole := image.NewNRGBA(image.Rect(0, 0, 700, 500))
+	for i := range whole.Pix {
+		x, y := i/4%700, i/4/700
+		whole.Pix[i] = [4]uint8{uint8(x / 3), uint8(y / 3), uint8(x * y / 999), 255}[i%4]
+	}
+	for name, img := range map[string]image.Image{"whole": whole, "part": whole.SubImage(image.Rect(50, 20, 650, 480))} {
+		var b, other bytes.Buffer
+		if err := Encode(&b, img, PNG); err != nil {
+			t.Fatal(err)
+		}
+		got, err := png.Decode(bytes.NewReader(b.Bytes()))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		from, size := img.Bounds().Min, img.Bounds().Size()
+		if got.Bounds().Size() != size {
+			t.Fatalf("%s: %v, want %v", name, got.Bounds().Size(), size)
+		}
+		for y := range size.Y {
+			for x := range size.X {
+				want := color.NRGBAModel.Convert(img.At(from.X+x, from.Y+y))
+				if at := color.NRGBAModel.Convert(got.At(x, y)); at != want {
+					t.Fatalf("%s: at %d, %d: got %v, want %v", name, x, y, at, want)
+				}
+			}
+		}
+		if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&other, img); err != nil || 2*b.Len() > 3*other.Len() {
+			t.Errorf("%s: %d bytes, and %d by image/png", name, b.Len(), other.Len())
+		}
+	}
+}
