@@ -99,16 +99,29 @@ func (m *Mesh) Box() Box {
 		return Box{}
 	}
 	lo, hi := m.At(0), m.At(0)
+	lx, ly, lz, hx, hy, hz := lo[0], lo[1], lo[2], hi[0], hi[1], hi[2] // in registers
 	for p := m.Positions; len(p) >= 3; p = p[3:] {
-		for i, x := range p[:3] {
-			if x < lo[i] {
-				lo[i] = x
-			}
-			if x > hi[i] {
-				hi[i] = x
-			}
+		x, y, z := p[0], p[1], p[2]
+		if x < lx {
+			lx = x
+		}
+		if x > hx {
+			hx = x
+		}
+		if y < ly {
+			ly = y
+		}
+		if y > hy {
+			hy = y
+		}
+		if z < lz {
+			lz = z
+		}
+		if z > hz {
+			hz = z
 		}
 	}
+	lo, hi = [3]float32{lx, ly, lz}, [3]float32{hx, hy, hz}
 	var b Box
 	for i := range lo {
 		b.Min[i], b.Max[i] = float64(lo[i])+m.Origin[i], float64(hi[i])+m.Origin[i]

@@ -2,6 +2,7 @@ package render
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/meshyard/meshyard/internal/mesh"
 )
@@ -24,6 +25,8 @@ type camera struct {
 	across, down, away row
 
 	rotation [3][3]float64 // rotates directions to camera space
+	// areas scales products of two lengths of a mesh to camera space.
+	areas float64
 }
 
 const (
@@ -39,7 +42,8 @@ func look(m *mesh.Mesh, width, height int) *camera {
 	c := &camera{width: float64(width), height: float64(height)}
 	used := usedVertices(m)
 	// Without Origin, which would exceed the precision for a small mesh.
-	box := used.box(m.Positions)
+	runs := used.runs(m.Positions)
+	box := union(runs)
 	size := box.Size()
 	_, _, top := axes(m.Up)
 	back := viewpoint(m, size)
@@ -55,9 +59,10 @@ func look(m *mesh.Mesh, width, height int) *camera {
 		c.toView[i], c.rotation[i] = r, axis
 		c.up[i] = dot(axis, top)
 	}
+	c.areas = 1 / half / half
 	c.floor = -math.Abs(dot(size, top)) / 2 / half
 	c.distance = math.Sqrt(3)/math.Sin(fieldOfView/2*math.Pi/180) + 0.1
-	c.fit(m.Positions, used)
+	c.fit(m.Positions, used, runs)
 	for i := range c.across {
 		c.across[i] = c.toView[0][i] * c.zoom * subsample
 		c.down[i] = -c.toView[1][i] * c.zoom * subsample
@@ -67,20 +72,32 @@ func look(m *mesh.Mesh, width, height int) *camera {
 	return c
 }
 
-// fit zooms and shifts so that the mesh fills the image except the margin.
-func (c *camera) fit(positions []float32, used vertices) {
+// fit zooms and shifts so that the mesh fills the image except the margin. runs are the bounding
+// boxes of runs of the vertices.
+func (c *camera) fit(positions []float32, used vertices, runs []mesh.Box) {
 	lowX, highX, lowY, highY := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	v := c.toView
-	for i := 0; len(positions) >= 3; i++ {
-		px, py, pz := float64(positions[0]), float64(positions[1]), float64(positions[2])
-		positions = positions[3:]
-		w := c.distance - v[2].of(px, py, pz)
-		x, y := v[0].of(px, py, pz), v[1].of(px, py, pz)
-		// Most points are within the range of those before, which is tested without a division.
-		if (x < lowX*w || x > highX*w || y < lowY*w || y > highY*w) && used.has(i) {
-			x, y = x/w, y/w
-			lowX, highX = min(lowX, x), max(highX, x)
-			lowY, highY = min(lowY, y), max(highY, y)
+	// beyond reports whether a point is out of the range of those before. It does not divide.
+	beyond := func(px, py, pz float64) bool {
+		w, x, y := c.distance-v[2].of(px, py, pz), v[0].of(px, py, pz), v[1].of(px, py, pz)
+		return x < lowX*w || x > highX*w || y < lowY*w || y > highY*w
+	}
+	for i, box := range runs {
+		// The points in a box are in range if its corners are. That is so for most boxes.
+		a, b := box.Min, box.Max
+		if !beyond(a[0], a[1], a[2]) && !beyond(b[0], a[1], a[2]) && !beyond(a[0], b[1], a[2]) && !beyond(b[0], b[1], a[2]) &&
+			!beyond(a[0], a[1], b[2]) && !beyond(b[0], a[1], b[2]) && !beyond(a[0], b[1], b[2]) && !beyond(b[0], b[1], b[2]) {
+			continue
+		}
+		for j := i * run; j < min((i+1)*run, len(positions)/3); j++ {
+			p := positions[3*j : 3*j+3 : 3*j+3]
+			px, py, pz := float64(p[0]), float64(p[1]), float64(p[2])
+			if beyond(px, py, pz) && used.has(j) {
+				w := c.distance - v[2].of(px, py, pz)
+				x, y := v[0].of(px, py, pz)/w, v[1].of(px, py, pz)/w
+				lowX, highX = min(lowX, x), max(highX, x)
+				lowY, highY = min(lowY, y), max(highY, y)
+			}
 		}
 	}
 	if lowX > highX {
@@ -131,28 +148,62 @@ func usedVertices(m *mesh.Mesh) vertices {
 	for _, i := range m.Indices {
 		used[i/64] |= 1 << (i % 64)
 	}
+	count := 0
+	for _, word := range used {
+		count += bits.OnesCount64(word)
+	}
+	if count == m.Vertices() {
+		return nil
+	}
 	return used
 }
 
 func (v vertices) has(i int) bool { return v == nil || v[i/64]&(1<<(i%64)) != 0 }
 
-// box returns the bounding box of the set.
-func (v vertices) box(positions []float32) mesh.Box {
-	if v == nil {
-		return (&mesh.Mesh{Positions: positions}).Box()
-	}
-	low := [3]float64{math.Inf(1), math.Inf(1), math.Inf(1)}
-	high := [3]float64{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
-	for i := range len(positions) / 3 {
-		if v.has(i) {
-			for k := range 3 {
-				x := float64(positions[3*i+k])
-				low[k], high[k] = min(low[k], x), max(high[k], x)
+// run is the number of vertices that share a bounding box in fit.
+const run = 512
+
+// runs returns the bounding box of each run of vertices. Without used vertices it is inverted.
+func (v vertices) runs(positions []float32) []mesh.Box {
+	boxes := make([]mesh.Box, (len(positions)/3+run-1)/run)
+	for i := range boxes {
+		part := positions[3*i*run : min(3*(i+1)*run, len(positions)/3*3)]
+		if v == nil {
+			boxes[i] = (&mesh.Mesh{Positions: part}).Box()
+			continue
+		}
+		boxes[i] = empty
+		for j := range len(part) / 3 {
+			if v.has(i*run + j) {
+				boxes[i] = around(boxes[i], (&mesh.Mesh{Positions: part[3*j : 3*j+3]}).Box())
 			}
 		}
 	}
-	if low[0] > high[0] {
+	return boxes
+}
+
+// empty is the box around nothing.
+var empty = mesh.Box{
+	Min: [3]float64{math.Inf(1), math.Inf(1), math.Inf(1)},
+	Max: [3]float64{math.Inf(-1), math.Inf(-1), math.Inf(-1)},
+}
+
+// around returns the box around two boxes.
+func around(a, b mesh.Box) mesh.Box {
+	for k := range 3 {
+		a.Min[k], a.Max[k] = min(a.Min[k], b.Min[k]), max(a.Max[k], b.Max[k])
+	}
+	return a
+}
+
+// union returns the box around all boxes, or that of the point zero if they are empty.
+func union(boxes []mesh.Box) mesh.Box {
+	all := empty
+	for _, box := range boxes {
+		all = around(all, box)
+	}
+	if all == empty {
 		return mesh.Box{}
 	}
-	return mesh.Box{Min: low, Max: high}
+	return all
 }

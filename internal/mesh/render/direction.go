@@ -38,11 +38,27 @@ func unpack(facing uint32) direction {
 	if facing == toViewer {
 		return direction{0, 0, 1}
 	}
-	p, q := float32(facing>>facingBits&mostFacing)*(2.0/mostFacing)-1, float32(facing&mostFacing)*(2.0/mostFacing)-1
+	return unfold(float32(facing>>facingBits&mostFacing), float32(facing&mostFacing))
+}
+
+// unfold returns the unit vector at a position on the unfolded octahedron.
+func unfold(u, v float32) direction {
+	p, q := u*(2.0/mostFacing)-1, v*(2.0/mostFacing)-1
 	d := direction{(p + q) / 2, (p - q) / 2, 0}
 	d.z = max(1e-6, 1-abs(d.x)-abs(d.y))
 	l := 1 / float32(math.Sqrt(float64(d.dot(d))))
 	return direction{d.x * l, d.y * l, d.z * l}
+}
+
+// average returns the unit vector in the middle of four packed directions, or false if they differ
+// by more than about a degree.
+func average(a, b, c, d uint32) (direction, bool) {
+	const u, v, most = mostFacing << facingBits, mostFacing, 8
+	if max(a, b, c, d)&u-min(a, b, c, d)&u > most<<facingBits || max(a&v, b&v, c&v, d&v)-min(a&v, b&v, c&v, d&v) > most ||
+		min(a, b, c, d) == toViewer {
+		return direction{}, false
+	}
+	return unfold(float32((a&u+b&u+c&u+d&u)>>facingBits)/4, float32(a&v+b&v+c&v+d&v)/4), true
 }
 
 func abs(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }

@@ -71,7 +71,7 @@ func (t *face) facing(wB, wC float32) uint32 {
 	if t.mesh.Normals == nil {
 		a, b, c := t.corner(0), t.corner(1), t.corner(2)
 		n := cross([3]float64{b[0] - a[0], b[1] - a[1], b[2] - a[2]}, [3]float64{c[0] - a[0], c[1] - a[1], c[2] - a[2]})
-		t.flat = t.camera.turn(unit(n)).pack()
+		t.flat = t.camera.turn(scaled(n, t.camera.areas)).pack()
 		return t.flat
 	}
 	n := &t.normals

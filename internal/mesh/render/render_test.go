@@ -328,3 +328,20 @@ func TestPack(t *testing.T) {
 		t.Errorf("no direction is packed as %x", got)
 	}
 }
+
+// TestAverage checks that samples are shaded together only if they face the same way, and that the
+// common direction is in their middle.
+func TestAverage(t *testing.T) {
+	at := func(degrees float64) uint32 {
+		sin, cos := math.Sincos(degrees * math.Pi / 180)
+		return direction{float32(sin), 0.3, float32(cos)}.pack()
+	}
+	if got, ok := average(at(20), at(20.3), at(20.6), at(20.9)); !ok || got.dot(unpack(at(20.45))) < 0.9999 {
+		t.Errorf("got %v, %v, want %v", got, ok, unpack(at(20.45)))
+	}
+	for _, far := range []uint32{at(25), at(-20), toViewer} {
+		if got, ok := average(at(20), at(20), far, at(20)); ok {
+			t.Errorf("directions that differ have the average %v", got)
+		}
+	}
+}

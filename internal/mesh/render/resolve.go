@@ -44,6 +44,15 @@ func skyAt(part float32) (sky [3]float32) {
 // pixel sums the light of the samples of a pixel, whose upper left sample is first, and counts
 // empty samples.
 func (r *raster) pixel(first int, up direction, relief float32) (total [3]float32, bare float32) {
+	if j := first + r.width; r.color == nil && r.near[first] != 0 && r.near[first+1] != 0 && r.near[j] != 0 && r.near[j+1] != 0 {
+		if facing, ok := average(r.facing[first], r.facing[first+1], r.facing[j], r.facing[j+1]); ok {
+			factor, gloss := light(facing, up)
+			for k := range total {
+				total[k] = samples * samples * film((material[k]*factor+gloss)*relief)
+			}
+			return total, 0
+		}
+	}
 	var facing, paint uint32 // of the sample before, which is often the same
 	var shade [3]float32
 	for s := range samples * samples {
