@@ -63,7 +63,6 @@ func main() {
 	flag.StringVar(&o.server, "server", "", "meshyard binary `file`; built by default")
 	flag.StringVar(&o.place, "dir", defaultPlace(), "`folder` on a disk for temporary files and databases")
 	bare := flag.String("bare", "", "internal: run as a bare handler")
-	draw := flag.String("draw", "", "internal: render a `file` to the next argument")
 	crowded := flag.String("crowd", "", "internal: run as many clients")
 	flag.Parse()
 	o.size = *mib << 20
@@ -78,8 +77,6 @@ func main() {
 		err = serveBare(ctx, *bare, flag.Args())
 	case *crowded != "":
 		err = crowd(ctx, *crowded, flag.Args())
-	case *draw != "":
-		err = drawFile(ctx, *draw, flag.Arg(0))
 	default:
 		err = run(ctx, o, only, *connections)
 	}

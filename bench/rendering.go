@@ -2,68 +2,72 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/mesh"
-	"github.com/meshyard/meshyard/internal/mesh/decode"
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
-	"github.com/meshyard/meshyard/internal/mesh/render"
-	"github.com/meshyard/meshyard/internal/thumbnail"
+	"github.com/meshyard/meshyard/internal/preview"
+	previewchild "github.com/meshyard/meshyard/internal/preview/child"
 )
 
 const (
-	drawnSide = 512 // pixels
-	drawRatio = 0.35
+	drawnSide   = 512  // pixels, as in bench/draw
+	drawRatio   = 0.25 // of the time of f3d
+	drawMemory  = 200  // MiB, of five million triangles
+	fixedSample = 1000 // triangles of a mesh whose cost is that of the process and the image
 )
 
 // compareRendering renders a file of a million triangles in turns with f3d, each from process start
-// to the written PNG on one processor, and then meshes of other sizes, where each triangle should
-// take about the same time.
+// to the written PNG on one processor, and then meshes of other sizes.
 func compareRendering(ctx context.Context, o options) error {
 	for _, program := range []string{"f3d", "Xvfb", "taskset"} {
 		if _, err := exec.LookPath(program); err != nil {
 			return fmt.Errorf("%s is not installed (apt-get install f3d xvfb util-linux)", program)
 		}
 	}
+	draw := filepath.Join(o.dir, "draw")
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", draw, "github.com/meshyard/meshyard/bench/draw")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("build bench/draw: %w", err)
+	}
 	display, stop, err := startDisplay(ctx)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	file := func(triangles int) (string, error) {
-		path := filepath.Join(o.dir, fmt.Sprintf("%d.stl", triangles))
-		return path, os.WriteFile(path, meshtest.SphereSTL(triangles), 0o600)
-	}
-	million, err := file(1_000_000)
-	if err != nil {
-		return err
+	sizes := []int{fixedSample, 10_000, 100_000, 1_000_000, 5_000_000}
+	files := make(map[int]string)
+	for _, triangles := range sizes {
+		files[triangles] = filepath.Join(o.dir, fmt.Sprintf("%d.stl", triangles))
+		if err := os.WriteFile(files[triangles], meshtest.SphereSTL(triangles), 0o600); err != nil {
+			return err
+		}
 	}
 	out := filepath.Join(o.dir, "out.png")
-	ours := func(path string) []string { return []string{"taskset", "-c", "0", self, "-draw", path, out} }
-	theirs := []string{"env", "DISPLAY=" + display, "taskset", "-c", "0", "f3d", "--output", out, "--resolution", fmt.Sprintf("%d,%d", drawnSide, drawnSide), million}
-	var times, memory [2]series
+	ours := func(triangles int) []string { return []string{"taskset", "-c", "0", draw, files[triangles], out} }
+	theirs := []string{"env", "DISPLAY=" + display, "taskset", "-c", "0", "f3d", "--output", out, "--resolution", fmt.Sprintf("%d,%d", drawnSide, drawnSide), files[1_000_000]}
+	var times [2]series
 	for i := -1; i < o.pairs; i++ { // the first turn is a warm-up
 		for _, side := range inTurns(i+1, 0, 1) {
-			command := ours(million)
+			command := ours(1_000_000)
 			if side == 1 {
 				command = theirs
 			}
-			seconds, mib, err := timed(ctx, command)
+			seconds, _, err := timed(ctx, command)
 			if err != nil {
 				return err
 			}
 			if i >= 0 {
-				times[side], memory[side] = append(times[side], seconds), append(memory[side], mib)
+				times[side] = append(times[side], seconds)
 			}
 		}
 	}
@@ -71,25 +75,71 @@ func compareRendering(ctx context.Context, o options) error {
 	t.row("A  ours, s", "%.2f", times[0])
 	t.row("B  f3d, s", "%.2f", times[1])
 	t.atMost("A/B", "%.2f", times[0].over(times[1]), drawRatio)
-	t.row("A  peak memory, MiB", "%.0f", memory[0])
 	t.print()
 
-	t = newTable("the same of other sizes")
-	for _, triangles := range []int{10_000, 100_000, 1_000_000, 5_000_000} {
-		path, err := file(triangles)
-		if err != nil {
-			return err
-		}
-		seconds, mib, err := timed(ctx, ours(path))
-		if err != nil {
-			return err
-		}
-		t.row(fmt.Sprintf("%d triangles, ns for each", triangles), "%.0f", series{seconds * 1e9 / float64(triangles)})
-		t.row(fmt.Sprintf("%d triangles, peak memory, MiB", triangles), "%.0f", series{mib})
-		if err := os.Remove(path); err != nil {
-			return err
+	took, memory := make(map[int]series), make(map[int]series)
+	for range o.pairs {
+		for _, triangles := range sizes {
+			seconds, peak, err := timed(ctx, ours(triangles))
+			if err != nil {
+				return err
+			}
+			took[triangles] = append(took[triangles], seconds*1e9)
+			memory[triangles] = append(memory[triangles], float64(peak)/(1<<20))
 		}
 	}
+	t = newTable("the same of other sizes; the fixed cost is that of the process and the image, measured with %d triangles", fixedSample)
+	fixed := series{took[fixedSample].median()}
+	t.row("fixed cost, ms", "%.0f", took[fixedSample].over(slices.Repeat(series{1e6}, o.pairs)))
+	for _, triangles := range sizes[1:] {
+		beyond := took[triangles].minus(slices.Repeat(fixed, o.pairs))
+		t.row(fmt.Sprintf("%d triangles, ns for each beyond the fixed cost", triangles), "%.0f", beyond.over(slices.Repeat(series{float64(triangles)}, o.pairs)))
+	}
+	for _, triangles := range sizes {
+		name := fmt.Sprintf("%d triangles, peak memory, MiB", triangles)
+		if triangles == 5_000_000 {
+			t.atMost(name, "%.0f", memory[triangles], drawMemory)
+		} else {
+			t.row(name, "%.0f", memory[triangles])
+		}
+	}
+	t.print()
+	return startPreviews(ctx, o, files[fixedSample])
+}
+
+// startPreviews compares whole previews of a small mesh in child processes, as the server makes
+// them, with the same in this process. This program has the packages of the server.
+func startPreviews(ctx context.Context, o options, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	discard := func(_ preview.Part, write func(io.Writer) error) error { return write(io.Discard) }
+	silent := func(string, float64) {}
+	var here, child series
+	for i := -1; i < o.pairs; i++ { // the first turn is a warm-up
+		began := time.Now()
+		if _, err := preview.Derive(ctx, preview.Source{ReaderAt: f, Size: info.Size()}, "stl", mesh.DefaultLimits, discard, silent); err != nil {
+			return err
+		}
+		middle := time.Now()
+		if _, _, err := (previewchild.Runner{}).Derive(ctx, f, "stl", discard, silent); err != nil {
+			return err
+		}
+		if i >= 0 {
+			here = append(here, middle.Sub(began).Seconds()*1000)
+			child = append(child, time.Since(middle).Seconds()*1000)
+		}
+	}
+	t := newTable("a whole preview of %d triangles; %d turns", fixedSample, o.pairs)
+	t.row("in this process, ms", "%.0f", here)
+	t.row("in a child process, as in the server, ms", "%.0f", child)
+	t.row("the difference, ms", "%.0f", child.minus(here))
 	t.print()
 	return nil
 }
@@ -116,42 +166,15 @@ func startDisplay(ctx context.Context) (name string, stop func(), err error) {
 	return ":" + number, stop, nil
 }
 
-// timed runs a command and returns its duration and its peak memory.
-func timed(ctx context.Context, command []string) (seconds, mib float64, err error) {
+// timed runs a command and returns its duration, and the number that it prints, if any.
+func timed(ctx context.Context, command []string) (seconds float64, printed int64, err error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	began := time.Now()
-	if text, err := cmd.CombinedOutput(); err != nil {
+	text, err := cmd.CombinedOutput()
+	if err != nil {
 		return 0, 0, fmt.Errorf("%v: %w: %.500s", command, err, text)
 	}
 	seconds = time.Since(began).Seconds()
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		mib = float64(usage.Maxrss) / 1024
-	}
-	return seconds, mib, nil
-}
-
-// drawFile renders a file like the server, as a separate process.
-func drawFile(ctx context.Context, path, out string) (err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	m, err := decode.Decode(ctx, decode.Source{ReaderAt: f, Size: info.Size(), Name: path}, mesh.DefaultLimits, nil)
-	if err != nil {
-		return err
-	}
-	img, err := render.Render(ctx, m, render.Options{Width: drawnSide, Height: drawnSide})
-	if err != nil {
-		return err
-	}
-	to, err := os.Create(out)
-	if err != nil {
-		return err
-	}
-	return errors.Join(thumbnail.Encode(to, img, thumbnail.PNG), to.Close())
+	printed, _ = strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64) // f3d prints none
+	return seconds, printed, nil
 }

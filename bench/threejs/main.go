@@ -1,11 +1,13 @@
 // Command threejs compares the conversion of an STL file to three.js JSON with three.js itself: its
 // STLLoader, toJSON and JSON.stringify, in node. Both run as separate processes, in turns, on the
 // same file. The command prints the ratios of the medians of time, without process start, and of
-// peak memory. It needs Linux, node, and the packages that make bench-threejs installs.
+// peak memory, and whether they reach their targets. It needs Linux, node, and the packages that
+// make bench-threejs installs.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -13,18 +15,22 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
+	"github.com/meshyard/meshyard/bench/peak"
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decode"
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 	"github.com/meshyard/meshyard/internal/mesh/write/threejs"
 )
 
-const script = "internal/mesh/threejs/testdata/convert.mjs"
+// The targets: what Meshyard takes at most, relative to three.js.
+const (
+	timeRatio   = 0.2
+	memoryRatio = 0.1
+)
+
+const script = "internal/mesh/write/threejs/testdata/convert.mjs"
 
 func main() {
 	triangles := flag.Int("triangles", 1_000_000, "of the STL file")
@@ -80,23 +86,32 @@ func compare(triangles, pairs int) error {
 	fmt.Printf("%d triangles of STL to three.js JSON, median of %d\n", triangles, pairs)
 	fmt.Printf("  Meshyard  %8v %6d MiB\n", a.took, a.memory/mib)
 	fmt.Printf("  three.js  %8v %6d MiB\n", b.took, b.memory/mib)
-	fmt.Printf("  ratio     %8.3f %9.3f\n", float64(a.took)/float64(b.took), float64(a.memory)/float64(b.memory))
+	took, memory := float64(a.took)/float64(b.took), float64(a.memory)/float64(b.memory)
+	fmt.Printf("  ratio     %8.3f %9.3f\n", took, memory)
+	fmt.Printf("  target   ≤%8.3f %9.3f   %s, %s\n", timeRatio, memoryRatio, outcome(took <= timeRatio), outcome(memory <= memoryRatio))
 	return nil
 }
 
-// run runs a command that prints its duration in milliseconds.
-func run(c *exec.Cmd) (figures, error) {
+func outcome(met bool) string {
+	if met {
+		return "met"
+	}
+	return "MISSED"
+}
+
+// run runs a command that prints its duration in milliseconds and its peak memory in bytes.
+func run(c *exec.Cmd) (f figures, err error) {
 	c.Stderr = os.Stderr
 	out, err := c.Output()
 	if err != nil {
-		return figures{}, fmt.Errorf("%v: %w", c.Args, err)
+		return f, fmt.Errorf("%v: %w", c.Args, err)
 	}
-	ms, err := strconv.Atoi(strings.TrimSpace(string(out)))
-	if err != nil {
-		return figures{}, err
+	ms := int64(0)
+	if _, err := fmt.Sscan(string(out), &ms, &f.memory); err != nil {
+		return f, fmt.Errorf("%v printed %q: %w", c.Args, out, err)
 	}
-	usage := c.ProcessState.SysUsage().(*syscall.Rusage)
-	return figures{time.Duration(ms) * time.Millisecond, usage.Maxrss << 10}, nil
+	f.took = time.Duration(ms) * time.Millisecond
+	return f, nil
 }
 
 func median(all []figures) (m figures) {
@@ -107,7 +122,8 @@ func median(all []figures) (m figures) {
 	return m
 }
 
-// measured converts a file like the server, and prints the duration in milliseconds.
+// measured converts a file like the server, and prints the duration in milliseconds and the peak
+// memory in bytes.
 func measured(from, to string) error {
 	start := time.Now()
 	in, err := os.Open(from)
@@ -131,8 +147,10 @@ func measured(from, to string) error {
 	if err := write(out, m); err != nil {
 		return err
 	}
-	fmt.Println(time.Since(start).Milliseconds())
-	return out.Close()
+	took := time.Since(start)
+	most, err := peak.Self()
+	fmt.Println(took.Milliseconds(), most)
+	return errors.Join(err, out.Close())
 }
 
 func write(w io.Writer, m *mesh.Mesh) error {
