@@ -54,7 +54,7 @@ func main() {
 	flag.DurationVar(&o.round, "round", 4*time.Second, "duration of one turn of requests")
 	connections := flag.String("connections", "16", "concurrent keep-alive connections; a `list` such as 1,16,64 runs each comparison with each number")
 	flag.IntVar(&o.files, "files", 10_000, "number of files to request")
-	flag.StringVar(&only, "only", "", "one of: upload, peers, postgres, sqlite, listing-postgres, listing-sqlite, mixed-postgres, mixed-sqlite, hostile, amplification-postgres, amplification-sqlite, bombs, slow, size, rendering, previews-postgres, previews-sqlite, million-postgres, million-sqlite, million for the last two; default all but those")
+	flag.StringVar(&only, "only", "", "one of: upload, peers, postgres, sqlite, listing-postgres, listing-sqlite, mixed-postgres, mixed-sqlite, hostile, amplification-postgres, amplification-sqlite, bombs, slow, size, rendering, previews-postgres, previews-sqlite, import, million-postgres, million-sqlite, million for the last two; default all but those")
 	flag.DurationVar(&o.search, "search", 20*time.Second, "duration of the random search of amplification on each engine")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the random search")
 	flag.StringVar(&o.probes, "probes", "", "`part` of the names of the fields that amplification tries")
@@ -116,6 +116,7 @@ func run(ctx context.Context, o options, only, connections string) (err error) {
 		{"rendering", compareRendering},
 		{"previews-postgres", func(ctx context.Context, o options) error { return comparePreviews(ctx, o, postgres) }},
 		{"previews-sqlite", func(ctx context.Context, o options) error { return comparePreviews(ctx, o, sqlite) }},
+		{"import", compareImports},
 		{"million-postgres", func(ctx context.Context, o options) error {
 			return compareSizes(ctx, o, postgres, 10_000, cmp.Or(o.things, 1_000_000))
 		}},

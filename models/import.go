@@ -41,8 +41,8 @@ const importBatch = 1_000
 // nothing. Each batch of things is committed together with the progress of the import: an
 // interrupted import continues after its last batch. Import returns the number of new things.
 //
-// On PostgreSQL an import that is much larger than the catalogue drops indexes until its end, so
-// nobody should use the catalogue meanwhile.
+// A server may run beside it. On PostgreSQL a large import into an empty catalogue drops indexes
+// until its end, which makes lists and searches slower meanwhile.
 func (s *Store) Import(ctx context.Context, im Import) (added int, err error) {
 	l := &loader{db: s.db, Import: im, started: now().Truncate(24 * time.Hour), tags: make(map[string]int64), words: make(map[string]bool)}
 	if im.Whole {
@@ -83,6 +83,9 @@ func (l *loader) importWhole(ctx context.Context) (int, error) {
 		if err := l.findCategories(ctx, tx); err != nil {
 			return err
 		}
+		if err := l.reserve(ctx, tx); err != nil {
+			return err
+		}
 		for batch := range l.batches(ctx) {
 			added, learned, err := l.add(ctx, tx, batch)
 			if err != nil {
@@ -96,7 +99,7 @@ func (l *loader) importWhole(ctx context.Context) (int, error) {
 		case skipped > 0:
 			return badInput("", "%d of %d would be skipped, so nothing is imported", skipped, l.done)
 		}
-		return l.settle(ctx, tx)
+		return l.db.countThings(ctx, tx)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("import: %w", err)
@@ -137,12 +140,15 @@ type importRow struct {
 	Source    string `bun:",pk"`
 	StartedAt time.Time
 	Done      int
-	Later     string // statements to run at the end, one per line
+	Later     string // statements to run at the end, one per line; each can be repeated
 }
 
 // begin stores a new import, or reads the progress of an interrupted one.
 func (l *loader) begin(ctx context.Context) error {
 	if err := l.findCategories(ctx, l.db.Read); err != nil {
+		return err
+	}
+	if err := l.reserve(ctx, l.db.Write); err != nil {
 		return err
 	}
 	row := &importRow{Source: l.Source}

@@ -74,6 +74,13 @@ func (l *loader) commit(ctx context.Context, batch []incoming) error {
 	var learned []string
 	var added int
 	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+		if l.db.Engine == database.Postgres {
+			// A crash of PostgreSQL may lose the last batches together with their progress. The end
+			// of the import flushes all.
+			if _, err := tx.ExecContext(ctx, "SET LOCAL synchronous_commit = off"); err != nil {
+				return err
+			}
+		}
 		if added, learned, err = l.add(ctx, tx, batch); err != nil {
 			return err
 		}

@@ -2,6 +2,8 @@ package models
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -12,60 +14,77 @@ import (
 // importedTables are the tables that an import fills.
 var importedTables = bun.List([]string{"users", "things", "thing_tags", "files", "imported_counts", "thing_documents", "user_documents", "vocabulary"})
 
-// strip drops the indexes and references of the tables that a large import fills, if they have few
-// rows yet, and returns the statements that create them again: creating them once over all rows
-// costs a fraction of updating them row by row. Constraints for unique IDs and names stay.
+// strip drops the indexes of the tables that a large import fills, if there are no things yet, and
+// returns the statements that create them again: creating them once over all rows costs a fraction
+// of updating them row by row. Unique indexes and references stay, because a server may run beside
+// the import.
 func (l *loader) strip(ctx context.Context, tx bun.Tx) ([]string, error) {
-	if l.db.Engine != database.Postgres || l.Total < 10*importBatch {
+	if l.db.Engine != database.Postgres || l.Total < 2*importBatch {
 		return nil, nil
 	}
-	there, err := tx.NewSelect().Table("things").Count(ctx)
-	if err != nil || there > int64(l.Total/10) {
+	if some, err := tx.NewSelect().Table("things").Exists(ctx); err != nil || some {
 		return nil, err
 	}
-	var parts []struct{ Without, Later string }
-	err = tx.NewRaw(`
-		SELECT 'DROP INDEX ' || i.indexrelid::regclass AS without, pg_get_indexdef(i.indexrelid) AS later
-			FROM pg_index AS i WHERE NOT i.indisunique AND i.indrelid IN (SELECT ('' || t)::regclass FROM unnest(ARRAY[?0]) AS t)
-		UNION ALL SELECT 'ALTER TABLE ' || c.conrelid::regclass || ' DROP CONSTRAINT ' || quote_ident(c.conname),
-			'ALTER TABLE ' || c.conrelid::regclass || ' ADD CONSTRAINT ' || quote_ident(c.conname) || ' ' || pg_get_constraintdef(c.oid)
-			FROM pg_constraint AS c WHERE c.contype = 'f' AND c.conrelid IN (SELECT ('' || t)::regclass FROM unnest(ARRAY[?0]) AS t)
-		ORDER BY later DESC`, importedTables).Scan(ctx, &parts)
+	var indexes []struct{ Name, Definition string }
+	err := tx.NewRaw("SELECT CAST(indexrelid::regclass AS text) AS name, pg_get_indexdef(indexrelid) AS definition FROM pg_index "+
+		"WHERE NOT indisunique AND indrelid IN (SELECT ('' || t)::regclass FROM unnest(ARRAY[?]) AS t) ORDER BY definition DESC", importedTables).Scan(ctx, &indexes)
 	if err != nil {
 		return nil, err
 	}
-	later := make([]string, len(parts))
-	for i, p := range parts {
-		later[i] = p.Later
-		if _, err := tx.ExecContext(ctx, p.Without); err != nil {
+	var later []string
+	for _, ix := range indexes {
+		if _, err := tx.ExecContext(ctx, "DROP INDEX "+ix.Name); err != nil {
 			return nil, err
 		}
+		// An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index.
+		later = append(later, "DROP INDEX IF EXISTS "+ix.Name, strings.Replace(ix.Definition, "CREATE INDEX", "CREATE INDEX CONCURRENTLY", 1))
 	}
 	return later, nil
 }
 
-// finish creates again what strip dropped, updates counts and deletes the import record, in one
-// transaction.
-func (l *loader) finish(ctx context.Context) error {
-	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		row := &importRow{Source: l.Source}
-		if err := tx.NewSelect().Model(row).WherePK().Scan(ctx); err != nil {
-			return err
+// reserve advances the ID sequences past the IDs to import, so that a server that runs beside the
+// import does not use them.
+func (l *loader) reserve(ctx context.Context, db bun.IDB) error {
+	var thing, file int64
+	for th := range l.Things(0) {
+		thing = max(thing, th.ID)
+		for _, f := range th.Files {
+			file = max(file, f.ID)
+		}
+	}
+	for table, last := range map[string]int64{"things": thing, "files": file} {
+		statements := []string{
+			"INSERT INTO sqlite_sequence (name, seq) SELECT ?0, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?0)",
+			"UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = ?0",
 		}
 		if l.db.Engine == database.Postgres {
-			for _, statement := range append([]string{"SET LOCAL maintenance_work_mem = '256MB'"}, strings.FieldsFunc(row.Later, func(r rune) bool { return r == '\n' })...) {
-				if _, err := tx.ExecContext(ctx, statement); err != nil {
-					return err
-				}
+			statements = []string{"SELECT setval(s, greatest(?1, pg_sequence_last_value(s))) FROM CAST(pg_get_serial_sequence(?0, 'id') AS regclass) AS s WHERE ?1 > 0"}
+		}
+		for _, statement := range statements {
+			if _, err := db.NewRaw(statement, table, last).Exec(ctx); err != nil {
+				return err
 			}
 		}
-		if err := l.settle(ctx, tx); err != nil {
+	}
+	return nil
+}
+
+// finish updates counts, creates again what strip dropped, and deletes the import record. Each step
+// can be repeated.
+func (l *loader) finish(ctx context.Context) error {
+	if err := l.inTx(ctx, l.db.countThings); err != nil {
+		return err
+	}
+	row := &importRow{Source: l.Source}
+	if err := l.db.Write.NewSelect().Model(row).WherePK().Scan(ctx); err != nil {
+		return err
+	}
+	if row.Later != "" {
+		if err := l.execute(ctx, strings.Split(row.Later, "\n")); err != nil {
 			return err
 		}
-		_, err := tx.NewDelete().Model(row).WherePK().Exec(ctx)
-		return err
-	})
-	if err != nil {
+	}
+	if _, err := l.db.Write.NewDelete().Model(row).WherePK().Exec(ctx); err != nil {
 		return err
 	}
 	// The planner needs current statistics and, on PostgreSQL, the visibility map for index-only
@@ -82,17 +101,23 @@ func (l *loader) finish(ctx context.Context) error {
 	return nil
 }
 
-// settle advances the ID sequences past the imported IDs, and updates counts.
-func (l *loader) settle(ctx context.Context, tx bun.Tx) error {
-	if l.db.Engine == database.Postgres {
-		for _, table := range []string{"things", "files"} {
-			_, err := tx.ExecContext(ctx, "SELECT setval(pg_get_serial_sequence('"+table+"', 'id'), greatest((SELECT max(id) FROM "+table+"), pg_sequence_last_value(pg_get_serial_sequence('"+table+"', 'id')::regclass)))")
-			if err != nil {
-				return err
-			}
+// execute runs statements that create indexes, outside of a transaction, so that they do not block
+// writers. Their commits are flushed by that which deletes the import record.
+func (l *loader) execute(ctx context.Context, statements []string) (err error) {
+	conn, err := l.db.Write.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		_, errOf := conn.ExecContext(context.WithoutCancel(ctx), "RESET maintenance_work_mem; RESET synchronous_commit")
+		err = errors.Join(err, errOf, conn.Close())
+	}()
+	for _, statement := range append([]string{"SET maintenance_work_mem = '256MB'", "SET synchronous_commit = off"}, statements...) {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
 		}
 	}
-	return l.db.countThings(ctx, tx)
+	return nil
 }
 
 // countThings recounts the published things of users, categories and tags.

@@ -33,6 +33,7 @@ var imported = []string{
 var inPostgres = []string{
 	"SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema() ORDER BY indexname",
 	"SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = current_schema()::regnamespace ORDER BY conrelid, conname",
+	"SELECT count(*) FROM pg_index WHERE NOT indisvalid",
 	"SELECT id, words FROM thing_documents ORDER BY id",
 }
 
@@ -179,6 +180,48 @@ func TestImportMeetsWhatIsThere(t *testing.T) {
 		}
 		ada.Get("/files/6").Want(t, 200)
 		ada.Get("/files/6/download").Want(t, 404)
+		soundCatalogue(t, s)
+	})
+}
+
+// TestImportBesideServer checks that users can create and delete things while an import is in
+// progress, and that the import neither fails nor loses a thing.
+func TestImportBesideServer(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		const n = 5_000 // so many are loaded without indexes
+		ada := s.User("ada")
+		things := func(first int) iter.Seq[dataset.Thing] {
+			return func(yield func(dataset.Thing) bool) {
+				for id := int64(first) + 1; id <= n; id++ {
+					th := dataset.Thing{ID: id, Name: fmt.Sprint("Gear ", id), Author: "ada", Tags: []string{"gear"}, Files: []dataset.File{{ID: 2 * id, Name: "gear.stl", Size: 84}}}
+					if !yield(th) {
+						return
+					}
+				}
+			}
+		}
+		created, batches := int64(0), 0
+		im := models.Import{Source: "beside", Total: n, Things: things, Skipped: func(why string) { t.Error("skipped:", why) }, Progress: func(done int) {
+			switch batches++; batches {
+			case 1:
+				created = ada.Thing("New")
+				ada.Finalize("thing", created, ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))).Want(t, 200)
+				ada.Publish(created).Want(t, 200)
+			case 3:
+				ada.Do("DELETE", "/things/7", nil).Want(t, 200)
+			}
+		}}
+		if added, err := s.Store.Import(context.Background(), im); added != n || err != nil {
+			t.Fatalf("%d new, %v", added, err)
+		}
+		if created <= n {
+			t.Errorf("the new thing has the id %d, which the import needs", created)
+		}
+		ada.Get(fmt.Sprintf("/things/%d", created)).Want(t, 200)
+		ada.Get("/things/7").Want(t, 404)
+		if got := rowsOf(t, s, "SELECT count(*) FROM things"); got[0] != fmt.Sprint(n) {
+			t.Errorf("%s things, want %d: one is new, one deleted", got[0], n)
+		}
 		soundCatalogue(t, s)
 	})
 }
