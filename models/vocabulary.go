@@ -37,9 +37,13 @@ func (db *DB) terms(ctx context.Context, ix *index, query []tokenize.Word) (term
 		beginnings = append(append(beginnings, w.Stem), w.Parts...)
 		all[i] = termOf(w, true, true)
 	}
-	together := ""
+	var together []string
 	if len(all) > 1 {
-		together = db.all(db.everyTerm(all))
+		whole := make([]string, len(all))
+		for i, t := range all {
+			whole[i] = db.any(t.whole, nil, false, 4)
+		}
+		together = []string{db.all(whole), db.all(db.everyTerm(all))}
 	}
 	known, err := db.known(ctx, ix, beginnings, together)
 	if err != nil {
@@ -81,8 +85,9 @@ func termOf(w tokenize.Word, isKnown, areParts bool) (t term) {
 }
 
 // known returns which of the prefixes occur in the vocabulary. It has an empty prefix if a document
-// matches an expression; an empty expression matches none.
-func (db *DB) known(ctx context.Context, ix *index, beginnings []string, match string) (map[string]bool, error) {
+// matches one of the expressions. They are tried in order, so the first ones should be cheap:
+// before SQLite finds the first match of a prefix, it merges the documents of all words with it.
+func (db *DB) known(ctx context.Context, ix *index, beginnings, matches []string) (map[string]bool, error) {
 	selects := make([]string, len(beginnings))
 	for i, b := range beginnings {
 		end := b + last
@@ -91,8 +96,12 @@ func (db *DB) known(ctx context.Context, ix *index, beginnings []string, match s
 		}
 		selects[i] = db.Read.NewRaw("SELECT ?1 AS beginning WHERE EXISTS (SELECT 1 FROM vocabulary WHERE noun = ?0 AND word >= ?1 AND word < ?2)", ix.noun, b, end).String()
 	}
-	if match != "" {
-		selects = append(selects, db.Read.NewRaw("SELECT '' AS beginning WHERE EXISTS (SELECT 1 FROM (?) AS d)", db.matching(ix, match)).String())
+	if len(matches) > 0 {
+		exists := make([]string, len(matches))
+		for i, match := range matches {
+			exists[i] = db.Read.NewRaw("EXISTS (SELECT 1 FROM (?) AS d)", db.matching(ix, match)).String()
+		}
+		selects = append(selects, "SELECT '' AS beginning WHERE "+strings.Join(exists, " OR "))
 	}
 	var found []string
 	err := db.Read.NewRaw(strings.Join(selects, " UNION ALL ")).Scan(ctx, &found)
