@@ -52,7 +52,7 @@ type File struct {
 	ThingID     int64 // the thing at the root of the target; 0 if it was deleted and its make was not
 	Rank        int32
 	Note        string // by the owner, as plain text
-	PreviewID   int64  // 0 if there is none
+	PreviewID   int64  // 0 if there is none; its index lacks 0, and statements that use it say so
 	RenderingID int64  // the ID of its rendering as an image; 0 if it has none, or if it was removed
 	// RenderingRank is the rank of the rendering among the images; nil if it follows those with a
 	// rank.

@@ -98,7 +98,7 @@ func forgetNotification(ctx context.Context, tx bun.Tx, kind NotificationKind, a
 func notifyOfFailure(ctx context.Context, tx bun.Tx, previewID int64) error {
 	files := tx.NewSelect().Model((*File)(nil)).
 		ColumnExpr("f.owner_id, ?, ?, f.id, ?", NotifyProcessingFailed, OnFile, now()).
-		Where("f.preview_id = ? AND f.state = ?", previewID, Finalized)
+		Where("f.preview_id = ? AND f.preview_id <> 0 AND f.state = ?", previewID, Finalized)
 	_, err := tx.NewRaw("INSERT INTO notifications (user_id, kind, target_type, target_id, created_at) ?", files).Exec(ctx)
 	return err
 }

@@ -18,7 +18,7 @@ import (
 // preview.
 func (s *Store) collectPreviews(ctx context.Context, cutoff time.Time, dryRun bool) error {
 	unused := func(q *bun.SelectQuery) *bun.SelectQuery {
-		return q.Where("p.beat_at <= ? AND NOT EXISTS (SELECT 1 FROM files AS f WHERE f.preview_id = p.id)", cutoff)
+		return q.Where("p.beat_at <= ? AND NOT EXISTS (SELECT 1 FROM files AS f WHERE f.preview_id = p.id AND f.preview_id <> 0)", cutoff)
 	}
 	for last := int64(0); !dryRun; {
 		var rows []*Preview

@@ -281,7 +281,7 @@ func (s *Store) emitProcessed(ctx context.Context, tx bun.Tx, result PreviewStat
 func (s *Store) emitPreview(ctx context.Context, tx bun.Tx, previewID int64, result PreviewState) error {
 	var files []*File
 	err := tx.NewSelect().Model(&files).Column("f.id", "f.owner_id", "f.name", "f.target_type", "f.target_id").
-		Where("f.preview_id = ? AND f.state = ?", previewID, Finalized).Order("f.id").Scan(ctx)
+		Where("f.preview_id = ? AND f.preview_id <> 0 AND f.state = ?", previewID, Finalized).Order("f.id").Scan(ctx)
 	if err != nil {
 		return err
 	}
