@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/markdown"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -47,6 +48,9 @@ func compareMixedLoad(ctx context.Context, o options, e engine) (err error) {
 	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	w.client.Transport = &http.Transport{MaxIdleConnsPerHost: 64}
 	if err := w.prepare(ctx, o); err != nil {
+		return err
+	}
+	if err := w.awaitJobs(ctx); err != nil {
 		return err
 	}
 	kinds := []request{
@@ -129,6 +133,19 @@ func (w *writers) prepare(ctx context.Context, o options) error {
 	}
 	w.files = w.files[:50]
 	w.published.Store(0)
+	return nil
+}
+
+// awaitJobs waits until the server has made previews of the files and HTML of the descriptions,
+// which it does beside requests.
+func (w *writers) awaitJobs(ctx context.Context) error {
+	for left := 1; left > 0; {
+		err := w.db.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM previews WHERE state IN ('waiting', 'running')) + (SELECT count(*) FROM things WHERE html_version < $1)", markdown.Version).Scan(&left)
+		if err != nil {
+			return err
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
 	return nil
 }
 

@@ -60,7 +60,9 @@ func (q *Queue) State(ctx context.Context) (due, running int, oldest time.Durati
 }
 
 const (
-	foldEvery     = 10 * time.Second
+	// Readers add the changes that are not folded yet to the counts of each row, so there should be
+	// few.
+	foldEvery     = 2 * time.Second
 	collectEvery  = time.Hour
 	backfillEvery = time.Minute
 	overdueEvery  = time.Minute
