@@ -32,21 +32,24 @@ func newFace(m *mesh.Mesh, c *camera) *face {
 // set loads triangle i of the mesh. Most triangles share two corners with the one before them, and
 // projecting takes longer than comparing.
 func (t *face) set(i int) {
-	at, seen := t.at, t.seen
 	t.corners[0], t.corners[1], t.corners[2] = t.mesh.Corners(i)
+	a0, a1, a2 := t.at[0], t.at[1], t.at[2]
+	s0, s1, s2 := t.seen[0], t.seen[1], t.seen[2]
 	for k, v := range t.corners {
-		p := t.mesh.At(v)
-		t.at[k] = p
-		switch p {
-		case at[0]:
-			t.seen[k] = seen[0]
-		case at[1]:
-			t.seen[k] = seen[1]
-		case at[2]:
-			t.seen[k] = seen[2]
+		p := t.mesh.Positions[3*int(v):][:3:3]
+		x, y, z := p[0], p[1], p[2]
+		var s seen
+		switch {
+		case x == a0[0] && y == a0[1] && z == a0[2]:
+			s = s0
+		case x == a1[0] && y == a1[1] && z == a1[2]:
+			s = s1
+		case x == a2[0] && y == a2[1] && z == a2[2]:
+			s = s2
 		default:
-			t.seen[k] = t.camera.project(float64(p[0]), float64(p[1]), float64(p[2]))
+			s = t.camera.project(float64(x), float64(y), float64(z))
 		}
+		t.at[k], t.seen[k] = [3]float32{x, y, z}, s
 	}
 	t.flat, t.bent = 0, false
 }
