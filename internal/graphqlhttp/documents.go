@@ -40,7 +40,7 @@ func documentID(text string) string {
 // documents finds the document of a request and checks it against the limits and the schema.
 type documents struct {
 	schema     *ast.Schema
-	only       bool // accept registered documents only
+	only       bool                       // accept registered documents only
 	registered map[string]bool            // by text
 	texts      map[string]string          // of registered documents, by ID
 	parsed     *cache[*ast.QueryDocument] // valid documents by text
