@@ -44,7 +44,13 @@ func newBatcher[K comparable, V any](read func(ctx context.Context, keys []K) (m
 
 // get returns the value of key; ok is false where there is none.
 func (b *batcher[K, V]) get(ctx context.Context, key K) (value V, ok bool, err error) {
-	mine := b.join(ctx, key)
+	mine, alone := b.join(ctx, key)
+	if alone {
+		// In the goroutine of the caller, which saves two changes of goroutines. It takes no turn of
+		// the caller's: those who come meanwhile wait for its end.
+		b.fill(auth.WithoutAccount(ctx), mine)
+		b.handOver(ctx)
+	}
 	select {
 	case <-mine.done:
 		value, ok = mine.found[key]
@@ -54,21 +60,42 @@ func (b *batcher[K, V]) get(ctx context.Context, key K) (value V, ok bool, err e
 	}
 }
 
-func (b *batcher[K, V]) join(ctx context.Context, key K) *batch[K, V] {
+// join returns the batch that key belongs to, and whether the caller reads it, alone.
+func (b *batcher[K, V]) join(ctx context.Context, key K) (mine *batch[K, V], alone bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.readers == 0 {
+		b.readers++
+		return &batch[K, V]{keys: []K{key}, done: make(chan struct{})}, true
+	}
 	if n := len(b.queue); n == 0 || len(b.queue[n-1].keys) == maxBatch {
 		b.queue = append(b.queue, &batch[K, V]{done: make(chan struct{})})
 	}
-	mine := b.queue[len(b.queue)-1]
+	mine = b.queue[len(b.queue)-1]
 	mine.keys = append(mine.keys, key)
-	if b.readers == 0 || b.readers < maxReaders && len(mine.keys) >= worthwhile {
+	if b.readers < maxReaders && len(mine.keys) >= worthwhile {
 		b.readers++
-		// Not in the caller's goroutine, nor under its cancellation, nor in its turn: others wait
-		// for the batch too.
-		go b.serve(auth.WithoutAccount(context.WithoutCancel(ctx)))
+		go b.serve(shared(ctx))
 	}
-	return mine
+	return mine, false
+}
+
+// shared returns the context of a batch: not under the cancellation of one caller, nor in its turn,
+// because others wait for the batch too.
+func shared(ctx context.Context) context.Context {
+	return auth.WithoutAccount(context.WithoutCancel(ctx))
+}
+
+// handOver ends the reading of a caller. Batches that were queued meanwhile are read by a goroutine
+// of their own.
+func (b *batcher[K, V]) handOver(ctx context.Context) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.queue) == 0 {
+		b.readers--
+		return
+	}
+	go b.serve(shared(ctx))
 }
 
 // serve reads batch after batch until none is left.

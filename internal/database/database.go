@@ -47,8 +47,8 @@ type DB struct {
 	folder string // that holds the database of SQLite
 
 	statements statements
-	texts      sync.Map     // of statements that are prepared, by name; see ForIDs
-	kept       atomic.Int64 // how many texts, or more than maxTexts
+	texts      sync.Map     // statements that are prepared, by name: *kept; see ForIDs
+	kept       atomic.Int64 // how many, or more than are allowed
 
 	reads        turns
 	transactions *concurrency.Limiter

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/apierror"
@@ -55,7 +53,7 @@ type List struct {
 	Rows func(parent int64) *bun.SelectQuery // FROM and WHERE
 	By   Order
 	// Name identifies a list whose Rows are the same for every parent and caller. Its statements are
-	// prepared on PostgreSQL, which takes longer to plan than to run them. Other lists have no name.
+	// prepared, because planning them takes longer than running them. Other lists have no name.
 	Name string
 	// Bound is the maximum number of entries that are counted and accessible; 0 if there is none.
 	Bound int64
@@ -157,8 +155,10 @@ func (l List) read(ctx context.Context, parents []int64, part Slice, name string
 		}
 		return around(entries, bind)
 	}
-	// PostgreSQL would plan a statement with an offset as an argument each time.
-	if l.Name == "" || l.DB.Engine != Postgres || len(parents) > 1 || part.Offset != 0 {
+	// PostgreSQL would plan a statement with an offset as an argument each time. On SQLite, Bun and
+	// the driver write times in different forms.
+	position := part.After != nil || part.Before != nil
+	if l.Name == "" || len(parents) > 1 || part.Offset != 0 || l.DB.Engine == SQLite && position && l.By.Time {
 		text, err := write(literal)
 		if err != nil {
 			return err
@@ -166,11 +166,7 @@ func (l List) read(ctx context.Context, parents []int64, part Slice, name string
 		return l.DB.selectText(ctx, text, dest)
 	}
 	name = fmt.Sprintf("list %s, %d, %d, %t, %t, %s", l.Name, part.First, part.Last, part.After != nil, part.Before != nil, name)
-	text, err := l.DB.keptText(name, func() (string, error) { return write(numbered()) })
-	if err != nil {
-		return err
-	}
-	args := []any{pgx.QueryExecModeCacheStatement}
+	var args []any
 	for _, p := range []*Position{part.After, part.Before} {
 		if p != nil {
 			args = append(args, l.By.values(*p)...)
@@ -179,7 +175,7 @@ func (l List) read(ctx context.Context, parents []int64, part Slice, name string
 	for _, number := range also {
 		args = append(args, number)
 	}
-	return l.DB.query(ctx, dest, text, args...)
+	return l.DB.prepared(ctx, name, func() (string, error) { return write(l.DB.Engine.numbered()) }, dest, args...)
 }
 
 // binder returns what stands for a value in the text of a statement.
@@ -188,11 +184,11 @@ type binder func(value any) any
 func literal(value any) any { return value }
 
 // numbered returns a binder of arguments.
-func numbered() binder {
+func (e Engine) numbered() binder {
 	n := 0
 	return func(any) any {
 		n++
-		return bun.Safe("$" + strconv.Itoa(n))
+		return e.placeholder(n)
 	}
 }
 

@@ -1,0 +1,49 @@
+package database
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync"
+	"testing"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+)
+
+// TestForIDs runs more statements than are kept, each of them several times at once, and checks
+// their rows.
+func TestForIDs(t *testing.T) {
+	each(t, func(t *testing.T, ctx context.Context, db *DB) {
+		const names = maxTextsSQLite + 10
+		var all sync.WaitGroup
+		for worker := range 4 {
+			all.Go(func() {
+				for n := range names {
+					var ids []int64
+					err := db.ForIDs(ctx, fmt.Sprint("number ", n), []int64{int64(n), 1001, int64(worker)}, &ids, func(among, also schema.QueryAppender) *bun.SelectQuery {
+						return db.Read.NewSelect().TableExpr("(SELECT ? AS id UNION ALL SELECT 1000 UNION ALL SELECT 1001) AS n", n).
+							ColumnExpr("n.id").Where("n.id ?", among).Where("n.id <> ?", also).OrderExpr("n.id")
+					}, 1001)
+					if err != nil || !reflect.DeepEqual(ids, []int64{int64(n)}) {
+						t.Errorf("got %v, %v, want [%d]", ids, err, n)
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+		if db.Engine == SQLite {
+			prepared := 0
+			db.texts.Range(func(_, s any) bool {
+				if s.(*kept).stmt != nil {
+					prepared++
+				}
+				return true
+			})
+			if prepared == 0 || prepared > maxTextsSQLite {
+				t.Errorf("%d prepared statements, want at most %d", prepared, maxTextsSQLite)
+			}
+		}
+	})
+}
