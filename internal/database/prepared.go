@@ -66,7 +66,8 @@ func (db *DB) prepared(ctx context.Context, name string, write func() (string, e
 		}
 	}
 	if db.Engine == SQLite {
-		return db.Read.NewRaw(s.text).Conn(bound{db.Read, s.stmt, args}).Scan(ctx, dest)
+		// On the pool: as a connection, db.Read would call the hooks a second time.
+		return db.Read.NewRaw(s.text).Conn(bound{db.Read.DB, s.stmt, args}).Scan(ctx, dest)
 	}
 	return db.query(ctx, dest, s.text, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
 }
