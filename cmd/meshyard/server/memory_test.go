@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,8 +15,8 @@ func TestReleasesMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		released := 0
-		go releaseMemory(ctx, func() { released++ })
+		var released atomic.Int64
+		go releaseMemory(ctx, func() { released.Add(1) })
 		for step, work := range []bool{true, true, false, false, false, true, false, false} {
 			time.Sleep(idleTime / 2)
 			if work {
@@ -23,8 +24,8 @@ func TestReleasesMemory(t *testing.T) {
 			}
 			time.Sleep(idleTime / 2)
 			synctest.Wait()
-			if want := []int{0, 0, 1, 1, 1, 1, 2, 2}[step]; released != want {
-				t.Fatalf("step %d: released %d times, want %d", step, released, want)
+			if want := []int64{0, 0, 1, 1, 1, 1, 2, 2}[step]; released.Load() != want {
+				t.Fatalf("step %d: released %d times, want %d", step, released.Load(), want)
 			}
 		}
 	})
