@@ -12,8 +12,8 @@ import (
 )
 
 // The maximum number of texts of statements that are kept. What operations select makes thousands
-// of different ones possible. SQLite keeps each of them prepared on each connection, in some 20 kB
-// of the memory of this process.
+// of different ones possible. SQLite keeps each of them prepared on each connection, in the memory
+// of this process.
 const (
 	maxTexts       = 1000
 	maxTextsSQLite = 200

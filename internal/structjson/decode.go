@@ -165,13 +165,17 @@ func (d *decoder) more(n int, end byte) (bool, error) {
 	return true, nil
 }
 
-// key reads the key of a member of an object, and moves to its value.
-func (d *decoder) key() (string, error) {
-	key, err := d.string()
+// member reads the key of the next member of an object and moves to its value, or reports that
+// there is none. n is the number of members before it.
+func (d *decoder) member(n int) (key string, ok bool, err error) {
+	if ok, err = d.more(n, '}'); err != nil || !ok {
+		return "", false, err
+	}
+	key, err = d.string()
 	if err == nil && !d.skip(':') {
 		err = d.unexpected(":")
 	}
-	return key, err
+	return key, true, err
 }
 
 // read returns the function that decodes a type.
@@ -305,11 +309,8 @@ func readMap(t reflect.Type, of *codec) func(*decoder, reflect.Value) error {
 			return err
 		}
 		for n := 0; ; n++ {
-			if more, err := d.more(n, '}'); err != nil || !more {
-				return err
-			}
-			key, err := d.key()
-			if err != nil {
+			key, ok, err := d.member(n)
+			if err != nil || !ok {
 				return err
 			}
 			value := reflect.New(t.Elem()).Elem()
@@ -345,11 +346,8 @@ func readStruct(fields []*field) func(*decoder, reflect.Value) error {
 			return err
 		}
 		for n := 0; ; n++ {
-			if more, err := d.more(n, '}'); err != nil || !more {
-				return err
-			}
-			key, err := d.key()
-			if err != nil {
+			key, ok, err := d.member(n)
+			if err != nil || !ok {
 				return err
 			}
 			if f := find(key); f != nil {
