@@ -80,12 +80,15 @@ func count(ctx context.Context, tx bun.Tx, changes ...[]countChange) error {
 // column:delta, separated by commas.
 type Changes string
 
+// anyPending is the condition that changes of any row of a table are not folded yet, which the
+// databases find out once for all rows of a statement. Because of the order, PostgreSQL reads the
+// index, even if its statistics are from a moment when most changes were of this table.
+const anyPending = "(SELECT object_id FROM count_changes WHERE of_table = ? ORDER BY of_table, object_id LIMIT 1) IS NOT NULL"
+
 // pendingCounts selects Changes of the rows of a table under its alias. Most of the time no row of
-// the table has any, which the databases find out once for all rows. Because of the order,
-// PostgreSQL reads the index, even if its statistics are from a moment when most changes were of
-// this table.
+// the table has any.
 func pendingCounts(q *bun.SelectQuery, table, alias string) *bun.SelectQuery {
-	return q.ColumnExpr("CASE WHEN (SELECT object_id FROM count_changes WHERE of_table = ? ORDER BY of_table, object_id LIMIT 1) IS NOT NULL THEN "+
+	return q.ColumnExpr("CASE WHEN "+anyPending+" THEN "+
 		"(SELECT string_agg(cc.of_column || ':' || CAST(cc.delta AS text), ',') FROM count_changes AS cc WHERE cc.of_table = ? AND cc.object_id = ?.id) END AS changes",
 		table, table, bun.Ident(alias))
 }

@@ -89,7 +89,12 @@ func (l *loader) finish(ctx context.Context) error {
 	}
 	// The planner needs current statistics and, on PostgreSQL, the visibility map for index-only
 	// scans.
-	tidy := []string{"ANALYZE"}
+	tidy := []string{
+		"ANALYZE",
+		// With samples of the tables inside full-text indexes, SQLite would prepare the statements of
+		// FTS5 again each time it binds a word to them.
+		"DELETE FROM sqlite_stat4 WHERE tbl IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')",
+	}
 	if l.db.Engine == database.Postgres {
 		tidy = []string{"VACUUM (ANALYZE) things", "VACUUM (ANALYZE) files", "VACUUM (ANALYZE) thing_tags", "VACUUM (ANALYZE) thing_documents", "VACUUM (ANALYZE) vocabulary", "VACUUM (ANALYZE) users", "VACUUM (ANALYZE) tags"}
 	}

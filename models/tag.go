@@ -164,13 +164,12 @@ func (s *Store) TagsByID(ctx context.Context, ids []int64) (map[int64]*Tag, erro
 
 // TagsOf returns the tags of things, by the names and in the order that their owners gave them.
 func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag, error) {
-	tags := make(map[int64][]*Tag, len(thingIDs))
 	var rows []struct {
 		ThingID    int64
 		ID         int64
 		Name, Slug string
 		ThingCount int64
-		Changes    Changes
+		Pending    bool // changes of counts of any tags are not folded yet
 	}
 	with := extrasAmong(ctx, TagCounts)
 	err := s.db.ForIDs(ctx, "tags of things with "+with.name(), thingIDs, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
@@ -182,16 +181,35 @@ func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag,
 			q = q.Join("JOIN tags AS g ON g.id = tt.tag_id")
 		}
 		if with.has(TagCounts) {
-			q = pendingCounts(q.ColumnExpr("g.thing_count"), "tags", "g")
+			q = q.ColumnExpr("g.thing_count, "+anyPending+" AS pending", "tags")
 		}
 		return q.Where("tt.thing_id ?", among).Order("tt.thing_id", "tt.position")
 	})
-	for _, row := range rows {
-		g := &Tag{ID: row.ID, Name: row.Name, Slug: row.Slug, ThingCount: row.ThingCount, Changes: row.Changes}
-		tags[row.ThingID] = append(tags[row.ThingID], g)
-		err = errors.Join(err, g.AfterScanRow(ctx))
+	if err != nil {
+		return nil, err
 	}
-	return tags, err
+	// A popular tag has many changes, and most things of a page have it: its changes are added up
+	// once for all of them.
+	var counted map[int64]*Tag
+	if len(rows) > 0 && rows[0].Pending {
+		ids := make([]int64, len(rows))
+		for i, row := range rows {
+			ids[i] = row.ID
+		}
+		slices.Sort(ids)
+		if counted, err = s.TagsByID(ctx, slices.Compact(ids)); err != nil {
+			return nil, err
+		}
+	}
+	tags := make(map[int64][]*Tag, len(thingIDs))
+	for _, row := range rows {
+		g := &Tag{ID: row.ID, Name: row.Name, Slug: row.Slug, ThingCount: row.ThingCount}
+		if now := counted[row.ID]; now != nil {
+			g.ThingCount = now.ThingCount
+		}
+		tags[row.ThingID] = append(tags[row.ThingID], g)
+	}
+	return tags, nil
 }
 
 // Tags lists the tags that begin with a prefix, those with the most things first. A count takes a
