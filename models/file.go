@@ -176,17 +176,13 @@ func (s *Store) filesByID(ctx context.Context, ids []int64, with extras) (map[in
 // FilesOn returns the finalized files of targets of one type with their previews, by rank and ID,
 // for a caller who may see the targets.
 func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[int64][]*File, error) {
-	files := make(map[int64][]*File, len(ids))
 	with := extrasAmong(ctx, partsOfFile)
 	var rows []*File
 	err := s.db.ForIDs(ctx, "files on "+string(on)+" with "+with.name(), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
 		return selectFiles(ctx, s.db.Read, &rows, with).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", on, among, Finalized).
 			Order("f.target_id", "f.rank", "f.id")
 	})
-	for _, f := range rows {
-		files[f.TargetID] = append(files[f.TargetID], f)
-	}
-	return files, err
+	return byParent(rows, func(f *File) int64 { return f.TargetID }), err
 }
 
 // FirstImages returns the file that shows each of some targets, which is the first of their images,

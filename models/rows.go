@@ -48,6 +48,19 @@ func onPages[T any](
 	return database.Joined(ctx, l, parents, part, database.Objects[T]{Name: columnsName[T](ctx, db, with), Select: q, Also: with.also(), ID: column, Listed: listed})
 }
 
+// byParent groups rows that are sorted by their parent. The groups are parts of rows.
+func byParent[T any](rows []T, parent func(T) int64) map[int64][]T {
+	groups := make(map[int64][]T)
+	for len(rows) > 0 {
+		id, n := parent(rows[0]), 1
+		for n < len(rows) && parent(rows[n]) == id {
+			n++
+		}
+		groups[id], rows = rows[:n:n], rows[n:]
+	}
+	return groups
+}
+
 // ignoreNoRows forgets that nothing was found where that is no failure.
 func ignoreNoRows(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {

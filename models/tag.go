@@ -201,13 +201,16 @@ func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag,
 			return nil, err
 		}
 	}
-	tags := make(map[int64][]*Tag, len(thingIDs))
-	for _, row := range rows {
-		g := &Tag{ID: row.ID, Name: row.Name, Slug: row.Slug, ThingCount: row.ThingCount}
+	made, all, tags := make([]Tag, len(rows)), make([]*Tag, len(rows)), make(map[int64][]*Tag, len(thingIDs))
+	first := 0 // of the thing
+	for i, row := range rows {
+		made[i], all[i] = Tag{ID: row.ID, Name: row.Name, Slug: row.Slug, ThingCount: row.ThingCount}, &made[i]
 		if now := counted[row.ID]; now != nil {
-			g.ThingCount = now.ThingCount
+			made[i].ThingCount = now.ThingCount
 		}
-		tags[row.ThingID] = append(tags[row.ThingID], g)
+		if next := i + 1; next == len(rows) || rows[next].ThingID != row.ThingID {
+			tags[row.ThingID], first = all[first:next:next], next
+		}
 	}
 	return tags, nil
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
@@ -69,13 +70,14 @@ func (db *DB) prepared(ctx context.Context, name string, write func() (string, e
 		// On the pool: as a connection, db.Read would call the hooks a second time.
 		return db.Read.NewRaw(s.text).Conn(bound{db.Read.DB, s.stmt, args}).Scan(ctx, dest)
 	}
-	return db.query(ctx, dest, s.text, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
+	return db.query(ctx, dest, s.text, &s.reader, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
 }
 
 // kept is a statement that is kept. pgx prepares its text by itself.
 type kept struct {
-	text string
-	stmt *sql.Stmt // on SQLite, unless too many others are kept
+	text   string
+	stmt   *sql.Stmt                 // on SQLite, unless too many others are kept
+	reader atomic.Pointer[rowReader] // on PostgreSQL, once rows were read
 }
 
 // keep keeps a statement under a name, unless too many others are kept.

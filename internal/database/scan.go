@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 
@@ -37,12 +40,12 @@ func (db *DB) selectText(ctx context.Context, text string, dest any) error {
 	if db.Engine != Postgres {
 		return db.Read.NewRaw(text).Scan(ctx, dest)
 	}
-	return db.query(ctx, dest, text, pgx.QueryExecModeExec, pgx.QueryResultFormats{pgx.BinaryFormatCode})
+	return db.query(ctx, dest, text, nil, pgx.QueryExecModeExec, pgx.QueryResultFormats{pgx.BinaryFormatCode})
 }
 
-// query runs a query on PostgreSQL and reads its rows into dest. args are arguments and options of
-// pgx.
-func (db *DB) query(ctx context.Context, dest any, text string, args ...any) (err error) {
+// query runs a query on PostgreSQL and reads its rows into dest. known remembers how to read the
+// rows of the text, unless it is nil. args are arguments and options of pgx.
+func (db *DB) query(ctx context.Context, dest any, text string, known *atomic.Pointer[rowReader], args ...any) (err error) {
 	if tracing.On(ctx) {
 		span := db.statements.trace(ctx, text)
 		defer func() { endSpan(span, err) }()
@@ -59,7 +62,7 @@ func (db *DB) query(ctx context.Context, dest any, text string, args ...any) (er
 			return err
 		}
 		defer found.Close()
-		if err := db.readRows(ctx, found, rows); err != nil {
+		if err := db.readRows(ctx, found, rows, known); err != nil {
 			return err
 		}
 		return found.Err()
@@ -78,39 +81,57 @@ func (db *DB) onConnection(ctx context.Context, query func(*pgx.Conn) error) err
 	return errors.Join(err, conn.Close())
 }
 
-func (db *DB) readRows(ctx context.Context, rows pgx.Rows, slice reflect.Value) error {
+// maxMade is the maximum number of rows that are allocated at once. A pointer to one of them keeps
+// all.
+const maxMade = 32
+
+// readRows reads rows into a slice. The columns are those of earlier rows of the same statement, if
+// known is not nil, and they are the same.
+func (db *DB) readRows(ctx context.Context, rows pgx.Rows, slice reflect.Value, known *atomic.Pointer[rowReader]) error {
 	element := slice.Type().Elem()
 	pointers := element.Kind() == reflect.Pointer
 	if pointers {
 		element = element.Elem()
 	}
-	columns, err := db.columns(rows.FieldDescriptions(), element)
-	if err != nil {
-		return err
+	described := rows.FieldDescriptions()
+	var r *rowReader
+	if known != nil {
+		r = known.Load()
 	}
-	targets := make([]any, len(columns))
-	for i, c := range columns {
-		targets[i] = c.target
+	if r == nil || !r.reads(element, described) {
+		var err error
+		if r, err = db.newRowReader(element, described); err != nil {
+			return err
+		}
+		if known != nil {
+			known.Store(r)
+		}
 	}
 	slice.SetLen(0)
+	types := rows.Conn().TypeMap()
+	var text []byte
+	var made reflect.Value // rows for pointers, some at once
+	next, size := 0, 0
 	for n := 0; rows.Next(); n++ {
 		slice.Grow(1)
 		slice.SetLen(n + 1)
 		row := slice.Index(n)
 		if pointers {
-			row.Set(reflect.New(element))
-			row = row.Elem()
+			if next == size {
+				next, size = 0, min(max(1, 2*size), maxMade)
+				made = reflect.MakeSlice(reflect.SliceOf(element), size, size)
+			}
+			row.Set(made.Index(next).Addr())
+			row, next = row.Elem(), next+1
 		} else {
 			row.SetZero()
 		}
-		for _, c := range columns {
-			c.target.point(row, c.field)
-		}
-		if err := rows.Scan(targets...); err != nil {
+		var err error
+		if text, err = r.read(types, row, rows.RawValues(), text[:0]); err != nil {
 			return fmt.Errorf("read %s: %w", element, err)
 		}
-		if hook, ok := row.Addr().Interface().(bun.AfterScanRowHook); ok {
-			if err := hook.AfterScanRow(ctx); err != nil {
+		if r.hooked {
+			if err := row.Addr().Interface().(bun.AfterScanRowHook).AfterScanRow(ctx); err != nil {
 				return err
 			}
 		}
@@ -118,29 +139,91 @@ func (db *DB) readRows(ctx context.Context, rows pgx.Rows, slice reflect.Value) 
 	return nil
 }
 
-// column is a column of a result.
-type column struct {
-	field  []int // of the struct of a row; nil if the row is no struct
-	target target
+// rowReader reads the rows of a statement. It can be used by several goroutines.
+type rowReader struct {
+	row       reflect.Type
+	described []pgconn.FieldDescription
+	columns   []column
+	hooked    bool // rows have the method AfterScanRow
 }
 
-// columns returns the columns of a result.
-func (db *DB) columns(described []pgconn.FieldDescription, row reflect.Type) ([]column, error) {
-	columns := make([]column, len(described))
-	if row.Kind() != reflect.Struct {
-		if len(described) != 1 {
-			return nil, fmt.Errorf("%d columns for %s", len(described), row)
-		}
-		columns[0].target = targetOf(row, described[0].DataTypeOID)
-		return columns, nil
+// column is a column of a result.
+type column struct {
+	name  string
+	index []int       // of the field in the struct of a row; empty if the row is no struct
+	read  valueReader // nil for a text
+}
+
+func (db *DB) newRowReader(row reflect.Type, described []pgconn.FieldDescription) (*rowReader, error) {
+	r := &rowReader{
+		row: row, described: slices.Clone(described), columns: make([]column, len(described)),
+		hooked: reflect.PointerTo(row).Implements(reflect.TypeFor[bun.AfterScanRowHook]()),
 	}
-	table := db.Read.Table(row)
+	if row.Kind() != reflect.Struct && len(described) != 1 {
+		return nil, fmt.Errorf("%d columns for %s", len(described), row)
+	}
 	for i, d := range described {
-		field := table.LookupField(d.Name)
-		if field == nil {
-			return nil, fmt.Errorf("%s does not have column %q", row, d.Name)
+		c, field := column{name: d.Name}, row
+		if row.Kind() == reflect.Struct {
+			found := db.Read.Table(row).LookupField(d.Name)
+			if found == nil {
+				return nil, fmt.Errorf("%s does not have column %q", row, d.Name)
+			}
+			c.index, field = found.Index, found.StructField.Type
 		}
-		columns[i] = column{field.Index, targetOf(field.StructField.Type, d.DataTypeOID)}
+		if !isText(field, d.DataTypeOID) {
+			c.read = newValueReader(field, d.DataTypeOID, d.Format)
+		}
+		r.columns[i] = c
 	}
-	return columns, nil
+	return r, nil
+}
+
+// reads reports whether r reads rows of a type from columns. The columns of a statement change if
+// the table is changed.
+func (r *rowReader) reads(row reflect.Type, described []pgconn.FieldDescription) bool {
+	return r.row == row && slices.EqualFunc(r.described, described, func(a, b pgconn.FieldDescription) bool {
+		return a.Name == b.Name && a.DataTypeOID == b.DataTypeOID && a.Format == b.Format
+	})
+}
+
+// read reads a row, which is zero, from the values that PostgreSQL sent. NULL changes nothing. The
+// texts of a row become one string, of which each field has a part. The bytes of text are
+// overwritten, and returned for the next row.
+func (r *rowReader) read(types *pgtype.Map, row reflect.Value, values [][]byte, text []byte) ([]byte, error) {
+	for i, c := range r.columns {
+		if c.read == nil {
+			text = append(text, values[i]...)
+		}
+	}
+	left := string(text)
+	for i, c := range r.columns {
+		raw := values[i]
+		switch {
+		case raw == nil:
+		case c.read == nil:
+			c.field(row).SetString(left[:len(raw)])
+			left = left[len(raw):]
+		default:
+			if err := c.read(types, c.field(row), raw); err != nil {
+				return text, fmt.Errorf("column %s: %w", c.name, err)
+			}
+		}
+	}
+	return text, nil
+}
+
+// field returns the field of a row. It makes the structs on the way to it, such as that of a joined
+// object.
+func (c *column) field(row reflect.Value) reflect.Value {
+	for _, i := range c.index {
+		if row.Kind() == reflect.Pointer {
+			if row.IsNil() {
+				row.Set(reflect.New(row.Type().Elem()))
+			}
+			row = row.Elem()
+		}
+		row = row.Field(i)
+	}
+	return row
 }

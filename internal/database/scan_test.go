@@ -102,6 +102,34 @@ func TestSelectReadsWhatBunReads(t *testing.T) {
 	})
 }
 
+// TestPreparedReadsOtherRows checks that what is remembered of the rows of a statement is not used
+// for rows of another type.
+func TestPreparedReadsOtherRows(t *testing.T) {
+	each(t, func(t *testing.T, ctx context.Context, db *DB) {
+		read := func(dest any) {
+			t.Helper()
+			err := db.ForIDs(ctx, "test of partners", []int64{5}, dest, func(among, _ schema.QueryAppender) *bun.SelectQuery {
+				return db.Read.NewSelect().TableExpr("(SELECT 5 AS id, 'e' AS name UNION ALL SELECT 6, 'f') AS n").ColumnExpr("n.id, n.name").Where("n.id ?", among)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		var partners []*partner
+		var turned []struct {
+			Name string
+			ID   int32
+		}
+		for range 2 {
+			read(&partners)
+			read(&turned)
+		}
+		if len(partners) != 1 || *partners[0] != (partner{ID: 5, Name: "e"}) || len(turned) != 1 || turned[0].ID != 5 || turned[0].Name != "e" {
+			t.Errorf("got %s and %+v", text(t, partners), turned)
+		}
+	})
+}
+
 // TestSelectRefusesUnknownColumns checks that a column without a field is an error.
 func TestSelectRefusesUnknownColumns(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
