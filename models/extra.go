@@ -46,6 +46,7 @@ const (
 	FileDownloads  // File.DownloadCount
 	FileOther      // all columns of the file that are in no other part
 	FileStates     // the states and owners of what a file is attached to, which File.Allows needs
+	fileMakes      // the same of makes, if there may be one
 	FilePreview    // File.Preview
 	TagCounts      // the counts of the tags of a thing, and their changes
 )
@@ -110,6 +111,12 @@ func extrasAmong(ctx context.Context, some Extra) extras {
 		x = allParts
 	}
 	x.set &= some
+	return x
+}
+
+// and returns the extras with another one.
+func (x extras) and(extra Extra) extras {
+	x.set |= extra
 	return x
 }
 
