@@ -8,7 +8,6 @@ package child
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,14 +29,9 @@ const (
 	normal = "normal"
 )
 
-// priority is that of children. Those of a test are not idle: on a machine that does other things
-// they would wait for long.
-func priority() string {
-	if flag.Lookup("test.v") != nil {
-		return normal
-	}
-	return idle
-}
+// Idle is whether children let every other process of the machine go first. Tests, which wait for
+// previews beside other work, set it to false before the first child starts.
+var Idle = true
 
 // The limits of a child whose Runner sets none.
 const (
@@ -99,7 +93,11 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 	if err != nil {
 		return preview.Result{}, Usage{}, err
 	}
-	cmd := exec.CommandContext(running, program, command, string(subject), strconv.FormatInt(r.Memory, 10), r.CPU.String(), priority())
+	priority := normal
+	if Idle {
+		priority = idle
+	}
+	cmd := exec.CommandContext(running, program, command, string(subject), strconv.FormatInt(r.Memory, 10), r.CPU.String(), priority)
 	cmd.Args[0] = "meshyard"
 	cmd.Stdin = source
 	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=100", "GOTRACEBACK=single", fmt.Sprintf("GOMEMLIMIT=%d", softMemoryLimit(r.Memory))}

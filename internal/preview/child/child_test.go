@@ -17,6 +17,8 @@ import (
 	"github.com/meshyard/meshyard/internal/preview"
 )
 
+func init() { Idle = false }
+
 // file returns an open file with a content.
 func file(t *testing.T, content []byte) *os.File {
 	t.Helper()

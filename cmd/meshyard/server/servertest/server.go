@@ -21,11 +21,14 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/pgtest"
+	"github.com/meshyard/meshyard/internal/preview/child"
 )
 
 func init() {
 	// Tests run many servers at once. Collecting garbage less often saves a fifth of their time.
 	debug.SetGCPercent(400)
+	// Tests wait for previews, also on a machine that does other things.
+	child.Idle = false
 	// Else a server limits the heap, of which many servers at once need more.
 	if err := os.Setenv("GOMEMLIMIT", "off"); err != nil {
 		panic(err)
