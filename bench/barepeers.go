@@ -39,14 +39,15 @@ func barePeers(ctx context.Context, args []string) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	var prepared [5]selection
-	for i, query := range []string{selectFile, selectNewest, selectFileJSON, selectPageJSON, insertDownload} {
+	var prepared [7]selection
+	for i, query := range []string{selectFile, selectNewest, selectFileJSON, selectPageJSON, insertDownload, selectToken, selectShownFile} {
 		if prepared[i], err = prepare(query); err != nil {
 			return nil, err
 		}
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /files/{id}", bareFile(e, base, prepared[0]))
+	mux.HandleFunc("GET /shown/files/{id}", bareShownFile(base, prepared[5], prepared[6]))
 	mux.HandleFunc("GET /newest", bareNewest(e, base, prepared[1]))
 	mux.HandleFunc("POST /graphql", bareDocuments(e, prepared[2], prepared[3]))
 	mux.HandleFunc("GET /files/{id}/download", bareDownload(base, prepared[4]))

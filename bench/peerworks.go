@@ -37,10 +37,11 @@ func someModel(files int) int {
 // newWorks returns the rows of the table. The token is that of the user with the id 1, files is the
 // number of files.
 func newWorks(ctx context.Context, o options, store *models.Store, db *sql.DB, all *contenders, token string, files int) ([]*work, error) {
-	read, document, peerDocument, download := []request{}, []request{}, []request{}, []request{}
+	var read, shown, document, peerDocument, download []request
 	for range o.conns * filesOfConn {
 		id := strconv.Itoa(someModel(files))
 		read = append(read, request{http.MethodGet, "/files/" + id, ""})
+		shown = append(shown, request{http.MethodGet, "/shown/files/" + id, ""})
 		document = append(document, postDocument(fileDocument, map[string]string{"id": id}))
 		peerDocument = append(peerDocument, postDocument(peerFileDocument, map[string]string{"id": id}))
 	}
@@ -70,6 +71,7 @@ func newWorks(ctx context.Context, o options, store *models.Store, db *sql.DB, a
 	}
 	return []*work{
 		{name: "REST file by id", conns: o.conns, status: http.StatusOK, wanted: 0.9, requests: map[string][]request{limit: read, ours: read}},
+		{name: "REST file by id, limit with token, visibility and log", conns: o.conns, status: http.StatusOK, requests: map[string][]request{limit: shown, ours: read}},
 		{name: "GraphQL file by id, 10 fields", conns: o.conns, status: http.StatusOK, wanted: 0.6, requests: documents},
 		{name: "GraphQL 30 things with creator and files", conns: o.conns, status: http.StatusOK, wanted: 0.6, requests: pages},
 		{name: "REST `/newest`", conns: o.conns, status: http.StatusOK, wanted: 0.45, requests: map[string][]request{limit: newest, ours: newest}},

@@ -17,7 +17,7 @@ type work struct {
 	name     string
 	conns    int                     // on which requests are sent
 	status   int                     // of the responses
-	wanted   float64                 // of ours/limit
+	wanted   float64                 // of ours/limit; 0: nothing
 	requests map[string][]request    // by contender; requests with the same index have the same answer
 	between  func() error            // runs before each turn; nil: nothing
 	recorded func() (n int, e error) // counts rows, of which each request adds one; nil: none
@@ -144,7 +144,10 @@ func printWorks(works []*work, all *contenders) {
 			}
 		}
 		ratio := own.rate.over(least.rate)
-		wanted := fmt.Sprintf("≥ %.2g, %s", w.wanted, strings.ToLower(outcome(ratio.median() >= w.wanted)))
+		wanted := "–"
+		if w.wanted > 0 {
+			wanted = fmt.Sprintf("≥ %.2g, %s", w.wanted, strings.ToLower(outcome(ratio.median() >= w.wanted)))
+		}
 		rows = append(rows, append(row, ratio.spread(), wanted, best, fmt.Sprintf("%.0f", own.size.median())))
 	}
 	printMarkdown(rows)

@@ -173,8 +173,8 @@ func (s *Store) ShownFilesByID(ctx context.Context, ids []int64) (map[int64]*Fil
 	return s.filesByID(ctx, ids, extras{set: partsOfFile})
 }
 
-// filesByID reads files, and those on makes and comments a second time, with their makes: most files
-// are on things, and reading makes with them would take a third of the time of the database.
+// filesByID reads files, and those on makes and comments a second time, with their makes: most
+// files are on things, and reading makes with them would take a third of the time of the database.
 func (s *Store) filesByID(ctx context.Context, ids []int64, with extras) (map[int64]*File, error) {
 	read := func(ids []int64, with extras) (map[int64]*File, error) {
 		return byIDWith(ctx, s.db, ids, with, func(rows *[]*File, _ schema.QueryAppender) *bun.SelectQuery {

@@ -16,8 +16,8 @@ import (
 // NULL. types are those of the connection.
 type valueReader func(types *pgtype.Map, field reflect.Value, raw []byte) error
 
-// newValueReader returns the reader of the values of a type of PostgreSQL in a format, for fields of
-// a type of Go. The most frequent types are read without pgx, which takes several times as long.
+// newValueReader returns the reader of the values of a type of PostgreSQL in a format, for fields
+// of a type of Go. The most frequent types are read without pgx, which takes several times as long.
 func newValueReader(field reflect.Type, oid uint32, format int16) valueReader {
 	if !reflect.PointerTo(field).Implements(reflect.TypeFor[sql.Scanner]()) && format == pgtype.BinaryFormatCode {
 		switch kind := field.Kind(); {
