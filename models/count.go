@@ -133,7 +133,7 @@ func (s *Store) foldSomeCounts(ctx context.Context) (n int, err error) {
 		oldest := tx.NewSelect().Model((*countChange)(nil)).Column("cc.id").Order("cc.id").Limit(foldBatch)
 		// If two nodes fold at the same time, the second one waits for the first and finds that the
 		// rows are gone.
-		err := tx.NewDelete().Model((*countChange)(nil)).Where("cc.id IN (?)", oldest).
+		err := tx.NewDelete().Model((*countChange)(nil)).Where("cc.id ?", s.db.OneOf(oldest)).
 			Returning("of_table, of_column, object_id, delta").Scan(ctx, &changes)
 		if err != nil || len(changes) == 0 {
 			return ignoreNoRows(err)

@@ -112,9 +112,10 @@ func (s *Store) foldSomeDownloads(ctx context.Context) (int, error) {
 	var rows []Download
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		some := tx.NewSelect().Model((*Download)(nil)).Column("d.id").Where("NOT d.folded").Order("d.id").Limit(foldBatch)
-		// "NOT folded" is repeated, because PostgreSQL evaluates it again after it has waited for
-		// another node that folds.
-		err := tx.NewUpdate().Model((*Download)(nil)).Set("folded = ?", true).Where("id IN (?) AND NOT folded", some).
+		// That they are not folded is repeated, because PostgreSQL evaluates it again after it has
+		// waited for another node that folds. It is in other words, because the index of rows that
+		// are not folded is not ordered by ID.
+		err := tx.NewUpdate().Model((*Download)(nil)).Set("folded = ?", true).Where("id ? AND folded IS NOT TRUE", s.db.OneOf(some)).
 			Returning("file_id, thing_id").Scan(ctx, &rows)
 		if err != nil || len(rows) == 0 {
 			return ignoreNoRows(err)
