@@ -194,8 +194,8 @@ func (db *DB) InLongTx(ctx context.Context, fn func(ctx context.Context, tx bun.
 }
 
 // OneOf returns the condition that a column is one of the values that q selects. PostgreSQL may run
-// "IN (q)" once for each row of the table, if its statistics are from before a burst: folding 13,000
-// downloads took seconds. It selects an array once.
+// "IN (q)" once for each row of the table, if its statistics are from before a burst: folding
+// 13,000 downloads took 8 s. It selects an array once.
 func (db *DB) OneOf(q *bun.SelectQuery) schema.QueryAppender {
 	if db.Engine == Postgres {
 		return bun.SafeQuery("= ANY(ARRAY(?))", q)
