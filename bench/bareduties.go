@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/clientip"
 )
 
 // This file has a bare handler that also does for each request what the server must not leave out.
@@ -74,7 +75,7 @@ func bareShownFile(base string, token, find selection) http.HandlerFunc {
 		if status != http.StatusOK {
 			http.Error(w, http.StatusText(status), status)
 		}
-		logger.LogAttrs(context.WithoutCancel(r.Context()), slog.LevelInfo, "request", slog.String("client", r.RemoteAddr), slog.String("method", r.Method),
+		logger.LogAttrs(context.WithoutCancel(r.Context()), slog.LevelInfo, "request", slog.String("client", clientip.Address(r)), slog.String("method", r.Method),
 			slog.String("path", r.URL.Path), slog.Int("status", status), slog.Float64("ms", float64(time.Since(began).Microseconds())/1000), slog.Int64("user_id", user))
 	}
 }
