@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"os"
@@ -75,7 +74,7 @@ func bareShownFile(base string, token, find selection) http.HandlerFunc {
 		if status != http.StatusOK {
 			http.Error(w, http.StatusText(status), status)
 		}
-		logger.LogAttrs(context.WithoutCancel(r.Context()), slog.LevelInfo, "request", slog.String("client", clientip.Address(r)), slog.String("method", r.Method),
+		logger.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("client", clientip.Address(r)), slog.String("method", r.Method),
 			slog.String("path", r.URL.Path), slog.Int("status", status), slog.Float64("ms", float64(time.Since(began).Microseconds())/1000), slog.Int64("user_id", user))
 	}
 }

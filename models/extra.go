@@ -46,7 +46,7 @@ const (
 	FileDownloads  // File.DownloadCount
 	FileOther      // all columns of the file that are in no other part
 	FileStates     // the states and owners of what a file is attached to, which File.Allows needs
-	fileMakes      // the same of makes, if there may be one
+	fileMakes      // the state and owner of the make, for files on makes and on comments
 	FilePreview    // File.Preview
 	TagCounts      // the counts of the tags of a thing, and their changes
 )
