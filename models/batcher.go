@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/waiting"
 )
 
 const (
@@ -50,6 +51,8 @@ func (b *batcher[K, V]) get(ctx context.Context, key K) (value V, ok bool, err e
 		// the caller's: those who come meanwhile wait for its end.
 		b.fill(auth.WithoutAccount(ctx), mine)
 		b.handOver(ctx)
+	} else {
+		waiting.Begin(ctx)
 	}
 	select {
 	case <-mine.done:

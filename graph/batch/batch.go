@@ -12,6 +12,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/meshyard/meshyard/internal/waiting"
 )
 
 // Registry holds the batches of one operation.
@@ -126,6 +128,9 @@ func Once[O, V any](
 		b.loads[key] = l
 	}
 	b.mu.Unlock()
+	if ok {
+		waiting.Begin(ctx) // another goroutine may be fetching
+	}
 	l.once.Do(func() {
 		l.err = errors.New("batch: fetch panicked") // for the other readers, if fetch panics below
 		ids := make([]int64, 0, len(b.members))

@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/meshyard/meshyard/internal/peroperation"
+	"github.com/meshyard/meshyard/internal/waiting"
 )
 
 // Executable is an executable schema that executes queries and mutations breadth first, and
@@ -67,11 +68,13 @@ type run[E any] struct {
 	operation *graphql.OperationContext
 	ec        E
 	ctx       context.Context
-	kept      atomic.Int64 // bytes of scalars that are resolved but not written yet
+	wave      atomic.Pointer[wave[E]] // the current one
+	kept      atomic.Int64            // bytes of scalars that are resolved but not written yet
 }
 
 func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (response *graphql.Response) {
-	r := &run[E]{Executable: x, operation: oc, ec: x.context(oc), ctx: ctx}
+	r := &run[E]{Executable: x, operation: oc, ec: x.context(oc)}
+	r.ctx = waiting.WithNotice(ctx, r.meanwhile)
 	defer func() {
 		if cause := recover(); cause != nil {
 			oc.Error(ctx, oc.Recover(ctx, cause))
@@ -103,6 +106,13 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (
 	}
 	plan.size.Store(int64(len(data)))
 	return &graphql.Response{Data: data}
+}
+
+// meanwhile is called when the resolver of a field is about to wait.
+func (r *run[E]) meanwhile() {
+	if w := r.wave.Load(); w != nil {
+		w.meanwhile()
+	}
 }
 
 // over reports whether the resolved scalars exceed the limit.

@@ -20,22 +20,14 @@ var errNull = errors.New("must not be null")
 // can be loaded together, whichever of the lists was read first.
 func (r *run[E]) resolve(groups ...*group[E]) {
 	for len(groups) > 0 {
-		var wave []task[E]
+		var tasks []task[E]
 		for _, g := range groups {
-			wave = r.begin(wave, g)
+			tasks = r.begin(tasks, g)
 		}
-		r.joinGroups(wave)
-		below := make([][]*group[E], len(wave))
-		var others sync.WaitGroup
-		for n, t := range wave {
-			if n < len(wave)-1 {
-				others.Go(func() { below[n] = r.field(t.group, t.field) })
-			} else {
-				below[n] = r.field(t.group, t.field)
-			}
-		}
-		others.Wait()
-		groups = slices.Concat(below...)
+		r.joinGroups(tasks)
+		w := &wave[E]{run: r, tasks: tasks}
+		r.wave.Store(w)
+		groups = w.do()
 	}
 }
 
@@ -47,12 +39,6 @@ func (r *run[E]) serially(root *group[E]) {
 			r.resolve(r.field(root, i)...)
 		}
 	}
-}
-
-// task is a field of a group that may wait.
-type task[E any] struct {
-	group *group[E]
-	field int
 }
 
 func (r *run[E]) open(g *group[E]) {

@@ -14,6 +14,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/concurrency"
 	"github.com/meshyard/meshyard/internal/tracing"
+	"github.com/meshyard/meshyard/internal/waiting"
 )
 
 // statements counts the statements that Bun sends, and the rows that they return or change. A list
@@ -147,6 +148,7 @@ func (t turns) AfterQuery(ctx context.Context, event *bun.QueryEvent) {
 // acquire waits for the turn of the account of ctx. Work without an account is not limited: it is
 // the server's own.
 func (t turns) acquire(ctx context.Context) error {
+	waiting.Begin(ctx)
 	account := auth.Account(ctx)
 	if account == "" {
 		return nil
