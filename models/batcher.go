@@ -84,9 +84,9 @@ func (b *batcher[K, V]) join(ctx context.Context, key K) (mine *batch[K, V], alo
 }
 
 // shared returns the context of a batch: not under the cancellation of one caller, nor in its turn,
-// because others wait for the batch too.
+// because others wait for the batch too. Nor does it tell the caller's operation when it waits.
 func shared(ctx context.Context) context.Context {
-	return auth.WithoutAccount(context.WithoutCancel(ctx))
+	return waiting.WithNotice(auth.WithoutAccount(context.WithoutCancel(ctx)), func() {})
 }
 
 // handOver ends the reading of a caller. Batches that were queued meanwhile are read by a goroutine

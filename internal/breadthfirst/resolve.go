@@ -25,7 +25,7 @@ func (r *run[E]) resolve(groups ...*group[E]) {
 			tasks = r.begin(tasks, g)
 		}
 		r.joinGroups(tasks)
-		w := &wave[E]{run: r, tasks: tasks}
+		w := newWave(r, tasks)
 		r.wave.Store(w)
 		groups = w.do()
 	}

@@ -23,10 +23,14 @@ type wave[E any] struct {
 	left  sync.WaitGroup
 }
 
+func newWave[E any](r *run[E], tasks []task[E]) *wave[E] {
+	w := &wave[E]{run: r, tasks: tasks, below: make([][]*group[E], len(tasks))}
+	w.left.Add(len(tasks))
+	return w
+}
+
 // do does all tasks and returns the groups of the objects that they found.
 func (w *wave[E]) do() []*group[E] {
-	w.below = make([][]*group[E], len(w.tasks))
-	w.left.Add(len(w.tasks))
 	w.doNext()
 	w.left.Wait()
 	return slices.Concat(w.below...)
@@ -40,7 +44,7 @@ func (w *wave[E]) doNext() {
 }
 
 // meanwhile continues with the next task in another goroutine. It is called when a task is about to
-// wait.
+// wait, also by goroutines that tasks of earlier waves left behind.
 func (w *wave[E]) meanwhile() {
 	if n, ok := w.begin(); ok {
 		go func() {

@@ -60,6 +60,34 @@ func TestFieldsThatWait(t *testing.T) {
 	}
 }
 
+// TestNoticeFromEarlierLevel tests that a goroutine that a resolver leaves behind can tell at any
+// time that it waits.
+func TestNoticeFromEarlierLevel(t *testing.T) {
+	sdl := gqlparser.MustLoadSchema(&ast.Source{Input: "type Query { next: Query! }"})
+	var left sync.WaitGroup
+	var over atomic.Bool
+	next := &field{Waits: true, Nil: breadthfirst.NilPointer[node], Resolve: func(ctx context.Context, _ *execution, _ *graphql.FieldContext, _ any) (any, error) {
+		left.Go(func() {
+			for !over.Load() {
+				waiting.Begin(ctx)
+			}
+		})
+		return new(node), nil
+	}}
+	query := &kind{Name: "Query", Implements: []string{"Query"}, Fields: map[string]*field{"next": next}}
+	schema := breadthfirst.New(described{schema: sdl}, breadthfirst.Schema[*execution]{Types: map[string]*kind{"Query": query}},
+		func(*graphql.OperationContext) *execution { return nil }, breadthfirst.Limit{}, nil)
+	for range 1000 {
+		over.Store(false)
+		_, failures := run(t, schema, "{ next { next { next { next { __typename } } } } }", nil)
+		over.Store(true)
+		left.Wait()
+		if len(failures) > 0 {
+			t.Fatal(failures)
+		}
+	}
+}
+
 // schemaOf returns a schema with a single field.
 func schemaOf(name string, resolve func(context.Context) error) graphql.ExecutableSchema {
 	sdl := gqlparser.MustLoadSchema(&ast.Source{Input: "type Query { " + name + ": Int! }"})
