@@ -139,26 +139,29 @@ func (s *Store) foldSomeCounts(ctx context.Context) (n int, err error) {
 			return ignoreNoRows(err)
 		}
 		n = len(changes)
-		type cell struct {
-			Count
-			id int64
-		}
-		sums := make(map[cell]int64)
+		sums, rows := make(map[Count]map[int64]int64), make(map[string][]int64) // rows by table
 		var touched []int64
 		for _, c := range changes {
-			at := cell{Count{c.OfTable, c.OfColumn}, c.ObjectID}
-			sums[at] += c.Delta
-			if at.Count == thingLikes || at.Count == thingCollects || at.Count == thingMakes {
+			of := Count{c.OfTable, c.OfColumn}
+			if sums[of] == nil {
+				sums[of] = make(map[int64]int64)
+			}
+			sums[of][c.ObjectID] += c.Delta
+			rows[of.table] = append(rows[of.table], c.ObjectID)
+			if of == thingLikes || of == thingCollects || of == thingMakes {
 				touched = append(touched, c.ObjectID)
 			}
 		}
 		// The order is fixed, so that two nodes do not deadlock.
-		cells := slices.SortedFunc(maps.Keys(sums), func(a, b cell) int {
-			return cmp.Or(cmp.Compare(slices.Index(lockOrder, b.table), slices.Index(lockOrder, a.table)), strings.Compare(a.table, b.table), cmp.Compare(a.id, b.id), strings.Compare(a.column, b.column))
-		})
-		for _, at := range cells {
-			_, err := tx.NewUpdate().Table(at.table).Set("? = ? + ?", bun.Ident(at.column), bun.Ident(at.column), sums[at]).Where("id = ?", at.id).Exec(ctx)
-			if err != nil {
+		for _, table := range slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
+			return cmp.Or(cmp.Compare(slices.Index(lockOrder, b), slices.Index(lockOrder, a)), strings.Compare(a, b))
+		}) {
+			if err := s.db.lockRows(ctx, tx, table, rows[table]); err != nil {
+				return err
+			}
+		}
+		for of, sum := range sums {
+			if err := s.db.setEach(ctx, tx, of.table, of.column+" = "+of.column+" + v.n", "v.n <> 0", sum); err != nil {
 				return err
 			}
 		}

@@ -120,24 +120,17 @@ func (s *Store) foldSomeDownloads(ctx context.Context) (int, error) {
 		if err != nil || len(rows) == 0 {
 			return ignoreNoRows(err)
 		}
-		files, things := make(map[int64]int), make(map[int64]int)
+		files, things := make(map[int64]int64), make(map[int64]int64)
 		for _, d := range rows {
 			files[d.FileID]++
 			things[d.ThingID]++
 		}
-		delete(files, 0) // deleted ones
-		// The order is fixed, so that two nodes do not deadlock, and things come first, as in
-		// deletions.
-		for _, of := range []struct {
-			table  string
-			counts map[int64]int
-		}{{"things", things}, {"files", files}} {
-			for _, id := range slices.Sorted(maps.Keys(of.counts)) {
-				_, err := tx.NewUpdate().Table(of.table).Set("download_count = download_count + ?", of.counts[id]).Where("id = ?", id).Exec(ctx)
-				if err != nil {
-					return err
-				}
-			}
+		// Things come first, as in deletions.
+		if err := s.db.setEach(ctx, tx, "things", "download_count = download_count + v.n", "true", things); err != nil {
+			return err
+		}
+		if err := s.db.setEach(ctx, tx, "files", "download_count = download_count + v.n", "true", files); err != nil {
+			return err
 		}
 		return s.db.rank(ctx, tx, slices.Collect(maps.Keys(things)))
 	})

@@ -150,19 +150,19 @@ func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map
 
 // rank stores the popularity of things.
 func (db *DB) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
-	slices.Sort(thingIDs) // the order is fixed, so that two nodes do not deadlock
+	slices.Sort(thingIDs)
 	thingIDs = slices.Compact(thingIDs)
 	for some := range slices.Chunk(thingIDs, 500) {
 		days, err := db.popularity(ctx, tx, some)
 		if err != nil {
 			return err
 		}
+		kept := make(map[int64]int64, len(some))
 		for _, id := range some {
-			kept := popularityKept(days[id])
-			_, err := tx.NewUpdate().Table("things").Set("popularity = ?", kept).Where("id = ? AND popularity <> ?", id, kept).Exec(ctx)
-			if err != nil {
-				return err
-			}
+			kept[id] = popularityKept(days[id])
+		}
+		if err := db.setEach(ctx, tx, "things", "popularity = v.n", "popularity <> v.n", kept); err != nil {
+			return err
 		}
 	}
 	return nil

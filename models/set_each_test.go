@@ -1,0 +1,67 @@
+package models
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// TestFoldInFewStatements checks that the number of statements that fold counts does not grow with
+// the number of files and things, and that each file and thing gets its own count.
+func TestFoldInFewStatements(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		bob, err := s.Admin().CreateUser(t.Context(), "bob", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := auth.Caller{UserID: bob.ID}
+		fold := func(n int) (statements int64) {
+			files, things := make([]*File, n), make([]*Thing, n)
+			for i := range n {
+				if things[i], err = s.CreateThing(t.Context(), ada, NewThing{Name: "a", Description: "a", License: CC, Category: "Art"}); err != nil {
+					t.Fatal(err)
+				}
+				if files[i], err = s.Upload(t.Context(), ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader(fmt.Sprint("solid ", n, i))}); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.Finalize(t.Context(), ada, []FinalizeFile{{ID: files[i].ID}}, Target{OnThing, things[i].ID}); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.PublishThing(t.Context(), ada, things[i].ID, Published); err != nil {
+					t.Fatal(err)
+				}
+				for range 1 + i%3 {
+					if _, _, err := s.RecordDownload(t.Context(), other, files[i].ID); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := s.Like(t.Context(), other, Target{OnThing, things[i].ID}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := s.db.Statements()
+			if _, err := s.FoldDownloads(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.FoldCounts(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			statements = s.db.Statements() - before
+			for i := range n {
+				want := int64(1 + i%3)
+				var ofFile, ofThing, likes, popularity int64
+				err := s.db.Read.NewSelect().Table("files", "things").ColumnExpr("files.download_count, things.download_count, things.like_count, things.popularity").
+					Where("files.id = ? AND things.id = ?", files[i].ID, things[i].ID).Scan(t.Context(), &ofFile, &ofThing, &likes, &popularity)
+				if err != nil || ofFile != want || ofThing != want || likes != 1 || popularity == 0 {
+					t.Errorf("thing %d of %d: %d downloads of the file, %d of the thing, %d likes, popularity %d, %v; want %d downloads", i, n, ofFile, ofThing, likes, popularity, err, want)
+				}
+			}
+			return statements
+		}
+		if few, many := fold(2), fold(40); many != few {
+			t.Errorf("%d statements to fold the counts of 40 things, %d of 2", many, few)
+		}
+	})
+}
