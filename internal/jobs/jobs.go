@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -114,21 +115,13 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[sendMail]) error {
 		return h.SendMail(ctx, job.Args.Mail)
 	}))
-	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[foldCounts]) error {
-		return h.FoldCounts(ctx)
-	}))
-	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[collectGarbage]) error {
-		return h.CollectGarbage(ctx)
-	}))
-	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[backfill]) error {
-		return h.Backfill(ctx)
-	}))
+	river.AddWorker(workers, river.WorkFunc(periodic[foldCounts](h.FoldCounts)))
+	river.AddWorker(workers, river.WorkFunc(periodic[collectGarbage](h.CollectGarbage)))
+	river.AddWorker(workers, river.WorkFunc(periodic[backfill](h.Backfill)))
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[deliverWebhook]) error {
 		return h.DeliverWebhook(ctx, job.Args.WebhookID)
 	}))
-	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[deliverOverdue]) error {
-		return h.DeliverOverdue(ctx)
-	}))
+	river.AddWorker(workers, river.WorkFunc(periodic[deliverOverdue](h.DeliverOverdue)))
 	client, err := river.NewClient(driver(db, engine), &river.Config{
 		ReindexerSchedule: reindexerSchedule(engine),
 		Logger:            logger,
@@ -145,6 +138,19 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
 	return &Queue{client: client, db: db, engine: engine}, nil
+}
+
+// periodic returns the work of a periodic job. It skips a run while the one before still works on
+// this server: the second would do the same or wait for its rows.
+func periodic[A river.JobArgs](do func(context.Context) error) func(context.Context, *river.Job[A]) error {
+	var working sync.Mutex
+	return func(ctx context.Context, _ *river.Job[A]) error {
+		if !working.TryLock() {
+			return nil
+		}
+		defer working.Unlock()
+		return do(ctx)
+	}
 }
 
 // reindexerSchedule returns when River rebuilds its indexes: daily on PostgreSQL, where nil means

@@ -1,6 +1,8 @@
 package jobs
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 )
@@ -15,5 +17,37 @@ func TestReindexerSchedule(t *testing.T) {
 	s := reindexerSchedule("sqlite")
 	if s == nil || s.Next(time.Now()).Before(time.Now().AddDate(100, 0, 0)) {
 		t.Errorf("sqlite: got %v, want a schedule that never runs", s)
+	}
+}
+
+// TestPeriodicRunsDoNotOverlap checks that a run of a periodic job is skipped while the one before
+// works, and that a run that failed or panicked does not keep later ones from working.
+func TestPeriodicRunsDoNotOverlap(t *testing.T) {
+	t.Parallel()
+	runs, failure := 0, errors.New("failed")
+	var run func() error
+	work := periodic[foldCounts](func(context.Context) error {
+		runs++
+		switch runs {
+		case 1:
+			if err := run(); err != nil || runs != 1 {
+				t.Errorf("a run within a run: %v, %d runs", err, runs)
+			}
+			return failure
+		case 2:
+			panic("no")
+		}
+		return nil
+	})
+	run = func() error { return work(t.Context(), nil) }
+	if err := run(); err != failure {
+		t.Errorf("got the error %v", err)
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_ = run()
+	}()
+	if err := run(); err != nil || runs != 3 {
+		t.Errorf("after a failure and a panic: %v, %d runs, want 3", err, runs)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/bucket"
@@ -126,17 +125,11 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	if a.bucket, err = bucket.Open(ctx, a.Settings.BucketURL); err != nil {
 		return startError("--bucket-url", a.Settings.BucketURL, err)
 	}
-	var folding sync.Mutex
 	a.queue, err = jobs.New(a.db.SQL(), string(a.db.Engine), jobs.Handlers{
 		ExpireUpload: func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
 		PurgeAccount: func(ctx context.Context, id int64) error { return a.Store.PurgeAccount(ctx, id) },
 		SendMail:     a.sendMail,
 		FoldCounts: func(ctx context.Context) error {
-			// A second run would only wait for the rows of the first.
-			if !folding.TryLock() {
-				return nil
-			}
-			defer folding.Unlock()
 			_, err := a.Store.FoldDownloads(ctx)
 			_, err2 := a.Store.FoldCounts(ctx)
 			return errors.Join(err, err2)
