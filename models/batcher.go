@@ -84,7 +84,7 @@ func (b *batcher[K, V]) join(ctx context.Context, key K) (mine *batch[K, V], alo
 }
 
 // shared returns the context of a batch: not under the cancellation of one caller, nor in its turn,
-// because others wait for the batch too. Nor does it tell the caller's operation when it waits.
+// because others wait for the batch too. Nor does it announce to the caller that it waits.
 func shared(ctx context.Context) context.Context {
 	return waiting.WithNotice(auth.WithoutAccount(context.WithoutCancel(ctx)), func() {})
 }

@@ -60,8 +60,8 @@ func TestFieldsThatWait(t *testing.T) {
 	}
 }
 
-// TestNoticeFromEarlierLevel tests that a goroutine that a resolver leaves behind can tell at any
-// time that it waits.
+// TestNoticeFromEarlierLevel tests that a goroutine that a resolver leaves behind can announce at
+// any time that it waits.
 func TestNoticeFromEarlierLevel(t *testing.T) {
 	sdl := gqlparser.MustLoadSchema(&ast.Source{Input: "type Query { next: Query! }"})
 	var left sync.WaitGroup

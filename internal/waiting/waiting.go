@@ -1,6 +1,6 @@
-// Package waiting lets work tell that it is about to wait, for the database or for other work, so
-// that something else can be done meanwhile. Work that turns out not to wait needs no goroutine of
-// its own.
+// Package waiting lets work announce that it is about to wait, for the database or for other work,
+// so that something else can be done meanwhile. Work that turns out not to wait needs no goroutine
+// of its own.
 package waiting
 
 import "context"
@@ -13,7 +13,7 @@ func WithNotice(ctx context.Context, notice func()) context.Context {
 	return context.WithValue(ctx, noticeKey{}, notice)
 }
 
-// Begin tells that the work of ctx is about to wait.
+// Begin calls the notice of ctx, if it has one: the work of ctx is about to wait.
 func Begin(ctx context.Context) {
 	if notice, ok := ctx.Value(noticeKey{}).(func()); ok {
 		notice()
