@@ -150,7 +150,7 @@ func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map
 
 // rank stores the popularity of things.
 func (db *DB) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
-	slices.Sort(thingIDs)
+	slices.Sort(thingIDs) // the order in which all chunks are locked, see setEach
 	thingIDs = slices.Compact(thingIDs)
 	for some := range slices.Chunk(thingIDs, 500) {
 		days, err := db.popularity(ctx, tx, some)

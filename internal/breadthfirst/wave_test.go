@@ -19,7 +19,7 @@ import (
 )
 
 // TestFieldsThatWait tests that the resolvers of a level run at the same time if they wait, and one
-// after the other in the goroutine of the operation if they do not.
+// after the other if they do not.
 func TestFieldsThatWait(t *testing.T) {
 	const fields = 4
 	document := "{ a: FIELD b: FIELD c: FIELD d: FIELD }"
