@@ -78,7 +78,13 @@ func newWorks(ctx context.Context, o options, store *models.Store, db *sql.DB, a
 		{
 			name: "tracked download, 64 connections", conns: downloaders, status: http.StatusFound, wanted: 1.2, requests: map[string][]request{limit: download, ours: download},
 			// Downloads are added to the counts later. No turn pays for those of another.
-			between: func() error { _, err := store.FoldDownloads(ctx); return err },
+			between: func() error {
+				_, err := store.FoldDownloads(ctx)
+				for ranked := 1; err == nil && ranked > 0; {
+					ranked, err = store.RankThings(ctx)
+				}
+				return err
+			},
 			recorded: func() (n int, err error) {
 				err = db.QueryRowContext(ctx, "SELECT count(*) FROM downloads").Scan(&n)
 				return n, err

@@ -9,7 +9,7 @@ import (
 
 // notArchived are the tables and columns that archives lack, with the reason.
 var notArchived = map[string]string{
-	"previews": "derived", "shape_keys": "derived", "contents": "derived", "count_changes": "derived", "vocabulary": "derived",
+	"previews": "derived", "shape_keys": "derived", "contents": "derived", "count_changes": "derived", "unranked_things": "derived", "vocabulary": "derived",
 	"secrets": "of an instance", "sessions": "short-lived", "views": "short-lived", "grants": "short-lived", "deprecated_calls": "of an instance",
 	"imports": "of an instance", "archive_imports": "of an instance", "archive_ids": "of an instance", "schema_migrations": "of an instance",
 	"files.state": "always finalized", "files.object_key": "of pending uploads", "files.expires_at": "of pending uploads",

@@ -115,8 +115,8 @@ var lockOrder = []string{"comments", "makes", "things"}
 // foldBatch is the maximum number of changes that one transaction folds.
 const foldBatch = 5_000
 
-// FoldCounts adds appended changes to their counts, in transactions of some thousands, and
-// recomputes the popularity of the affected things. It returns the number of folded changes.
+// FoldCounts adds appended changes to their counts, in transactions of some thousands. It
+// returns the number of folded changes.
 func (s *Store) FoldCounts(ctx context.Context) (folded int, err error) {
 	for {
 		n, err := s.foldSomeCounts(ctx)
@@ -165,7 +165,7 @@ func (s *Store) foldSomeCounts(ctx context.Context) (n int, err error) {
 				return err
 			}
 		}
-		return s.db.rank(ctx, tx, touched)
+		return s.db.noteUnranked(ctx, tx, touched)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("fold counts: %w", err)

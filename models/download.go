@@ -132,7 +132,7 @@ func (s *Store) foldSomeDownloads(ctx context.Context) (int, error) {
 		if err := s.db.setEach(ctx, tx, "files", "download_count = download_count + v.n", "true", files); err != nil {
 			return err
 		}
-		return s.db.rank(ctx, tx, slices.Collect(maps.Keys(things)))
+		return s.db.noteUnranked(ctx, tx, slices.Collect(maps.Keys(things)))
 	})
 	if err != nil {
 		return 0, fmt.Errorf("fold downloads: %w", err)

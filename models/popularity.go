@@ -3,8 +3,10 @@ package models
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +24,8 @@ import (
 // day for a thing, with the action of the highest weight: download 1, collect 2, like 3, make 8.
 // The creator of the thing does not count. All ages grow equally, so the order of things does not
 // change without new actions. The stored value is log2 of the sum as it would be at a fixed time;
-// it is recomputed, from the rows alone, only after an action.
+// it is recomputed, from the rows alone, only after an action. That takes as long as the thing has
+// recent actions, so folding only notes the thing in unranked_things.
 
 const (
 	halfLife         = 14.0 // days
@@ -148,11 +151,62 @@ func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map
 	return days, nil
 }
 
+// rankBatch is the maximum number of things whose popularity is computed at a time.
+const rankBatch = 500
+
+// RankThings recomputes the popularity of some things with new actions, in turns, and returns their
+// number. It is 0 if there are none.
+func (s *Store) RankThings(ctx context.Context) (ranked int, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		after := s.rankedTo.Load()
+		unranked := tx.NewSelect().Table("unranked_things").Column("thing_id").Order("thing_id").Limit(rankBatch)
+		var ids []int64
+		err := unranked.Clone().Where("thing_id > ?", after).Scan(ctx, &ids)
+		if err == nil && len(ids) == 0 && after > 0 {
+			err = unranked.Scan(ctx, &ids)
+		}
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		ranked = len(ids)
+		s.rankedTo.Store(ids[ranked-1])
+		return s.db.rank(ctx, tx, ids)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("rank things: %w", err)
+	}
+	return ranked, nil
+}
+
+// noteUnranked notes that things have new actions. tx has locked the rows of the things, so nobody
+// ranks them meanwhile.
+func (db *DB) noteUnranked(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
+	slices.Sort(thingIDs)
+	for some := range slices.Chunk(slices.Compact(thingIDs), maxSet) {
+		var rows []byte
+		for _, id := range some {
+			rows = append(strconv.AppendInt(append(rows, ",("...), id, 10), ')')
+		}
+		_, err := tx.NewRaw("INSERT INTO unranked_things (thing_id) VALUES ? ON CONFLICT DO NOTHING", bun.Safe(rows[1:])).Exec(ctx)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // rank stores the popularity of things.
 func (db *DB) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 	slices.Sort(thingIDs) // the order in which all chunks are locked, see setEach
-	thingIDs = slices.Compact(thingIDs)
-	for some := range slices.Chunk(thingIDs, 500) {
+	for some := range slices.Chunk(slices.Compact(thingIDs), rankBatch) {
+		// The rows are locked before those of unranked_things, as in noteUnranked, or two nodes could
+		// deadlock. Those are deleted before actions are read, so that later ones note the thing again.
+		if err := db.lockRows(ctx, tx, "things", some); err != nil {
+			return err
+		}
+		if _, err := tx.NewDelete().Table("unranked_things").Where("thing_id IN (?)", bun.List(some)).Exec(ctx); err != nil {
+			return err
+		}
 		days, err := db.popularity(ctx, tx, some)
 		if err != nil {
 			return err

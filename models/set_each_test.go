@@ -8,6 +8,26 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
+// published returns a published thing of a user and its file.
+func published(t *testing.T, s *Store, owner auth.Caller) (*Thing, *File) {
+	t.Helper()
+	thing, err := s.CreateThing(t.Context(), owner, NewThing{Name: "a", Description: "a", License: CC, Category: "Art"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := s.Upload(t.Context(), owner, NewUpload{Name: "a.stl", Bytes: strings.NewReader(fmt.Sprint("solid ", thing.ID))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Finalize(t.Context(), owner, []FinalizeFile{{ID: file.ID}}, Target{OnThing, thing.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.PublishThing(t.Context(), owner, thing.ID, Published); err != nil {
+		t.Fatal(err)
+	}
+	return thing, file
+}
+
 // TestFoldInFewStatements checks that the number of statements that fold counts does not grow with
 // the number of files and things, and that each file and thing gets its own count.
 func TestFoldInFewStatements(t *testing.T) {
@@ -20,18 +40,7 @@ func TestFoldInFewStatements(t *testing.T) {
 		fold := func(n int) (statements int64) {
 			files, things := make([]*File, n), make([]*Thing, n)
 			for i := range n {
-				if things[i], err = s.CreateThing(t.Context(), ada, NewThing{Name: "a", Description: "a", License: CC, Category: "Art"}); err != nil {
-					t.Fatal(err)
-				}
-				if files[i], err = s.Upload(t.Context(), ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader(fmt.Sprint("solid ", n, i))}); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := s.Finalize(t.Context(), ada, []FinalizeFile{{ID: files[i].ID}}, Target{OnThing, things[i].ID}); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := s.PublishThing(t.Context(), ada, things[i].ID, Published); err != nil {
-					t.Fatal(err)
-				}
+				things[i], files[i] = published(t, s, ada)
 				for range 1 + i%3 {
 					if _, _, err := s.RecordDownload(t.Context(), other, files[i].ID); err != nil {
 						t.Fatal(err)
@@ -47,6 +56,11 @@ func TestFoldInFewStatements(t *testing.T) {
 			}
 			if _, err := s.FoldCounts(t.Context()); err != nil {
 				t.Fatal(err)
+			}
+			for ranked := 1; ranked > 0; {
+				if ranked, err = s.RankThings(t.Context()); err != nil {
+					t.Fatal(err)
+				}
 			}
 			statements = s.db.Statements() - before
 			for i := range n {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -69,6 +70,7 @@ type Store struct {
 	scaling   chan struct{}         // limits concurrent scaling
 	renderer  *renderer             // of Markdown
 	making    previewTurns
+	rankedTo  atomic.Int64 // the last thing that RankThings ranked
 
 	delivering deliveryTurns
 }

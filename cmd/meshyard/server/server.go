@@ -39,15 +39,16 @@ type Server struct {
 	Store    *models.Store
 	Logger   *slog.Logger
 
-	db       *models.DB
-	bucket   *bucket.Bucket
-	queue    *jobs.Queue
-	provider *oidc.Provider // nil if there is none
-	metrics  *metrics.Metrics
-	idTokens *ratelimit.Limiter // of ID tokens that were refused, by network
-	draining chan struct{}      // closed when the server is asked to stop
-	stopping chan struct{}      // closed when the server stops
-	tracer   *otlp.Tracer       // nil: no traces
+	db        *models.DB
+	bucket    *bucket.Bucket
+	queue     *jobs.Queue
+	provider  *oidc.Provider // nil if there is none
+	metrics   *metrics.Metrics
+	idTokens  *ratelimit.Limiter // of ID tokens that were refused, by network
+	draining  chan struct{}      // closed when the server is asked to stop
+	stopping  chan struct{}      // closed when the server stops
+	rankAfter time.Time          // of the job that folds counts
+	tracer    *otlp.Tracer       // nil: no traces
 }
 
 // Migrate runs pending migrations on the database of the settings and returns their names.
@@ -126,14 +127,10 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		return startError("--bucket-url", a.Settings.BucketURL, err)
 	}
 	a.queue, err = jobs.New(a.db.SQL(), string(a.db.Engine), jobs.Handlers{
-		ExpireUpload: func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
-		PurgeAccount: func(ctx context.Context, id int64) error { return a.Store.PurgeAccount(ctx, id) },
-		SendMail:     a.sendMail,
-		FoldCounts: func(ctx context.Context) error {
-			_, err := a.Store.FoldDownloads(ctx)
-			_, err2 := a.Store.FoldCounts(ctx)
-			return errors.Join(err, err2)
-		},
+		ExpireUpload:   func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
+		PurgeAccount:   func(ctx context.Context, id int64) error { return a.Store.PurgeAccount(ctx, id) },
+		SendMail:       a.sendMail,
+		FoldCounts:     func(ctx context.Context) error { return a.fold(ctx) },
 		DeliverWebhook: func(ctx context.Context, id int64) error { return a.deliverWebhook(ctx, id) },
 		DeliverOverdue: func(ctx context.Context) error { return a.Store.DeliverOverdue(ctx) },
 		CollectGarbage: func(ctx context.Context) error { return a.collectGarbage(ctx) },

@@ -261,9 +261,13 @@ func (s *Server) Fold() {
 	s.t.Helper()
 	_, err := s.Store.FoldDownloads(context.Background())
 	_, err2 := s.Store.FoldCounts(context.Background())
+	ranked, err4 := s.Store.RankThings(context.Background())
+	for err4 == nil && ranked > 0 {
+		ranked, err4 = s.Store.RankThings(context.Background())
+	}
 	// When users were last active, which is stored at most hourly, changes now and not later.
 	err3 := s.Store.SaveActivity(context.Background())
-	if err := errors.Join(err, err2, err3); err != nil {
+	if err := errors.Join(err, err2, err3, err4); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -1,0 +1,64 @@
+package models
+
+import (
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// TestRankThings checks that folding leaves the popularity of things with new actions to
+// RankThings, which ranks each once, and again after another action.
+func TestRankThings(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		first, file := published(t, s, ada)
+		last, lastFile := published(t, s, ada)
+		popularity := func() (of [2]int64) {
+			t.Helper()
+			err := s.db.Read.NewRaw("SELECT (SELECT popularity FROM things WHERE id = ?), (SELECT popularity FROM things WHERE id = ?)", first.ID, last.ID).
+				Scan(t.Context(), &of[0], &of[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return of
+		}
+		download := func(username string, files ...*File) {
+			t.Helper()
+			u, err := s.Admin().CreateUser(t.Context(), username, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range files {
+				if _, _, err := s.RecordDownload(t.Context(), auth.Caller{UserID: u.ID}, f.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := s.FoldDownloads(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rank := func(want int) {
+			t.Helper()
+			if got, err := s.RankThings(t.Context()); got != want || err != nil {
+				t.Errorf("%d things ranked (%v), want %d", got, err, want)
+			}
+		}
+
+		rank(0)
+		download("bob", file, lastFile)
+		if got := popularity(); got != [2]int64{} {
+			t.Errorf("popularity after folding: %d, want none yet", got)
+		}
+		rank(2)
+		of := popularity()
+		if of[0] == 0 || of[1] != of[0] {
+			t.Errorf("popularity after one download each: %d", of)
+		}
+		rank(0)
+		download("cyd", file) // of the thing before the last that was ranked
+		rank(1)
+		if got := popularity(); got != [2]int64{of[0] + popularityUnit, of[1]} { // twice the points
+			t.Errorf("popularity after another download of the first: %d, was %d", got, of)
+		}
+		rank(0)
+	})
+}
