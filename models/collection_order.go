@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/uptrace/bun"
@@ -32,24 +33,12 @@ func (s *Store) ReorderCollection(ctx context.Context, caller auth.Caller, id in
 		if err != nil {
 			return err
 		}
-		return setEach(ctx, tx, "collection_things", "position", "thing_id", thingIDs, func(i int) int64 { return highest + int64(len(thingIDs)-i) }, "collection_id = ?", c.ID)
+		position := make(map[int64]int64)
+		for i, thing := range thingIDs {
+			position[thing] = highest + int64(len(thingIDs)-i)
+		}
+		return setEach(ctx, tx, "collection_things", "thing_id", "position = v.n", fmt.Sprint("x.collection_id = ", c.ID), position)
 	})
-}
-
-// setEach sets a column of the rows that a condition selects, by the values of another column, in
-// one statement.
-func setEach(ctx context.Context, tx bun.Tx, table, column, by string, keys []int64, value func(i int) int64, where string, args ...any) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	cases := "CASE ?"
-	values := []any{bun.Ident(column), bun.Ident(by)}
-	for i, key := range keys {
-		cases += " WHEN ? THEN CAST(? AS bigint)"
-		values = append(values, key, value(i))
-	}
-	_, err := tx.NewUpdate().Table(table).Set("? = "+cases+" END", values...).Where("? IN (?)", bun.Ident(by), bun.List(keys)).Where(where, args...).Exec(ctx)
-	return err
 }
 
 // ReorderFiles puts finalized files of a target of the caller before all others of it, in the order
@@ -89,14 +78,13 @@ func (s *Store) ReorderImages(ctx context.Context, caller auth.Caller, on Target
 
 // setRanks sets the rank of those files that chosen accepts to their index.
 func setRanks(ctx context.Context, tx bun.Tx, column string, files []*File, chosen func(*File) bool) error {
-	var ids []int64
 	rank := make(map[int64]int64)
 	for i, f := range files {
 		if chosen(f) {
-			ids, rank[f.ID] = append(ids, f.ID), int64(i)
+			rank[f.ID] = int64(i)
 		}
 	}
-	return setEach(ctx, tx, "files", column, "id", ids, func(i int) int64 { return rank[ids[i]] }, "state = ?", Finalized)
+	return setEach(ctx, tx, "files", "id", column+" = v.n", fmt.Sprintf("x.state = '%s'", Finalized), rank)
 }
 
 // reorder locks a target of the caller, moves some of its files before the others, and calls store

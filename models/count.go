@@ -10,12 +10,15 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
 )
 
-// A count is a column with the number of certain rows. Changes are appended, each in the
-// transaction of its cause, and folded into the column later: nothing is lost or counted twice, and
-// transactions do not wait for the row of a popular object. A reader adds the changes that are not
-// folded yet in the statement that reads the row.
+// A count is a column with the number of certain rows. Changes are made in the
+// transaction of their cause, so nothing is lost or counted twice. On PostgreSQL they are appended
+// and folded into the column later: transactions do not wait for the row of a popular object. A
+// reader adds the changes that are not folded yet in the statement that reads the row. On SQLite,
+// where one transaction at a time writes, most are added to the column immediately; those of
+// triggers are appended.
 
 // Count names a count by table and column.
 type Count struct{ table, column string }
@@ -47,7 +50,7 @@ var (
 	thingDownloads = Count{"things", "download_count"}
 )
 
-// countChange is a change to add to a count.
+// countChange is a change of a count.
 type countChange struct {
 	bun.BaseModel `bun:"table:count_changes,alias:cc"`
 
@@ -66,11 +69,14 @@ func (c Count) by(delta int64, objectIDs ...int64) []countChange {
 	return changes
 }
 
-// count appends changes of counts in the transaction of their cause.
+// count changes counts in the transaction of their cause.
 func count(ctx context.Context, tx bun.Tx, changes ...[]countChange) error {
 	all := slices.Concat(changes...)
 	if len(all) == 0 {
 		return nil
+	}
+	if tx.Dialect().Name() == dialect.SQLite { // no other transaction waits for the rows
+		return addToCounts(ctx, tx, all)
 	}
 	_, err := tx.NewInsert().Model(&all).Exec(ctx)
 	return err
@@ -139,36 +145,41 @@ func (s *Store) foldSomeCounts(ctx context.Context) (n int, err error) {
 			return ignoreNoRows(err)
 		}
 		n = len(changes)
-		sums, rows := make(map[Count]map[int64]int64), make(map[string][]int64) // rows by table
-		var touched []int64
-		for _, c := range changes {
-			of := Count{c.OfTable, c.OfColumn}
-			if sums[of] == nil {
-				sums[of] = make(map[int64]int64)
-			}
-			sums[of][c.ObjectID] += c.Delta
-			rows[of.table] = append(rows[of.table], c.ObjectID)
-			if of == thingLikes || of == thingCollects || of == thingMakes {
-				touched = append(touched, c.ObjectID)
-			}
-		}
-		// The order is fixed, so that two nodes do not deadlock.
-		for _, table := range slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
-			return cmp.Or(cmp.Compare(slices.Index(lockOrder, b), slices.Index(lockOrder, a)), strings.Compare(a, b))
-		}) {
-			if err := s.db.lockRows(ctx, tx, table, rows[table]); err != nil {
-				return err
-			}
-		}
-		for of, sum := range sums {
-			if err := s.db.setEach(ctx, tx, of.table, of.column+" = "+of.column+" + v.n", "v.n <> 0", sum); err != nil {
-				return err
-			}
-		}
-		return s.db.noteUnranked(ctx, tx, touched)
+		return addToCounts(ctx, tx, changes)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("fold counts: %w", err)
 	}
 	return n, nil
+}
+
+// addToCounts adds changes to the columns of their counts.
+func addToCounts(ctx context.Context, tx bun.Tx, changes []countChange) error {
+	sums, rows := make(map[Count]map[int64]int64), make(map[string][]int64) // rows by table
+	var touched []int64
+	for _, c := range changes {
+		of := Count{c.OfTable, c.OfColumn}
+		if sums[of] == nil {
+			sums[of] = make(map[int64]int64)
+		}
+		sums[of][c.ObjectID] += c.Delta
+		rows[of.table] = append(rows[of.table], c.ObjectID)
+		if of == thingLikes || of == thingCollects || of == thingMakes {
+			touched = append(touched, c.ObjectID)
+		}
+	}
+	// The order is fixed, so that two nodes do not deadlock.
+	for _, table := range slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
+		return cmp.Or(cmp.Compare(slices.Index(lockOrder, b), slices.Index(lockOrder, a)), strings.Compare(a, b))
+	}) {
+		if err := lockRows(ctx, tx, table, rows[table]); err != nil {
+			return err
+		}
+	}
+	for of, sum := range sums {
+		if err := setEach(ctx, tx, of.table, "id", of.column+" = "+of.column+" + v.n", "v.n <> 0", sum); err != nil {
+			return err
+		}
+	}
+	return noteUnranked(ctx, tx, touched)
 }

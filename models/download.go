@@ -126,13 +126,19 @@ func (s *Store) foldSomeDownloads(ctx context.Context) (int, error) {
 			things[d.ThingID]++
 		}
 		// Things come first, as in deletions.
-		if err := s.db.setEach(ctx, tx, "things", "download_count = download_count + v.n", "true", things); err != nil {
+		if err := lockRows(ctx, tx, "things", slices.Collect(maps.Keys(things))); err != nil {
 			return err
 		}
-		if err := s.db.setEach(ctx, tx, "files", "download_count = download_count + v.n", "true", files); err != nil {
+		if err := setEach(ctx, tx, "things", "id", "download_count = download_count + v.n", "true", things); err != nil {
 			return err
 		}
-		return s.db.noteUnranked(ctx, tx, slices.Collect(maps.Keys(things)))
+		if err := lockRows(ctx, tx, "files", slices.Collect(maps.Keys(files))); err != nil {
+			return err
+		}
+		if err := setEach(ctx, tx, "files", "id", "download_count = download_count + v.n", "true", files); err != nil {
+			return err
+		}
+		return noteUnranked(ctx, tx, slices.Collect(maps.Keys(things)))
 	})
 	if err != nil {
 		return 0, fmt.Errorf("fold downloads: %w", err)

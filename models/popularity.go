@@ -180,7 +180,7 @@ func (s *Store) RankThings(ctx context.Context) (ranked int, err error) {
 
 // noteUnranked notes that things have new actions. tx has locked the rows of the things, so nobody
 // ranks them meanwhile.
-func (db *DB) noteUnranked(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
+func noteUnranked(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 	slices.Sort(thingIDs)
 	for some := range slices.Chunk(slices.Compact(thingIDs), maxSet) {
 		var rows []byte
@@ -197,11 +197,11 @@ func (db *DB) noteUnranked(ctx context.Context, tx bun.Tx, thingIDs []int64) err
 
 // rank stores the popularity of things.
 func (db *DB) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
-	slices.Sort(thingIDs) // the order in which all chunks are locked, see setEach
+	slices.Sort(thingIDs) // the order in which all chunks are locked
 	for some := range slices.Chunk(slices.Compact(thingIDs), rankBatch) {
 		// The rows are locked before those of unranked_things, as in noteUnranked, or two nodes could
 		// deadlock. Those are deleted before actions are read, so that later ones note the thing again.
-		if err := db.lockRows(ctx, tx, "things", some); err != nil {
+		if err := lockRows(ctx, tx, "things", some); err != nil {
 			return err
 		}
 		if _, err := tx.NewDelete().Table("unranked_things").Where("thing_id IN (?)", bun.List(some)).Exec(ctx); err != nil {
@@ -215,7 +215,7 @@ func (db *DB) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 		for _, id := range some {
 			kept[id] = popularityKept(days[id])
 		}
-		if err := db.setEach(ctx, tx, "things", "popularity = v.n", "popularity <> v.n", kept); err != nil {
+		if err := setEach(ctx, tx, "things", "id", "popularity = v.n", "popularity <> v.n", kept); err != nil {
 			return err
 		}
 	}
