@@ -12,15 +12,18 @@ import (
 
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/dataset"
+	"github.com/meshyard/meshyard/internal/markdown"
 )
 
-// incoming is a thing with its search terms, by field.
+// incoming is a thing with its search terms, by field, and the HTML of its description.
 type incoming struct {
 	dataset.Thing
 	fields [4][]string
+	html   string
 }
 
-// batches reads things and finds their search terms while the database stores the previous batch.
+// batches reads things, finds their search terms and renders their descriptions while the database
+// stores the previous batch.
 func (l *loader) batches(ctx context.Context) <-chan []incoming {
 	ready, first := make(chan []incoming), l.done
 	go func() {
@@ -38,7 +41,7 @@ func (l *loader) batches(ctx context.Context) <-chan []incoming {
 		for th := range l.Things(first) {
 			th.Tags = l.validTags(th)
 			d := document{th.ID, th.Name, strings.Join(th.Tags, " "), author(th), th.Description}
-			if batch = append(batch, incoming{th, d.fields()}); len(batch) == importBatch && !send() {
+			if batch = append(batch, incoming{th, d.fields(), markdown.HTML(th.Description)}); len(batch) == importBatch && !send() {
 				return
 			}
 		}
@@ -222,8 +225,8 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 		}
 		c := importedCounts{ThingID: th.ID, At: l.started, Downloads: th.Counts.Downloads, Likes: th.Counts.Likes, Collects: th.Counts.Collects, Makes: th.Counts.Makes, Comments: th.Counts.Comments}
 		popularity := popularityKept(c.days())
-		rows.add("things", "id, owner_id, name, state, license, category_id, description, instructions, is_wip, created_at, modified_at, published_at, popularity, like_count, collect_count, make_count, comment_count, download_count",
-			th.ID, owner, th.Name, string(Published), string(license), category, th.Description, "", false, at, at, at, popularity, c.Likes, c.Collects, c.Makes, c.Comments, c.Downloads)
+		rows.add("things", "id, owner_id, name, state, license, category_id, description, description_html, html_version, instructions, is_wip, created_at, modified_at, published_at, popularity, like_count, collect_count, make_count, comment_count, download_count",
+			th.ID, owner, th.Name, string(Published), string(license), category, th.Description, th.html, int64(markdown.Version), "", false, at, at, at, popularity, c.Likes, c.Collects, c.Makes, c.Comments, c.Downloads)
 		if th.Counts != (dataset.Counts{}) {
 			rows.add("imported_counts", "thing_id, at, downloads, likes, collects, makes, comments", th.ID, c.At, c.Downloads, c.Likes, c.Collects, c.Makes, c.Comments)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/dataset"
+	"github.com/meshyard/meshyard/internal/markdown"
 )
 
 // author returns the user name of the creator of a thing, "unknown" if it has no valid one.
@@ -59,7 +60,7 @@ func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[
 	for i, name := range fresh {
 		owners[name] = ids[i]
 		th := first[name]
-		rows.add("users", "id, username, is_admin, created_at", ids[i], author(th), false, th.Date.UTC())
+		rows.add("users", "id, username, is_admin, created_at, html_version", ids[i], author(th), false, th.Date.UTC(), int64(markdown.Version))
 		documents[i] = indexed{ids[i], document{Name: author(th)}.fields()}
 	}
 	if _, err := l.index(ctx, tx, userIndex, documents, rows); err != nil {
