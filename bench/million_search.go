@@ -206,7 +206,9 @@ func pgbench(ctx context.Context, o options, address string, statements []string
 		}
 		args = append(args, "-f", name)
 	}
-	out, err := exec.CommandContext(ctx, program, append(args, address)...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, program, append(args, address)...)
+	cmd.Env = append(os.Environ(), "PGOPTIONS=-c jit=off -c max_parallel_workers_per_gather=0") // as in the server
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return 0, fmt.Errorf("pgbench: %w: %.1000s", err, out)
 	}

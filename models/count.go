@@ -13,12 +13,11 @@ import (
 	"github.com/uptrace/bun/dialect"
 )
 
-// A count is a column with the number of certain rows. Changes are made in the
-// transaction of their cause, so nothing is lost or counted twice. On PostgreSQL they are appended
-// and folded into the column later: transactions do not wait for the row of a popular object. A
-// reader adds the changes that are not folded yet in the statement that reads the row. On SQLite,
-// where one transaction at a time writes, most are added to the column immediately; those of
-// triggers are appended.
+// A count is a column with the number of certain rows. It changes in the transaction of the cause,
+// so nothing is lost or counted twice. On PostgreSQL, changes are appended and folded into the
+// column later: transactions do not wait for the row of a popular object. A reader adds the changes
+// that are not folded yet in the statement that reads the row. On SQLite, where one transaction at a
+// time writes, changes are made in the column; only those of triggers are appended.
 
 // Count names a count by table and column.
 type Count struct{ table, column string }
@@ -121,8 +120,8 @@ var lockOrder = []string{"comments", "makes", "things"}
 // foldBatch is the maximum number of changes that one transaction folds.
 const foldBatch = 5_000
 
-// FoldCounts adds appended changes to their counts, in transactions of some thousands. It
-// returns the number of folded changes.
+// FoldCounts adds appended changes to their counts, in transactions of some thousands. It returns
+// the number of folded changes.
 func (s *Store) FoldCounts(ctx context.Context) (folded int, err error) {
 	for {
 		n, err := s.foldSomeCounts(ctx)

@@ -15,7 +15,7 @@ export async function serve(newServer) {
     connectionString: database,
     max: Number(connections),
     idleTimeoutMillis: 0, // keep connections, as the other servers do
-    options: "-c jit=off", // compiling takes longer than running, as for our statements
+    options: "-c jit=off -c max_parallel_workers_per_gather=0", // as ours: both take longer than the statements
   });
   server.keepAliveTimeout = 0; // clients wait for the turns of other servers
   server.listen(Number(port), host);
