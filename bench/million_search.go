@@ -207,7 +207,8 @@ func pgbench(ctx context.Context, o options, address string, statements []string
 		args = append(args, "-f", name)
 	}
 	cmd := exec.CommandContext(ctx, program, append(args, address)...)
-	cmd.Env = append(os.Environ(), "PGOPTIONS=-c jit=off -c max_parallel_workers_per_gather=0") // as in the server
+	// As in the server.
+	cmd.Env = append(os.Environ(), "PGOPTIONS=-c jit=off -c max_parallel_workers_per_gather=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return 0, fmt.Errorf("pgbench: %w: %.1000s", err, out)

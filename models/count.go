@@ -16,8 +16,8 @@ import (
 // A count is a column with the number of certain rows. It changes in the transaction of the cause,
 // so nothing is lost or counted twice. On PostgreSQL, changes are appended and folded into the
 // column later: transactions do not wait for the row of a popular object. A reader adds the changes
-// that are not folded yet in the statement that reads the row. On SQLite, where one transaction at a
-// time writes, changes are made in the column; only those of triggers are appended.
+// that are not folded yet in the statement that reads the row. On SQLite, where one transaction at
+// a time writes, changes are made in the column; only those of triggers are appended.
 
 // Count names a count by table and column.
 type Count struct{ table, column string }

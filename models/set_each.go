@@ -14,11 +14,11 @@ import (
 const maxSet = 1_000
 
 // setEach changes the rows of a table whose column by has one of the keys of values. set is the
-// assignment and where a condition; in both, x is the row and v.n the value of its key. Keys without
-// a row are ignored.
+// assignment and where a condition; in both, x is the row and v.n the value of its key. Keys
+// without a row are ignored.
 //
-// The rows can be changed in any order. A caller who does not have them locked calls lockRows first,
-// so that two nodes do not deadlock.
+// The rows can be changed in any order. A caller who does not have them locked calls lockRows
+// first, so that two nodes do not deadlock.
 func setEach(ctx context.Context, tx bun.Tx, table, by, set, where string, values map[int64]int64) error {
 	for keys := range slices.Chunk(slices.Sorted(maps.Keys(values)), maxSet) {
 		var rows []byte
