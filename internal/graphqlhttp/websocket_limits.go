@@ -33,7 +33,7 @@ func (u *limitedUpgrader) Accept(w http.ResponseWriter, r *http.Request, options
 	if err != nil {
 		return nil, err
 	}
-	u.conn = &limitedConn{WebsocketConn: conn}
+	u.conn = &limitedConn{WebsocketConn: conn, ended: r.Context().Done()}
 	return u.conn, nil
 }
 
@@ -46,6 +46,7 @@ func (u *limitedUpgrader) close() {
 
 type limitedConn struct {
 	transport.WebsocketConn
+	ended    <-chan struct{} // closed when the server shuts down
 	messages int
 }
 
@@ -59,7 +60,14 @@ func (s *limitedConn) NextReader() (int, io.Reader, error) {
 }
 
 // WriteJSON sends a message, and closes the connection if the client does not receive it in time.
+// It sends nothing once the server shuts down, because subscriptions end then: a client that
+// receives their "complete" before the connection closes does not subscribe again.
 func (s *limitedConn) WriteJSON(v any) error {
+	select {
+	case <-s.ended:
+		return nil
+	default:
+	}
 	defer time.AfterFunc(maxWriteTime, func() { _ = s.Close() }).Stop()
 	return s.WebsocketConn.WriteJSON(v)
 }

@@ -290,6 +290,46 @@ func TestSubscriptionsEndWithTheServer(t *testing.T) {
 	}
 }
 
+// TestSocketsEndWithTheServer checks that subscriptions over WebSocket are not completed when the
+// server shuts down: their clients would not subscribe again.
+func TestSocketsEndWithTheServer(t *testing.T) {
+	t.Parallel()
+	var conns []*websocket.Conn
+	next := func(conn *websocket.Conn) (kind string, err error) {
+		var m struct{ Type string }
+		err = wsjson.Read(t.Context(), conn, &m)
+		return m.Type, err
+	}
+	// the server ends with this subtest, and the clients do not
+	t.Run("server", func(within *testing.T) {
+		s := servertest.Start(within, "sqlite")
+		ada := s.User("ada")
+		for range 30 {
+			conn, _, err := dial(t, s, ada.Token)
+			if err != nil {
+				t.Fatal(err)
+			}
+			subscribe := map[string]any{"id": "1", "type": "subscribe", "payload": map[string]any{"query": "subscription { notifications { unreadCount } }"}}
+			if err := wsjson.Write(t.Context(), conn, subscribe); err != nil {
+				t.Fatal(err)
+			}
+			if kind, err := next(conn); kind != "next" || err != nil {
+				t.Fatalf("got %q, %v", kind, err)
+			}
+			conns = append(conns, conn)
+		}
+	})
+	for i, conn := range conns {
+		for {
+			kind, err := next(conn)
+			if err != nil {
+				break
+			}
+			t.Errorf("WebSocket %d: got %q", i, kind)
+		}
+	}
+}
+
 // TestProcessingOfSeveralFiles checks that one subscription shows all files of a thing, and another
 // one those of the caller, until they are finished.
 func TestProcessingOfSeveralFiles(t *testing.T) {
