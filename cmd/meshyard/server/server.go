@@ -47,7 +47,7 @@ type Server struct {
 	idTokens  *ratelimit.Limiter // of ID tokens that were refused, by network
 	draining  chan struct{}      // closed when the server is asked to stop
 	stopping  chan struct{}      // closed when the server stops
-	rankAfter time.Time          // of the job that folds counts
+	rankAfter time.Time          // until then, fold ranks no things
 	tracer    *otlp.Tracer       // nil: no traces
 }
 
