@@ -22,7 +22,7 @@ const (
 	// selectShownFile selects a fileRow, with the downloads that are not added to the count yet, and
 	// what decides whether the caller may see it.
 	selectShownFile = "SELECT f.id, f.name, f.size, f.md5, f.rank, " +
-		"f.download_count + (SELECT count(*) FROM downloads AS d WHERE d.thing_id = f.thing_id AND d.file_id = f.id AND NOT d.folded), f.created_at, " +
+		"f.download_count + (SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = f.thing_id AND nd.file_id = f.id), f.created_at, " +
 		"f.owner_id, coalesce(t.state, ''), coalesce(t.owner_id, 0) FROM files AS f LEFT JOIN things AS t ON t.id = f.thing_id WHERE f.id = $1"
 )
 

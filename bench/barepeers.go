@@ -24,7 +24,7 @@ const selectPageJSON = `SELECT '{"data":{"things":{"nodes":' || json_agg(n)::tex
 
 // insertDownload records a download and returns the name of the file. Callers are not known, so
 // each file has one.
-const insertDownload = `INSERT INTO downloads (user_id, file_id, thing_id, created_at, folded) SELECT 2 + id % 64, id, thing_id, now(), true FROM files WHERE id = $1 ` +
+const insertDownload = `INSERT INTO downloads (user_id, file_id, thing_id, created_at) SELECT 2 + id % 64, id, thing_id, now() FROM files WHERE id = $1 ` +
 	`RETURNING (SELECT name FROM files WHERE id = file_id)`
 
 // barePeers serves the requests of the table of peers, each with one prepared statement. GraphQL

@@ -31,8 +31,8 @@ const (
 )
 
 const (
-	filesPerThing = 3 // typical for such catalogues
-	unfoldedEvery = 100
+	filesPerThing = 3   // typical for such catalogues
+	newEvery      = 100 // of so many files, one has a download that its stored count does not include
 )
 
 // description has a typical length. Things with a description of one line would fit into so few
@@ -121,8 +121,8 @@ func execute(ctx context.Context, e engine, address string, statements ...string
 }
 
 // fill creates finalized files, with ids from 1 on, that are attached to published things, and
-// downloads in the log, one in a hundred of which is not folded yet. It ends with VACUUM and
-// ANALYZE, which a private server does not run by itself.
+// a download of each, some of which are new downloads. It ends with VACUUM and ANALYZE, which a
+// private server does not run by itself.
 func fill(ctx context.Context, e engine, address string, files int) error {
 	const at = "'2026-03-04 05:06:07.008009+00:00'"
 	var things, contents, rows, downloads []string
@@ -135,12 +135,13 @@ func fill(ctx context.Context, e engine, address string, files int) error {
 		contents = append(contents, fmt.Sprintf("('%x', 1234567, %s)", sum, at))
 		rows = append(rows, fmt.Sprintf("(%d, 1, 'part-%[1]d.stl', 'model', 'finalized', %[2]d, 'model/stl', '%[3]x', '%[4]x', '', 'thing', %[5]d, %[5]d, %[6]d, %[7]d, %[8]s, %[8]s, NULL)",
 			id, 1000+37*id, sum, sum[:16], thing, 10*(id%filesPerThing), id%50, at))
-		downloads = append(downloads, fmt.Sprintf("(1, %d, %d, %s, %t)", id, thing, at, id%unfoldedEvery != 0))
+		downloads = append(downloads, fmt.Sprintf("(1, %d, %d, %s)", id, thing, at))
 	}
 	statements := insert("things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, created_at, modified_at, published_at, description_html, html_version)", things)
 	statements = append(statements, insert("contents (sha256, size, created_at)", contents)...)
 	statements = append(statements, insert("files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at, expires_at)", rows)...)
-	statements = append(statements, insert("downloads (user_id, file_id, thing_id, created_at, folded)", downloads)...)
+	statements = append(statements, insert("downloads (user_id, file_id, thing_id, created_at)", downloads)...)
+	statements = append(statements, fmt.Sprintf("INSERT INTO new_downloads (id, thing_id, file_id) SELECT id, thing_id, file_id FROM downloads WHERE file_id %% %d = 0", newEvery))
 	statements = append(statements, "VACUUM", "ANALYZE")
 	return execute(ctx, e, address, statements...)
 }

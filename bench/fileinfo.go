@@ -59,9 +59,8 @@ func compareRequests(ctx context.Context, o options, e engine, address, token st
 		c.requests = append(c.requests, request{http.MethodGet, "/files/" + strconv.Itoa(id), ""})
 	}
 	for len(c.compared) < 20 {
-		// Files with downloads that are not folded are not compared: the bare handler does not
-		// count these downloads.
-		if id := 1 + rand.IntN(o.files); id%unfoldedEvery != 0 {
+		// Files with new downloads are not compared: the bare handler does not count them.
+		if id := 1 + rand.IntN(o.files); id%newEvery != 0 {
 			c.compared = append(c.compared, c.requests[id-1])
 		}
 	}

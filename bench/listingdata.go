@@ -64,7 +64,7 @@ func fillListing(ctx context.Context, e engine, address string, n int) error {
 			contents = append(contents, fmt.Sprintf("('%x', %d, %s)", sum, 1000+37*id, stamp(created)))
 			files = append(files, fmt.Sprintf("(%d, %d, '%s', '%s', 'finalized', %d, '%s', '%x', '%x', '', 'thing', %d, %[9]d, %[10]d, 1, %[11]s, %[11]s)",
 				id, by, name, kind, 1000+37*id, mime, sum, sum[:16], thing, 10*i, stamp(created)))
-			downloads = append(downloads, fmt.Sprintf("(1, %d, %d, %s, true)", id, thing, stamp(published)))
+			downloads = append(downloads, fmt.Sprintf("(1, %d, %d, %s)", id, thing, stamp(published)))
 		}
 	}
 	var statements []string
@@ -80,7 +80,7 @@ func fillListing(ctx context.Context, e engine, address string, n int) error {
 		{"thing_tags (thing_id, tag_id, position, name)", tagged},
 		{"contents (sha256, size, created_at)", contents},
 		{"files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at)", files},
-		{"downloads (user_id, file_id, thing_id, created_at, folded)", downloads},
+		{"downloads (user_id, file_id, thing_id, created_at)", downloads},
 	} {
 		statements = append(statements, insert(rows.into, rows.rows)...)
 	}

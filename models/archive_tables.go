@@ -104,8 +104,7 @@ var archiveTables = []archiveTable{
 	{name: "watches", key: "r.id", ofUser: "r.user_id = ?0",
 		columns: columnsOf("id:id user_id:users target_type:text target_id:target created_at:time")},
 	{name: "downloads", key: "r.id", ofUser: "r.user_id = ?0",
-		columns:   columnsOf("id:id user_id:users file_id:files? thing_id:things created_at:time"),
-		constants: []any{"folded", true}},
+		columns: columnsOf("id:id user_id:users file_id:files? thing_id:things created_at:time")},
 	{name: "notifications", key: "r.id",
 		columns: columnsOf("id:id user_id:users kind:text actor_id:users? target_type:text target_id:target created_at:time read_at:time?")},
 	{name: "reports", key: "r.id",
@@ -128,7 +127,7 @@ var archiveTables = []archiveTable{
 // folded yet count, and in the archive of a user there are only downloads of that user.
 var archiveExpressions = map[string]struct{ all, ofUser string }{
 	"files.download_count": {
-		"r.download_count + (SELECT count(*) FROM downloads AS d WHERE d.file_id = r.id AND NOT d.folded)",
+		"r.download_count + (SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = r.thing_id AND nd.file_id = r.id)",
 		"(SELECT count(*) FROM downloads AS d WHERE d.file_id = r.id AND d.user_id = ?0)",
 	},
 }

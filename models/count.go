@@ -45,7 +45,7 @@ var (
 	categoryThings   = Count{"categories", "thing_count"}  // published ones, in this category only
 	tagThings        = Count{"tags", "thing_count"}        // published ones
 	collectionThings = Count{"collections", "thing_count"} // published or not
-	// Of its files and those of its makes and comments; folded from the download log.
+	// Of its files and those of its makes and comments; folded from new_downloads.
 	thingDownloads = Count{"things", "download_count"}
 )
 

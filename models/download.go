@@ -22,7 +22,16 @@ type Download struct {
 	FileID    int64 `bun:",nullzero"` // 0: the file was deleted
 	ThingID   int64
 	CreatedAt time.Time
-	Folded    bool // whether the counts of file and thing include it
+}
+
+// newDownload is a download that the stored counts of its file and thing do not include yet. The
+// file may have been deleted since.
+type newDownload struct {
+	bun.BaseModel `bun:"table:new_downloads,alias:nd"`
+
+	ID      int64 `bun:",pk"` // of the Download
+	ThingID int64
+	FileID  int64
 }
 
 // RecordDownload adds a download to the caller's history and returns the entry with the file. The
@@ -95,9 +104,9 @@ func ownHistory(caller auth.Caller, userID int64) error {
 	return nil
 }
 
-// FoldDownloads adds logged downloads to the counts of their files and things and marks them as
-// folded, in one transaction, so no download is lost or counted twice; until then, readers count
-// the log. It returns the number of folded downloads.
+// FoldDownloads adds new downloads to the stored counts of their files and things and deletes them
+// from new_downloads, in one transaction, so no download is lost or counted twice; until then,
+// readers add them. It returns the number of folded downloads.
 func (s *Store) FoldDownloads(ctx context.Context) (folded int, err error) {
 	for {
 		n, err := s.foldSomeDownloads(ctx)
@@ -109,14 +118,13 @@ func (s *Store) FoldDownloads(ctx context.Context) (folded int, err error) {
 }
 
 func (s *Store) foldSomeDownloads(ctx context.Context) (int, error) {
-	var rows []Download
+	var rows []newDownload
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		some := tx.NewSelect().Model((*Download)(nil)).Column("d.id").Where("NOT d.folded").Order("d.id").Limit(foldBatch)
-		// That they are not folded is repeated, because PostgreSQL evaluates it again after it has
-		// waited for another node that folds. It is in other words, because the index of rows that
-		// are not folded is not ordered by ID.
-		err := tx.NewUpdate().Model((*Download)(nil)).Set("folded = ?", true).Where("id ? AND folded IS NOT TRUE", s.db.OneOf(some)).
-			Returning("file_id, thing_id").Scan(ctx, &rows)
+		oldest := tx.NewSelect().Model((*newDownload)(nil)).Column("nd.id").Order("nd.id").Limit(foldBatch)
+		// If two nodes fold at the same time, the second one waits for the first and finds that the
+		// rows are gone.
+		err := tx.NewDelete().Model((*newDownload)(nil)).Where("nd.id ?", s.db.OneOf(oldest)).
+			Returning("thing_id, file_id").Scan(ctx, &rows)
 		if err != nil || len(rows) == 0 {
 			return ignoreNoRows(err)
 		}

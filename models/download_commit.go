@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/uptrace/bun"
+
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// maxRecorded is the maximum number of downloads that one statement records.
+// maxRecorded is the maximum number of downloads that one commit records.
 const maxRecorded = 500
 
 // downloadLog records downloads by group commit: downloads that are recorded at the same time share
@@ -114,11 +116,30 @@ func (l *downloadLog) try(ctx context.Context, group []*recording) (err error) {
 	return l.insert(ctx, rows)
 }
 
-// insertDownloads appends downloads to the log in one statement. It locks the users, files and
-// things that they refer to, so it may overlap with the deletion of a thing.
+// insertDownloads adds downloads to the histories and to new_downloads: in one statement on
+// PostgreSQL, where each one is a round trip. It locks the users, files and things that they refer
+// to, so it may overlap with the deletion of a thing.
 func (s *Store) insertDownloads(ctx context.Context, rows []*Download) error {
-	return database.UnlessDeadlocked(func() error {
-		_, err := s.db.Write.NewInsert().Model(&rows).Exec(ctx)
+	if s.db.Engine == database.Postgres {
+		return database.UnlessDeadlocked(func() error {
+			var ids []int64 // in the order of rows
+			err := s.db.Write.NewRaw("WITH d AS (?) INSERT INTO new_downloads (id, thing_id, file_id) SELECT id, thing_id, file_id FROM d RETURNING id",
+				s.db.Write.NewInsert().Model(&rows).Returning("id, thing_id, file_id")).Scan(ctx, &ids)
+			for i, id := range ids {
+				rows[i].ID = id
+			}
+			return err
+		})
+	}
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.NewInsert().Model(&rows).Exec(ctx); err != nil {
+			return err
+		}
+		added := make([]newDownload, len(rows))
+		for i, d := range rows {
+			added[i] = newDownload{ID: d.ID, ThingID: d.ThingID, FileID: d.FileID}
+		}
+		_, err := tx.NewInsert().Model(&added).Exec(ctx)
 		return err
 	})
 }

@@ -169,7 +169,7 @@ func (x extras) ofUsers(q *bun.SelectQuery, user schema.QueryAppender) *bun.Sele
 func (x extras) ofThings(engine database.Engine, q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
 	q = q.ColumnExpr("? AS extras", int64(x.set))
 	if x.has(ThingDownloads) {
-		q = q.ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.thing_id = t.id AND NOT d.folded) AS new_downloads")
+		q = q.ColumnExpr("(SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = t.id) AS new_downloads")
 	}
 	if x.has(ThingLiked) {
 		q = q.ColumnExpr("(SELECT true FROM likes AS l WHERE l.target_type = 'thing' AND l.target_id = t.id AND l.user_id = ?) IS NOT NULL AS liked", user)

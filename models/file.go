@@ -62,7 +62,7 @@ type File struct {
 	CreatedAt     time.Time
 	FinalizedAt   *time.Time
 	ExpiresAt     *time.Time // nil once finalized
-	NewDownloads  int64      `bun:",scanonly"` // logged, and not folded yet
+	NewDownloads  int64      `bun:",scanonly"` // that FoldedCount does not include yet
 	Preview       *Preview   `bun:",scanonly"` // nil if it was not read with the file
 
 	ThingState PublicationState `bun:",scanonly"`
@@ -134,12 +134,11 @@ func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, 
 	return f, nil
 }
 
-// selectFiles selects files. It adds the unfolded downloads, so that the sum is exact at any time;
-// their index contains only those few rows.
+// selectFiles selects files. It counts the new downloads, so that the sum is exact at any time.
 func selectFiles(ctx context.Context, db bun.IDB, files *[]*File, with extras) *bun.SelectQuery {
 	q := selectColumns(ctx, db, files, with)
 	if with.has(FileDownloads) {
-		q = q.ColumnExpr("(SELECT count(*) FROM downloads AS d WHERE d.thing_id = f.thing_id AND d.file_id = f.id AND NOT d.folded) AS new_downloads")
+		q = q.ColumnExpr("(SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = f.thing_id AND nd.file_id = f.id) AS new_downloads")
 	}
 	if with.has(FileStates) {
 		down := "t.taken_down_at IS NOT NULL"

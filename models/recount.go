@@ -23,7 +23,7 @@ var counted = []countedRows{
 	{thingComments, imported("comments") + " + (SELECT count(*) FROM comments WHERE target_type = 'thing' AND target_id = o.id AND deleted_at IS NULL)"},
 	{thingRootComments, "SELECT count(*) FROM comments WHERE target_type = 'thing' AND target_id = o.id AND deleted_at IS NULL AND parent_id IS NULL"},
 	{thingRemixes, "SELECT count(*) FROM thing_ancestors AS a JOIN things AS t ON t.id = a.thing_id WHERE a.ancestor_id = o.id AND t.state = 'published'"},
-	{thingDownloads, imported("downloads") + " + (SELECT count(*) FROM downloads WHERE thing_id = o.id AND folded)"},
+	{thingDownloads, imported("downloads") + " + (SELECT count(*) FROM downloads WHERE thing_id = o.id) - (SELECT count(*) FROM new_downloads WHERE thing_id = o.id)"},
 	{userThings, "SELECT count(*) FROM things WHERE owner_id = o.id AND state = 'published'"},
 	{userMakes, "SELECT count(*) FROM makes AS m WHERE m.owner_id = o.id AND m.state = 'published' AND (m.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = m.thing_id AND t.state = 'published'))"},
 	{userLikes, "SELECT count(*) FROM likes WHERE user_id = o.id AND target_type = 'thing'"},

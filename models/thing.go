@@ -61,7 +61,7 @@ type Thing struct {
 	RemixCount       int64
 	ViewCount        int64   // see view.go
 	FoldedDownloads  int64   `bun:"download_count"`
-	NewDownloads     int64   `bun:",scanonly"` // logged, and not folded yet
+	NewDownloads     int64   `bun:",scanonly"` // that FoldedDownloads does not include yet
 	Changes          Changes `bun:",scanonly"`
 
 	Extras Extra `bun:",scanonly"` // what was read with the thing

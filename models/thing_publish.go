@@ -238,8 +238,11 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 			return err
 		}
 		for _, statement := range []string{
-			// Files of makes keep the downloads that this log contains.
-			"UPDATE files SET download_count = download_count + (SELECT count(*) FROM downloads WHERE file_id = files.id AND NOT folded) WHERE thing_id = ?0 AND target_type <> 'thing'",
+			// Files of makes keep their downloads. If these are being folded, that waits for the thing,
+			// and the deletion of new downloads waits for that: PostgreSQL ends one of the two, which
+			// is repeated.
+			"UPDATE files SET download_count = download_count + (SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = ?0 AND nd.file_id = files.id) WHERE thing_id = ?0 AND target_type <> 'thing'",
+			"DELETE FROM new_downloads WHERE thing_id = ?0",
 			"DELETE FROM downloads WHERE thing_id = ?0",
 			"DELETE FROM files WHERE target_type = 'thing' AND target_id = ?0",
 			// What is attached to makes, and on comments on makes, has no thing at its root any more.

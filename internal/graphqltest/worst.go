@@ -66,7 +66,7 @@ func WorstRows(owner int64, n int) []string {
 		numbers(100, "sessions (id, user_id, sha256, user_agent, created_at, expires_at)", fmt.Sprintf("$b + i, $me, $sum, '%s', $at, '2100-01-01 00:00:00+00:00'", strings.Repeat("a", 200))),
 		numbers(n, "collection_things (collection_id, thing_id, created_at)", "$b + 100, $b + i, $at"),
 		numbers(99, "collection_things (collection_id, thing_id, created_at)", "$b + i, $w, $at"),
-		numbers(n, "downloads (user_id, file_id, thing_id, created_at, folded)", "$me, $b + i, $b + i, $at, true"),
+		numbers(n, "downloads (user_id, file_id, thing_id, created_at)", "$me, $b + i, $b + i, $at"),
 		numbers(n, "watches (user_id, target_type, target_id, created_at)", "$me, 'thing', $b + i, $at"),
 		numbers(n, "notifications (user_id, kind, actor_id, target_type, target_id, created_at)", "$me, 'comment', $b + i, 'comment', $b + i, $recent"),
 		numbers(100, "tokens (user_id, name, sha256, scopes, created_at)", "$me, 'token', $sum, 'read', $at"),

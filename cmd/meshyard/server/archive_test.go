@@ -58,8 +58,9 @@ func archiveFixture(t *testing.T, s *servertest.Server) *fixtureBuilder {
 	db := openDB(t, s).SQL()
 	for _, statement := range []string{
 		// So many that loading them can be interrupted between two batches.
-		"INSERT INTO downloads (user_id, file_id, thing_id, created_at, folded) WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200) " +
-			"SELECT d.user_id, d.file_id, d.thing_id, d.created_at, d.folded FROM n, (SELECT * FROM downloads ORDER BY id LIMIT 1) AS d",
+		"INSERT INTO downloads (user_id, file_id, thing_id, created_at) WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200) " +
+			"SELECT d.user_id, d.file_id, d.thing_id, d.created_at FROM n, (SELECT * FROM downloads ORDER BY id LIMIT 1) AS d",
+		"INSERT INTO new_downloads (id, thing_id, file_id) SELECT id, thing_id, file_id FROM downloads WHERE id NOT IN (SELECT id FROM new_downloads)",
 		"INSERT INTO imported_counts (thing_id, at, downloads, likes, collects, makes, comments) SELECT id, created_at, 7, 6, 5, 4, 3 FROM things WHERE id = " + of["thing"],
 		"INSERT INTO identities (issuer, subject, user_id, created_at) SELECT 'https://id.example', 'ada', id, created_at FROM users WHERE username = 'own'",
 		"INSERT INTO confirmed_emails (user_id, email, confirmed_at) SELECT id, email, created_at FROM users WHERE username = 'own'",

@@ -346,6 +346,7 @@ func soundRows(t *testing.T, s *servertest.Server) {
 		"files on a missing comment":               "files AS x WHERE target_type = 'comment' AND NOT EXISTS (SELECT 1 FROM comments WHERE id = x.target_id)",
 		"files on a deleted comment":               "files AS x WHERE target_type = 'comment' AND EXISTS (SELECT 1 FROM comments WHERE id = x.target_id AND deleted_at IS NOT NULL)",
 		"files with a missing thing at their root": "files AS x WHERE thing_id <> 0 AND NOT EXISTS (SELECT 1 FROM things WHERE id = x.thing_id)",
+		"new downloads that are not recorded":      "new_downloads AS x WHERE NOT EXISTS (SELECT 1 FROM downloads WHERE id = x.id)",
 		"deleted comments with text":               "comments AS x WHERE deleted_at IS NOT NULL AND body <> ''",
 	} {
 		var n int

@@ -44,7 +44,7 @@ func TestDownloadsCountExactly(t *testing.T) {
 			}
 		}
 		var unfolded int
-		if err := openDB(t, s).SQL().QueryRow("SELECT count(*) FROM downloads WHERE NOT folded").Scan(&unfolded); err != nil || unfolded != 0 {
+		if err := openDB(t, s).SQL().QueryRow("SELECT count(*) FROM new_downloads").Scan(&unfolded); err != nil || unfolded != 0 {
 			t.Errorf("%d downloads are not folded (%v)", unfolded, err)
 		}
 		var me struct {

@@ -1,0 +1,283 @@
+package models
+
+import (
+	"errors"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/pgtest"
+)
+
+// madeOf returns a published make of a thing and its file.
+func madeOf(t *testing.T, s *Store, owner auth.Caller, thingID int64) *File {
+	t.Helper()
+	m, _, err := s.CreateMake(t.Context(), owner, NewMake{ThingID: thingID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := s.Upload(t.Context(), owner, NewUpload{Name: "made.stl", Bytes: strings.NewReader("solid made")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Finalize(t.Context(), owner, []FinalizeFile{{ID: file.ID}}, Target{OnMake, m.ID}); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestNewDownloads checks that counts include downloads at once, whether they are folded before or
+// after a recount or the deletion of what they refer to, and that no new download remains.
+func TestNewDownloads(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		fold := func() {
+			t.Helper()
+			_, err := s.FoldDownloads(ctx)
+			_, err2 := s.FoldCounts(ctx)
+			if err := errors.Join(err, err2); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var user *User // that downloads
+		download := func(f *File, n int) {
+			t.Helper()
+			for range n {
+				d, _, err := s.RecordDownload(ctx, auth.Caller{UserID: user.ID}, f.ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if read, err := s.DownloadsByID(ctx, []int64{d.ID}); err != nil || read[d.ID] == nil || read[d.ID].FileID != f.ID {
+					t.Errorf("download %d of file %d: got %+v, %v", d.ID, f.ID, read[d.ID], err)
+				}
+			}
+		}
+		type scene struct {
+			thing                  *Thing
+			first, second, picture *File // the picture is of a make
+		}
+		for _, c := range []struct {
+			name string
+			do   func(w scene) error
+			gone string // "file" or "thing"
+		}{
+			{"recount", func(scene) error {
+				if changed, err := s.Recount(ctx); changed != 0 || err != nil {
+					t.Errorf("a recount changed %d counts, %v", changed, err)
+				}
+				return nil
+			}, ""},
+			{"recount of wrong counts", func(w scene) error {
+				if _, err := s.db.Write.NewUpdate().Table("things").Set("download_count = 77").Where("id = ?", w.thing.ID).Exec(ctx); err != nil {
+					return err
+				}
+				_, err := s.Recount(ctx)
+				return err
+			}, ""},
+			{"deleted file", func(w scene) error { return s.DeleteFile(ctx, ada, FileDeletion{ID: w.first.ID}) }, "file"},
+			{"deleted thing", func(w scene) error { return s.DeleteThing(ctx, ada, w.thing.ID, "") }, "thing"},
+			{"deleted user", func(scene) error {
+				if _, err := s.DeleteAccount(ctx, auth.Caller{UserID: user.ID}, user.Username, ""); err != nil {
+					return err
+				}
+				return s.PurgeAccount(ctx, user.ID)
+			}, ""},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				var err error
+				user, err = s.Admin().CreateUser(ctx, strings.ReplaceAll(c.name, " ", "-"), false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var w scene
+				w.thing, w.first = published(t, s, ada)
+				if w.second, err = s.Upload(ctx, ada, NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.Finalize(ctx, ada, []FinalizeFile{{ID: w.second.ID}}, Target{OnThing, w.thing.ID}); err != nil {
+					t.Fatal(err)
+				}
+				w.picture = madeOf(t, s, ada, w.thing.ID)
+				wantCounts := func(when string, first, second, picture int64) {
+					t.Helper()
+					want := map[*File]int64{w.first: first, w.second: second, w.picture: picture}
+					if c.gone != "" && when != "before" {
+						delete(want, w.first)
+					}
+					if c.gone == "thing" && when != "before" {
+						delete(want, w.second)
+					} else if th, err := s.Thing(ctx, ada, w.thing.ID); err != nil || th.DownloadCount() != first+second+picture {
+						t.Errorf("%s: %d downloads of the thing, %v, want %d", when, th.DownloadCount(), err, first+second+picture)
+					}
+					for f, n := range want {
+						if read, err := s.File(ctx, ada, f.ID); err != nil || read.DownloadCount() != n {
+							t.Errorf("%s: %d downloads of file %d, %v, want %d", when, read.DownloadCount(), f.ID, err, n)
+						}
+					}
+				}
+
+				download(w.first, 3)
+				download(w.picture, 1)
+				fold()
+				download(w.first, 2)
+				download(w.second, 1)
+				download(w.picture, 4)
+				wantCounts("before", 5, 1, 5)
+				if _, err := s.FoldCounts(ctx); err != nil {
+					t.Fatal(err)
+				}
+				if err := c.do(w); err != nil {
+					t.Fatal(err)
+				}
+				wantCounts("after it", 5, 1, 5)
+				fold()
+				wantCounts("after a fold", 5, 1, 5)
+				if changed, err := s.Recount(ctx); changed != 0 || err != nil {
+					t.Errorf("a last recount changed %d counts, %v", changed, err)
+				}
+				if n, err := s.db.Read.NewSelect().Model((*newDownload)(nil)).Count(ctx); n != 0 || err != nil {
+					t.Errorf("%d new downloads after a fold, %v", n, err)
+				}
+			})
+		}
+		if _, err := s.CollectGarbage(ctx, 0, false); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestInsertDownloads checks that downloads that share a commit get their own IDs, and count each.
+func TestInsertDownloads(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		thing, file := published(t, s, ada)
+		picture := madeOf(t, s, ada, thing.ID)
+		files := []*File{picture, file, file, picture, file}
+		var rows []*Download
+		for _, f := range files {
+			rows = append(rows, &Download{UserID: ada.UserID, FileID: f.ID, ThingID: thing.ID, CreatedAt: now()})
+		}
+		if err := s.insertDownloads(ctx, rows); err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range rows {
+			if read, err := s.DownloadsByID(ctx, []int64{d.ID}); err != nil || read[d.ID] == nil || read[d.ID].FileID != files[i].ID {
+				t.Errorf("download %d has the ID %d, which is %+v (%v), want file %d", i, d.ID, read[d.ID], err, files[i].ID)
+			}
+		}
+		for f, want := range map[*File]int64{file: 3, picture: 2} {
+			if read, err := s.File(ctx, ada, f.ID); err != nil || read.DownloadCount() != want {
+				t.Errorf("%d downloads of file %d (%v), want %d", read.DownloadCount(), f.ID, err, want)
+			}
+		}
+		// All of them or none.
+		missing := &Download{UserID: ada.UserID, FileID: 999_999, ThingID: thing.ID, CreatedAt: now()}
+		if err := s.insertDownloads(ctx, []*Download{{UserID: ada.UserID, FileID: file.ID, ThingID: thing.ID, CreatedAt: now()}, missing}); err == nil {
+			t.Error("a download of a missing file is recorded")
+		}
+		if n, err := s.db.Read.NewSelect().Model((*newDownload)(nil)).Count(ctx); n != int64(len(rows)) || err != nil {
+			t.Errorf("%d new downloads (%v), want %d", n, err, len(rows))
+		}
+	})
+}
+
+// TestPlansOfNewDownloads checks that PostgreSQL counts new downloads by their index even with a
+// plan from a moment when there are few, which prepared statements keep during a burst.
+func TestPlansOfNewDownloads(t *testing.T) {
+	ctx := t.Context()
+	db, err := OpenDB(ctx, pgtest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Migrate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		"VACUUM (ANALYZE) new_downloads",
+		"INSERT INTO new_downloads (id, thing_id, file_id) SELECT n, n, n FROM generate_series(1, 100) AS n",
+		"VACUUM (ANALYZE) new_downloads",
+	} {
+		if _, err := db.Write.NewRaw(statement).Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range []*bun.SelectQuery{
+			selectFiles(ctx, db.Read, new([]*File), extras{set: FileDownloads}).Where("f.id = 1"),
+			extras{set: ThingDownloads}.ofThings(db.Engine, db.Read.NewSelect().Model(new([]*Thing)), bun.Safe("0")).Where("t.id = 1"),
+		} {
+			var plan []string
+			if err := db.Read.NewRaw("EXPLAIN ?", q).Scan(ctx, &plan); err != nil {
+				t.Fatal(err)
+			}
+			if text := strings.Join(plan, "\n"); !strings.Contains(text, "using new_downloads_thing") {
+				t.Errorf("after %s:\n%s", statement, text)
+			}
+		}
+	}
+}
+
+// TestMigrationOfNewDownloads checks that downloads that were not folded before new_downloads
+// existed still count, also those of a file that was deleted.
+func TestMigrationOfNewDownloads(t *testing.T) {
+	for engine, address := range map[database.Engine]string{database.SQLite: "sqlite:" + filepath.Join(t.TempDir(), "db"), database.Postgres: pgtest.Database(t)} {
+		t.Run(string(engine), func(t *testing.T) {
+			ctx := t.Context()
+			db, err := OpenDB(ctx, address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			names, err := db.Pending(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := names[:slices.Index(names, "0028_new_downloads")]
+			statements := []string{"CREATE TABLE schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"}
+			for _, name := range before {
+				text, err := migrations.ReadFile(path.Join("migrations", string(engine), name+".sql"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				statements = append(statements, string(text))
+			}
+			const at = "'2026-03-04 05:06:07+00:00'"
+			for _, statement := range append(statements,
+				"INSERT INTO schema_migrations (number, name) VALUES (27, '"+before[len(before)-1]+"')",
+				"INSERT INTO users (id, username, is_admin, created_at) VALUES (1, 'ada', false, "+at+")",
+				"INSERT INTO things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, created_at, modified_at, published_at) "+
+					"SELECT 1, 1, 'a', 'published', 'cc', min(id), '', '', false, "+at+", "+at+", "+at+" FROM categories",
+				"INSERT INTO files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at) "+
+					"VALUES (1, 1, 'a.stl', 'model', 'finalized', 1, 'model/stl', 'a', 'a', '', 'thing', 1, 1, 1, 2, "+at+", "+at+")",
+				"INSERT INTO downloads (id, user_id, file_id, thing_id, created_at, folded) VALUES (1, 1, 1, 1, "+at+", true), (2, 1, 1, 1, "+at+", true), "+
+					"(3, 1, 1, 1, "+at+", false), (4, 1, NULL, 1, "+at+", false), (5, 1, NULL, 1, "+at+", true)",
+			) {
+				if _, err := db.SQL().ExecContext(ctx, statement); err != nil {
+					t.Fatalf("%.80s: %v", statement, err)
+				}
+			}
+			if _, err := db.Migrate(ctx); err != nil {
+				t.Fatal(err)
+			}
+			s := NewStore(db, nil, Options{}, nil)
+			for _, want := range []struct{ stored, file, thing int64 }{{3, 3, 5}, {5, 3, 5}} {
+				f, err := s.File(ctx, auth.Caller{}, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				th, err := s.Thing(ctx, auth.Caller{}, 1)
+				if err != nil || f.DownloadCount() != want.file || th.DownloadCount() != want.thing || th.FoldedDownloads != want.stored {
+					t.Errorf("%d downloads of the file and %d of the thing, %d of them stored, %v; want %+v", f.DownloadCount(), th.DownloadCount(), th.FoldedDownloads, err, want)
+				}
+				if _, err := s.FoldDownloads(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,13 @@
+-- Downloads that the stored counts of files and things do not include yet. They were marked in
+-- downloads before, where each mark wrote the row again. The file may have been deleted since.
+CREATE TABLE new_downloads (
+    id       INTEGER PRIMARY KEY, -- of the row of downloads
+    thing_id INTEGER NOT NULL,
+    file_id  INTEGER NOT NULL
+);
+INSERT INTO new_downloads (id, thing_id, file_id)
+    SELECT id, thing_id, coalesce(file_id, 0) FROM downloads WHERE NOT folded;
+CREATE INDEX new_downloads_thing ON new_downloads (thing_id, file_id);
+
+DROP INDEX downloads_unfolded;
+ALTER TABLE downloads DROP COLUMN folded;
