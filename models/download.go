@@ -120,6 +120,9 @@ func (s *Store) FoldDownloads(ctx context.Context) (folded int, err error) {
 func (s *Store) foldSomeDownloads(ctx context.Context) (int, error) {
 	var rows []newDownload
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.db.shareCounts(ctx, tx); err != nil {
+			return err
+		}
 		oldest := tx.NewSelect().Model((*newDownload)(nil)).Column("nd.id").Order("nd.id").Limit(foldBatch)
 		// If two nodes fold at the same time, the second one waits for the first and finds that the
 		// rows are gone.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -183,6 +184,71 @@ func TestInsertDownloads(t *testing.T) {
 		}
 		if n, err := s.db.Read.NewSelect().Model((*newDownload)(nil)).Count(ctx); n != int64(len(rows)) || err != nil {
 			t.Errorf("%d new downloads (%v), want %d", n, err, len(rows))
+		}
+	})
+}
+
+// TestFoldBesideRecount checks that a recount that corrects a count does not lose downloads that
+// are folded at the same time.
+func TestFoldBesideRecount(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		if s.db.Engine == database.SQLite {
+			return // where transactions that write do not overlap
+		}
+		ctx := t.Context()
+		thing, file := published(t, s, ada)
+		for range 3 {
+			if _, _, err := s.RecordDownload(ctx, ada, file.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.db.Write.NewUpdate().Table("things").Set("download_count = 77").Where("id = ?", thing.ID).Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		// Folding waits for the file after it has changed the thing.
+		tx, err := s.db.Write.BeginTx(ctx, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.NewUpdate().Table("files").Set("rank = rank").Where("id = ?", file.ID).Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		waiting := func(n int) {
+			t.Helper()
+			for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+				var found int
+				if err := s.db.Read.NewRaw("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(ctx, &found); err != nil {
+					t.Fatal(err)
+				}
+				if found == n {
+					return
+				}
+				if time.Since(began) > time.Minute {
+					t.Fatalf("%d statements wait for locks, want %d", found, n)
+				}
+			}
+		}
+		ended := make(chan error, 2)
+		go func() {
+			_, err := s.FoldDownloads(ctx)
+			ended <- err
+		}()
+		waiting(1)
+		go func() {
+			_, err := s.Recount(ctx)
+			ended <- err
+		}()
+		waiting(2)
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+		if th, err := s.Thing(ctx, ada, thing.ID); err != nil || th.DownloadCount() != 3 {
+			t.Errorf("%d downloads of the thing (%v), want 3", th.DownloadCount(), err)
 		}
 	})
 }

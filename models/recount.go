@@ -90,10 +90,21 @@ func (c countedRows) recount(ctx context.Context, tx bun.Tx, where bun.Safe) (ch
 
 // lockCounts prevents changes of counts until tx ends.
 func (db *DB) lockCounts(ctx context.Context, tx bun.Tx) error {
+	return db.lockChanges(ctx, tx, "SHARE ROW EXCLUSIVE")
+}
+
+// shareCounts excludes lockCounts until tx ends, as each transaction does that appends a change.
+// Otherwise a recount that reads rows before tx commits, and corrects a count after that, would
+// undo the change.
+func (db *DB) shareCounts(ctx context.Context, tx bun.Tx) error {
+	return db.lockChanges(ctx, tx, "ROW EXCLUSIVE")
+}
+
+func (db *DB) lockChanges(ctx context.Context, tx bun.Tx, mode bun.Safe) error {
 	if db.Engine != database.Postgres {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, "LOCK TABLE count_changes IN SHARE ROW EXCLUSIVE MODE")
+	_, err := tx.NewRaw("LOCK TABLE count_changes IN ? MODE", mode).Exec(ctx)
 	return err
 }
 
