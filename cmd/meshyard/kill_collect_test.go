@@ -34,7 +34,7 @@ func (k *killing) fsck(collected bool) {
 	}
 }
 
-var collected = regexp.MustCompile(`(?m)^removed \d+ expired uploads and (\d+) objects`)
+var collected = regexp.MustCompile(`(?m)^removed \d+ expired uploads? and (\d+) objects?`)
 
 // collect collects all garbage while no server runs.
 func (k *killing) collect() {
