@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,12 @@ import (
 // costOf returns the cost of a valid document with one operation.
 func costOf(t *testing.T, text string, variables map[string]any) int {
 	t.Helper()
+	return costsOf(t, text, variables)[0]
+}
+
+// costsOf returns the cost of an operation with each of some variables in turn.
+func costsOf(t *testing.T, text string, variables ...map[string]any) (got []int) {
+	t.Helper()
 	g := New(nil)
 	costs, err := graphqlhttp.NewCostCalculator(g.Schema(), fieldCost)
 	if err != nil {
@@ -30,11 +37,31 @@ func costOf(t *testing.T, text string, variables map[string]any) int {
 	exec := executor.New(g.schema)
 	exec.SetQueryCache(graphqlhttp.SingleDocument{Document: document})
 	ctx := graphql.StartOperationTrace(t.Context())
-	op, errs := exec.CreateOperationContext(ctx, &graphql.RawParams{Variables: variables})
-	if len(errs) > 0 {
-		t.Fatalf("%.100s: %v", text, errs)
+	for _, v := range variables {
+		op, errs := exec.CreateOperationContext(ctx, &graphql.RawParams{Variables: v})
+		if len(errs) > 0 {
+			t.Fatalf("%.100s: %v", text, errs)
+		}
+		got = append(got, costs.Of(op))
 	}
-	return costs.Of(op)
+	return got
+}
+
+// TestCostsOfVariables checks that what is remembered of an operation does not depend on the
+// variables of its first request, wherever in the operation they are used.
+func TestCostsOfVariables(t *testing.T) {
+	few, many := map[string]any{"n": 1}, map[string]any{"n": 100}
+	for _, text := range []string{
+		"query ($n: Int!) { newest: things(first: $n) { nodes { id tags { name } } } popular: things { nodes { id } } }",
+		"query ($n: Int!) { things(first: 20) { nodes { name comments(first: $n) { nodes { id } } creator { username } } } }",
+		"query ($n: Int!) { things(first: 20) { ...page } } fragment page on ThingConnection { nodes { ... on Thing { makes(first: $n) { nodes { id } } } } }",
+	} {
+		together := costsOf(t, text, few, many, few, many)
+		want := []int{costOf(t, text, few), costOf(t, text, many)}
+		if want = append(want, want...); !slices.Equal(together, want) || want[0] >= want[1] {
+			t.Errorf("%s: costs %v, want %v", text, together, want)
+		}
+	}
 }
 
 // Every connection costs as much as its longest page: one with the default cost would be a way

@@ -9,6 +9,8 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"github.com/meshyard/meshyard/internal/peroperation"
 )
 
 // MaxCost is the most that one operation may cost.
@@ -49,6 +51,20 @@ type CostCalculator struct {
 	// of all types, and at most, for fields of one type.
 	mean, most  map[string]float64
 	wholeSchema float64 // the weight of reading all of the schema
+
+	fixed peroperation.Cache[fixedCosts]
+}
+
+// fixedCosts is what does not depend on the variables of an operation.
+type fixedCosts struct {
+	schemaShare float64
+	fields      map[*ast.Field]fieldTotal
+}
+
+// fieldTotal is the cost of a field with all that is selected below it.
+type fieldTotal struct {
+	cost int
+	once bool
 }
 
 // NewCostCalculator returns a calculator for operations on the schema.
@@ -130,61 +146,116 @@ func (c *CostCalculator) introspection(set ast.SelectionSet, weights map[string]
 
 // Of returns the cost of an operation whose document is within the limits.
 func (c *CostCalculator) Of(op *graphql.OperationContext) int {
-	schemaShare := c.introspection(op.Operation.SelectionSet, nil) / (maxSchemaReads * c.wholeSchema)
-	each, once := c.selectionSet(op.Operation.SelectionSet, "", op.Variables)
-	return min(each+once+int(schemaShare*MaxCost), unaffordable)
+	fixed, ok := c.fixed.Load(op.Operation)
+	if !ok {
+		fixed = fixedCosts{
+			schemaShare: c.introspection(op.Operation.SelectionSet, nil) / (maxSchemaReads * c.wholeSchema),
+			fields:      make(map[*ast.Field]fieldTotal),
+		}
+		c.fix(op.Operation.SelectionSet, fixed.fields, make(map[string]bool))
+		c.fixed.Store(op.Operation, fixed)
+	}
+	s := selected{c, op.Variables, fixed.fields}
+	each, once := s.selectionSet(op.Operation.SelectionSet, "")
+	return min(each+once+int(fixed.schemaShare*MaxCost), unaffordable)
+}
+
+// fix adds the fields of a selection that cost the same whatever the variables are, and reports
+// whether all of them do. seen has the fragments that were visited, and whether all of theirs do.
+func (c *CostCalculator) fix(set ast.SelectionSet, fields map[*ast.Field]fieldTotal, seen map[string]bool) bool {
+	all := true
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			if !c.fix(s.SelectionSet, fields, seen) || slices.ContainsFunc(s.Arguments, func(a *ast.Argument) bool { return hasVariable(a.Value) }) {
+				all = false
+			} else if s.Name != "__schema" && s.Name != "__type" {
+				fields[s] = selected{c, nil, fields}.field(s)
+			}
+		case *ast.InlineFragment:
+			all = c.fix(s.SelectionSet, fields, seen) && all
+		case *ast.FragmentSpread:
+			fixed, ok := seen[s.Name]
+			if !ok {
+				fixed = c.fix(s.Definition.SelectionSet, fields, seen)
+				seen[s.Name] = fixed
+			}
+			all = fixed && all
+		}
+	}
+	return all
+}
+
+func hasVariable(v *ast.Value) bool {
+	return v.Kind == ast.Variable || slices.ContainsFunc(v.Children, func(c *ast.ChildValue) bool { return hasVariable(c.Value) })
 }
 
 // unaffordable is where sums and products of costs saturate.
 const unaffordable = 1 << 30
 
+// selected computes the costs of what an operation selects.
+type selected struct {
+	*CostCalculator
+	variables map[string]any
+	fixed     map[*ast.Field]fieldTotal
+}
+
 // below returns what the fields cost that are selected of an object of a type: those that are
 // repeated for each entry of the list that the object is in, and those that are not. Of a union or
 // an interface it is the most that an object of any of its types costs.
-func (c *CostCalculator) below(t *ast.Type, set ast.SelectionSet, variables map[string]any) (each, once int) {
-	definition := c.schema.Types[t.Name()]
+func (s selected) below(t *ast.Type, set ast.SelectionSet) (each, once int) {
+	definition := s.schema.Types[t.Name()]
 	if !definition.IsAbstractType() {
-		return c.selectionSet(set, definition.Name, variables)
+		return s.selectionSet(set, definition.Name)
 	}
-	for _, object := range c.schema.GetPossibleTypes(definition) {
-		e, o := c.selectionSet(set, object.Name, variables)
+	for _, object := range s.schema.GetPossibleTypes(definition) {
+		e, o := s.selectionSet(set, object.Name)
 		each, once = max(each, e), max(once, o)
 	}
 	return each, once
 }
 
 // selectionSet is below for an object of a type, or for any object where object is "".
-func (c *CostCalculator) selectionSet(set ast.SelectionSet, object string, variables map[string]any) (each, once int) {
+func (s selected) selectionSet(set ast.SelectionSet, object string) (each, once int) {
 	for _, selection := range set {
-		switch s := selection.(type) {
+		switch selection := selection.(type) {
 		case *ast.Field:
-			if s.Name == "__schema" || s.Name == "__type" {
+			if selection.Name == "__schema" || selection.Name == "__type" {
 				continue // see introspection
 			}
-			cost := c.field(s, variables)
-			below, belowOnce := 0, 0
-			if len(s.SelectionSet) > 0 {
-				below, belowOnce = c.below(s.Definition.Type, s.SelectionSet, variables)
+			total, ok := s.fixed[selection]
+			if !ok {
+				total = s.field(selection)
 			}
-			total := min(cost.Own+belowOnce, unaffordable) + min(below, unaffordable)*min(max(cost.Entries, 1), unaffordable)
-			if cost.Once {
-				once += min(total, unaffordable)
+			if total.once {
+				once += total.cost
 			} else {
-				each += min(total, unaffordable)
+				each += total.cost
 			}
 		case *ast.InlineFragment:
-			if c.applies(s.TypeCondition, object) {
-				e, o := c.selectionSet(s.SelectionSet, object, variables)
+			if s.applies(selection.TypeCondition, object) {
+				e, o := s.selectionSet(selection.SelectionSet, object)
 				each, once = each+e, once+o
 			}
 		case *ast.FragmentSpread:
-			if c.applies(s.Definition.TypeCondition, object) {
-				e, o := c.selectionSet(s.Definition.SelectionSet, object, variables)
+			if s.applies(selection.Definition.TypeCondition, object) {
+				e, o := s.selectionSet(selection.Definition.SelectionSet, object)
 				each, once = each+e, once+o
 			}
 		}
 	}
 	return min(each, unaffordable), min(once, unaffordable)
+}
+
+// field returns the cost of a field with all that is selected below it.
+func (s selected) field(f *ast.Field) fieldTotal {
+	cost := s.own(f)
+	below, belowOnce := 0, 0
+	if len(f.SelectionSet) > 0 {
+		below, belowOnce = s.below(f.Definition.Type, f.SelectionSet)
+	}
+	total := min(cost.Own+belowOnce, unaffordable) + min(below, unaffordable)*min(max(cost.Entries, 1), unaffordable)
+	return fieldTotal{min(total, unaffordable), cost.Once}
 }
 
 // applies reports whether a fragment with a type condition selects fields of an object.
@@ -197,15 +268,15 @@ func (c *CostCalculator) applies(condition, object string) bool {
 		slices.ContainsFunc(c.schema.GetPossibleTypes(definition), func(d *ast.Definition) bool { return d.Name == object })
 }
 
-// field returns the cost of a field: of an interface's, the most that it costs of any object.
-func (c *CostCalculator) field(f *ast.Field, variables map[string]any) (cost Cost) {
-	arguments := f.ArgumentMap(variables)
+// own returns the cost of a field: of an interface's, the most that it costs of any object.
+func (s selected) own(f *ast.Field) (cost Cost) {
+	arguments := f.ArgumentMap(s.variables)
 	objects := []*ast.Definition{f.ObjectDefinition}
 	if f.ObjectDefinition.IsAbstractType() {
-		objects = c.schema.GetPossibleTypes(f.ObjectDefinition)
+		objects = s.schema.GetPossibleTypes(f.ObjectDefinition)
 	}
 	for _, object := range objects {
-		of := c.cost(object.Name+"."+f.Name, arguments)
+		of := s.cost(object.Name+"."+f.Name, arguments)
 		cost = Cost{max(cost.Own, of.Own), max(cost.Entries, of.Entries), of.Once}
 	}
 	return cost
