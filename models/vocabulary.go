@@ -88,26 +88,39 @@ func termOf(w tokenize.Word, isKnown, areParts bool) (t term) {
 // matches one of the expressions. They are tried in order, so the first ones should be cheap:
 // before SQLite finds the first match of a prefix, it merges the documents of all words with it.
 func (db *DB) known(ctx context.Context, ix *index, beginnings, matches []string) (map[string]bool, error) {
-	selects := make([]string, len(beginnings))
-	for i, b := range beginnings {
+	arguments := []any{ix.noun}
+	for _, b := range beginnings {
 		end := b + last
 		if tokenize.WholeOnly(b) {
 			end = b + first
 		}
-		selects[i] = db.Read.NewRaw("SELECT ?1 AS beginning WHERE EXISTS (SELECT 1 FROM vocabulary WHERE noun = ?0 AND word >= ?1 AND word < ?2)", ix.noun, b, end).String()
+		arguments = append(arguments, b, end)
 	}
-	if len(matches) > 0 {
-		exists := make([]string, len(matches))
-		for i, match := range matches {
-			exists[i] = db.Read.NewRaw("EXISTS (SELECT 1 FROM (?) AS d)", db.matching(ix, match)).String()
+	query := func(values []any) string {
+		noun, bounds := values[0], values[1:]
+		var selects []string
+		for bound := range slices.Chunk(bounds, 2) {
+			selects = append(selects, db.Read.NewRaw("SELECT CAST(?1 AS text) AS beginning WHERE EXISTS (SELECT 1 FROM vocabulary WHERE noun = ?0 AND word >= ?1 AND word < ?2)", noun, bound[0], bound[1]).String())
 		}
-		selects = append(selects, "SELECT '' AS beginning WHERE "+strings.Join(exists, " OR "))
+		if len(matches) > 0 {
+			exists := make([]string, len(matches))
+			for i, match := range matches {
+				exists[i] = db.Read.NewRaw("EXISTS (SELECT 1 FROM (?) AS d)", db.matching(ix, match)).String()
+			}
+			selects = append(selects, "SELECT '' AS beginning WHERE "+strings.Join(exists, " OR "))
+		}
+		return strings.Join(selects, " UNION ALL ")
 	}
-	var found []string
-	err := db.Read.NewRaw(strings.Join(selects, " UNION ALL ")).Scan(ctx, &found)
+	var found []struct{ Beginning string }
+	var err error
+	if len(beginnings) == 1 && len(matches) == 0 { // planning takes longer than the rest
+		err = db.Prepared(ctx, "known word", &found, query, arguments...)
+	} else {
+		err = db.Read.NewRaw(query(arguments)).Scan(ctx, &found)
+	}
 	known := make(map[string]bool, len(found))
-	for _, b := range found {
-		known[b] = true
+	for _, row := range found {
+		known[row.Beginning] = true
 	}
 	return known, err
 }

@@ -51,6 +51,19 @@ func (db *DB) Constant(ctx context.Context, text string, dest any) error {
 	return db.prepared(ctx, text, func() (string, error) { return text, nil }, dest)
 }
 
+// Prepared runs the query of a name with arguments, which is prepared as in [DB.ForIDs], and reads
+// its rows into dest, a pointer to a slice. query writes it; places has what stands for the
+// arguments.
+func (db *DB) Prepared(ctx context.Context, name string, dest any, query func(places []any) string, args ...any) error {
+	return db.prepared(ctx, name, func() (string, error) {
+		places := make([]any, len(args))
+		for i := range args {
+			places[i] = db.Engine.placeholder(i + 1)
+		}
+		return query(places), nil
+	}, dest, args...)
+}
+
 // prepared runs the query of a name, which write writes at its first use, and reads its rows into
 // dest. It is prepared unless too many others are.
 func (db *DB) prepared(ctx context.Context, name string, write func() (string, error), dest any, args ...any) error {
