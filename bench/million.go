@@ -164,7 +164,7 @@ func compareLists(ctx context.Context, o options, small, large *sized) error {
 		if err != nil {
 			return err
 		}
-		t.atMost(r.method+" "+r.path, "%.2f", times, 1.5)
+		t.atMost(r.method+" "+r.path, "%.2f", times, 1.2)
 	}
 	t.print()
 	return nil
