@@ -30,12 +30,14 @@ func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 	if archives > 0 {
 		findings = append(findings, "an import of an archive stopped: run it again")
 	}
-	waiting, err := s.db.Read.NewSelect().Model((*countChange)(nil)).Count(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if waiting > 20*foldBatch {
-		findings = append(findings, fmt.Sprintf("%d changes of counts are not folded: a running server folds them every few seconds", waiting))
+	for _, waiting := range []struct{ table, what string }{{"count_changes", "changes of counts"}, {"new_downloads", "downloads"}} {
+		n, err := s.db.Read.NewSelect().Table(waiting.table).Count(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if n > 20*foldBatch {
+			findings = append(findings, fmt.Sprintf("%d %s are not folded: a running server folds them every few seconds", n, waiting.what))
+		}
 	}
 	var more []string
 	if s.db.Engine == database.Postgres {
@@ -49,6 +51,10 @@ func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 // leastRows is the minimum number of rows for which the statistics of a table matter.
 const leastRows = 10_000
 
+// queues are tables whose rows stay for seconds. After a burst they have many dead rows, until
+// autovacuum reuses them, and their statistics do not matter.
+var queues = []string{"count_changes", "new_downloads", "unranked_things"}
+
 func (s *Store) diagnosePostgres(ctx context.Context) (findings []string, err error) {
 	var tables []struct {
 		Name                 string
@@ -57,7 +63,7 @@ func (s *Store) diagnosePostgres(ctx context.Context) (findings []string, err er
 	}
 	err = s.db.Read.NewRaw(`SELECT relname AS name, n_live_tup AS live, n_dead_tup AS dead, n_mod_since_analyze AS modified,
 		coalesce(last_analyze, last_autoanalyze) IS NOT NULL AS analyzed, current_setting('autovacuum')::boolean AS auto_vacuum
-		FROM pg_stat_user_tables WHERE schemaname = current_schema() ORDER BY relname`).Scan(ctx, &tables)
+		FROM pg_stat_user_tables WHERE schemaname = current_schema() AND relname NOT IN (?) ORDER BY relname`, bun.List(queues)).Scan(ctx, &tables)
 	for _, t := range tables {
 		switch {
 		case t.Live+t.Dead < leastRows:

@@ -1,0 +1,44 @@
+package models
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
+)
+
+// TestDiagnoseDownloads checks that downloads that no server folds are reported, and that the dead
+// rows that a burst of downloads leaves on PostgreSQL are not.
+func TestDiagnoseDownloads(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, _ auth.Caller) {
+		ctx := t.Context()
+		finding := func(part string) bool {
+			t.Helper()
+			findings, err := s.Diagnose(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Contains(strings.Join(findings, "\n"), part)
+		}
+		const burst = 20*foldBatch + 1
+		if _, err := s.db.Write.NewRaw("INSERT INTO new_downloads (id, thing_id, file_id) WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?) SELECT n, 1, 1 FROM n", burst).Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if !finding("100001 downloads are not folded") {
+			t.Error("downloads that wait are not reported")
+		}
+		if folded, err := s.FoldDownloads(ctx); folded != burst || err != nil {
+			t.Fatalf("folded %d, %v", folded, err)
+		}
+		for dead := 0; s.db.Engine == database.Postgres && dead < 2*leastRows; time.Sleep(50 * time.Millisecond) {
+			if err := s.db.Read.NewRaw("SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'new_downloads'").Scan(ctx, &dead); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if finding("downloads") {
+			t.Error("a burst of downloads is reported after it was folded")
+		}
+	})
+}
