@@ -1,6 +1,7 @@
 package models
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ func TestDiagnoseDownloads(t *testing.T) {
 		if _, err := s.db.Write.NewRaw("INSERT INTO new_downloads (id, thing_id, file_id) WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?) SELECT n, 1, 1 FROM n", burst).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if !finding("100001 downloads are not folded") {
+		if !finding(fmt.Sprintf("%d downloads are not folded", burst)) {
 			t.Error("downloads that wait are not reported")
 		}
 		if folded, err := s.FoldDownloads(ctx); folded != burst || err != nil {

@@ -52,15 +52,15 @@ func (db *DB) Constant(ctx context.Context, text string, dest any) error {
 }
 
 // Prepared runs the query of a name with arguments, which is prepared as in [DB.ForIDs], and reads
-// its rows into dest, a pointer to a slice. query writes it; places has what stands for the
+// its rows into dest, a pointer to a slice. query returns its text, given the placeholders of the
 // arguments.
-func (db *DB) Prepared(ctx context.Context, name string, dest any, query func(places []any) string, args ...any) error {
+func (db *DB) Prepared(ctx context.Context, name string, dest any, query func(placeholders []any) string, args ...any) error {
 	return db.prepared(ctx, name, func() (string, error) {
-		places := make([]any, len(args))
+		placeholders := make([]any, len(args))
 		for i := range args {
-			places[i] = db.Engine.placeholder(i + 1)
+			placeholders[i] = db.Engine.placeholder(i + 1)
 		}
-		return query(places), nil
+		return query(placeholders), nil
 	}, dest, args...)
 }
 

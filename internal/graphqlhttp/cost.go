@@ -52,11 +52,11 @@ type CostCalculator struct {
 	mean, most  map[string]float64
 	wholeSchema float64 // the weight of reading all of the schema
 
-	fixed peroperation.Cache[fixedCosts]
+	constant peroperation.Cache[constantCosts]
 }
 
-// fixedCosts is what does not depend on the variables of an operation.
-type fixedCosts struct {
+// constantCosts is what does not depend on the variables of an operation.
+type constantCosts struct {
 	schemaShare float64
 	fields      map[*ast.Field]fieldTotal
 }
@@ -146,41 +146,42 @@ func (c *CostCalculator) introspection(set ast.SelectionSet, weights map[string]
 
 // Of returns the cost of an operation whose document is within the limits.
 func (c *CostCalculator) Of(op *graphql.OperationContext) int {
-	fixed, ok := c.fixed.Load(op.Operation)
+	constant, ok := c.constant.Load(op.Operation)
 	if !ok {
-		fixed = fixedCosts{
+		constant = constantCosts{
 			schemaShare: c.introspection(op.Operation.SelectionSet, nil) / (maxSchemaReads * c.wholeSchema),
 			fields:      make(map[*ast.Field]fieldTotal),
 		}
-		c.fix(op.Operation.SelectionSet, fixed.fields, make(map[string]bool))
-		c.fixed.Store(op.Operation, fixed)
+		c.addConstant(op.Operation.SelectionSet, constant.fields, make(map[string]bool))
+		c.constant.Store(op.Operation, constant)
 	}
-	s := selected{c, op.Variables, fixed.fields}
+	s := selected{c, op.Variables, constant.fields}
 	each, once := s.selectionSet(op.Operation.SelectionSet, "")
-	return min(each+once+int(fixed.schemaShare*MaxCost), unaffordable)
+	return min(each+once+int(constant.schemaShare*MaxCost), unaffordable)
 }
 
-// fix adds the fields of a selection that cost the same whatever the variables are, and reports
-// whether all of them do. seen has the fragments that were visited, and whether all of theirs do.
-func (c *CostCalculator) fix(set ast.SelectionSet, fields map[*ast.Field]fieldTotal, seen map[string]bool) bool {
+// addConstant adds the fields of a selection that cost the same whatever the variables are, and
+// reports whether all of them do. seen has the fragments that were visited, and whether that holds
+// for their fields.
+func (c *CostCalculator) addConstant(set ast.SelectionSet, fields map[*ast.Field]fieldTotal, seen map[string]bool) bool {
 	all := true
 	for _, selection := range set {
 		switch s := selection.(type) {
 		case *ast.Field:
-			if !c.fix(s.SelectionSet, fields, seen) || slices.ContainsFunc(s.Arguments, func(a *ast.Argument) bool { return hasVariable(a.Value) }) {
+			if !c.addConstant(s.SelectionSet, fields, seen) || slices.ContainsFunc(s.Arguments, func(a *ast.Argument) bool { return hasVariable(a.Value) }) {
 				all = false
 			} else if s.Name != "__schema" && s.Name != "__type" {
 				fields[s] = selected{c, nil, fields}.field(s)
 			}
 		case *ast.InlineFragment:
-			all = c.fix(s.SelectionSet, fields, seen) && all
+			all = c.addConstant(s.SelectionSet, fields, seen) && all
 		case *ast.FragmentSpread:
-			fixed, ok := seen[s.Name]
+			constant, ok := seen[s.Name]
 			if !ok {
-				fixed = c.fix(s.Definition.SelectionSet, fields, seen)
-				seen[s.Name] = fixed
+				constant = c.addConstant(s.Definition.SelectionSet, fields, seen)
+				seen[s.Name] = constant
 			}
-			all = fixed && all
+			all = constant && all
 		}
 	}
 	return all
@@ -197,7 +198,7 @@ const unaffordable = 1 << 30
 type selected struct {
 	*CostCalculator
 	variables map[string]any
-	fixed     map[*ast.Field]fieldTotal
+	constant  map[*ast.Field]fieldTotal
 }
 
 // below returns what the fields cost that are selected of an object of a type: those that are
@@ -223,7 +224,7 @@ func (s selected) selectionSet(set ast.SelectionSet, object string) (each, once 
 			if selection.Name == "__schema" || selection.Name == "__type" {
 				continue // see introspection
 			}
-			total, ok := s.fixed[selection]
+			total, ok := s.constant[selection]
 			if !ok {
 				total = s.field(selection)
 			}
