@@ -8,6 +8,7 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
@@ -33,7 +34,11 @@ func (r *queryResolver) Category(ctx context.Context, slug string) (*models.Cate
 	if err != nil {
 		return nil, err
 	}
-	return categories.BySlug(slug)
+	c, err := categories.BySlug(slug)
+	if err == nil {
+		batch.Split(batch.FromContext(ctx), c)
+	}
+	return c, err
 }
 
 // Category returns exec.CategoryResolver implementation.

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"context"
 	"strings"
 	"unicode/utf8"
 
@@ -67,8 +68,17 @@ func (s *Store) Things(f Filter, sort Sort) (List, error) {
 	}}
 	if f.IsZero() {
 		l.Name = "things " + string(sort)
-		if sort != ByFeatured {
-			l.Total = s.CountPublished
+		l.Total = func(ctx context.Context, parents []int64) (map[int64]int64, error) {
+			count := s.CountPublished
+			if sort == ByFeatured {
+				count = s.countFeatured
+			}
+			n, err := count(ctx)
+			totals := make(map[int64]int64, len(parents))
+			for _, parent := range parents {
+				totals[parent] = n
+			}
+			return totals, err
 		}
 	}
 	return l, nil
@@ -89,9 +99,14 @@ func (s *Store) ThingsOfUsers(caller auth.Caller) List {
 // ThingsInCategories lists the published things on categories and on those below them, the latest
 // first.
 func (s *Store) ThingsInCategories(caller auth.Caller) List {
-	return List{DB: s.db.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: func(id int64) *bun.SelectQuery {
-		return s.things(Filter{CategoryIDs: []int64{id}, hidden: hiddenFrom(caller)})
+	hidden := hiddenFrom(caller)
+	l := List{DB: s.db.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: func(id int64) *bun.SelectQuery {
+		return s.things(Filter{CategoryIDs: []int64{id}, hidden: hidden})
 	}}
+	if hidden == (hiddenThings{}) {
+		l.Total = s.countInCategories
+	}
+	return l
 }
 
 // ThingsWithTags lists the published things under tags, the latest first.

@@ -18,8 +18,9 @@ type Category struct {
 	ID         int64 `bun:",pk,autoincrement"`
 	Name       string
 	Slug       string
-	ParentID   int64       `bun:",nullzero"`   // 0: a root
-	OwnCount   int64       `bun:"thing_count"` // published things in this category
+	ParentID   int64       `bun:",nullzero"`      // 0: a root
+	OwnCount   int64       `bun:"thing_count"`    // published things in this category
+	Featured   int64       `bun:"featured_count"` // featured things in this category
 	Changes    Changes     `bun:",scanonly"`
 	Parent     *Category   `bun:"-"` // nil: a root
 	Children   []*Category `bun:"-"`
@@ -28,7 +29,7 @@ type Category struct {
 
 // AfterScanRow makes the count whole.
 func (c *Category) AfterScanRow(context.Context) error {
-	return c.Changes.addTo(map[string]*int64{"thing_count": &c.OwnCount})
+	return c.Changes.addTo(map[string]*int64{"thing_count": &c.OwnCount, "featured_count": &c.Featured})
 }
 
 // category finds a category by id, name or slug, whatever the case.
@@ -94,10 +95,36 @@ func (s *CategoryTree) BySlug(slug string) (*Category, error) {
 	return nil, fail(NotFound, "category %.60q does not exist", slug)
 }
 
-// CountPublished counts all published things. Each stands on one category, so the categories know.
+// countInCategories returns the numbers of published things in categories and below them.
+func (s *Store) countInCategories(ctx context.Context, ids []int64) (map[int64]int64, error) {
+	tree, err := s.Categories(ctx)
+	if err != nil {
+		return nil, err
+	}
+	counts := make(map[int64]int64, len(ids))
+	for _, id := range ids {
+		if c := tree.ByID(id); c != nil {
+			counts[id] = c.ThingCount
+		}
+	}
+	return counts, nil
+}
+
+// CountPublished returns the number of published things.
 func (s *Store) CountPublished(ctx context.Context) (int64, error) {
+	return s.sumOfCategories(ctx, categoryThings)
+}
+
+// countFeatured returns the number of featured things.
+func (s *Store) countFeatured(ctx context.Context) (int64, error) {
+	return s.sumOfCategories(ctx, categoryFeatured)
+}
+
+// sumOfCategories returns the sum of a count of all categories. Each thing is in one of them.
+func (s *Store) sumOfCategories(ctx context.Context, c Count) (int64, error) {
 	n := []int64{0}
-	err := s.db.Constant(ctx, "SELECT CAST(coalesce(sum(thing_count), 0) + coalesce((SELECT sum(delta) FROM count_changes WHERE of_table = 'categories'), 0) AS bigint) FROM categories", &n)
+	err := s.db.Constant(ctx, "SELECT CAST(coalesce(sum("+c.column+"), 0) + coalesce((SELECT sum(delta) FROM count_changes "+
+		"WHERE of_table = 'categories' AND of_column = '"+c.column+"'), 0) AS bigint) FROM categories", &n)
 	if err != nil {
 		return 0, err
 	}

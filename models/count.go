@@ -41,10 +41,11 @@ var (
 	makeLikes        = Count{"makes", "like_count"}
 	makeComments     = Count{"makes", "comment_count"}
 	makeRootComments = Count{"makes", "root_comment_count"}
-	commentReplies   = Count{"comments", "reply_count"}    // direct ones, including deleted ones
-	categoryThings   = Count{"categories", "thing_count"}  // published ones, in this category only
-	tagThings        = Count{"tags", "thing_count"}        // published ones
-	collectionThings = Count{"collections", "thing_count"} // published or not
+	commentReplies   = Count{"comments", "reply_count"}      // direct ones, including deleted ones
+	categoryThings   = Count{"categories", "thing_count"}    // published ones, in this category only
+	categoryFeatured = Count{"categories", "featured_count"} // appended by triggers
+	tagThings        = Count{"tags", "thing_count"}          // published ones
+	collectionThings = Count{"collections", "thing_count"}   // published or not
 	// Of its files and those of its makes and comments; folded from new_downloads.
 	thingDownloads = Count{"things", "download_count"}
 )

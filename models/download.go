@@ -34,6 +34,26 @@ type newDownload struct {
 	FileID  int64
 }
 
+// growNewDownloads adds empty pages to new_downloads of PostgreSQL, unless it has as many. Its rows
+// stay for seconds. While a table is only a few pages long, PostgreSQL reads all of it for each
+// count, and keeps that plan for prepared statements when a burst makes the table long. A restored
+// database has no empty pages, nor has one after VACUUM FULL.
+func (db *DB) growNewDownloads(ctx context.Context, tx bun.Tx) error {
+	if db.Engine != database.Postgres {
+		return nil
+	}
+	const rows, size = 5000, 200 << 10 // 32 pages of 8 KiB hold the rows
+	var short bool
+	if err := tx.NewRaw("SELECT pg_relation_size('new_downloads') < ?", size).Scan(ctx, &short); err != nil || !short {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT INTO new_downloads (id, thing_id, file_id) SELECT -n, 0, 0 FROM generate_series(1, ?) AS n", rows); err != nil {
+		return err
+	}
+	_, err := tx.NewDelete().Model((*newDownload)(nil)).Where("id < 0").Exec(ctx)
+	return err
+}
+
 // RecordDownload adds a download to the caller's history and returns the entry with the file. The
 // entry is committed. It is nil for a file of a make that outlived its thing, because histories
 // refer to things, and for a caller that is an application without a user.

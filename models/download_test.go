@@ -262,17 +262,23 @@ func TestPlansOfNewDownloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Migrate(ctx); err != nil {
-		t.Fatal(err)
+	migrate := func() {
+		t.Helper()
+		if _, err := db.Migrate(ctx); err != nil {
+			t.Fatal(err)
+		}
 	}
+	migrate()
 	for _, statement := range []string{
 		"VACUUM (ANALYZE) new_downloads",
 		"INSERT INTO new_downloads (id, thing_id, file_id) SELECT n, n, n FROM generate_series(1, 100) AS n",
 		"VACUUM (ANALYZE) new_downloads",
+		"VACUUM (FULL, ANALYZE) new_downloads", // as short as in a restored database
 	} {
 		if _, err := db.Write.NewRaw(statement).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
+		migrate() // as at each start
 		for _, q := range []*bun.SelectQuery{
 			selectFiles(ctx, db.Read, new([]*File), extras{set: FileDownloads}).Where("f.id = 1"),
 			extras{set: ThingDownloads}.ofThings(db.Engine, db.Read.NewSelect().Model(new([]*Thing)), bun.Safe("0")).Where("t.id = 1"),
@@ -288,9 +294,9 @@ func TestPlansOfNewDownloads(t *testing.T) {
 	}
 }
 
-// TestMigrationOfNewDownloads checks that downloads that were not folded before new_downloads
-// existed still count, also those of a file that was deleted.
-func TestMigrationOfNewDownloads(t *testing.T) {
+// TestMigrationOfCounts checks that downloads that were not folded before new_downloads existed
+// still count, also those of a file that was deleted, and that featured things are counted.
+func TestMigrationOfCounts(t *testing.T) {
 	for engine, address := range map[database.Engine]string{database.SQLite: "sqlite:" + filepath.Join(t.TempDir(), "db"), database.Postgres: pgtest.Database(t)} {
 		t.Run(string(engine), func(t *testing.T) {
 			ctx := t.Context()
@@ -316,8 +322,8 @@ func TestMigrationOfNewDownloads(t *testing.T) {
 			for _, statement := range append(statements,
 				"INSERT INTO schema_migrations (number, name) VALUES (27, '"+before[len(before)-1]+"')",
 				"INSERT INTO users (id, username, is_admin, created_at) VALUES (1, 'ada', false, "+at+")",
-				"INSERT INTO things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, created_at, modified_at, published_at) "+
-					"SELECT 1, 1, 'a', 'published', 'cc', min(id), '', '', false, "+at+", "+at+", "+at+" FROM categories",
+				"INSERT INTO things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, download_count, created_at, modified_at, published_at, featured_at) "+
+					"SELECT 1, 1, 'a', 'published', 'cc', min(id), '', '', false, 3, "+at+", "+at+", "+at+", "+at+" FROM categories",
 				"INSERT INTO files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at) "+
 					"VALUES (1, 1, 'a.stl', 'model', 'finalized', 1, 'model/stl', 'a', 'a', '', 'thing', 1, 1, 1, 2, "+at+", "+at+")",
 				"INSERT INTO downloads (id, user_id, file_id, thing_id, created_at, folded) VALUES (1, 1, 1, 1, "+at+", true), (2, 1, 1, 1, "+at+", true), "+
@@ -331,6 +337,9 @@ func TestMigrationOfNewDownloads(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := NewStore(db, nil, Options{}, nil)
+			if featured, err := s.countFeatured(ctx); featured != 1 || err != nil {
+				t.Errorf("%d featured things, %v, want 1", featured, err)
+			}
 			for _, want := range []struct{ stored, file, thing int64 }{{3, 3, 5}, {5, 3, 5}} {
 				f, err := s.File(ctx, auth.Caller{}, 1)
 				if err != nil {

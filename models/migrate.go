@@ -68,6 +68,10 @@ func migrationOf(file string) (number int, name string, err error) {
 // searchMigration adds the tables of documents.
 const searchMigration = "0003_search"
 
+// countMigration is the last one that adds counts without setting them. Recounting a million things
+// takes minutes.
+const countMigration = "0007_quotas"
+
 // Migrate brings the schema up to date and gives the names of the migrations that it ran, none
 // where there was nothing to do. All of them run in one transaction together with the record that
 // they ran, so a process that dies in the middle, or a second one that starts beside it, leaves
@@ -82,7 +86,7 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 	finishMigration := map[string]func(context.Context, bun.Tx) error{
 		"0002_catalogue": slugTags, // the engines differ in what the lower case of a letter is
 	}
-	err = db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = db.InLongTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		applied = nil
 		if db.Engine == database.Postgres {
 			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", migrationLock); err != nil {
@@ -131,7 +135,10 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 				return fmt.Errorf("migration %s: %w", searchMigration, err)
 			}
 		}
-		if len(applied) > 0 { // counts that are new to the schema begin with what is there
+		if err := db.growNewDownloads(ctx, tx); err != nil {
+			return err
+		}
+		if slices.Contains(applied, countMigration) {
 			_, err := db.recount(ctx, tx)
 			return err
 		}

@@ -36,6 +36,7 @@ var counted = []countedRows{
 	{makeRootComments, "SELECT count(*) FROM comments WHERE target_type = 'make' AND target_id = o.id AND deleted_at IS NULL AND parent_id IS NULL"},
 	{commentReplies, "SELECT count(*) FROM comments AS r WHERE r.parent_id = o.id"},
 	{categoryThings, "SELECT count(*) FROM things WHERE category_id = o.id AND state = 'published'"},
+	{categoryFeatured, "SELECT count(*) FROM things WHERE category_id = o.id AND state = 'published' AND featured_at IS NOT NULL"},
 	{tagThings, "SELECT count(*) FROM thing_tags AS tt JOIN things AS t ON t.id = tt.thing_id WHERE tt.tag_id = o.id AND t.state = 'published'"},
 	{collectionThings, "SELECT count(*) FROM collection_things WHERE collection_id = o.id"},
 }

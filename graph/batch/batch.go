@@ -64,6 +64,13 @@ func Add[O comparable](r *Registry, objects []O) {
 	}
 }
 
+// Split makes a batch of an object alone: its fields are loaded for no other member of its batch.
+func Split(r *Registry, o any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.batches[o] = &Batch{members: []any{o}, loads: make(map[any]any)}
+}
+
 // Join makes one batch of the objects of each set, for which the same fields are about to be
 // loaded. A batch stays as it is if something was loaded for it already, or if several sets have
 // objects of it: joining those would load values that the operation does not select. Nothing may be

@@ -57,3 +57,20 @@ func TestJoin(t *testing.T) {
 		})
 	}
 }
+
+// TestSplit checks which objects are loaded with one that was split from its batch.
+func TestSplit(t *testing.T) {
+	r := batch.NewRegistry()
+	ctx := batch.WithRegistry(t.Context(), r)
+	objects := []*object{{1}, {2}}
+	batch.Add(r, objects)
+	batch.Split(r, objects[0])
+	var asked []int64
+	values := batch.Values(func(_ context.Context, ids []int64) (map[int64]bool, error) {
+		asked = slices.Sorted(slices.Values(ids))
+		return nil, nil
+	})
+	if _, err := batch.Load(ctx, objects[:1], values, id); err != nil || !slices.Equal(asked, []int64{1}) {
+		t.Errorf("loaded %v (%v), want 1 alone", asked, err)
+	}
+}

@@ -57,8 +57,8 @@ type List struct {
 	Name string
 	// Bound is the maximum number of entries that are counted and accessible; 0 if there is none.
 	Bound int64
-	// Total returns the length of a list without a parent, if it is known without counting.
-	Total func(ctx context.Context) (int64, error)
+	// Total returns the lengths of the lists of parents, if they are known without counting.
+	Total func(ctx context.Context, parents []int64) (map[int64]int64, error)
 	// Best is set if the first entries of the list have a different order.
 	Best *Best
 }
@@ -223,14 +223,10 @@ func (l List) Statement(part Slice) (string, error) {
 
 // Count counts the entries of the lists of all parents, in one statement.
 func (l List) Count(ctx context.Context, parents []int64) (map[int64]int64, error) {
-	counts := make(map[int64]int64, len(parents))
 	if l.Total != nil {
-		n, err := l.Total(ctx)
-		for _, parent := range parents {
-			counts[parent] = n
-		}
-		return counts, err
+		return l.Total(ctx, parents)
 	}
+	counts := make(map[int64]int64, len(parents))
 	for some := range slices.Chunk(parents, parentsPerStatement) {
 		var rows []struct{ Parent, N int64 }
 		query, err := l.union(some, func(parent int64) *bun.SelectQuery {

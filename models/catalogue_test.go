@@ -1,0 +1,91 @@
+package models
+
+import (
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// TestCountFeatured checks that the number of featured things, which is stored, is that of the
+// things in their list, whatever happens to them.
+func TestCountFeatured(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		moderator := ada
+		moderator.Role, moderator.Scopes = auth.Moderator, auth.Scopes{auth.Admin}
+		var things [4]*Thing
+		for i := range things {
+			things[i], _ = published(t, s, ada)
+		}
+		feature := func(id int64) (*Thing, error) { return s.FeatureThing(ctx, moderator, id, true) }
+		unfeature := func(id int64) (*Thing, error) { return s.FeatureThing(ctx, moderator, id, false) }
+		move := func(id int64) (*Thing, error) {
+			category := "other"
+			return s.UpdateThing(ctx, ada, ThingChange{ID: id, Category: &category})
+		}
+		publish := func(id int64) (*Thing, error) { return s.PublishThing(ctx, ada, id, Published) }
+		unpublish := func(id int64) (*Thing, error) { return s.UnpublishThing(ctx, ada, id) }
+		takeDown := func(id int64) (*Thing, error) { return s.TakeDownThing(ctx, moderator, id, "spam") }
+		restore := func(id int64) (*Thing, error) { return s.RestoreThing(ctx, moderator, id, "no spam") }
+		remove := func(id int64) (*Thing, error) { return nil, s.DeleteThing(ctx, ada, id, "") }
+		for i, c := range []struct {
+			name  string
+			do    func(id int64) (*Thing, error)
+			thing int // its place in things
+			want  int64
+		}{
+			{"a thing is featured", feature, 0, 1},
+			{"it is featured again", feature, 0, 1},
+			{"another is featured", feature, 1, 2},
+			{"a third is featured", feature, 2, 3},
+			{"one moves to another category", move, 0, 3},
+			{"one that is not featured moves", move, 3, 3},
+			{"one is no longer featured", unfeature, 0, 2},
+			{"it is not featured again", unfeature, 0, 2},
+			{"one becomes a draft", unpublish, 1, 1},
+			{"it is published again", publish, 1, 1},
+			{"one is taken down", takeDown, 2, 0},
+			{"it is restored", restore, 2, 0},
+			{"one is featured after that", feature, 2, 1},
+			{"it is deleted", remove, 2, 0},
+		} {
+			if _, err := c.do(things[c.thing].ID); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			if i%2 == 1 { // with and without changes that are not folded
+				if _, err := s.FoldCounts(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			list, err := s.Things(Filter{}, ByFeatured)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total, err := list.Count(ctx, []int64{0})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := s.db.Read.NewSelect().TableExpr("(?) AS rows", list.Rows(0).ColumnExpr("t.id")).Count(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if total[0] != c.want || rows != c.want {
+				t.Errorf("%s: got %d of %d rows, want %d", c.name, total[0], rows, c.want)
+			}
+		}
+		if _, err := s.FoldCounts(ctx); err != nil {
+			t.Fatal(err)
+		}
+		var stored []struct{ ID, FeaturedCount int64 }
+		err := s.db.Read.NewSelect().TableExpr("categories AS c").ColumnExpr("c.id, c.featured_count").Where("c.featured_count <> 0").Scan(ctx, &stored)
+		if err != nil || len(stored) > 0 {
+			t.Errorf("categories still count %+v, %v", stored, err)
+		}
+		if changed, err := s.Recount(ctx); changed != 0 || err != nil {
+			t.Errorf("a recount changed %d counts, %v", changed, err)
+		}
+		if _, err := s.CollectGarbage(ctx, 0, false); err != nil { // the file of the deleted thing
+			t.Error(err)
+		}
+	})
+}
