@@ -94,7 +94,7 @@ func newSized(ctx context.Context, o options, e engine, n int) (c *sized, closeA
 	// One thing in a hundred is featured.
 	for _, statement := range []string{
 		"UPDATE things SET featured_at = published_at WHERE id % 100 = 0",
-		"ANALYZE things", // it had none that are featured
+		"ANALYZE things", // when it was last analyzed, none was featured
 	} {
 		if _, err := c.db.ExecContext(ctx, statement); err != nil {
 			return nil, nil, err
@@ -142,7 +142,7 @@ func (c *sized) latency(ctx context.Context, o options, requests []request) (tur
 }
 
 // ratio measures requests in turns with others. It returns the median latencies of the second ones
-// relative to those of the first, and so the mean sizes of the responses.
+// relative to those of the first, and the mean sizes of their responses relative to the first.
 func ratio(ctx context.Context, o options, a, b *sized, first, second []request) (latency, size series, err error) {
 	var times, sizes [2]series
 	for i := -1; i < o.pairs; i++ { // the first turn is a warm-up
@@ -164,8 +164,8 @@ func ratio(ctx context.Context, o options, a, b *sized, first, second []request)
 	return times[1].over(times[0]), sizes[1].over(sizes[0]), nil
 }
 
-// pages returns requests for n successive pages from a number on. Single pages differ in size: the
-// first pages of two catalogues by half, where their things have more tags and files.
+// pages returns requests for n successive pages. Comparisons use several pages, because single ones
+// differ in size by the numbers of tags and files that their things have.
 func pages(page func(number int) request, from, n int) []request {
 	requests := make([]request, n)
 	for i := range requests {
