@@ -24,7 +24,7 @@ func TestDiagnoseDownloads(t *testing.T) {
 			return strings.Contains(strings.Join(findings, "\n"), part)
 		}
 		const burst = 20*foldBatch + 1
-		if _, err := s.db.Write.NewRaw("INSERT INTO new_downloads (id, thing_id, file_id) WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?) SELECT n, 1, 1 FROM n", burst).Exec(ctx); err != nil {
+		if _, err := s.db.Write.NewRaw("INSERT INTO new_downloads (id, thing_id, file_id) WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?) SELECT n, 1 + n % 3, 1 FROM n", burst).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if !finding(fmt.Sprintf("%d downloads are not folded", burst)) {

@@ -6,32 +6,48 @@ import (
 	"time"
 )
 
-// rankFor is about how long things are ranked at a time. Ranking then rests for rankRest times as
-// long as it took: the popularity of a thing is computed from all its recent actions, which takes
-// long for many things and for very popular ones.
 const (
-	rankFor  = 200 * time.Millisecond
-	rankRest = 9
+	// After a part of folding, it pauses for pauseTimes as long as it took, so it takes at most a
+	// tenth of the time, but for maxPause at most.
+	pauseTimes = 9
+	maxPause   = 10 * time.Second
+
+	rankFor = 200 * time.Millisecond // about how long things are ranked at a time
 )
 
 // fold adds changes to the stored counts and then to the popularity of things. It is a periodic job
 // and runs once at a time.
+//
+// Downloads of many things, each of which changes all indexes of its thing, take long to fold. After a
+// pause, more downloads of the same thing are folded together. The popularity of a thing is
+// computed from all its recent actions.
 func (a *Server) fold(ctx context.Context) error {
-	_, err := a.Store.FoldDownloads(ctx)
+	err := a.downloadsFolded.unlessPaused(func() error {
+		_, err := a.Store.FoldDownloads(ctx)
+		return err
+	})
 	_, err2 := a.Store.FoldCounts(ctx)
-	return errors.Join(err, err2, a.rank(ctx))
+	return errors.Join(err, err2, a.thingsRanked.unlessPaused(func() error {
+		for began := time.Now(); time.Since(began) < rankFor; {
+			if ranked, err := a.Store.RankThings(ctx); err != nil || ranked == 0 {
+				return err
+			}
+		}
+		return nil
+	}))
 }
 
-func (a *Server) rank(ctx context.Context) error {
+// pause is the pause of a part of folding.
+type pause struct{ until time.Time }
+
+// unlessPaused does the work, and pauses after it, unless it still pauses from the last time.
+func (p *pause) unlessPaused(work func() error) error {
 	began := time.Now()
-	if began.Before(a.rankAfter) {
+	if began.Before(p.until) {
 		return nil
 	}
-	defer func() { a.rankAfter = time.Now().Add(rankRest * time.Since(began)) }()
-	for time.Since(began) < rankFor {
-		if ranked, err := a.Store.RankThings(ctx); err != nil || ranked == 0 {
-			return err
-		}
-	}
-	return nil
+	err := work()
+	end := time.Now()
+	p.until = end.Add(min(pauseTimes*end.Sub(began), maxPause))
+	return err
 }

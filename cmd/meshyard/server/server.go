@@ -39,16 +39,17 @@ type Server struct {
 	Store    *models.Store
 	Logger   *slog.Logger
 
-	db        *models.DB
-	bucket    *bucket.Bucket
-	queue     *jobs.Queue
-	provider  *oidc.Provider // nil if there is none
-	metrics   *metrics.Metrics
-	idTokens  *ratelimit.Limiter // of ID tokens that were refused, by network
-	draining  chan struct{}      // closed when the server is asked to stop
-	stopping  chan struct{}      // closed when the server stops
-	rankAfter time.Time          // until then, fold ranks no things
-	tracer    *otlp.Tracer       // nil: no traces
+	db       *models.DB
+	bucket   *bucket.Bucket
+	queue    *jobs.Queue
+	provider *oidc.Provider // nil if there is none
+	metrics  *metrics.Metrics
+	idTokens *ratelimit.Limiter // of ID tokens that were refused, by network
+	draining chan struct{}      // closed when the server is asked to stop
+	stopping chan struct{}      // closed when the server stops
+	tracer   *otlp.Tracer       // nil: no traces
+
+	downloadsFolded, thingsRanked pause
 }
 
 // Migrate runs pending migrations on the database of the settings and returns their names.
