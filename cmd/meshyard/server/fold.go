@@ -18,8 +18,8 @@ const (
 // fold adds changes to the stored counts and then to the popularity of things. It is a periodic job
 // and runs once at a time.
 //
-// Downloads of many things, each of which changes all indexes of its thing, take long to fold. After a
-// pause, more downloads of the same thing are folded together. The popularity of a thing is
+// Downloads of many things, each of which changes all indexes of its thing, take long to fold.
+// After a pause, more downloads of the same thing are folded together. The popularity of a thing is
 // computed from all its recent actions.
 func (a *Server) fold(ctx context.Context) error {
 	err := a.downloadsFolded.unlessPaused(func() error {
