@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/telemetry"
 )
@@ -96,6 +97,38 @@ func TestRequestLog(t *testing.T) {
 			defer log.mu.Unlock()
 			if strings.Contains(log.text.String(), strings.TrimPrefix(ada.Token, "meshyard_")) {
 				t.Error("the log contains the token")
+			}
+		})
+	}
+}
+
+// TestTakenPathIsLogged checks that a server logs the users who have the name of a path since an
+// earlier version, and that commands do not.
+func TestTakenPathIsLogged(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			log := new(logBuffer)
+			handler := slog.NewJSONHandler(log, nil)
+			s := servertest.RunLogging(t, servertest.Settings(t, engine), handler)
+			s.User("ada")
+			if _, err := openDB(t, s).SQL().Exec("UPDATE users SET username = 'Things' WHERE username = 'ada'"); err != nil {
+				t.Fatal(err)
+			}
+			command, err := server.Open(t.Context(), s.Settings, slog.New(handler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := command.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if lines := log.with(t, "username", "Things"); len(lines) > 0 {
+				t.Errorf("a command logged %v", lines)
+			}
+			s.Restart()
+			if lines := log.with(t, "username", "Things"); len(lines) != 1 || lines[0]["level"] != "WARN" {
+				t.Errorf("the server logged %v, want a warning", lines)
 			}
 		})
 	}

@@ -51,6 +51,9 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 	// Subscriptions end after the listener is closed: a client that opens one again must not meet
 	// this server.
 	server.RegisterOnShutdown(stopServing)
+	if err := a.reportReservedNames(ctx); err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return errors.Join(err, listener.Close())
 	}

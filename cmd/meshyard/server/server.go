@@ -159,7 +159,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		}
 	}
 	a.measure()
-	return a.reportReservedNames(ctx)
+	return nil
 }
 
 // prepare runs pending migrations or, if migrations is false, returns an error if there are any.
