@@ -111,10 +111,15 @@ func (s *Store) ThingsInCategories(caller auth.Caller) List {
 
 // ThingsWithTags lists the published things under tags, the latest first.
 func (s *Store) ThingsWithTags(caller auth.Caller) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "tt.thing_id"}, Rows: func(id int64) *bun.SelectQuery {
+	hidden := hiddenFrom(caller)
+	l := List{DB: s.db.DB, By: database.Order{ID: "tt.thing_id"}, Rows: func(id int64) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN things AS t ON t.id = tt.thing_id AND t.state = 'published'").Where("tt.tag_id = ?", id)
-		return hiddenFrom(caller).from(q)
+		return hidden.from(q)
 	}}
+	if hidden == (hiddenThings{}) {
+		l.Total = s.countWithTags
+	}
+	return l
 }
 
 // Remixes lists the published things that were made from others, the latest first.

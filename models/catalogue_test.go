@@ -89,3 +89,68 @@ func TestCountFeatured(t *testing.T) {
 		}
 	})
 }
+
+// TestTotalsOfTags checks that the number of things under a tag, which is stored, is that of the
+// things in their list, also for a user who hides some of them.
+func TestTotalsOfTags(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		hides := ada
+		hides.UserID, hides.HidesNSFW = ada.UserID+1, true
+		var things [3]*Thing
+		for i := range things {
+			things[i], _ = published(t, s, ada)
+		}
+		nsfw := true
+		var tag *Tag
+		for i, c := range []struct {
+			name       string
+			thing      int // its place in things
+			change     ThingChange
+			unpublish  bool
+			all, shown int64 // to ada, and to the user who hides some
+		}{
+			{"a thing has the tag", 0, ThingChange{Tags: []string{"gear", "wheel"}}, false, 1, 1},
+			{"another has it, spelled differently", 1, ThingChange{Tags: []string{"Gear"}}, false, 2, 2},
+			{"a third has another tag", 2, ThingChange{Tags: []string{"wheel"}}, false, 2, 2},
+			{"one is not safe for work", 0, ThingChange{IsNSFW: &nsfw}, false, 2, 1},
+			{"one becomes a draft", 1, ThingChange{}, true, 1, 0},
+			{"one loses the tag", 0, ThingChange{Tags: []string{"wheel"}}, false, 0, 0},
+		} {
+			c.change.ID = things[c.thing].ID
+			_, err := s.UpdateThing(ctx, ada, c.change)
+			if err == nil && c.unpublish {
+				_, err = s.UnpublishThing(ctx, ada, c.change.ID)
+			}
+			if err == nil && i%2 == 1 { // with and without changes that are not folded
+				_, err = s.FoldCounts(ctx)
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			if i == 0 {
+				if tag, err = s.Tag(ctx, "gear"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, of := range []struct {
+				caller auth.Caller
+				want   int64
+			}{{ada, c.all}, {hides, c.shown}} {
+				list := s.ThingsWithTags(of.caller)
+				total, err := list.Count(ctx, []int64{tag.ID})
+				if err != nil {
+					t.Fatal(err)
+				}
+				list.Total = nil
+				counted, err := list.Count(ctx, []int64{tag.ID})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if total[tag.ID] != of.want || counted[tag.ID] != of.want {
+					t.Errorf("%s: got %d of %d things, want %d", c.name, total[tag.ID], counted[tag.ID], of.want)
+				}
+			}
+		}
+	})
+}

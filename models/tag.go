@@ -162,6 +162,16 @@ func (s *Store) TagsByID(ctx context.Context, ids []int64) (map[int64]*Tag, erro
 	return byID(ctx, s.db, ids, func(rows *[]*Tag) *bun.SelectQuery { return selectTags(s.db.Read, rows) }, "g.id", func(g *Tag) int64 { return g.ID })
 }
 
+// countWithTags returns the numbers of published things under tags.
+func (s *Store) countWithTags(ctx context.Context, ids []int64) (map[int64]int64, error) {
+	tags, err := s.TagsByID(ctx, ids)
+	counts := make(map[int64]int64, len(tags))
+	for id, g := range tags {
+		counts[id] = g.ThingCount
+	}
+	return counts, err
+}
+
 // TagsOf returns the tags of things, by the names and in the order that their owners gave them.
 func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag, error) {
 	var rows []struct {

@@ -417,14 +417,14 @@ func TestListsAreWalkedWhole(t *testing.T) {
 				"UPDATE things SET published_at = (SELECT max(published_at) FROM things), modified_at = published_at, popularity = id / 3, make_count = id / 4, like_count = id / 3, download_count = id / 4, name = 'Thing ' || id / 3 WHERE state = 'published' AND id <> " + g.thing,
 				"UPDATE things SET featured_at = (SELECT min(featured_at) FROM things) WHERE featured_at IS NOT NULL AND id <> " + g.remix,
 				"UPDATE likes SET created_at = (SELECT min(created_at) FROM likes) WHERE id % 3 <> 0",
-				"UPDATE tags SET thing_count = 1 + id / 2", "UPDATE makes SET like_count = id / 2", "UPDATE collections SET thing_count = -(id / 2)",
+				"UPDATE tags SET thing_count = 1 + id / 2 WHERE slug <> 'gear'", "UPDATE makes SET like_count = id / 2", "UPDATE collections SET thing_count = -(id / 2)",
 				"UPDATE collections SET name = 'things ' || id / 2", "UPDATE users SET follower_count = id / 3, thing_count = -(id / 2), make_count = 7 - id / 2",
 			}},
 			{"all alike", []string{
 				"UPDATE things SET published_at = (SELECT max(published_at) FROM things), modified_at = (SELECT max(modified_at) FROM things), popularity = 0, make_count = 0, like_count = 0, download_count = 0, name = 'A:thing?' WHERE state = 'published'",
 				"UPDATE things SET featured_at = (SELECT max(published_at) FROM things) WHERE featured_at IS NOT NULL",
 				"UPDATE likes SET created_at = (SELECT min(created_at) FROM likes)",
-				"UPDATE tags SET thing_count = 1", "UPDATE makes SET like_count = 0", "UPDATE collections SET thing_count = 0",
+				"UPDATE tags SET thing_count = 1 WHERE slug <> 'gear'", "UPDATE makes SET like_count = 0", "UPDATE collections SET thing_count = 0",
 				"UPDATE users SET follower_count = 0, thing_count = 0, make_count = 0",
 			}},
 		} {
