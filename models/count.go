@@ -135,6 +135,7 @@ func (s *Store) FoldCounts(ctx context.Context) (folded int, err error) {
 
 func (s *Store) foldSomeCounts(ctx context.Context) (n int, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		n = 0 // another attempt may find nothing
 		var changes []countChange
 		oldest := tx.NewSelect().Model((*countChange)(nil)).Column("cc.id").Order("cc.id").Limit(foldBatch)
 		// If two nodes fold at the same time, the second one waits for the first and finds that the

@@ -143,6 +143,7 @@ func (s *Store) FoldDownloads(ctx context.Context) (folded int, err error) {
 // the last thing, which may have more.
 func (s *Store) foldSomeDownloads(ctx context.Context, from int64) (n int, last int64, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		n, last = 0, 0 // another attempt may find nothing
 		if err := s.db.shareCounts(ctx, tx); err != nil {
 			return err
 		}
