@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -116,20 +117,18 @@ func (l *downloadLog) try(ctx context.Context, group []*recording) (err error) {
 	return l.insert(ctx, rows)
 }
 
-// insertDownloads adds downloads to the histories and to new_downloads: in one statement on
-// PostgreSQL, where each one is a round trip. It locks the users, files and things that they refer
-// to, so it may overlap with the deletion of a thing.
+// recordDownloads is the statement of insertDownloads on PostgreSQL. The ids that it returns are in
+// the order of its arguments.
+const recordDownloads = "WITH d AS (INSERT INTO downloads (user_id, file_id, thing_id, created_at) " +
+	"SELECT * FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::timestamptz[]) RETURNING id, thing_id, file_id) " +
+	"INSERT INTO new_downloads (id, thing_id, file_id) SELECT id, thing_id, file_id FROM d RETURNING id"
+
+// insertDownloads adds downloads to the histories and to new_downloads: in one prepared statement
+// on PostgreSQL, where each one is a round trip. It locks the users, files and things that they
+// refer to, so it may overlap with the deletion of a thing.
 func (s *Store) insertDownloads(ctx context.Context, rows []*Download) error {
 	if s.db.Engine == database.Postgres {
-		return database.UnlessDeadlocked(func() error {
-			var ids []int64 // in the order of rows
-			err := s.db.Write.NewRaw("WITH d AS (?) INSERT INTO new_downloads (id, thing_id, file_id) SELECT id, thing_id, file_id FROM d RETURNING id",
-				s.db.Write.NewInsert().Model(&rows).Returning("id, thing_id, file_id")).Scan(ctx, &ids)
-			for i, id := range ids {
-				rows[i].ID = id
-			}
-			return err
-		})
+		return s.insertPrepared(ctx, rows)
 	}
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.NewInsert().Model(&rows).Exec(ctx); err != nil {
@@ -140,6 +139,25 @@ func (s *Store) insertDownloads(ctx context.Context, rows []*Download) error {
 			added[i] = newDownload{ID: d.ID, ThingID: d.ThingID, FileID: d.FileID}
 		}
 		_, err := tx.NewInsert().Model(&added).Exec(ctx)
+		return err
+	})
+}
+
+// insertPrepared is insertDownloads on PostgreSQL.
+func (s *Store) insertPrepared(ctx context.Context, rows []*Download) error {
+	n := len(rows)
+	users, files, things, times := make([]int64, n), make([]int64, n), make([]int64, n), make([]time.Time, n)
+	for i, d := range rows {
+		users[i], files[i], things[i], times[i] = d.UserID, d.FileID, d.ThingID, d.CreatedAt
+	}
+	return database.UnlessDeadlocked(func() error {
+		var ids []int64
+		err := s.db.Prepared(ctx, "record downloads", &ids, func(arrays []any) string {
+			return s.db.Write.NewRaw(recordDownloads, arrays...).String()
+		}, users, files, things, times)
+		for i, id := range ids {
+			rows[i].ID = id
+		}
 		return err
 	})
 }
