@@ -2,13 +2,17 @@ package database
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
+	"modernc.org/sqlite"
 )
 
 // TestForIDs runs more statements than are kept, each of them several times at once, and checks
@@ -43,6 +47,32 @@ func TestForIDs(t *testing.T) {
 			})
 			if prepared == 0 || prepared > maxTextsSQLite {
 				t.Errorf("%d prepared statements, want at most %d", prepared, maxTextsSQLite)
+			}
+		}
+	})
+}
+
+// TestPreparedFails checks that a prepared statement that fails returns the error of the database,
+// and can be run again.
+func TestPreparedFails(t *testing.T) {
+	each(t, func(t *testing.T, ctx context.Context, db *DB) {
+		type row struct{ N int64 }
+		absolute := func(n int64) (numbersErr, rowsErr error) {
+			query := func(placeholders []any) string {
+				return db.Read.NewRaw("SELECT abs(CAST(? AS bigint)) AS n", placeholders...).String()
+			}
+			var numbers []int64
+			var rows []row
+			return db.Prepared(ctx, "number", &numbers, query, n), db.Prepared(ctx, "row", &rows, query, n)
+		}
+		for _, n := range []int64{math.MinInt64, 1, math.MinInt64} { // which has no absolute value
+			numbers, rows := absolute(n)
+			for _, err := range []error{numbers, rows} {
+				var lite *sqlite.Error
+				var pg *pgconn.PgError
+				if failed := errors.As(err, &lite) || errors.As(err, &pg) && pg.Code == "22003"; failed != (n < 0) || (err != nil) != failed {
+					t.Errorf("abs(%d): %v", n, err)
+				}
 			}
 		}
 	})

@@ -94,6 +94,10 @@ func (db *DB) readRows(ctx context.Context, rows pgx.Rows, slice reflect.Value, 
 		element = element.Elem()
 	}
 	described := rows.FieldDescriptions()
+	if len(described) == 0 { // the statement failed
+		rows.Close() // from now on, rows.Err returns why
+		return nil
+	}
 	var r *rowReader
 	if known != nil {
 		r = known.Load()
