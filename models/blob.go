@@ -10,7 +10,7 @@ import (
 // Blob returns a file and the object key of its content. It returns an error unless the caller
 // holds a signed URL or the file is public.
 func (s *Store) Blob(ctx context.Context, fileID int64, signed bool) (*File, string, error) {
-	f, ok, err := s.files.get(ctx, fileID)
+	f, ok, err := s.contents.get(ctx, fileID)
 	if err != nil {
 		return nil, "", err
 	}

@@ -56,9 +56,10 @@ func (db *DB) growNewDownloads(ctx context.Context, tx bun.Tx) error {
 
 // RecordDownload adds a download to the caller's history and returns the entry with the file. The
 // entry is committed. It is nil for a file of a make that outlived its thing, because histories
-// refer to things, and for a caller that is an application without a user.
+// refer to things, and for a caller that is an application without a user. The downloads
+// of the file are not counted: it may have thousands of new ones.
 func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID int64) (*Download, *File, error) {
-	f, err := s.File(ctx, caller, fileID)
+	f, err := visibleFile(ctx, caller, s.contents, fileID)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -121,7 +121,11 @@ func (f *File) down() error {
 
 // File returns a file that the caller may see. Concurrent reads share statements.
 func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, error) {
-	f, ok, err := s.files.get(ctx, id)
+	return visibleFile(ctx, caller, s.files, id)
+}
+
+func visibleFile(ctx context.Context, caller auth.Caller, files *batcher[int64, *File], id int64) (*File, error) {
+	f, ok, err := files.get(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -63,6 +63,7 @@ type Store struct {
 	options   Options
 	enqueue   func(ctx context.Context, tx bun.Tx, work Work) error
 	files     *batcher[int64, *File]
+	contents  *batcher[int64, *File] // files for their contents: without their downloads
 	downloads downloadLog
 	tokens    *tokenCache
 	activity  activity
@@ -80,6 +81,9 @@ type Store struct {
 func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work Work) error) *Store {
 	s := &Store{db: db, bucket: b, options: options, enqueue: enqueue, tokens: newTokenCache(), scaling: make(chan struct{}, scalingAtOnce), renderer: newRenderer()}
 	s.files = newBatcher(s.FilesByID)
+	s.contents = newBatcher(func(ctx context.Context, ids []int64) (map[int64]*File, error) {
+		return s.filesByID(ctx, ids, extras{set: FileOther | FileStates})
+	})
 	s.downloads.insert = s.insertDownloads
 	return s
 }
