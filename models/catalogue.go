@@ -68,20 +68,28 @@ func (s *Store) Things(f Filter, sort Sort) (List, error) {
 	}}
 	if f.IsZero() {
 		l.Name = "things " + string(sort)
-		l.Total = func(ctx context.Context, parents []int64) (map[int64]int64, error) {
-			count := s.CountPublished
-			if sort == ByFeatured {
-				count = s.countFeatured
-			}
-			n, err := count(ctx)
-			totals := make(map[int64]int64, len(parents))
-			for _, parent := range parents {
-				totals[parent] = n
-			}
-			return totals, err
-		}
+	}
+	hidden, rest := f.hidden, f
+	rest.hidden = hiddenThings{}
+	switch isAll := rest.IsZero(); {
+	case isAll && sort != ByFeatured:
+		l.Total = totalOf(func(ctx context.Context) (int64, error) { return s.countShown(ctx, hidden) })
+	case isAll && hidden == (hiddenThings{}):
+		l.Total = totalOf(s.countFeatured)
 	}
 	return l, nil
+}
+
+// totalOf returns the Total of a list that is the same for all parents.
+func totalOf(count func(context.Context) (int64, error)) func(context.Context, []int64) (map[int64]int64, error) {
+	return func(ctx context.Context, parents []int64) (map[int64]int64, error) {
+		n, err := count(ctx)
+		totals := make(map[int64]int64, len(parents))
+		for _, parent := range parents {
+			totals[parent] = n
+		}
+		return totals, err
+	}
 }
 
 // byName is the order by a name, from A to Z.
@@ -103,8 +111,8 @@ func (s *Store) ThingsInCategories(caller auth.Caller) List {
 	l := List{DB: s.db.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: func(id int64) *bun.SelectQuery {
 		return s.things(Filter{CategoryIDs: []int64{id}, hidden: hidden})
 	}}
-	if hidden == (hiddenThings{}) {
-		l.Total = s.countInCategories
+	l.Total = func(ctx context.Context, ids []int64) (map[int64]int64, error) {
+		return s.countInCategories(ctx, hidden, ids)
 	}
 	return l
 }

@@ -154,3 +154,96 @@ func TestTotalsOfTags(t *testing.T) {
 		}
 	})
 }
+
+// TestTotalsWithoutHidden checks that the number of things in a list, for users who hide some of
+// them, is that of its rows: things of all categories, featured ones, and those in a category.
+func TestTotalsWithoutHidden(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		moderator := ada
+		moderator.Role, moderator.Scopes = auth.Moderator, auth.Scopes{auth.Admin}
+		yes, no := true, false
+		for _, change := range []ThingChange{
+			{}, {IsNSFW: &yes}, {IsAI: &yes}, {IsNSFW: &yes, IsAI: &yes}, {IsNSFW: &yes, Category: new(string)},
+		} {
+			thing, _ := published(t, s, ada)
+			change.ID = thing.ID
+			if change.Category != nil {
+				*change.Category = "other"
+			}
+			if _, err := s.UpdateThing(ctx, ada, change); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.FeatureThing(ctx, moderator, thing.ID, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		draft, _ := published(t, s, ada)
+		if _, err := s.UpdateThing(ctx, ada, ThingChange{ID: draft.ID, IsNSFW: &yes}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.UnpublishThing(ctx, ada, draft.ID); err != nil {
+			t.Fatal(err)
+		}
+		art, err := category(ctx, s.db.Read, "Art")
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := func(name string, list List, parent, want int64) {
+			t.Helper()
+			total, err := list.Count(ctx, []int64{parent})
+			if err != nil {
+				t.Fatal(err)
+			}
+			list.Total = nil
+			rows, err := list.Count(ctx, []int64{parent})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if total[parent] != want || rows[parent] != want {
+				t.Errorf("%s: got %d of %d things, want %d", name, total[parent], rows[parent], want)
+			}
+		}
+		check := func(name string, caller auth.Caller, all, inArt int64) {
+			t.Helper()
+			filter := Filter{}
+			filter.Hide(caller)
+			for _, sort := range []Sort{ByNewest, ByFeatured} {
+				list, err := s.Things(filter, sort)
+				if err != nil {
+					t.Fatal(err)
+				}
+				count(name+", "+string(sort), list, 0, all)
+			}
+			count(name+", in a category", s.ThingsInCategories(caller), art.ID, inArt)
+		}
+		for range 2 { // with and without changes that are not folded
+			for _, c := range []struct {
+				name       string
+				nsfw, ai   bool
+				all, inArt int64
+			}{{"nothing", no, no, 5, 4}, {"NSFW", yes, no, 2, 2}, {"AI", no, yes, 3, 2}, {"both", yes, yes, 1, 1}} {
+				caller := ada
+				caller.HidesNSFW, caller.HidesAI = c.nsfw, c.ai
+				check("the owner hides "+c.name, caller, 5, 4)
+				caller.UserID++
+				check("another user hides "+c.name, caller, c.all, c.inArt)
+			}
+			if _, err := s.FoldCounts(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// TestChangesOfUnknownCounts checks that changes of a count that only newer versions know do no
+// harm, and that changes that are none are errors.
+func TestChangesOfUnknownCounts(t *testing.T) {
+	n := int64(1)
+	if err := Changes("new_count:5,thing_count:2").addTo(map[string]*int64{"thing_count": &n}); err != nil || n != 3 {
+		t.Errorf("got %d, %v; want 3", n, err)
+	}
+	if err := Changes("thing_count:x").addTo(map[string]*int64{"thing_count": &n}); err == nil {
+		t.Error("a change without a number: got no error")
+	}
+}

@@ -56,9 +56,23 @@ type CategoryTree struct {
 
 // Categories returns all categories as a tree. There are no more than some hundreds.
 func (s *Store) Categories(ctx context.Context) (*CategoryTree, error) {
+	return s.categoriesWithout(ctx, hiddenThings{})
+}
+
+// categoriesWithout returns all categories, and counts no hidden things in them.
+func (s *Store) categoriesWithout(ctx context.Context, hidden hiddenThings) (*CategoryTree, error) {
 	var all []*Category
 	if err := pendingCounts(s.db.Read.NewSelect().Model(&all).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id").Scan(ctx); err != nil {
 		return nil, err
+	}
+	if hidden != (hiddenThings{}) {
+		counts, err := hidden.inCategories(ctx, s.db.Read)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range all {
+			c.OwnCount = max(0, c.OwnCount-counts[c.ID]) // less than 0: things came between the statements
+		}
 	}
 	return newCategoryTree(all), nil
 }
@@ -95,9 +109,10 @@ func (s *CategoryTree) BySlug(slug string) (*Category, error) {
 	return nil, fail(NotFound, "category %.60q does not exist", slug)
 }
 
-// countInCategories returns the numbers of published things in categories and below them.
-func (s *Store) countInCategories(ctx context.Context, ids []int64) (map[int64]int64, error) {
-	tree, err := s.Categories(ctx)
+// countInCategories returns the numbers of published things in categories and below them, except
+// hidden ones.
+func (s *Store) countInCategories(ctx context.Context, hidden hiddenThings, ids []int64) (map[int64]int64, error) {
+	tree, err := s.categoriesWithout(ctx, hidden)
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +128,21 @@ func (s *Store) countInCategories(ctx context.Context, ids []int64) (map[int64]i
 // CountPublished returns the number of published things.
 func (s *Store) CountPublished(ctx context.Context) (int64, error) {
 	return s.sumOfCategories(ctx, categoryThings)
+}
+
+// countShown returns the number of published things, except hidden ones.
+func (s *Store) countShown(ctx context.Context, hidden hiddenThings) (n int64, err error) {
+	if hidden == (hiddenThings{}) {
+		return s.CountPublished(ctx)
+	}
+	tree, err := s.categoriesWithout(ctx, hidden)
+	if err != nil {
+		return 0, err
+	}
+	for _, c := range tree.All {
+		n += c.OwnCount
+	}
+	return n, nil
 }
 
 // countFeatured returns the number of featured things.

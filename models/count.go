@@ -99,7 +99,8 @@ func pendingCounts(q *bun.SelectQuery, table, alias string) *bun.SelectQuery {
 		table, table, bun.Ident(alias))
 }
 
-// addTo adds the changes to the counts of a row, by column.
+// addTo adds the changes to the counts of a row, by column. It ignores columns that it does not
+// know: nodes of a newer version may count more.
 func (c Changes) addTo(counts map[string]*int64) error {
 	if c == "" {
 		return nil
@@ -107,10 +108,12 @@ func (c Changes) addTo(counts map[string]*int64) error {
 	for change := range strings.SplitSeq(string(c), ",") {
 		column, digits, _ := strings.Cut(change, ":")
 		delta, err := strconv.ParseInt(digits, 10, 64)
-		if err != nil || counts[column] == nil {
-			return fmt.Errorf("count change %q: unknown column", change)
+		if err != nil {
+			return fmt.Errorf("count change %q: %w", change, err)
 		}
-		*counts[column] += delta
+		if n := counts[column]; n != nil {
+			*n += delta
+		}
 	}
 	return nil
 }

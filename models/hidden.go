@@ -1,6 +1,8 @@
 package models
 
 import (
+	"context"
+
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
@@ -30,6 +32,26 @@ func (h hiddenThings) from(q *bun.SelectQuery) *bun.SelectQuery {
 		q = q.Where("(NOT t.is_ai OR t.owner_id = ?)", h.userID)
 	}
 	return q
+}
+
+// inCategories returns the numbers of published things by category that h removes from lists.
+func (h hiddenThings) inCategories(ctx context.Context, db bun.IDB) (map[int64]int64, error) {
+	var counts []struct{ CategoryID, N int64 }
+	// The first condition is that of the index things_hideable: few things are read.
+	q := db.NewSelect().TableExpr("things AS t").ColumnExpr("t.category_id, count(*) AS n").
+		Where("t.state = 'published' AND (t.is_nsfw OR t.is_ai)").Where("t.owner_id <> ?", h.userID).Group("t.category_id")
+	switch {
+	case !h.ai:
+		q = q.Where("t.is_nsfw")
+	case !h.nsfw:
+		q = q.Where("t.is_ai")
+	}
+	err := q.Scan(ctx, &counts)
+	hidden := make(map[int64]int64, len(counts))
+	for _, c := range counts {
+		hidden[c.CategoryID] = c.N
+	}
+	return hidden, err
 }
 
 // Hide leaves out the things that the caller does not want to see in lists.

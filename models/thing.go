@@ -90,7 +90,7 @@ func (t *Thing) AfterScanRow(ctx context.Context) error {
 // downloaded.
 func (t *Thing) DownloadCount() int64 { return t.FoldedDownloads + t.NewDownloads }
 
-// IsFeatured reports whether moderators and administrators shows it to everyone.
+// IsFeatured reports whether moderators show it to everyone.
 func (t *Thing) IsFeatured() bool { return t.FeaturedAt != nil }
 
 // selectThings reads things with their counts and with extras. user is the ID of the caller.
