@@ -9,14 +9,16 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// A deleted account keeps its row, because comments, moderation and makes of others refer to it.
-// The row has no personal data: its name is deleted-ID, and no one can sign in to it. DeleteAccount
-// does that in one transaction, and PurgeAccount, a job, deletes what the user owned.
+// A deleted account keeps its row, because comments, entries of the moderation log, and makes of
+// other users refer to it. The row has no personal data: its username is deleted-ID, and no one can
+// sign in to it. DeleteAccount makes these changes in one transaction. PurgeAccount, a background
+// job, then deletes the objects of the user.
 
-// DeleteAccount deletes the account of the caller or, for an administrator with a reason, that of
-// another user.
-// It opens a transaction. Things, makes, collections and likes of the user are deleted by a job
-// soon after, and their comments lose their texts.
+// DeleteAccount deletes the account of the caller. An administrator can delete the account of
+// another user, and must give a reason. It returns the ID of the deleted user. It returns Forbidden
+// if the caller may not delete the account, and BadInput if the reason is missing or if the user is
+// the last administrator. It opens a transaction. A background job soon deletes the user's things,
+// makes, collections and likes, and the texts of their comments.
 func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username, reason string) (id int64, err error) {
 	found, err := s.User(ctx, caller, username)
 	if err != nil {
@@ -30,7 +32,7 @@ func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username,
 	})
 }
 
-// deleteUser deletes the account of a user. It opens a transaction, in which it calls record.
+// deleteUser deletes the account of a user. It opens a transaction and calls record in it.
 func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Context, bun.Tx) error) error {
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u, err := s.lockAccount(ctx, tx, id)
@@ -85,7 +87,7 @@ func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Co
 	return nil
 }
 
-// unfollowAll ends all follows from and to a user.
+// unfollowAll deletes all follows by and of a user, and updates the counts.
 func unfollowAll(ctx context.Context, tx bun.Tx, userID int64) error {
 	var followed, followers []int64
 	err := tx.NewDelete().Model((*follow)(nil)).Where("follower_id = ?", userID).Returning("followed_id").Scan(ctx, &followed)
@@ -100,15 +102,17 @@ func unfollowAll(ctx context.Context, tx bun.Tx, userID int64) error {
 		userFollowing.by(-int64(len(followed)), userID), userFollowers.by(-int64(len(followers)), userID))
 }
 
-// PurgeAccount deletes what the user of a deleted account owned: each object in a transaction of
-// its own, as the calls for it do, so that the job continues where it ended. The garbage collector
-// removes the bytes that no file has any more.
+// PurgeAccount deletes the objects of a user whose account was deleted. It does nothing if the
+// account is not deleted. Each object is deleted in a transaction of its own, by the method that
+// API calls use, so that an interrupted job can continue where it stopped. The garbage collector
+// removes the contents that no file uses any more.
 func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 	deleted, err := s.db.Write.NewSelect().Model((*User)(nil)).Where("u.id = ? AND u.deleted_at IS NOT NULL", userID).Exists(ctx)
 	if err != nil || !deleted {
 		return err
 	}
-	// It acts as the owner, who may delete also what was taken down.
+	// The job acts as the owner with the role of a moderator, because it must also delete objects that
+	// were taken down.
 	owner := auth.Caller{UserID: userID, Role: auth.Moderator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
 	purges := []struct {
 		table, where string
@@ -143,12 +147,13 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 			}
 		}
 	}
-	// Downloads stay, because things count them: they lead to a user without a name.
+	// Downloads are kept, because the counts of things include them. They refer to a user without
+	// personal data.
 	_, err = s.db.Write.NewRaw("UPDATE comments SET spam_body = '' WHERE owner_id = ?", userID).Exec(ctx)
 	return err
 }
 
-// purgeLike takes back a like by its id.
+// purgeLike removes the like with the given ID.
 func (s *Store) purgeLike(ctx context.Context, id int64) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		l := new(like)

@@ -11,25 +11,27 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// accountNoun is the noun in the rows of archive_imports that keep, for good, which objects of
-// another service are here under which id. So an import of an account continues where it was
-// interrupted, and accounts that are imported one after the other find the objects of each other.
+// accountNoun is the noun of the rows of archive_imports that describe services from which accounts
+// are imported. These rows are never deleted, so the IDs of imported objects stay recorded in
+// archive_ids. An import of an account can continue where it was interrupted, and accounts that are
+// imported one after the other find each other's objects.
 const accountNoun = "account"
 
 // AccountSource is another service from which accounts are imported.
 type AccountSource struct {
 	store  *Store
 	source string
-	began  time.Time // the first import
+	began  time.Time // start of the first import
 }
 
 // ImportDates are the times of an object in the other service.
 type ImportDates struct {
 	Created, Modified time.Time
-	Files             map[int64]time.Time // of files of a thing, by their id here
+	Files             map[int64]time.Time // of the files of a thing, by their ID here
 }
 
-// AccountSource returns the service of an origin such as https://old.example.org.
+// AccountSource returns the service with the given origin, such as https://old.example.org. It
+// records the service on first use.
 func (a Admin) AccountSource(ctx context.Context, origin string) (*AccountSource, error) {
 	row := &archiveImport{Source: accountNoun + " " + origin, Noun: accountNoun, LeftOut: "{}", StartedAt: now()}
 	db := a.store.db.Write
@@ -40,13 +42,13 @@ func (a Admin) AccountSource(ctx context.Context, origin string) (*AccountSource
 	return &AccountSource{a.store, row.Source, row.StartedAt}, err
 }
 
-// IDs returns the ids that imported objects got, by their id in the other service. Some may be
-// deleted since.
+// IDs returns the IDs that imported objects have here, by their IDs in the other service. The
+// objects may have been deleted since.
 func (s *AccountSource) IDs(ctx context.Context, noun string, ids ...int64) (map[int64]int64, error) {
 	return s.ids(ctx, noun, ids, "1 = 1")
 }
 
-// Things returns the ids of imported things that still exist, by their id in the other service.
+// Things returns the IDs of imported things that still exist, by their IDs in the other service.
 func (s *AccountSource) Things(ctx context.Context, ids ...int64) (map[int64]int64, error) {
 	return s.ids(ctx, "things", ids, "EXISTS (SELECT 1 FROM things AS t WHERE t.id = a.new_id)")
 }
@@ -66,8 +68,9 @@ func (s *AccountSource) ids(ctx context.Context, noun string, ids []int64, where
 	return here, nil
 }
 
-// Unrecorded returns the objects of an owner that have a name and were created since the first
-// import, but are not recorded: an import was interrupted just before it recorded one.
+// Unrecorded returns the IDs of the objects of an owner with the given name that were created since
+// the first import but are not recorded. There is one if an import was interrupted after it created
+// an object and before it recorded it.
 func (s *AccountSource) Unrecorded(ctx context.Context, noun string, ownerID int64, name string) (ids []int64, err error) {
 	err = s.store.db.Write.NewSelect().TableExpr("? AS o", bun.Ident(noun)).Column("o.id").
 		Where("o.owner_id = ? AND o.name = ? AND o.created_at >= ?", ownerID, name, s.began).
@@ -75,8 +78,9 @@ func (s *AccountSource) Unrecorded(ctx context.Context, noun string, ownerID int
 	return ids, err
 }
 
-// Record records that an object was imported, and gives it the times of the other service. noun is
-// things, makes, collections or images.
+// Record records that the object with the ID from in the other service has the ID to here, and sets
+// its times to those in the other service. noun is things, makes, collections or images. It opens a
+// transaction.
 func (s *AccountSource) Record(ctx context.Context, noun string, from, to int64, dates ImportDates) error {
 	err := s.store.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.NewInsert().Model(&archiveID{Source: s.source, Noun: noun, OldID: from, NewID: to}).Exec(ctx); err != nil {
@@ -114,7 +118,7 @@ func dateFile(ctx context.Context, tx bun.Tx, id int64, at time.Time) error {
 	return err
 }
 
-// NotCollected returns the things that are not in a collection.
+// NotCollected returns those of the given things that are not in the collection.
 func (s *AccountSource) NotCollected(ctx context.Context, collectionID int64, things []int64) ([]int64, error) {
 	var there []int64
 	err := s.store.db.Write.NewSelect().Table("collection_things").Column("thing_id").Where("collection_id = ?", collectionID).Scan(ctx, &there)
@@ -122,8 +126,8 @@ func (s *AccountSource) NotCollected(ctx context.Context, collectionID int64, th
 	return slices.DeleteFunc(slices.Clone(things), func(id int64) bool { return in[id] }), err
 }
 
-// CreateMakeWithoutThing creates a published make of a thing that is not here, like one whose thing
-// was deleted.
+// CreateMakeWithoutThing creates a published make whose thing does not exist here, as if the thing
+// had been deleted. It returns BadInput if a text is too long. It opens a transaction.
 func (a Admin) CreateMakeWithoutThing(ctx context.Context, owner auth.Caller, name, description string) (*Make, error) {
 	s := a.store
 	if err := text("name", name, maxName); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// LinkPurpose is what a link is for that a person gets by mail or from an administrator.
+// LinkPurpose is the purpose of a link that a person receives by e-mail or from an administrator.
 type LinkPurpose string
 
 // The purposes of links.
@@ -23,7 +23,8 @@ const (
 	ResetLink        LinkPurpose = "reset"
 )
 
-// lifetime returns how long a link works that is sent by mail.
+// lifetime returns how long a link that is sent by e-mail is valid: 1 hour for a password reset,
+// otherwise 24 hours. An invitation has its own expiry time.
 func (p LinkPurpose) lifetime() time.Duration {
 	if p == ResetLink {
 		return time.Hour
@@ -31,7 +32,8 @@ func (p LinkPurpose) lifetime() time.Duration {
 	return 24 * time.Hour
 }
 
-// accountLink is what is kept of a link: never its secret. Using the link deletes it.
+// accountLink is the stored row of a link. It has a hash of the secret instead of the secret. Using
+// the link deletes the row.
 type accountLink struct {
 	bun.BaseModel `bun:"table:account_links,alias:al"`
 
@@ -39,7 +41,7 @@ type accountLink struct {
 	Purpose      LinkPurpose
 	UserID       int64  `bun:",nullzero"`
 	InvitationID int64  `bun:",nullzero"`
-	Email        string // that it was sent to; empty: it was not sent
+	Email        string // the address that it was sent to; empty if it was not sent
 	CreatedAt    time.Time
 	ExpiresAt    time.Time
 }
@@ -54,7 +56,7 @@ func insertLink(ctx context.Context, db bun.IDB, l *accountLink) (secret string,
 
 var errLink = fail(NotFound, "the link does not work: it has expired, was used, or was replaced by a newer one")
 
-// orErrLink returns errLink if err says that a row is missing.
+// orErrLink returns errLink if err is sql.ErrNoRows, and otherwise err.
 func orErrLink(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return errLink
@@ -62,14 +64,15 @@ func orErrLink(err error) error {
 	return err
 }
 
-// Link describes a link that works.
+// Link describes a valid link.
 type Link struct {
 	Purpose  LinkPurpose
 	Email    string // of the account that it creates or confirms; may be empty
-	Username string // of an account that exists
+	Username string // of an existing account; empty if there is none
 }
 
-// Link returns what a link with a secret is for, without using it.
+// Link returns a description of the valid link with the given secret, or NotFound. It does not use
+// the link.
 func (s *Store) Link(ctx context.Context, secret string) (Link, error) {
 	var l Link
 	err := s.db.Read.NewSelect().TableExpr("account_links AS al").Join("LEFT JOIN users AS u ON u.id = al.user_id").Join("LEFT JOIN invitations AS inv ON inv.id = al.invitation_id").
@@ -78,8 +81,8 @@ func (s *Store) Link(ctx context.Context, secret string) (Link, error) {
 	return l, orErrLink(err)
 }
 
-// useLink deletes a link with one of some purposes and returns it. Of concurrent calls one
-// succeeds.
+// useLink deletes the valid link with the given secret and one of the purposes, and returns it, or
+// NotFound. If it is called concurrently, only one call succeeds.
 func useLink(ctx context.Context, tx bun.Tx, secret string, purposes ...LinkPurpose) (*accountLink, error) {
 	l := new(accountLink)
 	err := tx.NewDelete().Model(l).Where("sha256 = ? AND expires_at > ? AND purpose IN (?)", auth.HashSecret(secret), now(), bun.List(purposes)).Returning("*").Scan(ctx)
@@ -95,17 +98,17 @@ func (s *Store) DropLink(ctx context.Context, secret string) error {
 	return err
 }
 
-// Mail is a mail to write, as a job keeps it. It has no secret: the link is made when the mail is
-// written.
+// Mail is the payload of a job that writes an e-mail. It has no secret: the link is created when
+// the e-mail is written.
 type Mail struct {
 	Purpose      LinkPurpose
-	Name         string // of a reset: what the visitor typed, a username or an e-mail address
-	Email        string // of a sign-up
-	UserID       int64  // of a confirmation
+	Name         string // for a reset: the username or the e-mail address that the visitor entered
+	Email        string // for a sign-up
+	UserID       int64  // for a confirmation
 	InvitationID int64
 }
 
-// Letter is a mail with its link.
+// Letter is an e-mail to send, with the secret of its link.
 type Letter struct {
 	Purpose      LinkPurpose
 	To, Username string
@@ -113,18 +116,20 @@ type Letter struct {
 	ExpiresAt    time.Time
 }
 
-// RequestMail stores that a mail is to be written. It does the same work whether or not anyone gets
-// it. It opens a transaction.
+// RequestMail enqueues a job that writes an e-mail. It does the same work whether or not the e-mail
+// has a recipient, so that the response does not reveal whether an account exists. It opens a
+// transaction.
 func (s *Store) RequestMail(ctx context.Context, m Mail) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.enqueue(ctx, tx, Work{Mail: &m}) })
 }
 
-// maxLinksPerHour is how many links of one purpose are sent to one address, or to one user, in an
-// hour, so that nobody can flood mailboxes.
+// maxLinksPerHour is the rate limit of links: the maximum number of links of one purpose that are
+// sent to one address, or to one user, per hour. It prevents mailboxes from being flooded.
 const maxLinksPerHour = 5
 
-// WriteLetters makes the links of a mail and returns what to send: nothing if there is no one to
-// get it. It opens a transaction.
+// WriteLetters creates the links of an e-mail and returns the letters to send. There are none if
+// the e-mail has no recipient. Recipients who have reached maxLinksPerHour or whose address is
+// invalid are skipped. It opens a transaction.
 func (s *Store) WriteLetters(ctx context.Context, m Mail) (letters []Letter, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		letters = nil
@@ -156,7 +161,8 @@ func (s *Store) WriteLetters(ctx context.Context, m Mail) (letters []Letter, err
 	return letters, err
 }
 
-// recipients returns the links of a mail, one for each person who gets it, with their usernames.
+// recipients returns one link for each recipient of an e-mail, not yet stored, and the usernames of
+// the recipients.
 func recipients(ctx context.Context, tx bun.Tx, m Mail) (links []accountLink, names []string, err error) {
 	switch m.Purpose {
 	case SignUpLink:
@@ -187,7 +193,7 @@ func recipients(ctx context.Context, tx bun.Tx, m Mail) (links []accountLink, na
 	return links, names, nil
 }
 
-// checkEmail returns an error if mail cannot be sent to an address.
+// checkEmail returns BadInput if an address is not a valid e-mail address of at most 254 bytes.
 func checkEmail(address string) error {
 	if parsed, err := mail.ParseAddress(address); err != nil || parsed.Address != address || len(address) > 254 {
 		return badInput("email", "email: %.60q is not an e-mail address", address)
@@ -195,8 +201,9 @@ func checkEmail(address string) error {
 	return nil
 }
 
-// ConfirmEmail marks the e-mail address that a link was sent to as that of the user. It opens a
-// transaction.
+// ConfirmEmail marks the e-mail address that a confirmation link was sent to as confirmed. It
+// returns NotFound if the link is not valid, or if the user has changed the address since. It opens
+// a transaction.
 func (s *Store) ConfirmEmail(ctx context.Context, secret string) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		l, err := useLink(ctx, tx, secret, ConfirmationLink)
@@ -208,7 +215,7 @@ func (s *Store) ConfirmEmail(ctx context.Context, secret string) error {
 			return err
 		}
 		if u.Email != l.Email {
-			return errLink // the user has another address since
+			return errLink // the user has changed the address since
 		}
 		return confirmEmail(ctx, tx, u.ID, u.Email)
 	})

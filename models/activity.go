@@ -16,48 +16,52 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// DeprecatedCall returns how often one token, or program, called something that is deprecated.
+// DeprecatedCall counts the calls of a deprecated operation or field by one token and one user
+// agent.
 type DeprecatedCall struct {
 	bun.BaseModel `bun:"table:deprecated_calls,alias:dc"`
 
-	Operation string    `bun:",pk"` // of the REST API, or Type.field of GraphQL
-	TokenID   int64     `bun:",pk"`
-	UserAgent string    `bun:",pk"`
-	Calls     int64     // since FirstAt
-	FirstAt   time.Time //
+	Operation string `bun:",pk"` // a REST operation, or Type.field of GraphQL
+	TokenID   int64  `bun:",pk"`
+	UserAgent string `bun:",pk"`
+	Calls     int64  // since FirstAt
+	FirstAt   time.Time
 	LastAt    time.Time
 
-	Username  string `bun:",scanonly"` // whose token it is
+	Username  string `bun:",scanonly"` // of the owner of the token
 	TokenName string `bun:",scanonly"`
 }
 
 const (
 	maxUserAgent = 200
-	maxCallers   = 1_000 // remembered between two savings; beyond it user agents go together
-	// maxAgents is how many user agents of one token are kept; calls of further ones are counted
-	// together as otherAgents.
+	// maxCallers is the maximum number of counters in memory. Beyond it, calls by new user agents are
+	// counted together as otherAgents.
+	maxCallers = 1_000
+	// maxAgents is the maximum number of user agents that are stored for one token. Calls by others
+	// are counted together as otherAgents.
 	maxAgents   = 20
 	otherAgents = "others"
-	// callsKept is how long calls are kept after the last one.
+	// callsKept is how long a counter is stored after its last call.
 	callsKept = 180 * 24 * time.Hour
 )
 
-// usedEvery is how often at the most the last use of a token or a session is written.
+// usedEvery is the minimum interval between two writes of the last use of a token or a session.
 const usedEvery = 5 * time.Minute
 
-// activeEvery is how often at the most the last activity of a user is written.
+// activeEvery is the minimum interval between two writes of the last activity of a user.
 const activeEvery = time.Hour
 
-// activity gathers calls of what is deprecated, and uses of tokens and sessions, until they are
-// saved: a statement for each would cost more than the call.
+// activity buffers deprecated calls, views, activity of users, and uses of tokens and sessions in
+// memory until they are saved in batches. A statement for each of them would cost more than the
+// request itself.
 type activity struct {
 	mu     sync.Mutex
 	calls  map[callKey]*DeprecatedCall
-	tokens map[int64]time.Time // used last, by id
-	users  map[int64]time.Time // active last, by id
+	tokens map[int64]time.Time // last use by ID
+	users  map[int64]time.Time // last activity by user ID
 	views  map[viewKey]bool
 
-	sessions map[int64]time.Time // used last, by id
+	sessions map[int64]time.Time // last use by ID
 }
 
 // noteActive remembers that a user made an authenticated request.
@@ -96,7 +100,7 @@ type callKey struct {
 	userAgent string
 }
 
-// NoteDeprecated remembers that the caller called something deprecated.
+// NoteDeprecated remembers that the caller called a deprecated operation or field.
 func (s *Store) NoteDeprecated(caller auth.Caller, operation, userAgent string) {
 	userAgent = cleanText(userAgent, maxUserAgent)
 	a := &s.activity
@@ -117,8 +121,8 @@ func (s *Store) NoteDeprecated(caller auth.Caller, operation, userAgent string) 
 	a.calls[key].LastAt = at
 }
 
-// SaveActivity keeps what was gathered on this node. A node that is killed loses what it has not
-// saved.
+// SaveActivity writes the activity that this node has buffered to the database. A node that is
+// killed loses what it has not saved. Data whose statement fails is lost, too.
 func (s *Store) SaveActivity(ctx context.Context) error {
 	s.activity.mu.Lock()
 	calls, tokens, users, views, sessions := s.activity.calls, s.activity.tokens, s.activity.users, s.activity.views, s.activity.sessions
@@ -127,15 +131,15 @@ func (s *Store) SaveActivity(ctx context.Context) error {
 	return errors.Join(s.saveCalls(ctx, calls), s.saveUses(ctx, "tokens", tokens), s.saveUses(ctx, "sessions", sessions), s.saveActivity(ctx, users), s.saveViews(ctx, views))
 }
 
-// saveActivity saves when users were last active, with the latest of the times for all of them. It
-// skips users whose saved time is less than activeEvery old.
+// saveActivity stores when users were last active. All users get the latest of the times. It skips
+// users whose stored time is less than activeEvery old.
 func (s *Store) saveActivity(ctx context.Context, users map[int64]time.Time) error {
 	if len(users) == 0 {
 		return nil
 	}
 	last := slices.MaxFunc(slices.Collect(maps.Values(users)), time.Time.Compare)
-	// In one order, so that two nodes do not wait for each other. Transactions that count or refer to
-	// users may lock them in another order, hence the repetition.
+	// Rows are locked in ID order, so that two nodes do not deadlock. Transactions that count or refer
+	// to users may lock them in another order, so the statement is repeated after a deadlock.
 	active := s.db.ForUpdate(s.db.Write.NewSelect().Model((*User)(nil)).Column("u.id").
 		Where("u.id IN (?)", bun.List(slices.Sorted(maps.Keys(users)))).Where("u.last_active_at IS NULL OR u.last_active_at < ?", last.Add(-activeEvery)).Order("u.id"))
 	return database.UnlessDeadlocked(func() error {
@@ -144,13 +148,14 @@ func (s *Store) saveActivity(ctx context.Context, users map[int64]time.Time) err
 	})
 }
 
-// saveUses stores when rows of tokens or sessions were used, all of them with the time of the last.
+// saveUses stores when rows of tokens or sessions were last used. All rows get the latest of the
+// times.
 func (s *Store) saveUses(ctx context.Context, table string, uses map[int64]time.Time) error {
 	if len(uses) == 0 {
 		return nil
 	}
 	last := slices.MaxFunc(slices.Collect(maps.Values(uses)), time.Time.Compare)
-	// In one order, or two nodes could wait for each other.
+	// Rows are locked in ID order, so that two nodes do not deadlock.
 	used := s.db.ForUpdate(s.db.Write.NewSelect().Table(table).Column("id").Where("id IN (?)", bun.List(slices.Sorted(maps.Keys(uses)))).Order("id"))
 	return database.UnlessDeadlocked(func() error {
 		_, err := s.db.Write.NewUpdate().Table(table).Set("last_used_at = ?", last).Where("id IN (?)", used).Exec(ctx)
@@ -176,8 +181,9 @@ func (s *Store) saveCalls(ctx context.Context, calls map[callKey]*DeprecatedCall
 	})
 }
 
-// boundAgents returns the calls with the user agents that are kept of each token: those that are
-// stored already come first.
+// boundAgents limits the user agents of each token to maxAgents and returns the calls. User agents
+// that are already stored take precedence. Calls by user agents beyond the limit are merged under
+// otherAgents.
 func (s *Store) boundAgents(ctx context.Context, tx bun.Tx, calls map[callKey]*DeprecatedCall) ([]*DeprecatedCall, error) {
 	keys := slices.SortedFunc(maps.Keys(calls), func(a, b callKey) int {
 		return cmp.Or(cmp.Compare(a.tokenID, b.tokenID), strings.Compare(a.userAgent, b.userAgent), strings.Compare(a.operation, b.operation))
@@ -219,8 +225,9 @@ func (s *Store) boundAgents(ctx context.Context, tx bun.Tx, calls map[callKey]*D
 	return rows, nil
 }
 
-// DeprecatedCalls returns, for moderators and administrators, the calls of deprecated operations,
-// the latest call first.
+// DeprecatedCalls returns at most limit counters of deprecated calls, most recent call first. It
+// requires a moderator or an administrator. It saves the activity that this node has buffered
+// first.
 func (s *Store) DeprecatedCalls(ctx context.Context, caller auth.Caller, limit int) (calls []*DeprecatedCall, err error) {
 	if !caller.Staff() {
 		return nil, fail(Forbidden, "requires a moderator or an administrator")

@@ -10,15 +10,15 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// administratorLock is the key of the advisory lock under which PostgreSQL creates the first
-// administrator: several nodes may start at once.
+// administratorLock is the key of the PostgreSQL advisory lock that is held while the first
+// administrator is created, because several nodes may start at the same time.
 const administratorLock = 0x61646d69
 
-// FirstAdministrator creates an administrator with an access token when there is no administrator
-// who is not suspended. It returns the username and the token, which cannot be read again, or two
-// empty strings when there is an administrator. The username is admin, or admin-2, admin-3, … when
-// that is taken: a user of that name who is not an administrator never becomes one. It opens its
-// own transaction.
+// FirstAdministrator creates an administrator with an access token if there is no administrator who
+// is not suspended. It returns the username and the token, which cannot be retrieved later. It
+// returns two empty strings if there is such an administrator. The username is admin, or admin-2,
+// admin-3, … if that is taken: an existing user with that name never becomes an administrator. It
+// opens a transaction.
 func (a Admin) FirstAdministrator(ctx context.Context) (name, token string, err error) {
 	s := a.store
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {

@@ -23,16 +23,16 @@ type Application struct {
 	ID             int64 `bun:",pk,autoincrement"`
 	ClientID       string
 	Name           string
-	SecretSHA256   string `bun:"secret_sha256"` // empty: a public client, which can keep no secret
-	Redirects      string // one a line
+	SecretSHA256   string `bun:"secret_sha256"` // empty for a public client
+	Redirects      string // one per line
 	AllowsImplicit bool
 	CreatedAt      time.Time
 }
 
-// RedirectURIs returns the addresses at which the application is answered.
+// RedirectURIs returns the redirect URIs of the application.
 func (a *Application) RedirectURIs() []string { return strings.Fields(a.Redirects) }
 
-// IsPublic reports whether the application can keep no secret.
+// IsPublic reports whether the application is a public client, which has no secret.
 func (a *Application) IsPublic() bool { return a.SecretSHA256 == "" }
 
 func (a *Application) oauth() *oauth.Application {
@@ -43,13 +43,14 @@ func (a *Application) oauth() *oauth.Application {
 type NewApplication struct {
 	Name           string
 	RedirectURIs   []string
-	IsPublic       bool // can keep no secret
-	AllowsImplicit bool // may have tokens in an address
+	IsPublic       bool // a public client, which has no secret
+	AllowsImplicit bool // may use the implicit grant, which puts tokens into URLs
 }
 
 const maxRedirects = 20
 
-// CreateApplication registers an application for an administrator.
+// CreateApplication registers an application and returns its secret, like
+// [Admin.RegisterApplication]. It returns Forbidden unless the caller is an administrator.
 func (s *Store) CreateApplication(ctx context.Context, caller auth.Caller, n NewApplication) (secret string, a *Application, err error) {
 	if err := administers(caller); err != nil {
 		return "", nil, err
@@ -64,8 +65,8 @@ func administers(caller auth.Caller) error {
 	return nil
 }
 
-// RegisterApplication registers an application, for the operator, without a caller, and gives its
-// secret, the only time that it can be seen; a public client has none.
+// RegisterApplication registers an application and returns its secret, which cannot be retrieved
+// later. A public client has no secret. It returns BadInput if the input is invalid.
 func (admin Admin) RegisterApplication(ctx context.Context, n NewApplication) (secret string, a *Application, err error) {
 	s := admin.store
 	name := strings.TrimSpace(n.Name)
@@ -98,7 +99,8 @@ func (admin Admin) RegisterApplication(ctx context.Context, n NewApplication) (s
 	return secret, a, err
 }
 
-// Applications returns all applications by name, for an administrator.
+// Applications returns all applications, sorted by name. It returns Forbidden unless the caller is
+// an administrator.
 func (s *Store) Applications(ctx context.Context, caller auth.Caller) ([]*Application, error) {
 	if err := administers(caller); err != nil {
 		return nil, err
@@ -106,19 +108,20 @@ func (s *Store) Applications(ctx context.Context, caller auth.Caller) ([]*Applic
 	return s.Admin().AllApplications(ctx)
 }
 
-// AllApplications returns all applications by name, for the operator, without a caller.
+// AllApplications returns all applications, sorted by name.
 func (a Admin) AllApplications(ctx context.Context) (all []*Application, err error) {
 	s := a.store
 	err = s.db.Read.NewSelect().Model(&all).Order("ap.name", "ap.id").Scan(ctx)
 	return all, err
 }
 
-// ApplicationsByID returns the applications of those ids.
+// ApplicationsByID returns the applications with the given IDs.
 func (s *Store) ApplicationsByID(ctx context.Context, ids []int64) (map[int64]*Application, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Application) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "ap.id", func(a *Application) int64 { return a.ID })
 }
 
-// DeleteApplication forgets an application with all tokens that it was given, for an administrator.
+// DeleteApplication deletes an application and all tokens that were issued to it. It returns
+// Forbidden unless the caller is an administrator, and NotFound if the application does not exist.
 func (s *Store) DeleteApplication(ctx context.Context, caller auth.Caller, clientID string) error {
 	if err := administers(caller); err != nil {
 		return err
@@ -126,8 +129,8 @@ func (s *Store) DeleteApplication(ctx context.Context, caller auth.Caller, clien
 	return s.Admin().ForgetApplication(ctx, clientID)
 }
 
-// ForgetApplication deletes an application with all tokens that were issued to it, without a
-// caller.
+// ForgetApplication deletes an application and all tokens that were issued to it, or returns
+// NotFound if the application does not exist.
 func (a Admin) ForgetApplication(ctx context.Context, clientID string) error {
 	s := a.store
 	done, err := s.db.Write.NewDelete().Model((*Application)(nil)).Where("client_id = ?", cleanText(clientID, maxName)).Exec(ctx)
@@ -141,7 +144,7 @@ func (a Admin) ForgetApplication(ctx context.Context, clientID string) error {
 	return nil
 }
 
-// Application returns the application of that client id.
+// Application returns the application with the given client ID, or NotFound.
 func (s *Store) Application(ctx context.Context, clientID string) (*oauth.Application, error) {
 	a, err := s.application(ctx, clientID)
 	if err != nil {
@@ -159,8 +162,8 @@ func (s *Store) application(ctx context.Context, clientID string) (*Application,
 	return a, err
 }
 
-// AuthenticateApplication returns the application whose client id and secret these are; a public
-// client has no secret. In any other case it is Unauthenticated.
+// AuthenticateApplication returns the application with the given client ID and secret. The secret
+// of a public client is empty. It returns Unauthenticated if they do not match.
 func (s *Store) AuthenticateApplication(ctx context.Context, clientID, secret string) (*oauth.Application, error) {
 	a, err := s.application(ctx, clientID)
 	if err != nil && CodeOf(err) != NotFound {

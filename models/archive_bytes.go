@@ -14,9 +14,10 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
-// putBytes stores the bytes of the files in a batch, ahead of the transaction with their rows. It
-// returns the contents that the bucket had already, and the keys of pending objects to remove after
-// the transaction. Files whose bytes were lost before the export become files without content.
+// putBytes stores the contents of the files in a batch, before the transaction that inserts their
+// rows. It returns the SHA-256 hashes of the contents that the bucket already had, and the keys of
+// pending objects to remove after the transaction. Files whose content was lost before the export
+// become files without content.
 func (l *archiveLoader) putBytes(ctx context.Context, b *archiveRows) (there map[string]bool, pending []string, err error) {
 	if b.table.name != "files" {
 		return nil, nil, nil
@@ -50,7 +51,8 @@ func (l *archiveLoader) putBytes(ctx context.Context, b *archiveRows) (there map
 	return there, pending, nil
 }
 
-// put stores bytes of the archive as a content.
+// put copies a content from the archive to the bucket, verifies its hashes and size, and returns
+// the key of the pending object.
 func (l *archiveLoader) put(ctx context.Context, sum, md5 string, size int64) (key string, err error) {
 	r, err := l.from.Bytes(sum)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +78,8 @@ func (l *archiveLoader) put(ctx context.Context, sum, md5 string, size int64) (k
 	return u.Key, nil
 }
 
-// holdContents keeps the garbage collector from the contents of files until tx ends.
+// holdContents locks the contents of files, so that the garbage collector does not remove them
+// until tx ends. It returns an error if the collector has removed one that the bucket already had.
 func (l *archiveLoader) holdContents(ctx context.Context, tx bun.Tx, b *archiveRows, rows [][]any, there map[string]bool) error {
 	if b.table.name != "files" {
 		return nil
@@ -92,7 +95,7 @@ func (l *archiveLoader) holdContents(ctx context.Context, tx bun.Tx, b *archiveR
 			return err
 		}
 		if !there[sum] {
-			continue // it is new, and the collector leaves new objects
+			continue // a new object, which the collector does not remove
 		}
 		delete(there, sum)
 		has, err := l.store.bucket.Has(ctx, bucket.ContentKey(sum))

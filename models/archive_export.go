@@ -20,20 +20,23 @@ import (
 
 // Export describes an export to an archive.
 type Export struct {
-	User        string // the username of whose rows to export; empty: everything
-	Credentials bool   // with what lets someone sign in; not with User
+	User        string // the user whose data to export, by username; empty: everything
+	Credentials bool   // include password hashes, tokens and other credentials; not with User
 	// Progress is called while rows or objects of a noun are written.
 	Progress func(noun string, done int64)
 }
 
-// exportsAtMost is how many snapshots an export takes while objects of the last one are removed
-// before they are copied. One is the rule.
+// exportsAtMost is the maximum number of snapshots that an export takes. It takes another snapshot
+// if files of the last one were deleted and garbage-collected before their contents were copied.
+// Usually, one snapshot is enough.
 const exportsAtMost = 10
 
-// errLost means that a file of the snapshot was deleted, and its bytes were collected.
+// errLost means that a file of the snapshot was deleted and its content was garbage-collected.
 var errLost = errors.New("files were deleted while they were copied")
 
-// Export writes an archive and commits it. Servers may run: the rows are those of one moment.
+// Export writes an archive and commits it. Servers may keep running: all rows come from one
+// database snapshot. It returns NotFound if the user does not exist, and BadInput if both User and
+// Credentials are set.
 func (a Admin) Export(ctx context.Context, w *archive.Writer, e Export) (*archive.Manifest, error) {
 	x := &exporting{Export: e, store: a.store, to: w}
 	if e.Credentials && e.User != "" {
@@ -46,8 +49,8 @@ func (a Admin) Export(ctx context.Context, w *archive.Writer, e Export) (*archiv
 		}
 		x.User, x.userID = u.Username, u.ID
 	}
-	// Most bytes are copied before the snapshot, so that it is short: on PostgreSQL it holds up
-	// vacuum, on SQLite the log grows.
+	// Most contents are copied before the snapshot is taken, which keeps it short: an open snapshot
+	// holds up VACUUM on PostgreSQL, and makes the write-ahead log grow on SQLite.
 	if err := x.bytes(ctx, a.store.db.Read, nil); err != nil {
 		return nil, err
 	}
@@ -63,7 +66,7 @@ func (a Admin) Export(ctx context.Context, w *archive.Writer, e Export) (*archiv
 	}
 }
 
-// inSnapshot runs fn in a transaction that sees the database at one moment.
+// inSnapshot runs fn in a read-only transaction that sees a consistent snapshot of the database.
 func (db *DB) inSnapshot(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
 	options := &sql.TxOptions{ReadOnly: true}
 	if db.Engine == database.Postgres {
@@ -119,7 +122,8 @@ func (x *exporting) snapshot(ctx context.Context, tx bun.Tx) (*archive.Manifest,
 	})
 }
 
-// rows writes the rows of a table. They are read one by one, so that a table is never in memory.
+// rows writes the rows of a table. It reads them one by one, so that it never holds a whole table
+// in memory.
 func (x *exporting) rows(ctx context.Context, tx bun.Tx, t *archiveTable, write func([]byte) error) error {
 	columns := t.of(x.userID != 0)
 	expressions := make([]string, len(columns))
@@ -140,7 +144,7 @@ func (x *exporting) rows(ctx context.Context, tx bun.Tx, t *archiveTable, write 
 	}
 	key := t.key
 	if x.store.db.Engine == database.Postgres {
-		// Texts are compared by their bytes, as on SQLite.
+		// Compare texts bytewise, as SQLite does.
 		for _, column := range []string{"r.issuer", "r.subject"} {
 			key = strings.Replace(key, column, column+` COLLATE "C"`, 1)
 		}
@@ -188,7 +192,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// scanner returns what a value of the column is scanned into.
+// scanner returns a pointer that a value of the column can be scanned into.
 func (c archiveColumn) scanner() any {
 	switch c.kind {
 	case "text", "json", "license":
@@ -201,7 +205,7 @@ func (c archiveColumn) scanner() any {
 	return new(sql.NullInt64)
 }
 
-// appendJSON appends a value that was scanned.
+// appendJSON appends a scanned value as JSON.
 func appendJSON(line *bytes.Buffer, strs *json.Encoder, c archiveColumn, value any) error {
 	switch v := value.(type) {
 	case *sql.NullInt64:
@@ -227,7 +231,7 @@ func appendJSON(line *bytes.Buffer, strs *json.Encoder, c archiveColumn, value a
 			if err := strs.Encode(v.String); err != nil {
 				return err
 			}
-			line.Truncate(line.Len() - 1) // the line end
+			line.Truncate(line.Len() - 1) // the newline that Encode adds
 			return nil
 		}
 	}
@@ -235,7 +239,7 @@ func appendJSON(line *bytes.Buffer, strs *json.Encoder, c archiveColumn, value a
 	return nil
 }
 
-// lastID returns the last id that a table gave to a row, or 0.
+// lastID returns the last ID that the sequence of a table has assigned, or 0.
 func (db *DB) lastID(ctx context.Context, tx bun.IDB, table string) (last int64, err error) {
 	query := "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?), 0)"
 	if db.Engine == database.Postgres {
@@ -245,7 +249,7 @@ func (db *DB) lastID(ctx context.Context, tx bun.IDB, table string) (last int64,
 	return last, err
 }
 
-// files selects the files of the archive that have bytes.
+// files selects the files to export that have content.
 func (x *exporting) files(db bun.IDB) *bun.SelectQuery {
 	q := db.NewSelect().Model((*File)(nil)).Where("f.state = ? AND f.sha256 <> ''", Finalized)
 	if x.userID != 0 {
@@ -254,8 +258,8 @@ func (x *exporting) files(db bun.IDB) *bun.SelectQuery {
 	return q
 }
 
-// bytes copies the bytes of files that the archive does not have yet. If missing is not nil, the
-// files are those of a snapshot, and it gets the SHA-256 of bytes that the bucket lost.
+// bytes copies the contents that the archive does not have yet. If missing is not nil, db is a
+// snapshot, and the SHA-256 hashes of contents that the bucket has lost are appended to missing.
 func (x *exporting) bytes(ctx context.Context, db bun.IDB, missing *[]string) error {
 	for last := ""; ; {
 		var rows []struct {
@@ -294,10 +298,11 @@ func (x *exporting) object(ctx context.Context, sum string) error {
 	return x.to.Bytes(ctx, sum, r)
 }
 
-// lost notes bytes that the bucket lost. If no row names them any more, the snapshot is too old.
+// lost appends a content that the bucket has lost to missing. If no file refers to the content any
+// more, the snapshot is outdated, and lost returns errLost.
 func (x *exporting) lost(ctx context.Context, sum string, missing *[]string) error {
 	if missing == nil {
-		return nil // the snapshot will tell
+		return nil // checked again in the snapshot
 	}
 	fate, err := Admin{x.store}.Fate(ctx, SnapshotObject{SHA256: sum})
 	switch {

@@ -51,7 +51,7 @@ func (l *archiveLoader) finish(ctx context.Context) (*ArchiveReport, error) {
 	return report, err
 }
 
-// finishAll sets the sequences of ids, and makes search documents and counts.
+// finishAll sets the ID sequences, indexes all objects for search, and recomputes all counts.
 func (l *archiveLoader) finishAll(ctx context.Context) error {
 	db := l.store.db
 	err := db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -68,7 +68,7 @@ func (l *archiveLoader) finishAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Without statistics of the new rows, counting them takes long.
+	// Without statistics of the new rows, counting them would take long.
 	for _, n := range l.from.Nouns {
 		if _, err := db.Write.NewRaw("ANALYZE ?", bun.Ident(n.Name)).Exec(ctx); err != nil {
 			return err
@@ -81,7 +81,7 @@ func (l *archiveLoader) finishAll(ctx context.Context) error {
 	return err
 }
 
-// setLastID makes a table give ids after last.
+// setLastID sets the sequence of a table, so that the next row gets an ID greater than last.
 func (db *DB) setLastID(ctx context.Context, tx bun.Tx, table string, last int64) error {
 	if db.Engine == database.Postgres {
 		_, err := tx.NewRaw("SELECT setval(pg_get_serial_sequence(?, 'id'), ?)", table, last).Exec(ctx)
@@ -94,8 +94,8 @@ func (db *DB) setLastID(ctx context.Context, tx bun.Tx, table string, last int64
 	return err
 }
 
-// finishUser shows the images of the new user, and makes search documents and counts of what was
-// loaded.
+// finishUser sets the avatar and the cover of the imported user, indexes the imported objects for
+// search, and recomputes their counts.
 func (l *archiveLoader) finishUser(ctx context.Context) error {
 	db := l.store.db
 	// The images are files, which are loaded after their user.
@@ -130,7 +130,7 @@ func (l *archiveLoader) finishUser(ctx context.Context) error {
 	})
 }
 
-// eachNewIDs calls fn with the new ids of the rows of a noun, some at a time.
+// eachNewIDs calls fn with the new IDs of the rows of a noun, in batches.
 func (l *archiveLoader) eachNewIDs(ctx context.Context, noun string, fn func(ids []int64) error) error {
 	return l.eachIDs(ctx, noun, func(rows []archiveID) error {
 		ids := make([]int64, len(rows))
@@ -141,7 +141,7 @@ func (l *archiveLoader) eachNewIDs(ctx context.Context, noun string, fn func(ids
 	})
 }
 
-// eachIDs calls fn with the ids of the rows of a noun, some at a time.
+// eachIDs calls fn with the old and new IDs of the rows of a noun, in batches.
 func (l *archiveLoader) eachIDs(ctx context.Context, noun string, fn func([]archiveID) error) error {
 	for last := int64(0); ; {
 		var rows []archiveID

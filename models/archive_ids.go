@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// archiveID is the id that a row of an archive has here.
+// archiveID maps the ID of a row in an archive to its ID in this database.
 type archiveID struct {
 	bun.BaseModel `bun:"table:archive_ids,alias:a"`
 
@@ -21,8 +21,10 @@ type archiveID struct {
 	NewID  int64
 }
 
-// renumber returns the rows of a batch with the ids that they get. Rows that refer to what the
-// archive lacks are left out, or lose the reference.
+// renumber returns the rows of a batch with new IDs and references, and stores the mapping. Rows
+// that refer to a row that the archive does not have are left out, or lose the reference. Rows of
+// an archive of everything keep their IDs. Categories and tags are mapped to those of this
+// database, so no rows are returned for them.
 func (l *archiveLoader) renumber(ctx context.Context, tx bun.Tx, b *archiveRows) (rows [][]any, err error) {
 	switch {
 	case !l.ofUser():
@@ -75,7 +77,7 @@ func insertArchiveIDs(ctx context.Context, tx bun.Tx, ids []archiveID) error {
 	return err
 }
 
-// refersTo returns the noun and the id that a value refers to, or "".
+// refersTo returns the noun and the ID of the row that value i of a row refers to, or "" and 0.
 func (b *archiveRows) refersTo(row []any, i int) (noun string, id int64) {
 	targetType := ""
 	if at := b.column("target_type"); at >= 0 {
@@ -88,7 +90,7 @@ func (b *archiveRows) refersTo(row []any, i int) (noun string, id int64) {
 	return b.columns[i].refers(targetType), id
 }
 
-// references returns the ids of the rows that a batch refers to, by noun and old id.
+// references returns the new IDs of the rows that a batch refers to, by noun and old ID.
 func (l *archiveLoader) references(ctx context.Context, tx bun.Tx, b *archiveRows) (map[string]map[int64]int64, error) {
 	wanted := map[string][]int64{}
 	for _, row := range b.rows {
@@ -114,7 +116,8 @@ func (l *archiveLoader) references(ctx context.Context, tx bun.Tx, b *archiveRow
 	return known, nil
 }
 
-// refer replaces the references of a row. It reports whether the row is to be kept.
+// refer replaces the references of a row with new IDs. It returns false if the row must be left
+// out.
 func (l *archiveLoader) refer(b *archiveRows, row []any, known map[string]map[int64]int64) bool {
 	for i, c := range b.columns {
 		noun, old := b.refersTo(row, i)
@@ -138,8 +141,8 @@ func (l *archiveLoader) refer(b *archiveRows, row []any, known map[string]map[in
 	return true
 }
 
-// reserve takes ids for the rows and the renderings of a batch. The function returns one after the
-// other.
+// reserve allocates IDs for the rows and the renderings of a batch. Each call of next returns one
+// of them.
 func (l *archiveLoader) reserve(ctx context.Context, tx bun.Tx, b *archiveRows) (next func() int64, err error) {
 	n := 0
 	for _, c := range b.columns {
@@ -160,13 +163,13 @@ func (l *archiveLoader) reserve(ctx context.Context, tx bun.Tx, b *archiveRows) 
 	}, nil
 }
 
-// takeIDs takes ids from the sequence of a table.
+// takeIDs allocates n IDs from the sequence of a table.
 func (db *DB) takeIDs(ctx context.Context, tx bun.Tx, table string, n int) (ids []int64, err error) {
 	if db.Engine == database.Postgres {
 		err = tx.NewRaw("SELECT nextval(pg_get_serial_sequence(?, 'id')) FROM generate_series(1, ?)", table, n).Scan(ctx, &ids)
 		return ids, err
 	}
-	// A table that never had a row is not there yet.
+	// A table that never had a row has no row in sqlite_sequence yet.
 	_, err = tx.NewRaw("INSERT INTO sqlite_sequence (name, seq) SELECT ?0, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?0)", table).Exec(ctx)
 	if err != nil {
 		return nil, err
@@ -181,8 +184,8 @@ func (db *DB) takeIDs(ctx context.Context, tx bun.Tx, table string, n int) (ids 
 	return ids, nil
 }
 
-// findCategories finds the categories of an archive among those here, by slug. Others become the
-// category Other.
+// findCategories maps the categories of an archive to the categories of this database with the same
+// slug, or to the category Other.
 func (l *archiveLoader) findCategories(ctx context.Context, tx bun.Tx, b *archiveRows) error {
 	here, err := categoriesByName(ctx, tx)
 	if err != nil {
@@ -201,7 +204,8 @@ func (l *archiveLoader) findCategories(ctx context.Context, tx bun.Tx, b *archiv
 	return insertArchiveIDs(ctx, tx, ids)
 }
 
-// findTags finds the tags of an archive among those here, by slug, and creates missing ones.
+// findTags maps the tags of an archive to the tags of this database with the same slug, and creates
+// missing tags.
 func (l *archiveLoader) findTags(ctx context.Context, tx bun.Tx, b *archiveRows) error {
 	var tags []*Tag
 	slugs := make([]string, len(b.rows))

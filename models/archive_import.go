@@ -17,22 +17,22 @@ import (
 	"github.com/meshyard/meshyard/internal/archive"
 )
 
-// ArchiveImport describes an import of an archive.
+// ArchiveImport holds the options of ImportArchive.
 type ArchiveImport struct {
-	User string // a new username for the user of the archive; empty: the one in it
+	User string // a new username for the user of the archive; empty: keep the username
 	// Progress is called while rows of a noun are loaded.
 	Progress func(noun string, done, total int64)
-	// Renumbered is called with each id of the archive of a user, and the one that was given to its
-	// row.
+	// Renumbered is called with the old and the new ID of each user, thing, make, comment, collection
+	// and file of an archive of one user.
 	Renumbered func(noun string, from, to int64) error
 }
 
-// ArchiveReport describes an import that is complete.
+// ArchiveReport describes a completed import.
 type ArchiveReport struct {
 	Rows int64 // in the archive
-	// LeftOut describes what of the archive was left out or changed.
+	// LeftOut describes the data of the archive that was left out or changed.
 	LeftOut  []string
-	Previews int // that were scheduled
+	Previews int // number of scheduled previews
 }
 
 // archiveBatch and archiveBatchBytes limit the rows that one transaction loads.
@@ -41,7 +41,7 @@ const (
 	archiveBatchBytes = 4 << 20
 )
 
-// archiveImport is the progress of an import.
+// archiveImport is the stored progress of an import.
 type archiveImport struct {
 	bun.BaseModel `bun:"table:archive_imports,alias:ai"`
 
@@ -52,10 +52,10 @@ type archiveImport struct {
 	StartedAt time.Time
 }
 
-// ImportArchive loads an archive. An archive of everything needs a database without users, and its
-// ids are kept. The user of an archive of one user is created, and all rows get new ids. Rows are
-// loaded in batches, each in a transaction with the progress: when the import is started again, it
-// continues after the last one.
+// ImportArchive imports an archive. An archive of everything requires a database without users, and
+// its rows keep their IDs. An archive of one user creates that user, and all its rows get new IDs.
+// Rows are loaded in batches. Each batch is committed together with the progress, so an interrupted
+// import continues after the last batch when it is started again.
 func (a Admin) ImportArchive(ctx context.Context, r *archive.Reader, im ArchiveImport) (*ArchiveReport, error) {
 	l := &archiveLoader{ArchiveImport: im, store: a.store, from: r, leftOut: map[string]int64{}, missing: map[string]bool{}}
 	if err := l.check(); err != nil {
@@ -84,14 +84,14 @@ type archiveLoader struct {
 	from    *archive.Reader
 	row     archiveImport
 	leftOut map[string]int64
-	missing map[string]bool // SHA-256 of bytes that the archive says are lost
+	missing map[string]bool // SHA-256 hashes of contents that the archive lists as missing
 }
 
-// ofUser reports whether the archive is one of a user.
+// ofUser reports whether the archive contains the data of one user only.
 func (l *archiveLoader) ofUser() bool { return l.from.User != "" }
 
-// check returns an error if the archive has other nouns than this version knows, or has them in
-// another order.
+// check returns an error if the archive has unknown nouns or nouns in the wrong order, or if its
+// user cannot have the requested username.
 func (l *archiveLoader) check() error {
 	last := -1
 	for _, n := range l.from.Nouns {
@@ -268,7 +268,8 @@ func (l *archiveLoader) commit(ctx context.Context, b *archiveRows) error {
 	return nil
 }
 
-// insert inserts rows. Columns that the archive of a user lacks have no value.
+// insert inserts rows. Columns that the archive of a user does not have are set to NULL, false or
+// 0.
 func (l *archiveLoader) insert(ctx context.Context, tx bun.Tx, b *archiveRows, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
@@ -303,7 +304,7 @@ func (l *archiveLoader) insert(ctx context.Context, tx bun.Tx, b *archiveRows, r
 		row = slices.Concat(row, constants)
 		for j, v := range row {
 			if v == nil {
-				row[j] = bun.Safe("NULL") // bun.List has no nil
+				row[j] = bun.Safe("NULL") // bun.List does not support nil
 			}
 		}
 		values[i] = bun.Safe("(" + tx.NewRaw("?", bun.List(row)).String() + ")")
@@ -312,20 +313,20 @@ func (l *archiveLoader) insert(ctx context.Context, tx bun.Tx, b *archiveRows, r
 	return err
 }
 
-// archiveRows are some rows of a table, in the order of the columns.
+// archiveRows is a batch of rows of a table. The values of a row are in the order of the columns.
 type archiveRows struct {
 	table   *archiveTable
 	columns []archiveColumn
-	first   int64 // the number of the first row
+	first   int64 // the number of the first row, from 1
 	rows    [][]any
 }
 
-// column returns the index of a column.
+// column returns the index of a column, or -1 if there is none.
 func (b *archiveRows) column(name string) int {
 	return slices.IndexFunc(b.columns, func(c archiveColumn) bool { return c.name == name })
 }
 
-// parse parses a row.
+// parse parses a row, which must have exactly the columns of the batch.
 func (b *archiveRows) parse(line []byte) ([]any, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(line, &fields); err != nil {
@@ -349,7 +350,7 @@ func (b *archiveRows) parse(line []byte) ([]any, error) {
 	return values, nil
 }
 
-// parse parses a value.
+// parse parses and validates a value of the column.
 func (c archiveColumn) parse(value json.RawMessage) (any, error) {
 	if bytes.Equal(value, []byte("null")) {
 		if !c.null {

@@ -9,13 +9,15 @@ import (
 type archiveTable struct {
 	name    string // of the table, and of the noun
 	columns []archiveColumn
-	key     string // the order of the rows
-	where   string // which rows there are; empty: all
-	// ofUser selects the rows in the archive of the user ?0. If it is empty, there are none.
+	key     string // ORDER BY
+	where   string // the condition on the rows; empty: all rows
+	// ofUser is the condition on the rows in the archive of the user ?0. If it is empty, such an
+	// archive does not have the table.
 	ofUser string
-	// constants are the values of columns that archives do not have: column, value, column, value…
+	// constants are the values of columns that archives do not have, as pairs: column, value, column,
+	// value…
 	constants []any
-	// credential reports whether the rows let someone sign in.
+	// credential reports whether the rows are credentials, which are exported only on request.
 	credential bool
 }
 
@@ -24,10 +26,11 @@ type archiveColumn struct {
 	name string
 	kind string // id, int, text, bool, time, json, license, target, rendering, or a noun
 	null bool   // it may be null
-	// zero and null say what becomes of a reference to a row that the archive lacks. Without them,
-	// the row is left out.
+	// null and zero determine how a reference to a row that the archive does not have is replaced: by
+	// null or by 0. If neither is set, the row is left out.
 	zero bool
-	// staff columns are set by moderators alone. The archive of a user lacks them.
+	// staff columns are not in the archive of a user, because only moderators and administrators may
+	// set them, or because the import computes them.
 	staff bool
 }
 
@@ -43,13 +46,13 @@ func (c archiveColumn) refers(targetType string) string {
 	return c.kind
 }
 
-// archiveTargets are the nouns of targets.
+// archiveTargets maps types of targets to nouns.
 var archiveTargets = map[string]string{
 	"thing": "things", "make": "makes", "comment": "comments", "collection": "collections", "user": "users", "file": "files", "avatar": "users", "cover": "users",
 }
 
-// columnsOf parses descriptions of columns, name:kind, with the suffixes ?, 0 and
-// ! for the fields null, zero and staff.
+// columnsOf parses descriptions of columns of the form name:kind, separated by spaces. The suffixes
+// ?, 0 and ! set the fields null, zero and staff.
 func columnsOf(text string) (columns []archiveColumn) {
 	for field := range strings.FieldsSeq(text) {
 		name, kind, _ := strings.Cut(field, ":")
@@ -123,8 +126,9 @@ var archiveTables = []archiveTable{
 		columns: columnsOf("id:id user_id:users? application_id:applications? name:text scopes:text sha256:text created_at:time expires_at:time? revoked_at:time? last_used_at:time?")},
 }
 
-// archiveExpressions are the columns whose values are not read as they are: downloads that are not
-// folded yet count, and in the archive of a user there are only downloads of that user.
+// archiveExpressions are the SQL expressions of columns that are not exported as they are stored.
+// The download count of a file includes downloads that are not folded yet. In the archive of a
+// user, it includes only downloads by that user.
 var archiveExpressions = map[string]struct{ all, ofUser string }{
 	"files.download_count": {
 		"r.download_count + (SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = r.thing_id AND nd.file_id = r.id)",
@@ -135,7 +139,7 @@ var archiveExpressions = map[string]struct{ all, ofUser string }{
 // hasID reports whether rows of the table have an id.
 func (t *archiveTable) hasID() bool { return t.columns[0].kind == "id" }
 
-// of returns the columns in the archive of everything, or of a user.
+// of returns the columns of the table in the archive of a user or, if user is false, of everything.
 func (t *archiveTable) of(user bool) []archiveColumn {
 	return slices.DeleteFunc(slices.Clone(t.columns), func(c archiveColumn) bool { return user && c.staff })
 }

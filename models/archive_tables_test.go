@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// notArchived are the tables and columns that archives lack, with the reason.
+// notArchived maps the tables and columns that are not in archives to the reason.
 var notArchived = map[string]string{
 	"previews": "derived", "shape_keys": "derived", "contents": "derived", "count_changes": "derived", "new_downloads": "derived", "unranked_things": "derived", "vocabulary": "derived",
 	"secrets": "of an instance", "sessions": "short-lived", "views": "short-lived", "grants": "short-lived", "deprecated_calls": "of an instance",
@@ -17,8 +17,8 @@ var notArchived = map[string]string{
 	"refresh_tokens": "short-lived", "invitations": "short-lived", "account_links": "short-lived", "webhooks": "of an instance", "webhook_deliveries": "of an instance", "things.popularity": "derived",
 }
 
-// TestArchiveTables checks that each column of the database is in archives or, on purpose, not, so
-// that nobody forgets a new one.
+// TestArchiveTables checks that each column of the database is either in archives or left out on
+// purpose, so that a new column is not forgotten.
 func TestArchiveTables(t *testing.T) {
 	db, err := OpenDB(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "meshyard.db"))
 	if err != nil {
