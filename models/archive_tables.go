@@ -67,7 +67,7 @@ func columnsOf(text string) (columns []archiveColumn) {
 
 const ownThings = "(SELECT id FROM things WHERE owner_id = ?0)"
 
-// archiveTables are the tables in archives, each after those that it refers to.
+// archiveTables are the tables in archives, each after the tables that it refers to.
 var archiveTables = []archiveTable{
 	{name: "categories", key: "r.parent_id IS NOT NULL, r.id", ofUser: "1 = 1",
 		columns: columnsOf("id:id name:text slug:text parent_id:categories?")},

@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	maxBatch   = 100 // keys in one statement of a batcher
-	maxReaders = 4   // statements of a batcher under way at once
-	worthwhile = 16  // waiting keys that justify another concurrent statement
+	maxBatch   = 100 // maximum number of keys in one statement of a batcher
+	maxReaders = 4   // maximum number of concurrent statements of a batcher
+	worthwhile = 16  // number of queued keys that starts another concurrent statement
 
-	// batchTimeout frees a reader from a database that does not answer.
+	// batchTimeout limits the duration of a statement, in case the database does not respond.
 	batchTimeout = 30 * time.Second
 )
 
-// batcher turns single reads that are wanted at the same time into one statement. A read that finds
-// no statement under way starts at once; those that come meanwhile go together in the next, which
-// begins when the first ends or when enough of them have gathered. So a lone reader waits for
-// nobody, and a crowd shares statements. A read never joins a statement that had already begun, so
-// it sees every commit that came before it.
+// batcher is a batch loader: it combines concurrent reads of single keys into one statement. If no
+// statement is running, a read starts one immediately. Reads that arrive in the meantime are queued
+// and share the next statement, which starts when a running one ends or when enough reads are
+// queued. So a single read never waits for others, and under load, reads share statements. A read
+// never joins a statement that has already started, so it sees every commit that precedes it.
 type batcher[K comparable, V any] struct {
 	read func(ctx context.Context, keys []K) (map[K]V, error)
 
@@ -43,12 +43,13 @@ func newBatcher[K comparable, V any](read func(ctx context.Context, keys []K) (m
 	return &batcher[K, V]{read: read}
 }
 
-// get returns the value of key; ok is false where there is none.
+// get returns the value of key. ok is false if there is none.
 func (b *batcher[K, V]) get(ctx context.Context, key K) (value V, ok bool, err error) {
 	mine, alone := b.join(ctx, key)
 	if alone {
-		// In the goroutine of the caller, which saves two changes of goroutines. It takes no turn of
-		// the caller's: those who come meanwhile wait for its end.
+		// Read in the goroutine of the caller, which saves two goroutine switches. The read does not
+		// count towards the concurrency limit of the caller's account, because reads that arrive in the
+		// meantime wait for it.
 		b.fill(auth.WithoutAccount(ctx), mine)
 		b.handOver(ctx)
 	} else {
@@ -63,7 +64,8 @@ func (b *batcher[K, V]) get(ctx context.Context, key K) (value V, ok bool, err e
 	}
 }
 
-// join returns the batch that key belongs to, and whether the caller reads it, alone.
+// join adds key to a batch and returns the batch. If alone is true, the batch has no other keys,
+// and the caller must read it.
 func (b *batcher[K, V]) join(ctx context.Context, key K) (mine *batch[K, V], alone bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,14 +85,15 @@ func (b *batcher[K, V]) join(ctx context.Context, key K) (mine *batch[K, V], alo
 	return mine, false
 }
 
-// shared returns the context of a batch: not under the cancellation of one caller, nor in its turn,
-// because others wait for the batch too. Nor does it announce to the caller that it waits.
+// shared returns a context for reading batches. Because several callers wait for a batch, the
+// context is not canceled with ctx, does not count towards the concurrency limit of the caller's
+// account, and does not call the caller's notice of waiting.
 func shared(ctx context.Context) context.Context {
 	return waiting.WithNotice(auth.WithoutAccount(context.WithoutCancel(ctx)), func() {})
 }
 
-// handOver ends the reading of a caller. Batches that were queued meanwhile are read by a goroutine
-// of their own.
+// handOver must be called after a caller has read its own batch. If other batches were queued in
+// the meantime, it starts a goroutine that reads them.
 func (b *batcher[K, V]) handOver(ctx context.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -101,7 +104,7 @@ func (b *batcher[K, V]) handOver(ctx context.Context) {
 	go b.serve(shared(ctx))
 }
 
-// serve reads batch after batch until none is left.
+// serve reads queued batches until the queue is empty.
 func (b *batcher[K, V]) serve(ctx context.Context) {
 	for {
 		b.mu.Lock()
@@ -117,8 +120,8 @@ func (b *batcher[K, V]) serve(ctx context.Context) {
 	}
 }
 
-// fill reads a batch. A panic is an error of those who wait for it: it must not take the process
-// along, and them not leave waiting.
+// fill reads a batch. A panic becomes the error of the batch, so that it neither crashes the
+// process nor leaves the callers waiting.
 func (b *batcher[K, V]) fill(ctx context.Context, now *batch[K, V]) {
 	defer close(now.done)
 	defer func() {

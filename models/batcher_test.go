@@ -8,7 +8,8 @@ import (
 	"testing/synctest"
 )
 
-// Reads that are wanted while all readers are busy share a statement, and each gets its own value.
+// TestBatcherShares checks that reads that arrive while all readers are busy share statements, and
+// that each read gets its own value.
 func TestBatcherShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
@@ -59,7 +60,8 @@ func TestBatcherShares(t *testing.T) {
 	})
 }
 
-// A caller that goes away takes nobody along, and an error reaches all who share it.
+// TestBatcherCallers checks that a caller that is canceled does not cancel the reads of other
+// callers, and that all callers of a batch get its error.
 func TestBatcherCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate, fault := make(chan struct{}), errors.New("fault")
@@ -87,7 +89,8 @@ func TestBatcherCallers(t *testing.T) {
 	})
 }
 
-// A panic is an error of those who asked, and the batcher goes on.
+// TestBatcherSurvivesPanic checks that a panic is returned as an error, and that the batcher keeps
+// working.
 func TestBatcherSurvivesPanic(t *testing.T) {
 	b := newBatcher(func(_ context.Context, keys []int) (map[int]int, error) {
 		if keys[0] == 1 {

@@ -7,8 +7,9 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
-// Blob returns a file and the object key of its content. It returns an error unless the caller
-// holds a signed URL or the file is public.
+// Blob returns a file and the object key of its content. signed means that the request has a valid
+// signed URL; otherwise, the file must be public. It returns NotFound if the file or its content
+// does not exist, and Forbidden if the file is not public or its thing was taken down.
 func (s *Store) Blob(ctx context.Context, fileID int64, signed bool) (*File, string, error) {
 	f, ok, err := s.contents.get(ctx, fileID)
 	if err != nil {

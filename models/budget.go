@@ -19,14 +19,14 @@ const (
 // budget is the remaining budget of an operation.
 type budget struct {
 	text, render atomic.Int64
-	exceeded     context.CancelCauseFunc // ends the operation
+	exceeded     context.CancelCauseFunc // cancels the operation
 }
 
 type budgetKey struct{}
 
-// WithBudget returns a context that limits the reads of one operation: an operation that reads more
-// than 20 MiB of texts ends with TooLarge, which is then the cause of the end of the context, so
-// that it reads nothing else in vain. Without a budget there is no limit.
+// WithBudget returns a context that limits the reads of one operation. If the operation reads more
+// than 20 MiB of texts, the context is canceled with a TooLarge error as its cause, so that the
+// operation does not read anything else. Without a budget there is no limit.
 func WithBudget(ctx context.Context) context.Context {
 	ctx, exceeded := context.WithCancelCause(ctx)
 	b := &budget{exceeded: exceeded}
@@ -35,7 +35,8 @@ func WithBudget(ctx context.Context) context.Context {
 	return context.WithValue(ctx, budgetKey{}, b)
 }
 
-// readText adds to the bytes of texts that were read.
+// readText subtracts n bytes of text from the budget. If the budget is exceeded, it returns
+// TooLarge and cancels the operation.
 func readText(ctx context.Context, n int) error {
 	if b, ok := ctx.Value(budgetKey{}).(*budget); ok && b.text.Add(-int64(n)) < 0 {
 		e := fail(TooLarge, "the operation reads more than %d MiB of texts: request fewer objects", maxTextRead>>20)
@@ -46,8 +47,8 @@ func readText(ctx context.Context, n int) error {
 	return nil
 }
 
-// mayRender adds to the bytes of Markdown to render on demand, and reports whether they are within
-// the budget.
+// mayRender subtracts n bytes of Markdown to render on demand from the budget, and reports whether
+// they are within the budget.
 func mayRender(ctx context.Context, n int) bool {
 	b, ok := ctx.Value(budgetKey{}).(*budget)
 	return !ok || b.render.Add(-int64(n)) >= 0

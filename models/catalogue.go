@@ -11,20 +11,20 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// Sort is what a search is sorted by.
+// Sort is the order of a search.
 type Sort string
 
-// The sorts of searches.
+// The orders of searches.
 const (
-	// by text and popularity together; as popular where there is no text
+	// by text match and popularity together; by popularity if there is no search text
 	ByRelevance Sort = "relevance"
-	ByText      Sort = "text" // by text first
+	ByText      Sort = "text" // by text match first
 	ByPopular   Sort = "popular"
 	ByNewest    Sort = "newest"
 	ByMakes     Sort = "makes"
 	ByDesigns   Sort = "designs"
 	ByFollowers Sort = "followers"
-	ByFeatured  Sort = "featured" // the latest featured first, and featured things alone
+	ByFeatured  Sort = "featured" // featured things only, most recently featured first
 	ByDownloads Sort = "downloads"
 	ByLikes     Sort = "likes"
 	ByUpdated   Sort = "updated"
@@ -32,10 +32,11 @@ const (
 	ByName      Sort = "name" // from A to Z
 )
 
-// MaxFound is how many entries of a search are counted.
+// MaxFound is the maximum number of results of a search that are counted.
 const MaxFound = 10_000
 
-// Things lists the published things that pass a filter.
+// Things lists the published things that match a filter. It returns BadInput if the filter is not
+// valid.
 func (s *Store) Things(f Filter, sort Sort) (List, error) {
 	if err := f.check(); err != nil {
 		return List{}, err
@@ -80,7 +81,7 @@ func (s *Store) Things(f Filter, sort Sort) (List, error) {
 	return l, nil
 }
 
-// totalOf returns the Total of a list that is the same for all parents.
+// totalOf returns the function Total for a list that is the same for all parents.
 func totalOf(count func(context.Context) (int64, error)) func(context.Context, []int64) (map[int64]int64, error) {
 	return func(ctx context.Context, parents []int64) (map[int64]int64, error) {
 		n, err := count(ctx)
@@ -97,15 +98,16 @@ func byName(id, name string) database.Order {
 	return database.Order{Key: name, Text: true, ID: id, Ascending: true}
 }
 
-// ThingsOfUsers lists the things of users, the latest first; drafts for the user alone.
+// ThingsOfUsers lists the published things of users, newest first. The list of the caller's own
+// things also has drafts and unlisted things.
 func (s *Store) ThingsOfUsers(caller auth.Caller) List {
 	return List{DB: s.db.DB, By: database.Order{ID: "t.id"}, Rows: func(userID int64) *bun.SelectQuery {
 		return s.things(Filter{CreatorIDs: []int64{userID}, mayShowDrafts: userID == caller.UserID, hidden: hiddenFrom(caller)})
 	}}
 }
 
-// ThingsInCategories lists the published things on categories and on those below them, the latest
-// first.
+// ThingsInCategories lists the published things in categories and their descendants, most recently
+// published first.
 func (s *Store) ThingsInCategories(caller auth.Caller) List {
 	hidden := hiddenFrom(caller)
 	l := List{DB: s.db.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: func(id int64) *bun.SelectQuery {
@@ -117,7 +119,7 @@ func (s *Store) ThingsInCategories(caller auth.Caller) List {
 	return l
 }
 
-// ThingsWithTags lists the published things under tags, the latest first.
+// ThingsWithTags lists the published things that have a tag, newest first.
 func (s *Store) ThingsWithTags(caller auth.Caller) List {
 	hidden := hiddenFrom(caller)
 	l := List{DB: s.db.DB, By: database.Order{ID: "tt.thing_id"}, Rows: func(id int64) *bun.SelectQuery {
@@ -130,22 +132,23 @@ func (s *Store) ThingsWithTags(caller auth.Caller) List {
 	return l
 }
 
-// Remixes lists the published things that were made from others, the latest first.
+// Remixes lists the published remixes of things, newest first.
 func (s *Store) Remixes() List {
 	return List{DB: s.db.DB, By: database.Order{ID: "ta.thing_id"}, Rows: func(id int64) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("thing_ancestors AS ta").Join("JOIN things AS t ON t.id = ta.thing_id AND t.state = 'published'").Where("ta.ancestor_id = ?", id)
 	}}
 }
 
-// Ancestors lists the things that others were made from, as far as they show themselves to the
-// caller, in the order in which they were named.
+// Ancestors lists the things that a remix was made from, in the order that its creator chose. It
+// has only published things and the caller's own.
 func (s *Store) Ancestors(caller auth.Caller) List {
 	return List{DB: s.db.DB, By: database.Order{Key: "ta.position", ID: "ta.ancestor_id", Ascending: true}, Rows: func(id int64) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("thing_ancestors AS ta").Join("JOIN things AS t ON t.id = ta.ancestor_id AND (t.state = 'published' OR t.owner_id = ?)", caller.UserID).Where("ta.thing_id = ?", id)
 	}}
 }
 
-// FindMakes lists the published makes that pass a filter.
+// FindMakes lists the published makes that match a filter. It returns BadInput if the filter is not
+// valid.
 func (s *Store) FindMakes(f Filter, sort Sort) (List, error) {
 	if err := f.check(); err != nil {
 		return List{}, err
@@ -164,7 +167,7 @@ func (s *Store) FindMakes(f Filter, sort Sort) (List, error) {
 	}}, nil
 }
 
-// FindUsers lists the users that pass a filter.
+// FindUsers lists the users that match a filter. It returns BadInput if the filter is not valid.
 func (s *Store) FindUsers(f Filter, sort Sort) (List, error) {
 	if err := f.check(); err != nil {
 		return List{}, err
@@ -186,14 +189,14 @@ func (s *Store) FindUsers(f Filter, sort Sort) (List, error) {
 	}}, nil
 }
 
-// UserFilter selects users. A field with its zero value is no condition.
+// UserFilter selects users. A field with its zero value adds no condition.
 type UserFilter struct {
 	IDs    []int64 // empty but not nil: none
-	Prefix string  // of the username, in any case
+	Prefix string  // of the username, ignoring case
 	Role   auth.Role
 }
 
-// Users lists the users that pass a filter.
+// Users lists the users that match a filter. It returns BadInput if the filter is not valid.
 func (s *Store) Users(f UserFilter, sort Sort) (List, error) {
 	if err := text("prefix", f.Prefix, maxName); err != nil {
 		return List{}, err
@@ -202,12 +205,12 @@ func (s *Store) Users(f UserFilter, sort Sort) (List, error) {
 	rows := l.Rows
 	l = l.WithRows(func(parent int64) *bun.SelectQuery {
 		q := rows(parent)
-		if prefix := strings.ToLower(f.Prefix); prefix != "" { // a range: both engines use the index
+		if prefix := strings.ToLower(f.Prefix); prefix != "" { // both engines use the index
 			q = q.Where("u.sort_name >= ? AND u.sort_name < ?", prefix, prefix+string(utf8.MaxRune))
 		}
 		switch f.Role {
 		case auth.Administrator:
-			// The first condition is that of the index users_staff.
+			// The first condition lets the database use the partial index users_staff.
 			q = q.Where("(u.is_admin OR u.is_moderator) AND u.is_admin")
 		case auth.Moderator:
 			q = q.Where("(u.is_admin OR u.is_moderator) AND NOT u.is_admin")
@@ -219,7 +222,8 @@ func (s *Store) Users(f UserFilter, sort Sort) (List, error) {
 	return l, err
 }
 
-// FindCollections lists the collections that pass a filter.
+// FindCollections lists the public collections that match a filter. It returns BadInput if the
+// filter is not valid.
 func (s *Store) FindCollections(f Filter, sort Sort) (List, error) {
 	if err := f.check(); err != nil {
 		return List{}, err

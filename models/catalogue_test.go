@@ -6,8 +6,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// TestCountFeatured checks that the number of featured things, which is stored, is that of the
-// things in their list, whatever happens to them.
+// TestCountFeatured checks that the stored number of featured things is equal to the number of
+// things in their list, after each way in which it can change.
 func TestCountFeatured(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
@@ -31,7 +31,7 @@ func TestCountFeatured(t *testing.T) {
 		for i, c := range []struct {
 			name  string
 			do    func(id int64) (*Thing, error)
-			thing int // its place in things
+			thing int // index in things
 			want  int64
 		}{
 			{"a thing is featured", feature, 0, 1},
@@ -90,8 +90,8 @@ func TestCountFeatured(t *testing.T) {
 	})
 }
 
-// TestTotalsOfTags checks that the number of things under a tag, which is stored, is that of the
-// things in their list, also for a user who hides some of them.
+// TestTotalsOfTags checks that the stored number of things with a tag is equal to the number of
+// things in its list, also for a user who hides some of them.
 func TestTotalsOfTags(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
@@ -105,10 +105,10 @@ func TestTotalsOfTags(t *testing.T) {
 		var tag *Tag
 		for i, c := range []struct {
 			name       string
-			thing      int // its place in things
+			thing      int // index in things
 			change     ThingChange
 			unpublish  bool
-			all, shown int64 // to ada, and to the user who hides some
+			all, shown int64 // for ada, and for the user who hides some things
 		}{
 			{"a thing has the tag", 0, ThingChange{Tags: []string{"gear", "wheel"}}, false, 1, 1},
 			{"another has it, spelled differently", 1, ThingChange{Tags: []string{"Gear"}}, false, 2, 2},
@@ -155,8 +155,8 @@ func TestTotalsOfTags(t *testing.T) {
 	})
 }
 
-// TestTotalsWithoutHidden checks that the number of things in a list, for users who hide some of
-// them, is that of its rows: things of all categories, featured ones, and those in a category.
+// TestTotalsWithoutHidden checks that for users who hide some things, the total of a list is equal
+// to the number of its rows: for all things, featured things, and things in a category.
 func TestTotalsWithoutHidden(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
@@ -236,8 +236,8 @@ func TestTotalsWithoutHidden(t *testing.T) {
 	})
 }
 
-// TestChangesOfUnknownCounts checks that changes of a count that only newer versions know do no
-// harm, and that changes that are none are errors.
+// TestChangesOfUnknownCounts checks that changes of counts that only newer versions know are
+// ignored, and that malformed changes are errors.
 func TestChangesOfUnknownCounts(t *testing.T) {
 	n := int64(1)
 	if err := Changes("new_count:5,thing_count:2").addTo(map[string]*int64{"thing_count": &n}); err != nil || n != 3 {

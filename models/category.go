@@ -24,15 +24,16 @@ type Category struct {
 	Changes    Changes     `bun:",scanonly"`
 	Parent     *Category   `bun:"-"` // nil: a root
 	Children   []*Category `bun:"-"`
-	ThingCount int64       `bun:"-"` // published things in it and in the categories below
+	ThingCount int64       `bun:"-"` // published things in it and its descendants
 }
 
-// AfterScanRow makes the count whole.
+// AfterScanRow adds the changes that are not folded yet to the stored counts.
 func (c *Category) AfterScanRow(context.Context) error {
 	return c.Changes.addTo(map[string]*int64{"thing_count": &c.OwnCount, "featured_count": &c.Featured})
 }
 
-// category finds a category by id, name or slug, whatever the case.
+// category returns the category with the given ID, name or slug, ignoring case, or BadInput if
+// there is none.
 func category(ctx context.Context, db bun.IDB, which string) (*Category, error) {
 	c := new(Category)
 	err := db.NewSelect().Model(c).
@@ -54,12 +55,12 @@ type CategoryTree struct {
 	byID  map[int64]*Category
 }
 
-// Categories returns all categories as a tree. There are no more than some hundreds.
+// Categories returns all categories as a tree. There are at most a few hundred.
 func (s *Store) Categories(ctx context.Context) (*CategoryTree, error) {
 	return s.categoriesWithout(ctx, hiddenThings{})
 }
 
-// categoriesWithout returns all categories, and counts no hidden things in them.
+// categoriesWithout returns all categories as a tree, with counts that exclude hidden things.
 func (s *Store) categoriesWithout(ctx context.Context, hidden hiddenThings) (*CategoryTree, error) {
 	var all []*Category
 	if err := pendingCounts(s.db.Read.NewSelect().Model(&all).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id").Scan(ctx); err != nil {
@@ -71,13 +72,15 @@ func (s *Store) categoriesWithout(ctx context.Context, hidden hiddenThings) (*Ca
 			return nil, err
 		}
 		for _, c := range all {
-			c.OwnCount = max(0, c.OwnCount-counts[c.ID]) // less than 0: things came between the statements
+			// The difference is negative if things were published between the two statements.
+			c.OwnCount = max(0, c.OwnCount-counts[c.ID])
 		}
 	}
 	return newCategoryTree(all), nil
 }
 
-// newCategoryTree makes a tree of all categories, in the order of their ids.
+// newCategoryTree builds the tree of all categories. Categories with the same parent keep their
+// order.
 func newCategoryTree(all []*Category) *CategoryTree {
 	tree := &CategoryTree{All: all, byID: make(map[int64]*Category, len(all))}
 	for _, c := range all {
@@ -96,10 +99,10 @@ func newCategoryTree(all []*Category) *CategoryTree {
 	return tree
 }
 
-// ByID returns the category of an id, nil where there is none.
+// ByID returns the category with the given ID, or nil if there is none.
 func (s *CategoryTree) ByID(id int64) *Category { return s.byID[id] }
 
-// BySlug returns the category of a slug.
+// BySlug returns the category with the given slug, ignoring case, or NotFound.
 func (s *CategoryTree) BySlug(slug string) (*Category, error) {
 	for _, c := range s.byID {
 		if strings.EqualFold(c.Slug, slug) {
@@ -109,8 +112,8 @@ func (s *CategoryTree) BySlug(slug string) (*Category, error) {
 	return nil, fail(NotFound, "category %.60q does not exist", slug)
 }
 
-// countInCategories returns the numbers of published things in categories and below them, except
-// hidden ones.
+// countInCategories returns the numbers of published things in categories and their descendants,
+// without hidden things.
 func (s *Store) countInCategories(ctx context.Context, hidden hiddenThings, ids []int64) (map[int64]int64, error) {
 	tree, err := s.categoriesWithout(ctx, hidden)
 	if err != nil {
@@ -130,7 +133,7 @@ func (s *Store) CountPublished(ctx context.Context) (int64, error) {
 	return s.sumOfCategories(ctx, categoryThings)
 }
 
-// countShown returns the number of published things, except hidden ones.
+// countShown returns the number of published things, without hidden things.
 func (s *Store) countShown(ctx context.Context, hidden hiddenThings) (n int64, err error) {
 	if hidden == (hiddenThings{}) {
 		return s.CountPublished(ctx)
@@ -150,7 +153,8 @@ func (s *Store) countFeatured(ctx context.Context) (int64, error) {
 	return s.sumOfCategories(ctx, categoryFeatured)
 }
 
-// sumOfCategories returns the sum of a count of all categories. Each thing is in one of them.
+// sumOfCategories returns the sum of a count over all categories, including changes that are not
+// folded yet. Each thing is in exactly one category.
 func (s *Store) sumOfCategories(ctx context.Context, c Count) (int64, error) {
 	n := []int64{0}
 	err := s.db.Constant(ctx, "SELECT CAST(coalesce(sum("+c.column+"), 0) + coalesce((SELECT sum(delta) FROM count_changes "+

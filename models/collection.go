@@ -14,7 +14,8 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// CollectionVisibility determines who may see a collection: a private one only its owner.
+// CollectionVisibility determines who may see a collection. Only its owner, moderators and
+// administrators may see a private one.
 type CollectionVisibility string
 
 // The visibilities of collections.
@@ -23,7 +24,7 @@ const (
 	PrivateCollection CollectionVisibility = "private"
 )
 
-// Collection is things that a user put together.
+// Collection is a named list of things that belongs to a user.
 type Collection struct {
 	bun.BaseModel `bun:"table:collections,alias:co"`
 	database.Listed
@@ -38,9 +39,10 @@ type Collection struct {
 	ModifiedAt  time.Time
 	Changes     Changes `bun:",scanonly"`
 
-	// the thing that stands for the collection while it is in it; 0: the latest one does
+	// FeaturedThingID is the thing that the owner chose as the cover. It is the cover while it is in
+	// the collection and published; otherwise, or if it is 0, the first published thing is.
 	FeaturedThingID int64
-	HasFeatured     bool  `bun:",scanonly"` // whether that thing is in the collection and published
+	HasFeatured     bool  `bun:",scanonly"` // FeaturedThingID is in it and published
 	FirstThingID    int64 `bun:",scanonly"` // the first published thing; 0: there is none
 }
 
@@ -61,7 +63,8 @@ func (c *Collection) Allows(caller auth.Caller) error {
 	return fail(Forbidden, "collection %d is private", c.ID)
 }
 
-// AfterScanRow makes the counts whole, and counts the texts among what the operation reads.
+// AfterScanRow adds the changes that are not folded yet to the stored counts, and subtracts the
+// texts from the budget of the operation. It returns TooLarge if the budget is exceeded.
 func (c *Collection) AfterScanRow(ctx context.Context) error {
 	if err := readText(ctx, len(c.Description)); err != nil {
 		return err
@@ -75,24 +78,25 @@ type collectionThing struct {
 	ID           int64 `bun:",pk,autoincrement"`
 	CollectionID int64
 	ThingID      int64
-	Position     int64 // higher ones first: the time in microseconds, or what the owner chose
-	CreatedAt    time.Time
+	// Position is sorted in descending order. It is the time in microseconds, or what the owner chose.
+	Position  int64
+	CreatedAt time.Time
 }
 
-// newCollectionThing returns the row of a thing that is added to a collection, before all others.
+// newCollectionThing returns a row that adds a thing to a collection, before all other things.
 func newCollectionThing(collectionID, thingID int64) *collectionThing {
 	at := now()
 	return &collectionThing{CollectionID: collectionID, ThingID: thingID, Position: at.UnixMicro(), CreatedAt: at}
 }
 
-// NewCollection is what a collection is made of.
+// NewCollection is the input of CreateCollection.
 type NewCollection struct {
 	Name        string
 	Description string
 	Visibility  CollectionVisibility
 }
 
-// CreateCollection makes an empty collection of the caller.
+// CreateCollection creates an empty collection of the caller. It opens a transaction.
 func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewCollection) (*Collection, error) {
 	if err := checkCollection(&n.Name, &n.Description); err != nil {
 		return nil, err
@@ -118,7 +122,7 @@ func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewC
 	return c, nil
 }
 
-// count counts a public collection among those of its owner, or takes it out.
+// count adds a public collection to its owner's collection count, or subtracts it.
 func (c *Collection) count(ctx context.Context, tx bun.Tx, by int64) error {
 	if c.Visibility != PublicCollection {
 		return nil
@@ -130,7 +134,7 @@ func checkCollection(name, description *string) error {
 	return errors.Join(checkName(name), optional("description", description, MaxText))
 }
 
-// CollectionChange is what is to change of a collection; what is nil stays.
+// CollectionChange is the input of UpdateCollection. Nil fields are left unchanged.
 type CollectionChange struct {
 	ID          int64
 	Name        *string
@@ -140,7 +144,9 @@ type CollectionChange struct {
 	FeaturedThingID *int64 // a thing in the collection; 0: none
 }
 
-// UpdateCollection changes a collection of the caller.
+// UpdateCollection changes a collection of the caller. It returns NotFound if the collection does
+// not exist, Forbidden if it belongs to another user, and BadInput if the featured thing is not in
+// it. It opens a transaction.
 func (s *Store) UpdateCollection(ctx context.Context, caller auth.Caller, change CollectionChange) (*Collection, error) {
 	if err := checkCollection(change.Name, change.Description); err != nil {
 		return nil, err
@@ -179,7 +185,8 @@ func (s *Store) UpdateCollection(ctx context.Context, caller auth.Caller, change
 	})
 }
 
-// changeCollection locks a collection of the caller and keeps what change makes of it.
+// changeCollection locks a collection of the caller, calls change, and stores the changed columns.
+// It opens a transaction.
 func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx, *Collection) error) (*Collection, error) {
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c, err := s.lockOwnCollection(ctx, tx, caller, id)
@@ -215,8 +222,8 @@ func (s *Store) lockOwnCollection(ctx context.Context, tx bun.Tx, caller auth.Ca
 	return c, err
 }
 
-// Collect puts a thing that the caller may see into a collection of the caller. One that is there
-// already stays.
+// Collect adds a thing that the caller may see to a collection of the caller. It is not an error if
+// the thing is already in the collection. It opens a transaction.
 func (s *Store) Collect(ctx context.Context, caller auth.Caller, collectionID, thingID int64) (*Collection, error) {
 	return s.changeCollection(ctx, caller, collectionID, func(ctx context.Context, tx bun.Tx, c *Collection) error {
 		if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, thingID}); err != nil {
@@ -234,7 +241,8 @@ func (s *Store) Collect(ctx context.Context, caller auth.Caller, collectionID, t
 	})
 }
 
-// Uncollect takes a thing out of a collection of the caller. One that is not there is no error.
+// Uncollect removes a thing from a collection of the caller. It is not an error if the thing is not
+// in the collection. It opens a transaction.
 func (s *Store) Uncollect(ctx context.Context, caller auth.Caller, collectionID, thingID int64) (*Collection, error) {
 	return s.changeCollection(ctx, caller, collectionID, func(ctx context.Context, tx bun.Tx, c *Collection) error {
 		done, err := tx.NewDelete().Model((*collectionThing)(nil)).Where("collection_id = ? AND thing_id = ?", c.ID, thingID).Exec(ctx)
@@ -248,7 +256,7 @@ func (s *Store) Uncollect(ctx context.Context, caller auth.Caller, collectionID,
 	})
 }
 
-// uncollect takes a thing that goes out of all collections.
+// uncollect removes a thing that is being deleted from all collections.
 func uncollect(ctx context.Context, tx bun.Tx, thingID int64) error {
 	var collectionIDs []int64
 	err := tx.NewDelete().Model((*collectionThing)(nil)).Where("thing_id = ?", thingID).Returning("collection_id").Scan(ctx, &collectionIDs)
@@ -258,7 +266,7 @@ func uncollect(ctx context.Context, tx bun.Tx, thingID int64) error {
 	return count(ctx, tx, collectionThings.by(-1, collectionIDs...))
 }
 
-// DeleteCollection removes a collection of the caller; the things stay.
+// DeleteCollection deletes a collection of the caller, but not its things. It opens a transaction.
 func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int64) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c, err := s.lockOwnCollection(ctx, tx, caller, id)
@@ -283,7 +291,8 @@ func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int
 	})
 }
 
-// Collection returns a collection that the caller may see.
+// Collection returns a collection. It returns NotFound if it does not exist, and Forbidden if the
+// caller may not see it.
 func (s *Store) Collection(ctx context.Context, caller auth.Caller, id int64) (*Collection, error) {
 	found, err := s.CollectionsByID(ctx, []int64{id})
 	if err != nil {
@@ -299,13 +308,13 @@ func (s *Store) Collection(ctx context.Context, caller auth.Caller, id int64) (*
 	return c, nil
 }
 
-// CollectionsByID returns the collections of those ids, for a caller who may see what refers to
-// them.
+// CollectionsByID returns the collections with the given IDs. It does not check visibility: the
+// caller must be allowed to see the objects that refer to them.
 func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Collection, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Collection) *bun.SelectQuery { return s.selectCollections(ctx, rows) }, "co.id", func(c *Collection) int64 { return c.ID })
 }
 
-// CollectionsOnPages reads pages of lists of collections with the collections.
+// CollectionsOnPages returns the same part of the list of each parent, with the collections.
 func (s *Store) CollectionsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Collection], error) {
 	return onPages(ctx, s.db, l, parents, part, extras{}, func(rows *[]*Collection, _ schema.QueryAppender) *bun.SelectQuery {
 		return s.selectCollections(ctx, rows)
@@ -321,7 +330,8 @@ func (s *Store) selectCollections(ctx context.Context, rows *[]*Collection) *bun
 	return pendingCounts(q, "collections", "co")
 }
 
-// CollectionsOf lists the collections of users, the latest first; private ones for the user alone.
+// CollectionsOf lists the collections of users, newest first. Only the caller's own list has
+// private ones.
 func (s *Store) CollectionsOf(caller auth.Caller) List {
 	return List{DB: s.db.DB, By: database.Order{ID: "co.id"}, Rows: func(userID int64) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("collections AS co").Where("co.owner_id = ?", userID)
@@ -332,8 +342,8 @@ func (s *Store) CollectionsOf(caller auth.Caller) List {
 	}}
 }
 
-// CollectedThings lists the published things in collections, in the order of the owner: the latest
-// put in first, unless the owner chose otherwise. Drafts show themselves to nobody there.
+// CollectedThings lists the published things in collections, most recently added first unless the
+// owner chose another order. It does not list drafts for anyone, not even for their creators.
 func (s *Store) CollectedThings() List {
 	return List{DB: s.db.DB, By: database.Order{Key: "ct.position", ID: "ct.id", Node: "ct.thing_id"}, Rows: func(id int64) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("collection_things AS ct").Join("JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published'").

@@ -11,24 +11,26 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// maxCollectAtOnce is how many things one call may put into a collection, or take out.
+// maxCollectAtOnce is the maximum number of things that one call adds to a collection, removes from
+// it, or reorders.
 const maxCollectAtOnce = 100
 
-// MoveThings puts things into a collection of the caller.
+// MoveThings is the input of [Store.MoveThings].
 type MoveThings struct {
 	ThingIDs         []int64
 	CollectionID     int64
-	FromCollectionID *int64 // a collection of the caller to take them out of; nil: none
-	FromOthers       bool   // take them out of all other collections of the caller
+	FromCollectionID *int64 // another collection of the caller to remove them from; nil: none
+	FromOthers       bool   // remove them from all other collections of the caller
 }
 
-// MoveThings puts things that the caller may see into a collection, and takes them out of others
-// where that is asked for. All of it happens or none. Things that are there already stay.
+// MoveThings adds things that the caller may see to a collection of the caller and, if requested,
+// removes them from other collections of the caller. It is atomic. It is not an error if a thing is
+// already in the collection. It opens a transaction.
 func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings) (*Collection, error) {
 	if err := checkThingIDs(m.ThingIDs); err != nil {
 		return nil, err
 	}
-	// in one order, so that two calls do not wait for each other
+	// Lock the things in ID order, so that two calls do not deadlock.
 	ids := slices.Sorted(slices.Values(m.ThingIDs))
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		for _, id := range ids {
@@ -71,8 +73,9 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 	return s.Collection(ctx, caller, m.CollectionID)
 }
 
-// RemoveThings takes things out of a collection of the caller, or out of all of them where
-// collectionID is nil. A thing that is not there is not an error.
+// RemoveThings removes things from a collection of the caller, or from all collections of the
+// caller if collectionID is nil. It is not an error if a thing is not in the collection. It opens a
+// transaction.
 func (s *Store) RemoveThings(ctx context.Context, caller auth.Caller, thingIDs []int64, collectionID *int64) error {
 	if err := checkThingIDs(thingIDs); err != nil {
 		return err
@@ -103,7 +106,8 @@ func checkThingIDs(ids []int64) error {
 	return nil
 }
 
-// takeOut takes things out of the collections that a condition selects, and counts it.
+// takeOut removes things from the collections that match a condition, and updates the counts and
+// modification times.
 func takeOut(ctx context.Context, tx bun.Tx, thingIDs []int64, where string, args ...any) error {
 	var gone []collectionThing
 	err := tx.NewDelete().Model(&gone).Where("thing_id IN (?)", bun.List(thingIDs)).Where(where, args...).
@@ -121,17 +125,17 @@ func takeOut(ctx context.Context, tx bun.Tx, thingIDs []int64, where string, arg
 	return touchCollection(ctx, tx, collections...)
 }
 
-// touchCollection records that what collections hold has changed.
+// touchCollection sets the modification time of collections whose things have changed.
 func touchCollection(ctx context.Context, tx bun.Tx, ids ...int64) error {
 	_, err := tx.NewUpdate().Model((*Collection)(nil)).Set("modified_at = ?", now()).Where("id IN (?)", bun.List(ids)).Exec(ctx)
 	return err
 }
 
-// maxIDs bounds lists of bare ids.
+// maxIDs is the maximum length of a list of IDs.
 const maxIDs = 10_000
 
-// CollectedThingIDs returns the ids of the published things in a user's collections, none twice, at
-// most 10,000. Private collections count for the user alone.
+// CollectedThingIDs returns the IDs of the published things in the collections of a user, without
+// duplicates, at most 10,000. It includes private collections only if the user is the caller.
 func (s *Store) CollectedThingIDs(ctx context.Context, caller auth.Caller, userID int64) (ids []int64, err error) {
 	err = s.db.Read.NewSelect().TableExpr("collection_things AS ct").ColumnExpr("DISTINCT ct.thing_id").
 		Join("JOIN collections AS co ON co.id = ct.collection_id AND co.owner_id = ? AND (co.visibility = ? OR co.owner_id = ?)", userID, PublicCollection, caller.UserID).
@@ -140,8 +144,8 @@ func (s *Store) CollectedThingIDs(ctx context.Context, caller auth.Caller, userI
 	return ids, err
 }
 
-// LikedThingIDs returns the ids of the published things that a user likes, the latest liked first,
-// at most 10,000.
+// LikedThingIDs returns the IDs of the published things that a user likes, most recently liked
+// first, at most 10,000.
 func (s *Store) LikedThingIDs(ctx context.Context, userID int64) (ids []int64, err error) {
 	err = s.db.Read.NewSelect().TableExpr("likes AS l").Column("l.target_id").
 		Join("JOIN things AS t ON t.id = l.target_id AND t.state = ?", Published).
@@ -149,8 +153,9 @@ func (s *Store) LikedThingIDs(ctx context.Context, userID int64) (ids []int64, e
 	return ids, err
 }
 
-// CollectionsHolding returns, for each of some things, the collections of a user that hold it, the
-// latest first.
+// CollectionsHolding returns, for each of the given things, the collections of a user that contain
+// it, the collection to which it was added last first. It reads at most 10,000 rows. It does not
+// check visibility, and includes private collections.
 func (s *Store) CollectionsHolding(ctx context.Context, userID int64, thingIDs []int64) (map[int64][]*Collection, error) {
 	var rows []*collectionThing
 	err := s.db.ForIDs(ctx, "collections holding", thingIDs, &rows, func(among, user schema.QueryAppender) *bun.SelectQuery {

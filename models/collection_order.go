@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// ReorderCollection puts things of a collection of the caller before all others of it, in the order
-// of their IDs in the call. It opens a transaction.
+// ReorderCollection moves the given things to the front of a collection of the caller, in the given
+// order. It returns BadInput if one of them is not in the collection. It opens a transaction.
 func (s *Store) ReorderCollection(ctx context.Context, caller auth.Caller, id int64, thingIDs []int64) (*Collection, error) {
 	if err := checkThingIDs(thingIDs); err != nil {
 		return nil, err
@@ -41,8 +41,9 @@ func (s *Store) ReorderCollection(ctx context.Context, caller auth.Caller, id in
 	})
 }
 
-// ReorderFiles puts finalized files of a target of the caller before all others of it, in the order
-// of their IDs in the call. It opens a transaction and returns all files of the target.
+// ReorderFiles moves the given finalized files to the front of the files of a target of the caller,
+// in the given order, and returns all files of the target. It returns BadInput if one of them is
+// not on the target. It opens a transaction.
 func (s *Store) ReorderFiles(ctx context.Context, caller auth.Caller, on Target, ids []int64) ([]*File, error) {
 	err := s.reorder(ctx, caller, on, "fileIds", ids, func(files []*File) []*File { return files }, func(f *File) int64 { return f.ID },
 		func(ctx context.Context, tx bun.Tx, files []*File) error {
@@ -55,7 +56,8 @@ func (s *Store) ReorderFiles(ctx context.Context, caller auth.Caller, on Target,
 	return files[on.ID], err
 }
 
-// ReorderImages is ReorderFiles for the images of a target: image files and renderings.
+// ReorderImages is ReorderFiles for the images of a target: image files and renderings. It returns
+// all images of the target.
 func (s *Store) ReorderImages(ctx context.Context, caller auth.Caller, on Target, ids []int64) ([]*File, error) {
 	images := func(files []*File) []*File {
 		files = slices.DeleteFunc(files, func(f *File) bool { return f.ImageID() == 0 })
@@ -76,7 +78,7 @@ func (s *Store) ReorderImages(ctx context.Context, caller auth.Caller, on Target
 	return images(files[on.ID]), err
 }
 
-// setRanks sets the rank of those files that chosen accepts to their index.
+// setRanks sets a column of the files for which chosen returns true to their index in files.
 func setRanks(ctx context.Context, tx bun.Tx, column string, files []*File, chosen func(*File) bool) error {
 	rank := make(map[int64]int64)
 	for i, f := range files {
@@ -88,7 +90,8 @@ func setRanks(ctx context.Context, tx bun.Tx, column string, files []*File, chos
 }
 
 // reorder locks a target of the caller, moves some of its files before the others, and calls store
-// with all of them in their new order.
+// with all of them in their new order. among selects the files to reorder, and id returns the ID by
+// which ids refers to a file.
 func (s *Store) reorder(ctx context.Context, caller auth.Caller, on Target, field string, ids []int64, among func([]*File) []*File, id func(*File) int64,
 	store func(context.Context, bun.Tx, []*File) error) error {
 	if len(ids) == 0 {

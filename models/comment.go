@@ -14,8 +14,8 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// Comment is what a user says about a thing or a make, or in reply to another comment. A deleted
-// one keeps its place in the thread, and nothing else.
+// Comment is a text of a user on a thing or a make, or a reply to another comment. A deleted
+// comment keeps its place in the thread, but no text and no files.
 type Comment struct {
 	bun.BaseModel `bun:"table:comments,alias:cm"`
 	database.Listed
@@ -24,20 +24,21 @@ type Comment struct {
 	OwnerID    int64
 	TargetType TargetType
 	TargetID   int64
-	// the thing at the root of the target; 0: it was deleted, and its make was not
+	// ThingID is the target or, if the target is a make, its thing; 0 if that thing was deleted.
 	ThingID    int64 `bun:",nullzero"`
-	ParentID   int64 `bun:",nullzero"` // 0: no reply
+	ParentID   int64 `bun:",nullzero"` // 0 if it is not a reply
 	Body       string
 	CreatedAt  time.Time
 	ModifiedAt time.Time
 	DeletedAt  *time.Time
-	ReportedAt *time.Time // when it was reported as spam; nil: it was not, or a moderator decided
+	ReportedAt *time.Time // reported as spam; nil if not, or if a moderator decided
 	SpamBody   string     // the text of a comment that is hidden as spam
 	ReplyCount int64
 	Changes    Changes `bun:",scanonly"`
 }
 
-// AfterScanRow makes the counts whole, and counts the texts among what the operation reads.
+// AfterScanRow adds the changes that are not folded yet to the stored counts, and subtracts the
+// texts from the budget of the operation. It returns TooLarge if the budget is exceeded.
 func (c *Comment) AfterScanRow(ctx context.Context) error {
 	if err := readText(ctx, len(c.Body)); err != nil {
 		return err
@@ -45,17 +46,18 @@ func (c *Comment) AfterScanRow(ctx context.Context) error {
 	return c.Changes.addTo(map[string]*int64{"reply_count": &c.ReplyCount})
 }
 
-// IsDeleted reports whether its author, or moderators and administrators, took it back.
+// IsDeleted reports whether the comment was deleted or hidden as spam.
 func (c *Comment) IsDeleted() bool { return c.DeletedAt != nil }
 
-// NewComment is what a comment is made of.
+// NewComment is the input of CreateComment.
 type NewComment struct {
-	Target   *Target // nil: the parent's
+	Target   *Target // nil: the target of the parent
 	ParentID *int64  // the comment that it replies to; nil: none
 	Body     string
 }
 
-// CreateComment says something about a thing or a make that the caller may see.
+// CreateComment creates a comment on a thing or a make that the caller may see, or a reply to a
+// comment on one. It opens a transaction.
 func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComment) (*Comment, error) {
 	if err := checkBody(n.Body); err != nil {
 		return nil, err
@@ -83,10 +85,10 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 			return err
 		}
 		var repliedTo int64
-		if n.Target != nil && *n.Target != *target { // shown only to callers who may see the target
+		if n.Target != nil && *n.Target != *target { // after holdTarget: the message names the target
 			return badInput("parentId", "parentId: comment %d is on %s %d", c.ParentID, target.Type, target.ID)
 		}
-		if c.ParentID != 0 { // after its target, as deletions lock them
+		if c.ParentID != 0 { // locked after its target, as in deletions
 			if parent, err := s.lockComment(ctx, tx, c.ParentID); err != nil {
 				return err
 			} else if parent.IsDeleted() {
@@ -123,8 +125,8 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 	return c, nil
 }
 
-// notify reports a new comment to the author of the comment that it replies to, to the owner of its
-// target and to those who watch the target, to each once.
+// notify sends notifications about a new comment to the author of the parent comment, the owner of
+// the target, and the users who watch the target. Each user gets at most one.
 func (c *Comment) notify(ctx context.Context, tx bun.Tx, owner, repliedTo int64) error {
 	about, on := Target{OnComment, c.ID}, Target{c.TargetType, c.TargetID}
 	if err := notify(ctx, tx, NotifyReply, c.OwnerID, about, repliedTo); err != nil {
@@ -145,7 +147,7 @@ func checkBody(body string) error {
 	return text("body", body, MaxText)
 }
 
-// count counts a comment among those of its target, or takes it out.
+// count adds a comment to the comment counts of its target, or subtracts it.
 func (c *Comment) count(ctx context.Context, tx bun.Tx, by int64) error {
 	all, roots := thingComments, thingRootComments
 	if c.TargetType == OnMake {
@@ -166,7 +168,9 @@ func (s *Store) lockComment(ctx context.Context, tx bun.Tx, id int64) (*Comment,
 	return c, err
 }
 
-// UpdateComment changes what a comment of the caller says, on a target they may see.
+// UpdateComment changes the text of a comment of the caller, on a target that the caller may see.
+// It returns Forbidden if the comment belongs to another user, and BadInput if it was deleted. It
+// opens a transaction.
 func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64, body string) (*Comment, error) {
 	if err := checkBody(body); err != nil {
 		return nil, err
@@ -198,10 +202,10 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 	return s.Comment(ctx, caller, id)
 }
 
-// DeleteComment deletes a comment on a target that the caller may see: one of the caller, one on a
-// thing or a make of the caller, or any for moderators and administrators, who need a reason. Its
-// text and its files are gone, and its place stays, for the replies to it. One that is deleted
-// already stays so.
+// DeleteComment soft-deletes a comment on a target that the caller may see. The author of the
+// comment and the owner of the target may delete it; moderators and administrators may delete any
+// comment, and must give a reason. The text and the files are deleted, and the row is kept for the
+// replies. It is not an error if the comment was already deleted. It opens a transaction.
 func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64, reason string) (*Comment, error) {
 	if _, err := s.Comment(ctx, caller, id); err != nil {
 		return nil, err
@@ -244,13 +248,13 @@ func (c *Comment) mayDelete(ctx context.Context, tx bun.Tx, caller auth.Caller) 
 	return tx.NewSelect().Table(table).Where("id = ? AND owner_id = ?", c.TargetID, caller.UserID).Exists(ctx)
 }
 
-// recordCommentDeletion keeps that a moderator deleted the comment.
+// recordCommentDeletion records in the moderation log that a moderator deleted the comment.
 func (s *Store) recordCommentDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, c *Comment, reason string) error {
 	return s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: c.ID, Reason: reason})
 }
 
-// hideComment removes the text and the files of a locked comment, takes it out of the counts, and
-// closes the reports of it.
+// hideComment soft-deletes a locked comment: it removes the text, the files and the notifications,
+// subtracts the comment from the counts, and closes the reports about it.
 func (s *Store) hideComment(ctx context.Context, tx bun.Tx, c *Comment) error {
 	at, id := now(), c.ID
 	c.Body, c.ModifiedAt, c.DeletedAt = "", at, &at
@@ -269,9 +273,10 @@ func (s *Store) hideComment(ctx context.Context, tx bun.Tx, c *Comment) error {
 	return c.count(ctx, tx, -1)
 }
 
-// deleteComments removes all comments on a locked target that goes, and their files.
+// deleteComments deletes all comments on a locked target that is being deleted, and their files.
 func (s *Store) deleteComments(ctx context.Context, tx bun.Tx, target Target) error {
-	// Concurrent finalizations to one of them end first, and later ones find it deleted.
+	// Lock the comments: concurrent finalizations of files on them end first, and later ones find the
+	// comments deleted.
 	var locked []int64
 	err := s.db.ForUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.target_type = ? AND cm.target_id = ?", target.Type, target.ID).Order("cm.id")).Scan(ctx, &locked)
 	if err != nil {
@@ -285,7 +290,8 @@ func (s *Store) deleteComments(ctx context.Context, tx bun.Tx, target Target) er
 	return err
 }
 
-// Comment returns a comment on what the caller may see.
+// Comment returns a comment. It returns NotFound if it does not exist, and Forbidden if the caller
+// may not see its target.
 func (s *Store) Comment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
 	found, err := s.CommentsByID(ctx, []int64{id})
 	if err != nil {
@@ -303,12 +309,13 @@ func (s *Store) Comment(ctx context.Context, caller auth.Caller, id int64) (*Com
 	return c, err
 }
 
-// CommentsByID returns the comments of those ids, for a caller who may see what refers to them.
+// CommentsByID returns the comments with the given IDs. It does not check visibility: the caller
+// must be allowed to see the objects that refer to them.
 func (s *Store) CommentsByID(ctx context.Context, ids []int64) (map[int64]*Comment, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Comment) *bun.SelectQuery { return s.selectComments(ctx, rows) }, "cm.id", func(c *Comment) int64 { return c.ID })
 }
 
-// CommentsOnPages reads pages of lists of comments with the comments.
+// CommentsOnPages returns the same part of the list of each parent, with the comments.
 func (s *Store) CommentsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Comment], error) {
 	return onPages(ctx, s.db, l, parents, part, extras{}, func(rows *[]*Comment, _ schema.QueryAppender) *bun.SelectQuery { return s.selectComments(ctx, rows) },
 		"cm.id", func(c *Comment) (int64, *database.Listed) { return c.ID, &c.Listed })
@@ -318,7 +325,7 @@ func (s *Store) selectComments(ctx context.Context, rows *[]*Comment) *bun.Selec
 	return pendingCounts(selectColumns(ctx, s.db.Read, rows, extras{}), "comments", "cm")
 }
 
-// Comments lists the comments on what everyone may see, the latest first.
+// Comments lists the comments on published things and makes, newest first, without deleted ones.
 func (s *Store) Comments() List {
 	return List{DB: s.db.DB, Name: "comments", By: database.Order{ID: "cm.id"}, Rows: func(int64) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("comments AS cm").Where("cm.deleted_at IS NULL").
@@ -327,8 +334,8 @@ func (s *Store) Comments() List {
 	}}
 }
 
-// CommentsOn lists the comments on things, or makes, the latest first; deleted ones keep their
-// places. With rootsOnly it leaves out replies.
+// CommentsOn lists the comments on things, or makes, newest first, including deleted ones. With
+// rootsOnly it leaves out replies.
 func (s *Store) CommentsOn(on TargetType, rootsOnly bool) List {
 	return List{DB: s.db.DB, By: database.Order{ID: "cm.id"}, Rows: func(id int64) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("comments AS cm").Where("cm.target_type = ? AND cm.target_id = ?", on, id)
@@ -339,7 +346,7 @@ func (s *Store) CommentsOn(on TargetType, rootsOnly bool) List {
 	}}
 }
 
-// Replies lists the direct replies to comments, as they were written.
+// Replies lists the direct replies to comments, oldest first.
 func (s *Store) Replies() List {
 	return List{DB: s.db.DB, By: database.Order{ID: "cm.id", Ascending: true}, Rows: func(id int64) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("comments AS cm").Where("cm.parent_id = ?", id)

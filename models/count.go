@@ -13,11 +13,12 @@ import (
 	"github.com/uptrace/bun/dialect"
 )
 
-// A count is a column with the number of certain rows. It changes in the transaction of the cause,
-// so nothing is lost or counted twice. On PostgreSQL, changes are appended and folded into the
-// column later: transactions do not wait for the row of a popular object. A reader adds the changes
-// that are not folded yet in the statement that reads the row. On SQLite, where one transaction at
-// a time writes, changes are made in the column; only those of triggers are appended.
+// A count is a column that stores a number of rows. It changes in the transaction that changes the
+// rows, so no change is lost or counted twice. On PostgreSQL, changes are appended to count_changes
+// and folded into the column later, so that transactions do not wait for the row of a popular
+// object. A reader adds the changes that are not folded yet, in the statement that reads the row.
+// On SQLite, where only one transaction writes at a time, changes are made in the column directly;
+// only triggers append theirs.
 
 // Count names a count by table and column.
 type Count struct{ table, column string }
@@ -28,10 +29,10 @@ var (
 	thingCollects     = Count{"things", "collect_count"}
 	thingMakes        = Count{"things", "make_count"}         // published ones
 	thingComments     = Count{"things", "comment_count"}      // on the thing, without deleted ones
-	thingRootComments = Count{"things", "root_comment_count"} // those that are no replies
-	thingRemixes      = Count{"things", "remix_count"}        // without replies
+	thingRootComments = Count{"things", "root_comment_count"} // the same, without replies
+	thingRemixes      = Count{"things", "remix_count"}        // published ones
 	userThings        = Count{"users", "thing_count"}         // published ones
-	// Published ones, except those of things that are drafts.
+	// Published ones whose thing is published or was deleted.
 	userMakes        = Count{"users", "make_count"}
 	userLikes        = Count{"users", "like_count"}       // things that the user likes
 	userCollections  = Count{"users", "collection_count"} // public ones
@@ -46,7 +47,7 @@ var (
 	categoryFeatured = Count{"categories", "featured_count"} // appended by triggers
 	tagThings        = Count{"tags", "thing_count"}          // published ones
 	collectionThings = Count{"collections", "thing_count"}   // published or not
-	// Of its files and those of its makes and comments; folded from new_downloads.
+	// Downloads of its files and of those of its makes and comments; folded from new_downloads.
 	thingDownloads = Count{"things", "download_count"}
 )
 
@@ -69,7 +70,8 @@ func (c Count) by(delta int64, objectIDs ...int64) []countChange {
 	return changes
 }
 
-// count changes counts in the transaction of their cause.
+// count changes counts in the transaction that changes the rows. On PostgreSQL, it appends the
+// changes.
 func count(ctx context.Context, tx bun.Tx, changes ...[]countChange) error {
 	all := slices.Concat(changes...)
 	if len(all) == 0 {
@@ -86,21 +88,21 @@ func count(ctx context.Context, tx bun.Tx, changes ...[]countChange) error {
 // column:delta, separated by commas.
 type Changes string
 
-// anyPending is the condition that changes of any row of a table are not folded yet, which the
-// databases find out once for all rows of a statement. Because of the order, PostgreSQL reads the
+// anyPending is the condition that a table has changes that are not folded yet. The database
+// evaluates it once for all rows of a statement. Because of the ORDER BY, PostgreSQL uses the
 // index, even if its statistics are from a moment when most changes were of this table.
 const anyPending = "(SELECT object_id FROM count_changes WHERE of_table = ? ORDER BY of_table, object_id LIMIT 1) IS NOT NULL"
 
-// pendingCounts selects Changes of the rows of a table under its alias. Most of the time no row of
-// the table has any.
+// pendingCounts adds the column changes to a query: the Changes of each row of a table with the
+// given alias. Most of the time, no row of the table has any.
 func pendingCounts(q *bun.SelectQuery, table, alias string) *bun.SelectQuery {
 	return q.ColumnExpr("CASE WHEN "+anyPending+" THEN "+
 		"(SELECT string_agg(cc.of_column || ':' || CAST(cc.delta AS text), ',') FROM count_changes AS cc WHERE cc.of_table = ? AND cc.object_id = ?.id) END AS changes",
 		table, table, bun.Ident(alias))
 }
 
-// addTo adds the changes to the counts of a row, by column. It ignores columns that it does not
-// know: nodes of a newer version may count more.
+// addTo adds the changes to the counts of a row, by column. It ignores unknown columns, because
+// nodes of a newer version may have more counts.
 func (c Changes) addTo(counts map[string]*int64) error {
 	if c == "" {
 		return nil
@@ -118,14 +120,14 @@ func (c Changes) addTo(counts map[string]*int64) error {
 	return nil
 }
 
-// lockOrder lists tables in reverse order of locking. Other tables come after them.
+// lockOrder lists tables in reverse order of locking. Other tables are locked after them.
 var lockOrder = []string{"comments", "makes", "things"}
 
 // foldBatch is the maximum number of changes that one transaction folds.
 const foldBatch = 5_000
 
-// FoldCounts adds appended changes to their counts, in transactions of some thousands. It returns
-// the number of folded changes.
+// FoldCounts adds appended changes to their counts, in transactions of at most foldBatch changes.
+// It returns the number of folded changes.
 func (s *Store) FoldCounts(ctx context.Context) (folded int, err error) {
 	for {
 		n, err := s.foldSomeCounts(ctx)
@@ -138,11 +140,11 @@ func (s *Store) FoldCounts(ctx context.Context) (folded int, err error) {
 
 func (s *Store) foldSomeCounts(ctx context.Context) (n int, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		n = 0 // another attempt may find nothing
+		n = 0 // a retry may find nothing
 		var changes []countChange
 		oldest := tx.NewSelect().Model((*countChange)(nil)).Column("cc.id").Order("cc.id").Limit(foldBatch)
-		// If two nodes fold at the same time, the second one waits for the first and finds that the
-		// rows are gone.
+		// If two nodes fold at the same time, the second one waits for the first and finds the rows
+		// deleted.
 		err := tx.NewDelete().Model((*countChange)(nil)).Where("cc.id ?", s.db.OneOf(oldest)).
 			Returning("of_table, of_column, object_id, delta").Scan(ctx, &changes)
 		if err != nil || len(changes) == 0 {
