@@ -10,7 +10,7 @@ import (
 // DB is a database with the tables of this package.
 type DB struct{ *database.DB }
 
-// OpenDB opens the database at address, sqlite:PATH or postgres://…, and checks that it answers.
+// OpenDB opens the database at address, sqlite:PATH or postgres://…, and checks that it responds.
 func OpenDB(ctx context.Context, address string) (*DB, error) {
 	db, err := database.Open(ctx, address)
 	if err != nil {
@@ -30,5 +30,6 @@ type (
 	JoinedPage[O any] = database.JoinedPage[O]
 )
 
-// now is the time as both engines keep it.
+// now returns the current time in UTC, truncated to microseconds, the precision that both engines
+// store.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }

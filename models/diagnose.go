@@ -51,8 +51,8 @@ func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 // leastRows is the minimum number of rows for which the statistics of a table matter.
 const leastRows = 10_000
 
-// queues are tables whose rows stay for seconds. After a burst they have many dead rows, until
-// autovacuum reuses them, and their statistics do not matter.
+// queues are tables whose rows are deleted after a few seconds. After a burst, they have many dead
+// tuples until autovacuum runs, and their statistics do not matter.
 var queues = []string{"count_changes", "new_downloads", "unranked_things"}
 
 func (s *Store) diagnosePostgres(ctx context.Context) (findings []string, err error) {

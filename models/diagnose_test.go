@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// TestDiagnoseDownloads checks that downloads that no server folds are reported, and that the dead
-// rows that a burst of downloads leaves on PostgreSQL are not.
+// TestDiagnoseDownloads checks that downloads that are not folded are reported, and that the dead
+// tuples that a burst of downloads leaves on PostgreSQL are not.
 func TestDiagnoseDownloads(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, _ auth.Caller) {
 		ctx := t.Context()

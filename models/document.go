@@ -11,10 +11,10 @@ import (
 	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
-// A document is the searchable text of an object that everyone can find: the words of its texts. It
-// is written in the transaction that changes them, so committed changes are found immediately.
-// PostgreSQL stores it as a tsvector, SQLite in an FTS5 table; both store the same words, from
-// package tokenize.
+// A document is the search index entry of an object that everyone can find: the words of its texts.
+// It is written in the transaction that changes the texts, so committed changes are found
+// immediately. PostgreSQL stores it as a tsvector, SQLite in an FTS5 table; both store the same
+// words, from package tokenize.
 
 // index describes the documents of one type of object.
 type index struct {
@@ -46,7 +46,7 @@ var (
 
 var indexes = []*index{thingIndex, makeIndex, userIndex, collectionIndex}
 
-// document is the texts of one object.
+// document holds the searchable texts of one object.
 type document struct {
 	ID                        int64
 	Name, Tags, Creator, Body string

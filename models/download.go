@@ -34,10 +34,11 @@ type newDownload struct {
 	FileID  int64
 }
 
-// growNewDownloads adds empty pages to new_downloads of PostgreSQL, unless it has as many. Its rows
-// stay for seconds. While a table is only a few pages long, PostgreSQL reads all of it for each
-// count, and keeps that plan for prepared statements when a burst makes the table long. A restored
-// database has no empty pages, nor has one after VACUUM FULL.
+// growNewDownloads adds empty pages to the table new_downloads of PostgreSQL, unless it has enough.
+// The rows of the table are deleted after a few seconds. While a table has only a few pages,
+// PostgreSQL counts its rows by a sequential scan, and prepared statements keep that plan when a
+// burst of downloads makes the table long. A restored database has no empty pages, and neither has
+// a table after VACUUM FULL.
 func (db *DB) growNewDownloads(ctx context.Context, tx bun.Tx) error {
 	if db.Engine != database.Postgres {
 		return nil
@@ -54,10 +55,13 @@ func (db *DB) growNewDownloads(ctx context.Context, tx bun.Tx) error {
 	return err
 }
 
-// RecordDownload adds a download to the caller's history and returns the entry with the file. The
-// entry is committed. It is nil for a file of a make that outlived its thing, because histories
-// refer to things, and for a caller that is an application without a user. The downloads
-// of the file are not counted: it may have thousands of new ones.
+// RecordDownload adds a download to the caller's history, commits it, and returns the entry with
+// the file. The entry is nil if the file belongs to no thing, for example because the thing of its
+// make was deleted: histories refer to things. It is also nil if the caller is an application
+// without a user. The download count of the file is not read: the file may have thousands of
+// downloads that are not folded yet. It returns NotFound if the file does not exist, is a pending
+// upload, or has no content, and Forbidden if the caller may not see it or its thing was taken
+// down.
 func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID int64) (*Download, *File, error) {
 	f, err := visibleFile(ctx, caller, s.contents, fileID)
 	if err != nil {
@@ -87,12 +91,12 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 	return d, f, nil
 }
 
-// stillShown selects the downloads of things that are visible to the user: other things may have
-// been taken down since, or were drafts that the user saw as a moderator.
+// stillShown is the condition that the thing of a download is published or belongs to the user.
+// Other things may have been taken down since, or were drafts that the user saw as a moderator.
 const stillShown = "EXISTS (SELECT 1 FROM things AS t WHERE t.id = d.thing_id AND (t.state = 'published' OR t.owner_id = ?))"
 
-// Downloads lists the history of a user, the latest first. It is private. Each download is an
-// entry.
+// Downloads lists the download history of a user, most recent first, with one entry for each
+// download. It returns Forbidden unless the user is the caller.
 func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
 	if err := ownHistory(caller, userID); err != nil {
 		return List{}, err
@@ -102,12 +106,14 @@ func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
 	}}, nil
 }
 
-// DownloadsByID returns history entries by ID.
+// DownloadsByID returns the entries of download histories with the given IDs. It does not check
+// visibility.
 func (s *Store) DownloadsByID(ctx context.Context, ids []int64) (map[int64]*Download, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Download) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "d.id", func(d *Download) int64 { return d.ID })
 }
 
-// DownloadedThings lists the things in a user's history, each once, the latest download first.
+// DownloadedThings lists the things in a user's download history, each once, most recently
+// downloaded first. It returns Forbidden unless the user is the caller.
 func (s *Store) DownloadedThings(caller auth.Caller, userID int64) (List, error) {
 	if err := ownHistory(caller, userID); err != nil {
 		return List{}, err
@@ -126,9 +132,10 @@ func ownHistory(caller auth.Caller, userID int64) error {
 }
 
 // FoldDownloads adds new downloads to the stored counts of their files and things and deletes them
-// from new_downloads, in transactions of some thousands, so no download is lost or counted twice;
-// until then, readers add them. It goes through the things in order, because the row of each takes
-// as long for many downloads as for one. It returns the number of folded downloads.
+// from new_downloads. It uses transactions of at most foldBatch downloads, so no download is lost
+// or counted twice. Until a download is folded, readers add it to the stored counts. FoldDownloads
+// processes things in the order of their IDs, because updating the row of a thing takes as long for
+// many downloads as for one. It returns the number of folded downloads.
 func (s *Store) FoldDownloads(ctx context.Context) (folded int, err error) {
 	for thing := int64(0); ; {
 		var n int
@@ -140,17 +147,17 @@ func (s *Store) FoldDownloads(ctx context.Context) (folded int, err error) {
 	}
 }
 
-// foldSomeDownloads folds downloads of a thing and the following ones. It returns their number and
-// the last thing, which may have more.
+// foldSomeDownloads folds downloads of the things whose IDs are at least from. It returns the
+// number of folded downloads and the ID of the last thing, which may have more downloads.
 func (s *Store) foldSomeDownloads(ctx context.Context, from int64) (n int, last int64, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		n, last = 0, 0 // another attempt may find nothing
+		n, last = 0, 0 // a retry may find nothing
 		if err := s.db.shareCounts(ctx, tx); err != nil {
 			return err
 		}
 		some := tx.NewSelect().Model((*newDownload)(nil)).Column("nd.id").Where("nd.thing_id >= ?", from).Order("nd.thing_id", "nd.file_id").Limit(foldBatch)
-		// If two nodes fold at the same time, the second one waits for the first and finds that the
-		// rows are gone.
+		// If two nodes fold at the same time, the second one waits for the first and finds the rows
+		// deleted.
 		var rows []newDownload
 		err := tx.NewDelete().Model((*newDownload)(nil)).Where("nd.id ?", s.db.OneOf(some)).
 			Returning("thing_id, file_id").Scan(ctx, &rows)
@@ -164,7 +171,7 @@ func (s *Store) foldSomeDownloads(ctx context.Context, from int64) (n int, last 
 			things[d.ThingID]++
 			last = max(last, d.ThingID)
 		}
-		// Things come first, as in deletions.
+		// Things are locked before files, as in deletions.
 		if err := lockRows(ctx, tx, "things", slices.Collect(maps.Keys(things))); err != nil {
 			return err
 		}

@@ -34,8 +34,8 @@ type recording struct {
 	done chan struct{}
 }
 
-// record returns when the download is committed. If ctx ends before, it may or may not have been
-// recorded.
+// record records a download and returns when it is committed. If ctx ends before that, the download
+// may or may not have been recorded.
 func (l *downloadLog) record(ctx context.Context, row *Download) error {
 	r := &recording{ctx: ctx, row: row, done: make(chan struct{})}
 	l.mu.Lock()
@@ -44,8 +44,8 @@ func (l *downloadLog) record(ctx context.Context, row *Download) error {
 	l.committing = true
 	l.mu.Unlock()
 	if start {
-		// Not in the caller's goroutine, nor under its cancellation, nor in its turn: others wait
-		// for the commits too.
+		// Other callers wait for the commits, too, so they run in a goroutine of their own, are not
+		// canceled with ctx, and do not count towards the concurrency limit of the caller's account.
 		go l.commit(auth.WithoutAccount(context.WithoutCancel(ctx)))
 	}
 	select {
@@ -117,15 +117,16 @@ func (l *downloadLog) try(ctx context.Context, group []*recording) (err error) {
 	return l.insert(ctx, rows)
 }
 
-// recordDownloads is the statement of insertDownloads on PostgreSQL. The ids that it returns are in
+// recordDownloads is the statement of insertDownloads on PostgreSQL. The IDs that it returns are in
 // the order of its arguments.
 const recordDownloads = "WITH d AS (INSERT INTO downloads (user_id, file_id, thing_id, created_at) " +
 	"SELECT * FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::timestamptz[]) RETURNING id, thing_id, file_id) " +
 	"INSERT INTO new_downloads (id, thing_id, file_id) SELECT id, thing_id, file_id FROM d RETURNING id"
 
-// insertDownloads adds downloads to the histories and to new_downloads: in one prepared statement
-// on PostgreSQL, where each one is a round trip. It locks the users, files and things that they
-// refer to, so it may overlap with the deletion of a thing.
+// insertDownloads adds downloads to the histories and to new_downloads, and sets their IDs. On
+// PostgreSQL, where each statement is a network round trip, it uses a single prepared statement.
+// The foreign keys lock the users, files and things that the downloads refer to, so it may deadlock
+// with the deletion of a thing, and is then repeated.
 func (s *Store) insertDownloads(ctx context.Context, rows []*Download) error {
 	if s.db.Engine == database.Postgres {
 		return s.insertPrepared(ctx, rows)

@@ -16,7 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// madeOf returns a published make of a thing and its file.
+// madeOf creates a published make of a thing and returns the file of the make.
 func madeOf(t *testing.T, s *Store, owner auth.Caller, thingID int64) *File {
 	t.Helper()
 	m, _, err := s.CreateMake(t.Context(), owner, NewMake{ThingID: thingID})
@@ -33,8 +33,9 @@ func madeOf(t *testing.T, s *Store, owner auth.Caller, thingID int64) *File {
 	return file
 }
 
-// TestNewDownloads checks that counts include downloads at once, whether they are folded before or
-// after a recount or the deletion of what they refer to, and that no new download remains.
+// TestNewDownloads checks that counts include downloads immediately, whether they are folded before
+// or after a recount or the deletion of an object that they refer to, and that no new download
+// remains.
 func TestNewDownloads(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
@@ -46,7 +47,7 @@ func TestNewDownloads(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var user *User // that downloads
+		var user *User // who downloads the files
 		download := func(f *File, n int) {
 			t.Helper()
 			for range n {
@@ -61,7 +62,7 @@ func TestNewDownloads(t *testing.T) {
 		}
 		type scene struct {
 			thing                  *Thing
-			first, second, picture *File // the picture is of a make
+			first, second, picture *File // picture is the file of a make
 		}
 		for _, c := range []struct {
 			name string
@@ -153,7 +154,8 @@ func TestNewDownloads(t *testing.T) {
 	})
 }
 
-// TestInsertDownloads checks that downloads that share a commit get their own IDs, and count each.
+// TestInsertDownloads checks that downloads that share a commit get their own IDs, and that each of
+// them is counted.
 func TestInsertDownloads(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
@@ -177,7 +179,7 @@ func TestInsertDownloads(t *testing.T) {
 				t.Errorf("%d downloads of file %d (%v), want %d", read.DownloadCount(), f.ID, err, want)
 			}
 		}
-		// All of them or none.
+		// Either all downloads are inserted or none.
 		missing := &Download{UserID: ada.UserID, FileID: 999_999, ThingID: thing.ID, CreatedAt: now()}
 		if err := s.insertDownloads(ctx, []*Download{{UserID: ada.UserID, FileID: file.ID, ThingID: thing.ID, CreatedAt: now()}, missing}); err == nil {
 			t.Error("a download of a missing file is recorded")
@@ -193,7 +195,7 @@ func TestInsertDownloads(t *testing.T) {
 func TestFoldBesideRecount(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		if s.db.Engine == database.SQLite {
-			return // where transactions that write do not overlap
+			return // its write transactions do not overlap
 		}
 		ctx := t.Context()
 		thing, file := published(t, s, ada)
@@ -253,8 +255,8 @@ func TestFoldBesideRecount(t *testing.T) {
 	})
 }
 
-// TestPlansOfNewDownloads checks that PostgreSQL counts new downloads by their index even with a
-// plan from a moment when there are few, which prepared statements keep during a burst.
+// TestPlansOfNewDownloads checks that PostgreSQL counts new downloads by index even with a query
+// plan from a moment when there were few, which prepared statements keep during a burst.
 func TestPlansOfNewDownloads(t *testing.T) {
 	ctx := t.Context()
 	db, err := OpenDB(ctx, pgtest.Database(t))
@@ -294,8 +296,8 @@ func TestPlansOfNewDownloads(t *testing.T) {
 	}
 }
 
-// TestMigrationOfCounts checks that downloads that were not folded before new_downloads existed
-// still count, also those of a file that was deleted, and that featured things are counted.
+// TestMigrationOfCounts checks that downloads that were not folded before new_downloads existed are
+// still counted, including those of deleted files, and that featured things are counted.
 func TestMigrationOfCounts(t *testing.T) {
 	for engine, address := range map[database.Engine]string{database.SQLite: "sqlite:" + filepath.Join(t.TempDir(), "db"), database.Postgres: pgtest.Database(t)} {
 		t.Run(string(engine), func(t *testing.T) {

@@ -32,12 +32,12 @@ func badInput(field, format string, args ...any) *Error {
 	return apierror.Invalid(field, format, args...)
 }
 
-// required returns the error of an input that must not be empty.
+// required returns the error for an input that must not be empty.
 func required(field string) *Error {
 	return badInput(field, "%s: must not be blank", field).WithFieldCode(apierror.FieldRequired)
 }
 
-// tooMany returns the error of a list with n entries that may have at most limit.
+// tooMany returns the error for a list that has n entries and may have at most limit.
 func tooMany(field string, n, limit int) *Error {
 	e := badInput(field, "%s: has %d entries, the limit is %d", field, n, limit).WithFieldCode(apierror.FieldTooMany)
 	e.Limit = int64(limit)

@@ -14,9 +14,9 @@ import (
 	"github.com/meshyard/meshyard/internal/markdown"
 )
 
-// An Extra is something that is read with an object if the operation needs it: some more columns
-// cost less than another statement, and fewer columns cost less than all. A set of extras is their
-// sum.
+// An Extra is data that is read together with an object if the operation needs it: a few more
+// columns cost less than another statement, and fewer columns cost less than all. Extras are bits;
+// a set of extras is their sum.
 type Extra uint
 
 // The extras.
@@ -29,8 +29,8 @@ const (
 	ThingDescriptionHTML // see Store.ThingHTML
 	ThingInstructionsHTML
 
-	// These are read only with a single thing. For many things, one statement that reads those of all
-	// of them costs less.
+	// These are read only with a single thing. For many things, one statement that reads them for all
+	// things costs less.
 
 	ThingFileCounts // Thing.FileCounts
 	ThingTags       // Thing.Tags
@@ -65,7 +65,7 @@ const (
 	ofCaller   = UserFollowed | ThingLiked | ThingCollected | ThingWatched
 )
 
-// partOf holds the parts of columns that not every operation needs.
+// partOf maps tables and columns to parts, for columns that not every operation needs.
 var partOf = map[string]map[string]Extra{
 	"things": {
 		"like_count": ThingCounts, "collect_count": ThingCounts, "make_count": ThingCounts, "comment_count": ThingCounts,
@@ -87,7 +87,7 @@ var partOf = map[string]map[string]Extra{
 	},
 }
 
-// extras are the extras to read.
+// extras is a set of extras to read, with the caller that some of them depend on.
 type extras struct {
 	set    Extra
 	userID int64 // of the caller; 0: not a user
@@ -95,8 +95,8 @@ type extras struct {
 
 type extrasKey struct{}
 
-// WithExtras returns a context in which these extras are read, some of which depend on who the
-// caller is. A userID of 0 stands for a caller who is not a user.
+// WithExtras returns a context in which only the extras in set are read. Some of them depend on the
+// caller: userID is the ID of the caller, or 0 if the caller is not a user.
 func WithExtras(ctx context.Context, set Extra, userID int64) context.Context {
 	return context.WithValue(ctx, extrasKey{}, extras{set, userID})
 }
@@ -104,7 +104,8 @@ func WithExtras(ctx context.Context, set Extra, userID int64) context.Context {
 // allParts are the extras of reads outside of GraphQL queries.
 var allParts = extras{set: AllParts}
 
-// extrasAmong returns those of some extras that the operation needs.
+// extrasAmong returns the extras in some that the operation needs. Outside of GraphQL queries,
+// these are the parts of rows.
 func extrasAmong(ctx context.Context, some Extra) extras {
 	x, ok := ctx.Value(extrasKey{}).(extras)
 	if !ok {
@@ -114,7 +115,7 @@ func extrasAmong(ctx context.Context, some Extra) extras {
 	return x
 }
 
-// and returns the extras with another one.
+// and returns the extras with another one added.
 func (x extras) and(extra Extra) extras {
 	x.set |= extra
 	return x
@@ -129,7 +130,7 @@ func (x extras) name() string {
 	return name
 }
 
-// also returns the number that the statement needs, as [database.DB.ForIDs] takes it.
+// also returns the ID of the caller for [database.DB.ForIDs] if the statement needs it.
 func (x extras) also() []int64 {
 	if x.set&ofCaller == 0 || x.userID == 0 {
 		return nil
@@ -140,7 +141,8 @@ func (x extras) also() []int64 {
 // user returns the ID of the caller for a statement that is not prepared.
 func (x extras) user() schema.QueryAppender { return bun.Safe(strconv.FormatInt(x.userID, 10)) }
 
-// has reports whether the columns of an extra are to be read. What nobody has done needs none.
+// has reports whether the columns of an extra are read. Extras that depend on the caller are not
+// read if the caller is not a user.
 func (x extras) has(extra Extra) bool {
 	return x.set&extra != 0 && (x.userID != 0 || extra&ofCaller == 0)
 }
@@ -148,7 +150,7 @@ func (x extras) has(extra Extra) bool {
 // The marks of the caller are subqueries with IS NOT NULL because for EXISTS PostgreSQL may read
 // all marks of the caller, however many there are.
 
-// ofUsers adds the extras of the users u.
+// ofUsers adds the columns of the extras to a query of users with the alias u.
 func (x extras) ofUsers(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
 	q = q.ColumnExpr("? AS extras", int64(x.set))
 	if x.has(UserAvatar) {
@@ -165,7 +167,7 @@ func (x extras) ofUsers(q *bun.SelectQuery, user schema.QueryAppender) *bun.Sele
 	return q
 }
 
-// ofThings adds the extras of the things t.
+// ofThings adds the columns of the extras to a query of things with the alias t.
 func (x extras) ofThings(engine database.Engine, q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
 	q = q.ColumnExpr("? AS extras", int64(x.set))
 	if x.has(ThingDownloads) {
@@ -210,13 +212,13 @@ func (x extras) ofThings(engine database.Engine, q *bun.SelectQuery, user schema
 	return q
 }
 
-// maxDepth is the maximum number of parents of a category that are read with a thing: a cycle must
-// end.
+// maxDepth is the maximum number of ancestors of a category that are read with a thing. It ends the
+// recursion if there is a cycle.
 const maxDepth = 20
 
-// thingExtras are extras of a thing.
+// thingExtras holds extras of a thing.
 type thingExtras struct {
-	ShownDescription  string             `bun:",scanonly"` // HTML, or Markdown if that is stale
+	ShownDescription  string             `bun:",scanonly"` // HTML, or Markdown if Stale is set
 	ShownInstructions string             `bun:",scanonly"`
 	Stale             bool               `bun:",scanonly"`
 	FileKinds         string             `bun:",scanonly"` // kind:number, separated by commas
@@ -227,7 +229,7 @@ type thingExtras struct {
 	Category          *Category          `bun:"-"` // without children and counts
 }
 
-// decode decodes the lists.
+// decode decodes the values of FileKinds, TagList and CategoryList.
 func (x *thingExtras) decode(ctx context.Context) error {
 	if x.FileKinds != "" {
 		x.FileCounts = make(map[FileKind]int64)

@@ -18,12 +18,12 @@ type Facet[V any] struct {
 	Count int64
 }
 
-// Facets are the most frequent values of the things in a search result, by number.
+// Facets holds the most frequent values of the things in a search result, most frequent first.
 type Facets struct {
-	Categories []Facet[*Category] // results in descendants count
+	Categories []Facet[*Category] // including results in descendants
 	Licenses   []Facet[License]
 	Tags       []Facet[*Tag]
-	Creators   []Facet[int64] // ids of users
+	Creators   []Facet[int64] // user IDs
 	Formats    []Facet[mesh.Format]
 	Tree       *CategoryTree // the categories
 }
@@ -31,7 +31,7 @@ type Facets struct {
 // maxFacets is the maximum number of values of each facet.
 const maxFacets = 100
 
-// facet is how the values of a facet are counted.
+// facet describes how the values of a facet are counted.
 type facet struct {
 	name, join, value, n string
 	// clear removes the conditions on the values of the facet from a filter, and reports whether it
@@ -55,7 +55,7 @@ func cleared[V any](list *[]V) bool {
 	return had
 }
 
-// facetCounts are the facets of a result, which are counted once however often they are asked for.
+// facetCounts caches the facets of a result, so that they are counted only once.
 type facetCounts struct {
 	once  sync.Once
 	known *Facets
@@ -64,10 +64,9 @@ type facetCounts struct {
 }
 
 // Facets counts the values of the things in the result, up to MaxFound of them, in one statement,
-// which also reads the categories and the tags. A facet counts the things that the result would
-// have without the filter's own list for the facet, so that it also has the values that are not
-// selected. It returns at most first values of each facet, and at most 100. For other types than
-// things there are none.
+// which also reads the categories and the tags. Each facet ignores the filter's own list for that
+// facet, so that it also has the values that are not selected. It returns at most first values of
+// each facet, and at most 100. Results of other types than things have no facets.
 func (f *SearchResult) Facets(ctx context.Context, first int) (*Facets, error) {
 	if f.kind != SearchThings {
 		return &Facets{Tree: new(CategoryTree)}, nil
@@ -119,7 +118,7 @@ func (f *SearchResult) readFacets(ctx context.Context) (*Facets, int64, error) {
 	of := func(filter Filter) *bun.SelectQuery {
 		return f.things(filter).ColumnExpr("t.id, t.category_id, t.license, t.owner_id").Limit(MaxFound)
 	}
-	// Facets without conditions of their own share the things that were found.
+	// Facets for which the filter has no list share the same found things.
 	statement := db.NewSelect().With("found", of(f.filter))
 	var counted *bun.SelectQuery
 	for _, facet := range facets {
@@ -134,7 +133,7 @@ func (f *SearchResult) readFacets(ctx context.Context) (*Facets, int64, error) {
 		if facet.join != "" {
 			part = part.Join(facet.join)
 		}
-		if facet.name != "category" { // of which all are needed to count descendants
+		if facet.name != "category" { // all categories are needed to count descendants
 			part = part.Limit(maxFacets)
 		}
 		part = db.NewSelect().TableExpr("(?) AS part", part).ColumnExpr("part.facet, part.value, part.n")
@@ -160,10 +159,10 @@ func (f *SearchResult) readFacets(ctx context.Context) (*Facets, int64, error) {
 	return facetsFrom(ctx, rows)
 }
 
-// facetsFrom returns the facets and the number of results.
+// facetsFrom returns the facets and the number of results from the rows of the statement.
 func facetsFrom(ctx context.Context, rows []facetRow) (*Facets, int64, error) {
 	found, total := new(Facets), int64(0)
-	own := make(map[int64]int64) // ids of categories to the results in them
+	own := make(map[int64]int64) // category IDs to the number of results in them
 	var categories []*Category
 	for _, row := range rows {
 		switch row.Facet {
@@ -204,7 +203,7 @@ func facetsFrom(ctx context.Context, rows []facetRow) (*Facets, int64, error) {
 	}
 	slices.SortFunc(categories, func(a, b *Category) int { return cmp.Compare(a.ID, b.ID) })
 	found.Tree = newCategoryTree(categories)
-	within := make(map[*Category]int64) // the results in a category and its descendants
+	within := make(map[*Category]int64) // number of results in a category and its descendants
 	for id, n := range own {
 		for c, depth := found.Tree.ByID(id), 0; c != nil && depth < len(categories); c, depth = c.Parent, depth+1 {
 			within[c] += n

@@ -9,8 +9,8 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// The entries of a feed are objects of three types. The id of an entry is feedTypes times the id of
-// the object plus the number of its type, so that entries of the same time have an order.
+// The entries of a feed are objects of three types. The ID of an entry is feedTypes times the ID of
+// the object plus the number of its type, so that entries with the same time have an order.
 const (
 	feedThing = iota
 	feedMake
@@ -18,8 +18,9 @@ const (
 	feedTypes
 )
 
-// Feed lists what the users that the caller follows published, newest first. The nodes are entries
-// for FeedItems.
+// Feed lists the things, makes and collections that the users whom a user follows have published,
+// newest first. Its nodes are IDs of entries for FeedItemsByID. It returns Forbidden unless the
+// user is the caller.
 func (s *Store) Feed(caller auth.Caller, userID int64) (List, error) {
 	if userID != caller.UserID {
 		return List{}, fail(Forbidden, "a feed is shown to its user alone")
@@ -40,14 +41,15 @@ func (s *Store) Feed(caller auth.Caller, userID int64) (List, error) {
 	return l.Bounded(MaxFound), nil
 }
 
-// FeedItems are the objects of entries of a feed, by the id of the entry.
+// FeedItems holds the objects of entries of a feed, by the ID of the entry.
 type FeedItems struct {
 	Things      map[int64]*Thing
 	Makes       map[int64]*Make
 	Collections map[int64]*Collection
 }
 
-// FeedItemsByID reads the objects of entries of a feed.
+// FeedItemsByID returns the objects of the entries of a feed with the given IDs. It does not check
+// visibility.
 func (s *Store) FeedItemsByID(ctx context.Context, ids []int64) (items FeedItems, err error) {
 	of := make([][]int64, feedTypes)
 	for _, id := range ids {
@@ -65,7 +67,7 @@ func (s *Store) FeedItemsByID(ctx context.Context, ids []int64) (items FeedItems
 	return FeedItems{byEntry(things, feedThing), byEntry(makes, feedMake), byEntry(collections, feedCollection)}, err
 }
 
-// byEntry returns objects by the ids of their entries.
+// byEntry converts a map from object IDs to a map from entry IDs.
 func byEntry[V any](objects map[int64]V, number int64) map[int64]V {
 	entries := make(map[int64]V, len(objects))
 	for id, o := range objects {

@@ -50,11 +50,15 @@ type File struct {
 	ObjectKey   string     // below pending/ in the bucket; empty once finalized
 	TargetType  TargetType // empty if there is no target
 	TargetID    int64
-	ThingID     int64 // the thing at the root of the target; 0 if it was deleted and its make was not
-	Rank        int32
-	Note        string // by the owner, as plain text
-	PreviewID   int64  // 0 if there is none; its index lacks 0, and statements that use it say so
-	RenderingID int64  // the ID of its rendering as an image; 0 if it has none, or if it was removed
+	// ThingID is the thing that the file belongs to, directly or through its make or comment. It is 0
+	// if there is none, or if the thing was deleted and its make was not.
+	ThingID int64
+	Rank    int32
+	Note    string // by the owner, as plain text
+	// PreviewID is 0 if there is no preview. Its partial index excludes 0, so queries need the
+	// condition <> 0 to use the index.
+	PreviewID   int64
+	RenderingID int64 // ID of the rendering as an image; 0 if there is none or it was removed
 	// RenderingRank is the rank of the rendering among the images; nil if it follows those with a
 	// rank.
 	RenderingRank *int32
@@ -62,12 +66,12 @@ type File struct {
 	CreatedAt     time.Time
 	FinalizedAt   *time.Time
 	ExpiresAt     *time.Time // nil once finalized
-	NewDownloads  int64      `bun:",scanonly"` // that FoldedCount does not include yet
+	NewDownloads  int64      `bun:",scanonly"` // downloads that FoldedCount does not include yet
 	Preview       *Preview   `bun:",scanonly"` // nil if it was not read with the file
 
 	ThingState PublicationState `bun:",scanonly"`
 	ThingOwner int64            `bun:",scanonly"`
-	TakenDown  bool             `bun:",scanonly"` // the thing is, or the make is of a thing that was
+	TakenDown  bool             `bun:",scanonly"` // whether the thing or the make was taken down
 	MakeState  PublicationState `bun:",scanonly"` // if the target is a make, or a comment on one
 	MakeOwner  int64            `bun:",scanonly"`
 }
@@ -85,18 +89,18 @@ func (f *File) Target() (t Target, ok bool) {
 	return Target{f.TargetType, f.TargetID}, f.State == Finalized
 }
 
-// IsAvailable reports whether the server has the bytes. It lacks those of files that were imported
-// without them, and of uploads that have not arrived.
+// IsAvailable reports whether the server has the content of the file. It is false for files that
+// were imported without their content, and for staged uploads whose bytes have not arrived.
 func (f *File) IsAvailable() bool { return f.SHA256 != "" }
 
-// live reports whether the file exists at a time: an upload that is not finalized ends at its
-// expiry, even if its row has not been removed yet.
+// live reports whether the file exists at a time. A pending upload does not exist after its expiry
+// time, even if its row has not been removed yet, and a staged upload does not exist yet.
 func (f *File) live(at time.Time) bool {
 	return f.State == Finalized || f.State == Pending && at.Before(*f.ExpiresAt)
 }
 
-// ownedBy reports whether the file belongs to a user, or is attached to a hidden object of the
-// user. The owner of a thing does not see drafts of other users' makes of it.
+// ownedBy reports whether the file, its make or its thing belongs to a user. The owner of a thing
+// does not own the files of other users' draft makes of it.
 func (f *File) ownedBy(user int64) bool {
 	return f.OwnerID == user || f.MakeOwner == user || f.ThingOwner == user && f.MakeState != Draft
 }
@@ -119,7 +123,8 @@ func (f *File) down() error {
 	return fail(Forbidden, "file %d belongs to a thing that was taken down by a moderator", f.ID)
 }
 
-// File returns a file that the caller may see. Concurrent reads share statements.
+// File returns a file. It returns NotFound if the file does not exist or is a pending upload of
+// another user, and Forbidden if the caller may not see it. Concurrent reads share statements.
 func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, error) {
 	return visibleFile(ctx, caller, s.files, id)
 }
@@ -138,7 +143,8 @@ func visibleFile(ctx context.Context, caller auth.Caller, files *batcher[int64, 
 	return f, nil
 }
 
-// selectFiles selects files. It counts the new downloads, so that the sum is exact at any time.
+// selectFiles selects files. It counts the downloads that are not folded yet, so that the sum is
+// always exact.
 func selectFiles(ctx context.Context, db bun.IDB, files *[]*File, with extras) *bun.SelectQuery {
 	q := selectColumns(ctx, db, files, with)
 	if with.has(FileDownloads) {
@@ -165,8 +171,8 @@ func selectFiles(ctx context.Context, db bun.IDB, files *[]*File, with extras) *
 	return q
 }
 
-// FilesByID returns files by ID without their previews, for a caller who may see the objects that
-// refer to them.
+// FilesByID returns files by ID without their previews. It does not check visibility: the caller
+// must be allowed to see the objects that refer to them.
 func (s *Store) FilesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {
 	return s.filesByID(ctx, ids, extras{set: partsOfFile &^ FilePreview})
 }
@@ -176,8 +182,9 @@ func (s *Store) ShownFilesByID(ctx context.Context, ids []int64) (map[int64]*Fil
 	return s.filesByID(ctx, ids, extras{set: partsOfFile})
 }
 
-// filesByID reads files, and those on makes and comments a second time, with their makes: most
-// files are on things, and reading makes with them would take a third of the time of the database.
+// filesByID reads files by ID. It reads those on makes and comments a second time, with the states
+// of their makes: most files are on things, and joining the makes of all files would take a third
+// of the time of the database.
 func (s *Store) filesByID(ctx context.Context, ids []int64, with extras) (map[int64]*File, error) {
 	read := func(ids []int64, with extras) (map[int64]*File, error) {
 		return byIDWith(ctx, s.db, ids, with, func(rows *[]*File, _ schema.QueryAppender) *bun.SelectQuery {
@@ -192,7 +199,7 @@ func (s *Store) filesByID(ctx context.Context, ids []int64, with extras) (map[in
 	for id, f := range files {
 		if mayBeOnMake(f.TargetType) {
 			again = append(again, id)
-			delete(files, id) // it may be gone by then
+			delete(files, id) // it may be deleted by then
 		}
 	}
 	onMakes, err := read(again, with.and(fileMakes))
@@ -200,11 +207,11 @@ func (s *Store) filesByID(ctx context.Context, ids []int64, with extras) (map[in
 	return files, err
 }
 
-// mayBeOnMake reports whether files on targets of a type may be those of a make: its own, or those
-// of a comment on it.
+// mayBeOnMake reports whether files on targets of a type may belong to a make or to a comment on a
+// make.
 func mayBeOnMake(on TargetType) bool { return on == OnMake || on == OnComment }
 
-// filesOf returns the extras of the files on targets of a type.
+// filesOf returns the extras to read with files on targets of a type.
 func filesOf(ctx context.Context, on TargetType) extras {
 	with := extrasAmong(ctx, partsOfFile)
 	if mayBeOnMake(on) && with.has(FileStates) {
@@ -213,8 +220,8 @@ func filesOf(ctx context.Context, on TargetType) extras {
 	return with
 }
 
-// FilesOn returns the finalized files of targets of one type with their previews, by rank and ID,
-// for a caller who may see the targets.
+// FilesOn returns the finalized files of targets of one type by target ID, sorted by rank and ID,
+// with their previews. It does not check visibility: the caller must be allowed to see the targets.
 func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[int64][]*File, error) {
 	with := filesOf(ctx, on)
 	var rows []*File
@@ -225,8 +232,8 @@ func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[in
 	return byParent(rows, func(f *File) int64 { return f.TargetID }), err
 }
 
-// FirstImages returns the file that shows each of some targets, which is the first of their images,
-// with its preview.
+// FirstImages returns the file with the first image of each target of one type that has an image,
+// by target ID, with its preview.
 func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (map[int64]*File, error) {
 	images := make(map[int64]*File, len(ids))
 	with := filesOf(ctx, on)
@@ -259,14 +266,15 @@ func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeleti
 	id := d.ID
 	return s.changeFile(ctx, caller, id, d.Target, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
 		if len(d.Kinds) > 0 && !slices.Contains(d.Kinds, f.Kind) {
-			return notFound("file", id) // in this list
+			return notFound("file", id) // not of the required kinds
 		}
 		if !d.AllowNoModel {
 			if err := checkNotOnlyModel(ctx, tx, f); err != nil {
 				return err
 			}
 		}
-		// The thing counts these downloads from its own log; the file counted them until now.
+		// The downloads stay in the count of the thing. Only the file's own count is deleted with its
+		// row.
 		if _, err := tx.NewDelete().Model(f).WherePK().Exec(ctx); err != nil {
 			return err
 		}
@@ -274,7 +282,7 @@ func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeleti
 	})
 }
 
-// checkNotOnlyModel returns an error if a file is the only model of a published thing, whose row is
+// checkNotOnlyModel returns BadInput if a file is the only model of a published thing, whose row is
 // locked.
 func checkNotOnlyModel(ctx context.Context, tx bun.Tx, f *File) error {
 	if f.TargetType != OnThing || f.Kind != Model {
@@ -290,8 +298,10 @@ func checkNotOnlyModel(ctx context.Context, tx bun.Tx, f *File) error {
 		WithFieldCode(apierror.FieldModelRequired)
 }
 
-// changeFile locks a finalized file and its target, which must belong to the caller, or, if
-// staffMay is set, to anyone if the caller is a moderator.
+// changeFile locks a finalized file and its target and calls change. The target must belong to the
+// caller; if staffMay is set, moderators and administrators may change files on any target. It
+// returns Conflict if the file is a pending upload. If the target is a thing, its modification time
+// changes. It opens a transaction.
 func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, staffMay bool, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) error {
 	if _, err := s.File(ctx, caller, id); err != nil {
 		return err
@@ -308,7 +318,7 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 			return e
 		}
 		if on != nil && *on != target {
-			return notFound("file", id) // on this target
+			return notFound("file", id) // not on the required target
 		}
 		// The target is locked before the file, as in finalizations.
 		locked, err := s.lockOwned(ctx, tx, caller, target)

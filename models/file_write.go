@@ -13,17 +13,19 @@ import (
 // maxNote is the maximum number of characters of a note on a file.
 const maxNote = 2_000
 
-// FileChange describes a change of a file. What is nil stays.
+// FileChange is the input of UpdateFile. Nil fields are left unchanged.
 type FileChange struct {
 	ID     int64
 	Target *Target // the required target, unless nil
-	Name   *string // with the same extension
+	Name   *string // must keep the extension
 	Kind   *FileKind
 	Rank   *int32
 	Note   *string
 }
 
-// UpdateFile changes a finalized file on a target of the caller. It opens a transaction.
+// UpdateFile changes a finalized file on a target of the caller. It returns BadInput if the name
+// has another extension, if the kind does not fit the content, or if a published thing would have
+// no model. It opens a transaction.
 func (s *Store) UpdateFile(ctx context.Context, caller auth.Caller, c FileChange) (*File, error) {
 	if err := optional("note", c.Note, maxNote); err != nil {
 		return nil, err

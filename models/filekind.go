@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// modelTypes maps the extensions of models, whose bytes alone do not identify the format, to their
-// type and the sniffed types that they may have.
+// modelTypes maps the extensions of models to the content type, and to the sniffed types that are
+// compatible with it. The bytes of these formats alone do not identify the format.
 var modelTypes = map[string]struct{ contentType, sniffed string }{
 	".stl": {"model/stl", "application/octet-stream text/plain"}, ".obj": {"model/obj", "text/plain"},
 	".mtl": {"model/mtl", "text/plain"}, ".3mf": {"model/3mf", "application/zip"},

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxFilename is in bytes, because file systems limit bytes.
+// maxFilename is the maximum length of a file name in bytes, because file systems limit bytes.
 const maxFilename = 255
 
 // cleanFilename removes the dangerous parts of a file name: directories, control characters, and
 // direction marks that disguise the extension. It shortens a long name in the middle and keeps its
-// extension. It rejects NUL, invalid UTF-8 and names without other characters.
+// extension. It returns BadInput for NUL, invalid UTF-8, and names of which nothing else is left.
 func cleanFilename(name string) (string, error) {
 	if !utf8.ValidString(name) {
 		return "", badInput("name", "file name: not valid UTF-8")

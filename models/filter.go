@@ -17,8 +17,9 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// Filter selects things, makes, users or collections. A field with its zero value is no condition,
-// and neither is an empty list, except for IDs. Fields that do not fit the type are ignored.
+// Filter selects things, makes, users or collections. A field with its zero value adds no
+// condition, and neither does an empty list, except for IDs. Fields that do not apply to the type
+// are ignored. A thing matches the conditions on models if one of its models matches all of them.
 type Filter struct {
 	IDs             []int64       // all types; empty but not nil: none
 	Creators        []string      // usernames, or "me"; Resolve converts them to CreatorIDs
@@ -28,38 +29,39 @@ type Filter struct {
 	AllTags         []string      // things with all of these tags
 	Licenses        []License     // things
 	Formats         []mesh.Format // things with a model in one of these formats
-	MinSize         *float64      // things with such a model: the longest side of its box in mm
-	MaxSize         *float64
-	MinTriangles    *int64 // things with such a model
-	MaxTriangles    *int64
-	IsWatertight    *bool // things with such a model
-	IsFeatured      *bool // things
-	IsWIP           *bool // things
-	IsDerivative    *bool // things
-	HasMakes        *bool // things
-	LikedByID       int64 // things
-	MadeByID        int64 // things
-	CollectedByID   int64 // things
-	ThingID         int64 // makes
+	MinSize         *float64      // things with a model whose longest side has at least this many mm
+	MaxSize         *float64      // things with a model whose longest side has at most this many mm
+	MinTriangles    *int64        // things with a model that has at least this many triangles
+	MaxTriangles    *int64        // things with a model that has at most this many triangles
+	IsWatertight    *bool         // things with a watertight model, or with one that is not
+	IsFeatured      *bool         // things
+	IsWIP           *bool         // things
+	IsDerivative    *bool         // things
+	HasMakes        *bool         // things
+	LikedByID       int64         // things
+	MadeByID        int64         // things
+	CollectedByID   int64         // things
+	ThingID         int64         // makes
 	PublishedAfter  *time.Time
 	PublishedBefore *time.Time // exclusive
 	UpdatedAfter    *time.Time // things
 	UpdatedBefore   *time.Time // exclusive
-	mayShowDrafts   bool       // of the creator
+	mayShowDrafts   bool       // include drafts; for lists of the caller's own things
 	hidden          hiddenThings
 }
 
 // maxFilterList is the maximum length of a list in a filter.
 const maxFilterList = 100
 
-// noID is the id of no object.
+// noID is an ID that no object has.
 const noID = -1
 
 // IsZero reports whether the filter has no condition.
 func (f Filter) IsZero() bool { return reflect.ValueOf(f).IsZero() }
 
-// Resolve converts the usernames in the filter to ids, and leaves out what the caller does not want
-// to see. The name of no user matches nothing.
+// Resolve converts the usernames in the filter to IDs, and excludes the things that the caller has
+// chosen to hide. The name of a user who does not exist matches nothing. It returns BadInput if
+// there are too many names, and Unauthenticated or Forbidden if "me" is used without a user.
 func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) error {
 	f.Hide(caller)
 	if len(f.Creators) == 0 {
@@ -100,7 +102,8 @@ func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) erro
 	return nil
 }
 
-// check checks the lengths of lists, and that texts and times are such as a database takes.
+// check returns BadInput if a list or a text is too long, or if a text or a time cannot be stored
+// in a database.
 func (f Filter) check() error {
 	times := map[string]*time.Time{
 		"publishedAfter": f.PublishedAfter, "publishedBefore": f.PublishedBefore, "updatedAfter": f.UpdatedAfter, "updatedBefore": f.UpdatedBefore,
@@ -135,7 +138,7 @@ func (f Filter) check() error {
 // among adds the condition that a column has one of some values.
 func among[V any](q *bun.SelectQuery, column string, values []V) *bun.SelectQuery {
 	if len(values) == 1 {
-		return q.Where("? = ?", bun.Safe(column), values[0]) // lets an index give the order, too
+		return q.Where("? = ?", bun.Safe(column), values[0]) // lets an index provide the order, too
 	}
 	return q.Where("? IN (?)", bun.Safe(column), bun.List(values))
 }
@@ -165,7 +168,7 @@ func between(q *bun.SelectQuery, column string, after, before *time.Time) *bun.S
 	return q
 }
 
-// things selects the things that pass a filter.
+// things selects the things that match a filter.
 func (s *Store) things(f Filter) *bun.SelectQuery {
 	q := s.db.Read.NewSelect().TableExpr("things AS t")
 	if !f.mayShowDrafts {
@@ -205,12 +208,12 @@ func (s *Store) things(f Filter) *bun.SelectQuery {
 	return whether(q, f.HasMakes, "EXISTS (SELECT 1 FROM makes AS m WHERE m.thing_id = t.id AND m.state = 'published')")
 }
 
-// shownModels is the condition that the file f is a model of a thing. The index files_models
-// answers it without reading the rows; SQLite uses the index only if the last condition is written
-// like this.
+// shownModels is the condition that the file f is a model of a thing. The covering index
+// files_models answers it without reading the rows. SQLite uses this partial index only if the last
+// condition is written exactly like this.
 const shownModels = "f.target_type = 'thing' AND f.kind = 'model' AND f.state = 'finalized' AND f.format IS NOT NULL"
 
-// models selects the models of the thing t that pass a filter. It returns nil if the filter has no
+// models selects the models of the thing t that match a filter. It returns nil if the filter has no
 // condition on models.
 func (s *Store) models(f Filter) *bun.SelectQuery {
 	q := s.db.Read.NewSelect().ColumnExpr("1").TableExpr("files AS f").Where("f.target_id = t.id AND " + shownModels)
@@ -252,7 +255,7 @@ func slugs(tags []string) []string {
 	return all
 }
 
-// below returns some categories and all that stand below them.
+// below returns a query for the IDs of the given categories and all their descendants.
 func below(ids ...int64) schema.QueryAppender {
 	return bun.SafeQuery("WITH RECURSIVE below (id) AS (SELECT r.id FROM categories AS r WHERE r.id IN (?) UNION SELECT c.id FROM categories AS c JOIN below ON c.parent_id = below.id) SELECT id FROM below", bun.List(ids))
 }

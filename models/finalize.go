@@ -18,10 +18,10 @@ import (
 // FinalizeFile is one pending upload in a batch.
 type FinalizeFile struct {
 	ID   int64
-	Rank *int32 // the place in the target's list, ascending; nil: the place in the batch
+	Rank *int32 // position among the files of the target; nil: position in the batch
 }
 
-// content is one object below files/.
+// content is the row of an object below files/ in the bucket.
 type content struct {
 	bun.BaseModel `bun:"table:contents"`
 
@@ -30,10 +30,13 @@ type content struct {
 	CreatedAt time.Time
 }
 
-// Finalize hangs pending uploads of the caller on a target of the caller, all or none of them.
-// Files that hang there already are left as they are, so a call that is repeated, or made by many
-// at once, ends the same. The order is: bytes durable below files/, then the rows committed, then
-// the pending objects removed.
+// Finalize attaches pending uploads of the caller to a target of the caller, all or none of them.
+// It is idempotent: files that are already attached to the target are left unchanged, so that
+// repeated and concurrent calls have the same result. It first makes the contents durable below
+// files/, then commits the rows, and then removes the pending objects. It returns NotFound if an
+// upload does not exist or has no bytes yet, Forbidden if the target belongs to another user, and
+// Conflict if a file is attached to another target or if the target would have more than MaxFiles
+// files. It opens a transaction.
 func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []FinalizeFile, target Target) ([]*File, error) {
 	keys, err := s.promote(ctx, caller, files)
 	if err != nil {
@@ -63,8 +66,9 @@ func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []Finali
 	return done, nil
 }
 
-// FinalizeOne finalizes a staged upload of the caller onto the target that it was staged for. A
-// file that is finalized already is given as it is.
+// FinalizeOne attaches a staged upload of the caller to the target that it was staged for, like
+// Finalize. It returns a file that is already finalized unchanged, and NotFound if the upload has
+// no target.
 func (s *Store) FinalizeOne(ctx context.Context, caller auth.Caller, id int64) (*File, error) {
 	var rows []*File
 	if err := s.db.Write.NewSelect().Model(&rows).Where("f.id = ? AND f.owner_id = ?", id, caller.UserID).Scan(ctx); err != nil {
@@ -85,7 +89,8 @@ func (s *Store) FinalizeOne(ctx context.Context, caller auth.Caller, id int64) (
 	return s.File(ctx, caller, id)
 }
 
-// checkBatch checks that a batch is well formed, and gives its ids.
+// checkBatch returns the IDs of a batch. It returns BadInput if the batch is empty or too long, or
+// has an ID twice.
 func checkBatch(files []FinalizeFile) ([]int64, error) {
 	if len(files) == 0 {
 		return nil, required("files")
@@ -103,9 +108,9 @@ func checkBatch(files []FinalizeFile) ([]int64, error) {
 	return ids, nil
 }
 
-// promote makes the bytes of the caller's pending uploads durable as contents, ahead of the
-// transaction that will refer to them, and gives the keys of the pending objects. Where that
-// transaction fails, gc collects them.
+// promote makes the bytes of pending uploads of the caller durable as contents, before the
+// transaction that will refer to them, and returns the keys of the pending objects. If that
+// transaction fails, the garbage collector removes the contents.
 func (s *Store) promote(ctx context.Context, caller auth.Caller, files []FinalizeFile) (keys []string, err error) {
 	ids, err := checkBatch(files)
 	if err != nil {
@@ -117,7 +122,8 @@ func (s *Store) promote(ctx context.Context, caller auth.Caller, files []Finaliz
 		return nil, err
 	}
 	for _, f := range rows {
-		// Missing here is no news yet: another call may have finalized it, or its time may have passed.
+		// It is not an error if the object does not exist: another call may have finalized the upload, or
+		// it may have expired.
 		err := s.bucket.Promote(ctx, f.ObjectKey, f.SHA256, f.Size)
 		if err != nil && !errors.Is(err, bucket.ErrNotExist) {
 			return nil, fmt.Errorf("finalize file %d: %w", f.ID, err)
@@ -127,15 +133,15 @@ func (s *Store) promote(ctx context.Context, caller auth.Caller, files []Finaliz
 	return keys, nil
 }
 
-// sweep removes pending objects whose contents are in use now.
+// sweep removes pending objects that are not needed any more.
 func (s *Store) sweep(ctx context.Context, keys []string) {
 	for _, key := range keys {
 		s.discard(ctx, key)
 	}
 }
 
-// finalize does the rows' part. Locks are taken in one order, target, files by id, contents by
-// hash, so that no two finalizations wait for each other in a circle.
+// finalize updates the rows for Finalize. Locks are acquired in a fixed order (target, files by ID,
+// contents by hash), so that concurrent finalizations do not deadlock.
 func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, files []FinalizeFile, target Target) error {
 	ids, err := checkBatch(files)
 	if err != nil {
@@ -184,7 +190,7 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 	return s.attach(ctx, tx, todo, on)
 }
 
-// attach hangs locked pending files on a locked target.
+// attach attaches locked pending files to a locked target.
 func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) error {
 	if isUserImage(on.Type) {
 		if err := checkUserImage(on.Type, files); err != nil {
@@ -200,13 +206,14 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) 
 		e.Field, e.Limit = "files", MaxFiles
 		return e
 	}
-	processed := make(map[PreviewState][]*File) // by previews that there are already
+	processed := make(map[PreviewState][]*File) // by state of their previews, if these exist already
 	byContent := slices.SortedFunc(slices.Values(files), func(a, b *File) int { return strings.Compare(a.SHA256, b.SHA256) })
 	for _, f := range byContent {
 		if err := lockContent(ctx, tx, f.SHA256, f.Size); err != nil {
 			return err
 		}
-		// Again, now that the collector is locked out: no more than a look where the content is in place.
+		// Promote again, now that the content is locked against the garbage collector. If the content
+		// still exists, this only checks its size.
 		if err := s.bucket.Promote(ctx, f.ObjectKey, f.SHA256, f.Size); err != nil {
 			return fmt.Errorf("finalize file %d: %w", f.ID, err)
 		}
@@ -247,7 +254,8 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) 
 	return err
 }
 
-// lockContent holds the row of a content until tx ends, making it where there is none.
+// lockContent locks the row of a content until tx ends. It is an upsert, which creates a missing
+// row.
 func lockContent(ctx context.Context, tx bun.Tx, sha256 string, size int64) error {
 	_, err := tx.NewInsert().Model(&content{SHA256: sha256, Size: size, CreatedAt: now()}).
 		On("CONFLICT (sha256) DO UPDATE").Set("size = EXCLUDED.size").Exec(ctx)

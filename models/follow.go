@@ -21,8 +21,8 @@ type follow struct {
 	CreatedAt  time.Time
 }
 
-// Follow makes the caller a follower of another user. If the caller follows the user already,
-// nothing changes.
+// Follow makes the caller a follower of another user. It is not an error if the caller already
+// follows the user. It returns BadInput if the user is the caller. It opens a transaction.
 func (s *Store) Follow(ctx context.Context, caller auth.Caller, username string) (*User, error) {
 	return s.changeFollow(ctx, caller, username, 1, func(ctx context.Context, tx bun.Tx, userID int64) (sql.Result, error) {
 		return tx.NewInsert().Model(&follow{FollowerID: caller.UserID, FollowedID: userID, CreatedAt: now()}).
@@ -30,7 +30,8 @@ func (s *Store) Follow(ctx context.Context, caller auth.Caller, username string)
 	})
 }
 
-// Unfollow ends that.
+// Unfollow makes the caller stop following another user. It is not an error if the caller does not
+// follow the user. It opens a transaction.
 func (s *Store) Unfollow(ctx context.Context, caller auth.Caller, username string) (*User, error) {
 	return s.changeFollow(ctx, caller, username, -1, func(ctx context.Context, tx bun.Tx, userID int64) (sql.Result, error) {
 		return tx.NewDelete().Model((*follow)(nil)).Where("follower_id = ? AND followed_id = ?", caller.UserID, userID).Exec(ctx)
@@ -71,7 +72,7 @@ func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username s
 	return s.User(ctx, caller, username)
 }
 
-// FollowedBy returns which of some users a user follows.
+// FollowedBy returns the users among ids that a user follows.
 func (s *Store) FollowedBy(ctx context.Context, userID int64, ids []int64) (map[int64]bool, error) {
 	if userID == 0 {
 		return nil, nil
@@ -83,14 +84,14 @@ func (s *Store) FollowedBy(ctx context.Context, userID int64, ids []int64) (map[
 	return setOf(followed), err
 }
 
-// Followers lists the followers of users, the latest first.
+// Followers lists the followers of users, most recent first.
 func (s *Store) Followers() List {
 	return List{DB: s.db.DB, By: database.Order{ID: "fw.id", Node: "fw.follower_id"}, Rows: func(userID int64) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("follows AS fw").Where("fw.followed_id = ?", userID)
 	}}
 }
 
-// Following lists the users that users follow, the latest first.
+// Following lists the users that users follow, most recent first.
 func (s *Store) Following() List {
 	return List{DB: s.db.DB, By: database.Order{ID: "fw.id", Node: "fw.followed_id"}, Rows: func(userID int64) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("follows AS fw").Where("fw.follower_id = ?", userID)

@@ -59,8 +59,8 @@ func (s *Store) Check(ctx context.Context, grace time.Duration, rehash bool, rep
 	return nil
 }
 
-// checkFiles checks that the content of each file exists. Files that share a content are checked
-// once in a page of rows.
+// checkFiles checks that the content of each file exists. Within a page of rows, a content that
+// several files share is checked once.
 func (s *Store) checkFiles(ctx context.Context, rehash bool, report func(string)) error {
 	for last := int64(0); ; {
 		var rows []*File
@@ -96,7 +96,8 @@ func (s *Store) checkFiles(ctx context.Context, rehash bool, report func(string)
 	}
 }
 
-// checkObject returns what is wrong with the object of a file, or "".
+// checkObject returns a description of the problem with the object of a file, or "" if there is
+// none.
 func (s *Store) checkObject(ctx context.Context, key string, f *File, rehash bool) (string, error) {
 	o, err := s.bucket.Stat(ctx, key)
 	switch {
@@ -110,7 +111,7 @@ func (s *Store) checkObject(ctx context.Context, key string, f *File, rehash boo
 		return "", nil
 	}
 	r, _, err := s.bucket.Reader(ctx, key)
-	if errors.Is(err, bucket.ErrNotExist) { // removed since
+	if errors.Is(err, bucket.ErrNotExist) { // removed since Stat
 		return "is missing", nil
 	}
 	if err != nil {

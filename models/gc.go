@@ -15,10 +15,10 @@ import (
 // Sweep lists what CollectGarbage removed, or would remove.
 type Sweep struct {
 	ExpiredUploads int
-	PendingObjects []string // objects and remains of aborted writes that no upload refers to
+	PendingObjects []string // objects that no upload refers to, and parts of aborted writes
 	ContentObjects []string // objects that no file refers to
-	// Objects derived from contents that no file refers to, or by an earlier version of the
-	// pipeline.
+	// DerivedObjects are derived from contents that no file refers to, or were derived by an earlier
+	// version of the pipeline.
 	DerivedObjects []string
 	Bytes          int64
 }
@@ -31,10 +31,11 @@ func (s *Sweep) Objects() []string {
 // objectsAtOnce is the number of objects that are compared with rows in one statement.
 const objectsAtOnce = 500
 
-// CollectGarbage removes the remains of processes that died and of clean-ups that failed: expired
-// uploads, and objects without a row that are older than grace, which must be longer than an upload
-// takes from its last byte to its commit. It may run while servers are busy. With dryRun it only
-// lists them.
+// CollectGarbage removes what crashed processes and failed clean-ups left behind: expired uploads,
+// and objects without a row that are older than grace, which must be longer than an upload takes
+// from its last byte to its commit. It may run while servers are running. With dryRun, it only
+// returns what it would remove. Without dryRun, it also deletes expired sign-ins, notifications and
+// deliveries to webhooks.
 func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun bool) (*Sweep, error) {
 	sweep := new(Sweep)
 	if err := s.expireAll(ctx, sweep, dryRun); err != nil {
@@ -150,7 +151,8 @@ func (s *Store) expireAll(ctx context.Context, sweep *Sweep, dryRun bool) error 
 	return nil
 }
 
-// eachObjects calls fn with the objects below prefix that match, some hundreds at a time.
+// eachObjects calls fn with the objects below prefix that match, in batches of at most
+// objectsAtOnce.
 func (s *Store) eachObjects(ctx context.Context, prefix string, match func(bucket.Object) bool, fn func([]bucket.Object) error) error {
 	var some []bucket.Object
 	for o, err := range s.bucket.Objects(ctx, prefix) {

@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/oauth"
 )
 
-// grant is a stored authorization code: what a user allowed an application, until the application
+// grant is a stored authorization code: the authorization that a user gave an application, which
 // exchanges the code for a token.
 type grant struct {
 	bun.BaseModel `bun:"table:grants,alias:gr"`
@@ -25,14 +25,14 @@ type grant struct {
 	Challenge     string
 	CreatedAt     time.Time
 	ExpiresAt     time.Time
-	// of the token that was issued for it; 0 if there is none yet
+	// TokenID is the ID of the token that was issued for the code; 0 if there is none yet.
 	TokenID int64 `bun:",nullzero"`
 }
 
 // grantsKept is how long a code is stored: a second use within that time shows that it leaked.
 const grantsKept = 24 * time.Hour
 
-// Authorize stores what a user allowed, and returns the code for it.
+// Authorize stores the authorization that a user gives an application, and returns the code for it.
 func (s *Store) Authorize(ctx context.Context, g oauth.Grant) (code string, err error) {
 	code = auth.NewSecret()
 	at := now()
@@ -44,13 +44,15 @@ func (s *Store) Authorize(ctx context.Context, g oauth.Grant) (code string, err 
 	return code, err
 }
 
-// AuthorizeImplicitly issues the token that a user allowed immediately.
+// AuthorizeImplicitly immediately issues the token that a user authorized (the implicit grant). It
+// opens a transaction.
 func (s *Store) AuthorizeImplicitly(ctx context.Context, g oauth.Grant) (*oauth.Token, error) {
 	expires := now().Add(oauth.ImplicitLifetime)
 	return s.issueNow(ctx, &Token{UserID: g.UserID, ApplicationID: g.Application.ID, Name: g.Application.Name, Scopes: g.Scopes.String(), ExpiresAt: &expires})
 }
 
-// IssueOwn issues a token of an application's own, which reads public data.
+// IssueOwn issues a token that belongs to an application itself and no user. It permits reading
+// public data. It opens a transaction.
 func (s *Store) IssueOwn(ctx context.Context, a *oauth.Application) (*oauth.Token, error) {
 	expires := now().Add(oauth.ApplicationLifetime)
 	return s.issueNow(ctx, &Token{ApplicationID: a.ID, Name: a.Name, Scopes: string(auth.Read), ExpiresAt: &expires})
@@ -68,7 +70,7 @@ func (s *Store) issueNow(ctx context.Context, row *Token) (token *oauth.Token, e
 	return token, nil
 }
 
-// issue issues a token of an application. It keeps the last maxApplicationTokens tokens of a user,
+// issue issues a token to an application. It keeps the last maxApplicationTokens tokens of a user,
 // or of the application itself, and revokes older ones. The caller must clear the token cache once
 // tx is committed.
 func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token, error) {
@@ -97,8 +99,9 @@ func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token,
 // Redeem exchanges a code for a token, once, for the application that it was issued to. redirect is
 // the redirect URI of the authorization request; an application with a secret may omit it. verifier
 // is the PKCE code verifier. The token of an application that uses PKCE expires and comes with a
-// refresh token; that of an old one, which only has a secret, does not expire. A code that is used
-// a second time has leaked: its token is revoked, and those that it was refreshed to.
+// refresh token; that of an old application, which only has a secret, does not expire. It returns
+// BadInput if the code or one of the other arguments does not match. A code that is used a second
+// time has leaked: its token is revoked, and so are the tokens that were refreshed from it.
 func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect, verifier string) (token *oauth.Token, err error) {
 	refused := fail(BadInput, "the code is unknown, expired or used, or it is not for this client_id, redirect_uri and code_verifier")
 	leaked := false

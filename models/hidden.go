@@ -8,14 +8,14 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// hiddenThings says which things a user does not want to see in lists, unless they are the user's
-// own.
+// hiddenThings describes the things that a user has chosen to hide in lists. The user's own things
+// are never hidden.
 type hiddenThings struct {
 	nsfw, ai bool
 	userID   int64
 }
 
-// hiddenFrom returns the things that the caller does not want to see.
+// hiddenFrom returns the things that the caller has chosen to hide.
 func hiddenFrom(caller auth.Caller) hiddenThings {
 	if !caller.HidesNSFW && !caller.HidesAI {
 		return hiddenThings{}
@@ -23,7 +23,7 @@ func hiddenFrom(caller auth.Caller) hiddenThings {
 	return hiddenThings{caller.HidesNSFW, caller.HidesAI, caller.UserID}
 }
 
-// from removes the hidden things from a selection of the things t.
+// from excludes the hidden things from a query of things with the alias t.
 func (h hiddenThings) from(q *bun.SelectQuery) *bun.SelectQuery {
 	if h.nsfw {
 		q = q.Where("(NOT t.is_nsfw OR t.owner_id = ?)", h.userID)
@@ -34,10 +34,11 @@ func (h hiddenThings) from(q *bun.SelectQuery) *bun.SelectQuery {
 	return q
 }
 
-// inCategories returns the numbers of published things by category that h removes from lists.
+// inCategories returns the numbers of hidden published things by category.
 func (h hiddenThings) inCategories(ctx context.Context, db bun.IDB) (map[int64]int64, error) {
 	var counts []struct{ CategoryID, N int64 }
-	// The first condition is that of the index things_hideable: few things are read.
+	// The first condition lets the database use the partial index things_hideable, so it reads few
+	// rows.
 	q := db.NewSelect().TableExpr("things AS t").ColumnExpr("t.category_id, count(*) AS n").
 		Where("t.state = 'published' AND (t.is_nsfw OR t.is_ai)").Where("t.owner_id <> ?", h.userID).Group("t.category_id")
 	switch {
@@ -54,5 +55,5 @@ func (h hiddenThings) inCategories(ctx context.Context, db bun.IDB) (map[int64]i
 	return hidden, err
 }
 
-// Hide leaves out the things that the caller does not want to see in lists.
+// Hide excludes the things that the caller has chosen to hide in lists.
 func (f *Filter) Hide(caller auth.Caller) { f.hidden = hiddenFrom(caller) }

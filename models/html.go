@@ -53,8 +53,9 @@ func (r *renderer) render(ctx context.Context, text string) (string, error) {
 	return markdown.HTML(text), nil
 }
 
-// RenderMarkdown returns the HTML of a text that is not stored. It waits for a slot, and counts
-// towards what one operation may render; beyond that the text is shown as it was written.
+// RenderMarkdown returns the HTML of a text whose HTML is not stored. It waits for a slot. The text
+// counts towards maxRendered, the limit of one operation; beyond it, the text is returned
+// unformatted.
 func (s *Store) RenderMarkdown(ctx context.Context, text string) (string, error) {
 	if !mayRender(ctx, len(text)) {
 		return markdown.Plain(text), nil
@@ -62,17 +63,17 @@ func (s *Store) RenderMarkdown(ctx context.Context, text string) (string, error)
 	return s.renderer.render(ctx, text)
 }
 
-// Renders returns how many texts have been rendered since the store was made.
+// Renders returns the number of texts that have been rendered since the store was created.
 func (s *Store) Renders() int64 { return s.renderer.rendered.Load() }
 
-// renderedHTML is the HTML of texts that will be saved.
+// renderedHTML holds the HTML of texts that will be saved.
 type renderedHTML []struct {
 	LongText
 	html string
 }
 
-// renderTo renders a text that will be saved, unless it is nil. It must be called before the
-// transaction, which must not wait for it.
+// renderTo renders a text that will be saved, and adds the HTML to all. It does nothing if text is
+// nil. It must be called before the transaction, which must not wait for a slot.
 func (s *Store) renderTo(ctx context.Context, all *renderedHTML, of LongText, text *string) error {
 	if text == nil {
 		return nil
@@ -85,7 +86,7 @@ func (s *Store) renderTo(ctx context.Context, all *renderedHTML, of LongText, te
 	return err
 }
 
-// insert stores the HTML with a new row, all of whose texts were rendered.
+// insert adds the HTML to the insertion of a row. All texts of the row must have been rendered.
 func (all renderedHTML) insert(q *bun.InsertQuery) *bun.InsertQuery {
 	for _, r := range all {
 		q = q.Value(r.column+"_html", "?", r.html)
@@ -93,8 +94,8 @@ func (all renderedHTML) insert(q *bun.InsertQuery) *bun.InsertQuery {
 	return q.Value("html_version", "?", markdown.Version)
 }
 
-// update stores the HTML with a row in which some texts change. A row with an older version stays
-// stale if it has another text, whose HTML is still old.
+// update adds the HTML to the update of a row in which some texts change. A row with an older
+// version stays stale if it has another text, whose HTML is still old.
 func (all renderedHTML) update(q *bun.UpdateQuery) *bun.UpdateQuery {
 	for _, r := range all {
 		q = q.Set("? = ?", r.LongText.html(), r.html)
@@ -106,8 +107,8 @@ func (all renderedHTML) update(q *bun.UpdateQuery) *bun.UpdateQuery {
 }
 
 // HTML returns the HTML of a text for the rows with the given IDs, in one statement. It renders
-// texts without HTML of this version, up to maxRendered in one operation; further ones are returned
-// as plain text.
+// texts without HTML of this version, up to maxRendered in one operation; beyond that, texts are
+// returned unformatted.
 func (s *Store) HTML(ctx context.Context, of LongText, ids []int64) (map[int64]string, error) {
 	var rows []htmlRow
 	err := s.db.ForIDs(ctx, "HTML of "+of.table+"."+of.column, ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
@@ -126,7 +127,7 @@ func (s *Store) HTML(ctx context.Context, of LongText, ids []int64) (map[int64]s
 	return found, nil
 }
 
-// shown returns the HTML of a stored text: HTML, or Markdown if that is stale.
+// shown returns the HTML of a stored text, which is HTML or, if stale is set, Markdown to render.
 func (s *Store) shown(ctx context.Context, text string, stale bool) (string, error) {
 	if !stale {
 		return text, nil
@@ -142,14 +143,15 @@ func (s *Store) ThingHTML(ctx context.Context, t *Thing, of LongText) (string, e
 	return s.shown(ctx, t.ShownDescription, t.Stale)
 }
 
-// htmlRow is a stored text: HTML, or Markdown if that is stale.
+// htmlRow is a stored text: HTML or, if Stale is set, Markdown.
 type htmlRow struct {
 	ID    int64
 	Stale bool
 	Text  string
 }
 
-// AfterScanRow adds the text to the budget of the operation.
+// AfterScanRow subtracts the text from the budget of the operation. It returns TooLarge if the
+// budget is exceeded.
 func (r *htmlRow) AfterScanRow(ctx context.Context) error { return readText(ctx, len(r.Text)) }
 
 // staleBatch is the number of rows that one transaction of RenderStale updates.
