@@ -14,7 +14,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// identity ties a user to an identity of an OpenID provider.
+// identity links a user to an identity of an OpenID provider.
 type identity struct {
 	bun.BaseModel `bun:"table:identities,alias:idn"`
 
@@ -26,9 +26,11 @@ type identity struct {
 
 const maxSubject = 255 // OpenID Connect Core 1.0, section 2
 
-// Identify returns the id of the user of an identity, and gives or takes the roles that the
-// identity decides. At the first sign-in it creates the user, with a name like the wanted one:
-// never is it an existing user, whatever their name.
+// Identify returns the ID of the user with an identity, and sets the roles that the identity
+// specifies. At the first sign-in it creates a user, whose name is the identity's username or
+// similar to it. It never returns an existing user just because of an equal name. It returns
+// Unauthenticated if the identity has no subject, or if the issuer or the subject is not a valid
+// text.
 func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, err error) {
 	if err := errors.Join(text("issuer", id.Issuer, maxName), text("subject", id.Subject, maxSubject)); err != nil || id.Subject == "" {
 		return 0, fail(Unauthenticated, "the provider names nobody")
@@ -42,7 +44,7 @@ func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, e
 	} else if !errors.Is(err, sql.ErrNoRows) {
 		return 0, err
 	}
-	for range 5 { // another request may take the name, or make the user, at the same time
+	for range 5 { // a concurrent request may take the name or create the user
 		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			if err := known(tx); !errors.Is(err, sql.ErrNoRows) {
 				return err
@@ -88,15 +90,16 @@ func setRoles(u *User, id auth.Identity) {
 	}
 }
 
-// recordRole adds to the moderation log that the provider changed the role of u. The log has the
-// user themself as actor.
+// recordRole records in the moderation log that the provider changed the role of u. The actor of
+// the entry is the user.
 func (s *Store) recordRole(ctx context.Context, tx bun.Tx, u *User) error {
 	return s.record(ctx, tx, auth.Caller{UserID: u.ID}, ModerationEntry{
 		Action: SetUserRole, UserID: u.ID, Role: u.Role(), Reason: "The OpenID provider decided the role at sign-in.",
 	})
 }
 
-// applyRoles returns a user the roles that their identity decides, or takes them.
+// applyRoles sets the roles of a user that their identity specifies, and clears the token cache if
+// a role changed. It opens a transaction.
 func (s *Store) applyRoles(ctx context.Context, userID int64, id auth.Identity) error {
 	if id.IsAdministrator == nil && id.IsModerator == nil {
 		return nil
@@ -123,9 +126,9 @@ func (s *Store) applyRoles(ctx context.Context, userID int64, id auth.Identity) 
 	return err
 }
 
-// freeName returns a user name that is free, as like to a wanted one as may be.
+// freeName returns a user name that is not taken: the wanted name, or one that is similar to it.
 func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string, error) {
-	wanted, _, _ = strings.Cut(wanted, "@") // some providers prefer an address
+	wanted, _, _ = strings.Cut(wanted, "@") // some providers send an e-mail address
 	wanted = strings.Map(func(r rune) rune {
 		if r < 128 && auth.IsUsername("a"+string(r)) {
 			return r
@@ -147,9 +150,9 @@ func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string,
 	return wanted + "-" + strings.ToLower(auth.NewSecret()[:10]), nil
 }
 
-// AuthenticateBearer returns the caller that a token of the operator's OpenID provider stands for,
-// which reads and writes. verify returns its identity. A successful check is remembered as those
-// of Authenticate are.
+// AuthenticateBearer returns the caller for a token of the operator's OpenID provider, with the
+// scopes read and write. verify checks the token and returns its identity. Successful results are
+// cached as in Authenticate.
 func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify func(context.Context, string) (auth.Identity, error)) (auth.Caller, error) {
 	hash := auth.HashSecret(token)
 	caller, ok, age := s.tokens.get(hash)

@@ -57,10 +57,10 @@ func CompareImages(a, b *File) int {
 	return cmp.Or(cmp.Compare(*ra, *rb), cmp.Compare(a.ID, b.ID))
 }
 
-// ImageChange describes a change of an image.
+// ImageChange is the input of UpdateImage. If Rank or IsDefault is nil, it is left unchanged.
 type ImageChange struct {
 	ID        int64
-	Target    *Target // the required target, unless nil
+	Target    *Target // what the image must belong to; nil: anything
 	Rank      *int32
 	IsDefault *bool // true moves the image before all others, after Rank
 }
@@ -109,10 +109,10 @@ func firstImageRank(ctx context.Context, tx bun.Tx, f *File) (int32, error) {
 	return int32(least.Int64 - 1), nil
 }
 
-// DeleteImage removes an image from its target, for the owner of the target or a moderator, who
-// needs a reason. An
-// image file is deleted. Of a rendering only the image is removed: the model and its content stay.
-// It opens a transaction.
+// DeleteImage removes an image from its target. The caller must be the owner of the target, or a
+// moderator or an administrator with a reason. If the image is a file, the file is deleted. If it
+// is a rendering, only the rendering is removed: the model and its content stay. It opens a
+// transaction.
 func (s *Store) DeleteImage(ctx context.Context, caller auth.Caller, id int64, on *Target, reason string) error {
 	_, err := s.changeImage(ctx, caller, id, on, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
 		var err error

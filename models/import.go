@@ -33,16 +33,17 @@ type Import struct {
 	Whole bool
 }
 
-// importBatch is how many things one transaction imports.
+// importBatch is the number of things that one transaction imports.
 const importBatch = 1_000
 
-// Import imports things with the metadata of their files, as published things of their authors, who
-// become users. It keeps IDs, and skips things whose ID exists, so repeating an import adds
-// nothing. Each batch of things is committed together with the progress of the import: an
-// interrupted import continues after its last batch. Import returns the number of new things.
+// Import imports things with the metadata of their files. It publishes the things, and creates
+// users for their authors. It keeps IDs and skips things whose ID exists, so repeating an import
+// does not add things with an ID again. Each batch of things is committed together with the
+// progress of the import: an interrupted import continues after its last batch. Import returns the
+// number of new things.
 //
-// A server may run beside it. On PostgreSQL a large import into an empty catalogue drops indexes
-// until its end, which makes lists and searches slower meanwhile.
+// A server may run at the same time. On PostgreSQL a large import into an empty catalogue drops
+// indexes until its end, which makes lists and searches slower meanwhile.
 func (s *Store) Import(ctx context.Context, im Import) (added int, err error) {
 	l := &loader{db: s.db, Import: im, started: now().Truncate(24 * time.Hour), tags: make(map[string]int64), words: make(map[string]bool)}
 	if im.Whole {

@@ -78,8 +78,8 @@ func (l *loader) commit(ctx context.Context, batch []incoming) error {
 	var added int
 	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		if l.db.Engine == database.Postgres {
-			// A crash of PostgreSQL may lose the last batches together with their progress. The end
-			// of the import flushes all.
+			// Commits are asynchronous: a crash of PostgreSQL may lose the last batches together with their
+			// progress. The last commit of the import flushes all.
 			if _, err := tx.ExecContext(ctx, "SET LOCAL synchronous_commit = off"); err != nil {
 				return err
 			}
@@ -175,7 +175,7 @@ func (l *loader) existing(ctx context.Context, tx bun.Tx, table, column string, 
 	}
 	var there []int64
 	between := tx.NewSelect().Table(table).Column(column).Where("?0 <> 0 AND ?0 BETWEEN ?1 AND ?2", bun.Ident(column), slices.Min(ids), slices.Max(ids))
-	// If most things are new, there is nothing in the range, and this is faster.
+	// If most things are new, the range contains no rows, and this query is faster than the next.
 	if some, err := between.Exists(ctx); err != nil || !some {
 		return nil, err
 	}

@@ -14,10 +14,10 @@ import (
 // importedTables are the tables that an import fills.
 var importedTables = bun.List([]string{"users", "things", "thing_tags", "files", "imported_counts", "thing_documents", "user_documents", "vocabulary"})
 
-// strip drops the indexes of the tables that a large import fills, if there are no things yet, and
-// returns the statements that create them again: creating them once over all rows costs a fraction
-// of updating them row by row. Unique indexes and references stay, because a server may run beside
-// the import.
+// strip drops the indexes of the tables that a large import fills, on PostgreSQL and if there are
+// no things yet, and returns the statements that create them again: creating them once over all
+// rows costs a fraction of updating them row by row. Unique indexes and references stay, because a
+// server may run at the same time.
 func (l *loader) strip(ctx context.Context, tx bun.Tx) ([]string, error) {
 	if l.db.Engine != database.Postgres || l.Total < 2*importBatch {
 		return nil, nil
@@ -42,8 +42,8 @@ func (l *loader) strip(ctx context.Context, tx bun.Tx) ([]string, error) {
 	return later, nil
 }
 
-// reserve advances the ID sequences past the IDs to import, so that a server that runs beside the
-// import does not use them.
+// reserve advances the ID sequences past the IDs to import, so that a server that runs at the same
+// time does not use them.
 func (l *loader) reserve(ctx context.Context, db bun.IDB) error {
 	var thing, file int64
 	for th := range l.Things(0) {
@@ -107,7 +107,7 @@ func (l *loader) finish(ctx context.Context) error {
 }
 
 // execute runs statements that create indexes, outside of a transaction, so that they do not block
-// writers. Their commits are flushed by that which deletes the import record.
+// writers. It commits them asynchronously; the commit that deletes the import record flushes them.
 func (l *loader) execute(ctx context.Context, statements []string) (err error) {
 	conn, err := l.db.Write.Conn(ctx)
 	if err != nil {

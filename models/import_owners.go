@@ -14,7 +14,7 @@ import (
 	"github.com/meshyard/meshyard/internal/markdown"
 )
 
-// author returns the user name of the creator of a thing, "unknown" if it has no valid one.
+// author returns the user name of the creator of a thing, or "unknown" if it has no valid one.
 func author(th dataset.Thing) string {
 	name := strings.Map(func(r rune) rune {
 		if r < 0x80 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("_.-", r)) {
@@ -102,8 +102,8 @@ func (l *loader) findTags(ctx context.Context, tx bun.Tx, things []incoming) err
 	return err
 }
 
-// importedCounts counts the likes, downloads and so on of a thing from before its import. They
-// count for the day of the import.
+// importedCounts holds the likes, downloads and so on that a thing had before its import. For the
+// popularity, they count on the day of the import.
 type importedCounts struct {
 	bun.BaseModel `bun:"table:imported_counts,alias:ic"`
 

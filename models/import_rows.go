@@ -14,8 +14,8 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// rows collects rows of several tables, which are written together: by COPY on PostgreSQL, by
-// inserts of many rows on SQLite.
+// rows collects rows of several tables, which are written together: with COPY on PostgreSQL, with
+// multi-row inserts on SQLite.
 type rows struct {
 	db     *DB
 	conn   bun.Conn

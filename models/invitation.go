@@ -16,7 +16,7 @@ type Invitation struct {
 	bun.BaseModel `bun:"table:invitations,alias:inv"`
 
 	ID        int64  `bun:",pk,autoincrement"`
-	Email     string // that the link is sent to; empty: none, or the invitation was used
+	Email     string // recipient of the link; empty: none, or the invitation was used
 	CreatedBy int64  `bun:",nullzero"` // 0: the operator, on the command line
 	CreatedAt time.Time
 	ExpiresAt time.Time
@@ -27,17 +27,17 @@ type Invitation struct {
 const (
 	defaultInvitation = 7 * 24 * time.Hour
 	maxInvitation     = 365 * 24 * time.Hour
-	maxInvitations    = 100 // that work at a time
+	maxInvitations    = 100 // unused and not expired
 )
 
-// NewInvitation describes an invitation.
+// NewInvitation is the input of CreateInvitation.
 type NewInvitation struct {
-	Email     *string    // the link is sent there too, if the server sends mail; nil: nowhere
+	Email     *string    // the link is also sent there, if the server sends mail; nil: it is not sent
 	ExpiresAt *time.Time // nil: in a week
 }
 
-// CreateInvitation creates an invitation for an administrator, and returns the secret of its link.
-// It opens a transaction.
+// CreateInvitation creates an invitation and returns the secret of its link. It requires an
+// administrator, and returns Conflict if there are already maxInvitations. It opens a transaction.
 func (s *Store) CreateInvitation(ctx context.Context, caller auth.Caller, n NewInvitation) (secret string, inv *Invitation, err error) {
 	if !caller.Administers() {
 		return "", nil, fail(Forbidden, "requires an administrator")
@@ -45,7 +45,8 @@ func (s *Store) CreateInvitation(ctx context.Context, caller auth.Caller, n NewI
 	return s.invite(ctx, caller, n)
 }
 
-// CreateInvitation creates an invitation, and returns the secret of its link.
+// CreateInvitation creates an invitation and returns the secret of its link. It returns Conflict if
+// there are already maxInvitations. It opens a transaction.
 func (a Admin) CreateInvitation(ctx context.Context, n NewInvitation) (secret string, inv *Invitation, err error) {
 	return a.store.invite(ctx, auth.Caller{}, n)
 }
@@ -86,7 +87,7 @@ func (s *Store) invite(ctx context.Context, caller auth.Caller, n NewInvitation)
 	return secret, inv, err
 }
 
-// Invitations returns the invitations that can be used, newest first, for administrators.
+// Invitations returns the invitations that can be used, newest first. It requires an administrator.
 func (s *Store) Invitations(ctx context.Context, caller auth.Caller) (found []*Invitation, err error) {
 	if !caller.Administers() {
 		return nil, fail(Forbidden, "requires an administrator")
@@ -100,7 +101,8 @@ func (a Admin) Invitations(ctx context.Context) (found []*Invitation, err error)
 	return found, err
 }
 
-// RevokeInvitation deletes an invitation that was not used, for an administrator.
+// RevokeInvitation deletes an unused invitation. It requires an administrator, and returns NotFound
+// if there is no unused invitation with the ID.
 func (s *Store) RevokeInvitation(ctx context.Context, caller auth.Caller, id int64) error {
 	if !caller.Administers() {
 		return fail(Forbidden, "requires an administrator")
@@ -108,7 +110,8 @@ func (s *Store) RevokeInvitation(ctx context.Context, caller auth.Caller, id int
 	return s.Admin().RevokeInvitation(ctx, id)
 }
 
-// RevokeInvitation deletes an invitation that was not used.
+// RevokeInvitation deletes an unused invitation. It returns NotFound if there is no unused
+// invitation with the ID.
 func (a Admin) RevokeInvitation(ctx context.Context, id int64) error {
 	deleted, err := a.store.db.Write.NewDelete().Model((*Invitation)(nil)).Where("id = ? AND used_at IS NULL", id).Exec(ctx)
 	if err != nil {
@@ -120,16 +123,17 @@ func (a Admin) RevokeInvitation(ctx context.Context, id int64) error {
 	return notFound("invitation", id)
 }
 
-// Registration is what a person enters to create an account.
+// Registration is the input of Register.
 type Registration struct {
 	Secret   string // of a link; empty: none, which requires open registration
 	Username string
-	Email    string // without a link that has one; may be empty
+	Email    string // ignored if the link has one; may be empty
 	Password string
 }
 
-// Register creates an account, by a link or where registration is open, and returns its id. It
-// opens a transaction.
+// Register creates an account and returns its ID. It requires a link for that purpose or open
+// registration, and otherwise returns Forbidden. It returns NotFound if the link cannot be used,
+// and Conflict if the user name is taken. It opens a transaction.
 func (s *Store) Register(ctx context.Context, r Registration) (userID int64, err error) {
 	if r.Secret == "" && !s.options.OpenRegistration {
 		return 0, fail(Forbidden, "creating an account requires an invitation")
@@ -183,8 +187,8 @@ func (s *Store) Register(ctx context.Context, r Registration) (userID int64, err
 	return userID, err
 }
 
-// useInvitation marks the invitation of a link as used by a new user, who gets its e-mail address
-// unless they entered another one.
+// useInvitation marks the invitation of a link as used by a new user, and deletes its links. A user
+// who entered no e-mail address gets that of the invitation.
 func (s *Store) useInvitation(ctx context.Context, tx bun.Tx, link *accountLink, u *User) error {
 	inv := new(Invitation)
 	err := s.db.ForUpdate(tx.NewSelect().Model(inv).Where("inv.id = ? AND inv.used_at IS NULL AND inv.expires_at > ?", link.InvitationID, now())).Scan(ctx)
@@ -206,7 +210,8 @@ func (s *Store) useInvitation(ctx context.Context, tx bun.Tx, link *accountLink,
 	return err
 }
 
-// hashPassword checks and hashes a new password.
+// hashPassword returns the hash of a new password. It returns BadInput if the password is too
+// short, too long, or not valid UTF-8.
 func hashPassword(ctx context.Context, text string) (hash string, err error) {
 	if len(text) < auth.MinPassword || len(text) > auth.MaxPassword || !utf8.ValidString(text) {
 		return "", badInput("password", "password: must be %d to %d bytes of UTF-8", auth.MinPassword, auth.MaxPassword)

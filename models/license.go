@@ -3,7 +3,7 @@ package models
 // License is the license of a thing.
 type License string
 
-// The licenses, by the codes under which they are stored.
+// The licenses, with the codes that are stored.
 const (
 	CC     License = "cc"
 	CCSA   License = "cc-sa"

@@ -21,8 +21,8 @@ type like struct {
 	CreatedAt  time.Time
 }
 
-// Like records that the caller likes a thing, a make or a collection of another user. Liking it
-// again changes nothing.
+// Like adds the caller's like to a thing, a make or a collection. If there is one already, nothing
+// changes. It returns BadInput if the target belongs to the caller.
 func (s *Store) Like(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		owner, err := s.holdLikeable(ctx, tx, caller, target)
@@ -34,8 +34,9 @@ func (s *Store) Like(ctx context.Context, caller auth.Caller, target Target) err
 	})
 }
 
-// ToggleLike takes the caller's like back if there is one, even if the target is no longer visible
-// to them, and otherwise adds one. It returns whether the caller likes the target now.
+// ToggleLike removes the caller's like of a target if there is one, even if the caller can no
+// longer see the target, and otherwise adds one. It returns whether the caller likes the target
+// now.
 func (s *Store) ToggleLike(ctx context.Context, caller auth.Caller, target Target) (liked bool, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		owner, hidden := s.holdLikeable(ctx, tx, caller, target)
@@ -88,8 +89,9 @@ func removeLike(ctx context.Context, tx bun.Tx, userID int64, target Target) (re
 	return true, countLike(ctx, tx, target, userID, -1)
 }
 
-// Unlike takes it back, also of a target that is hidden from the caller by now. Where there was no
-// like nothing changes.
+// Unlike removes the caller's like of a target, even if the caller can no longer see the target. If
+// there is no like, it returns Forbidden for a target that the caller cannot see, and otherwise
+// changes nothing.
 func (s *Store) Unlike(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		_, hidden := s.holdLikeable(ctx, tx, caller, target)
@@ -114,7 +116,7 @@ func countLike(ctx context.Context, tx bun.Tx, target Target, userID, by int64) 
 	return count(ctx, tx, thingLikes.by(by, target.ID), userLikes.by(by, userID))
 }
 
-// deleteLikes removes all likes of a target that goes.
+// deleteLikes removes all likes of a target that is about to be deleted.
 func deleteLikes(ctx context.Context, tx bun.Tx, target Target) error {
 	var userIDs []int64
 	err := tx.NewDelete().Model((*like)(nil)).Where("target_type = ? AND target_id = ?", target.Type, target.ID).Returning("user_id").Scan(ctx, &userIDs)
@@ -124,8 +126,8 @@ func deleteLikes(ctx context.Context, tx bun.Tx, target Target) error {
 	return count(ctx, tx, userLikes.by(-1, userIDs...))
 }
 
-// LikedBy returns which of some makes or collections a user likes. [Store.MarksOf] does so for
-// things.
+// LikedBy returns which of the given makes or collections a user likes. For things, use
+// [Store.MarksOf].
 func (s *Store) LikedBy(ctx context.Context, userID int64, on TargetType, ids []int64) (map[int64]bool, error) {
 	var liked []int64
 	err := s.db.ForIDs(ctx, "liked by, "+string(on), ids, &liked, func(among, user schema.QueryAppender) *bun.SelectQuery {
@@ -134,7 +136,7 @@ func (s *Store) LikedBy(ctx context.Context, userID int64, on TargetType, ids []
 	return setOf(liked), err
 }
 
-// setOf is a set of ids.
+// setOf returns the set of the given IDs.
 func setOf(ids []int64) map[int64]bool {
 	set := make(map[int64]bool, len(ids))
 	for _, id := range ids {
@@ -143,14 +145,14 @@ func setOf(ids []int64) map[int64]bool {
 	return set
 }
 
-// Likers lists who likes things, or makes, the latest first.
+// Likers lists the users who like a target of the given type, the latest like first.
 func (s *Store) Likers(on TargetType) List {
 	return List{DB: s.db.DB, By: database.Order{Key: "l.created_at", Time: true, ID: "l.id", Node: "l.user_id"}, Rows: func(id int64) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("likes AS l").Where("l.target_type = ? AND l.target_id = ?", on, id)
 	}}
 }
 
-// LikedThings lists the published things that users like, the latest liked first.
+// LikedThings lists the published things that a user likes, the latest like first.
 func (s *Store) LikedThings() List {
 	return List{DB: s.db.DB, By: database.Order{ID: "l.id", Node: "l.target_id"}, Rows: func(userID int64) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("likes AS l").Join("JOIN things AS t ON t.id = l.target_id AND t.state = 'published'").

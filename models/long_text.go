@@ -7,8 +7,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// LongText names a column with a text of up to [MaxText] bytes. If the text is Markdown, then its
-// HTML is in the column with the suffix _html.
+// LongText names a column with a text of up to [MaxText] characters. If the text is Markdown, then
+// its HTML is in the column with the suffix _html.
 type LongText struct{ table, column string }
 
 // The long texts that lists leave out if an operation does not need them.
@@ -29,11 +29,11 @@ var MarkdownTexts = []LongText{ThingDescription, ThingInstructions, MakeDescript
 
 type longTextsKey struct{}
 
-// longTextSet is a set of long texts: a bit for each, by its place in longTexts.
+// longTextSet is a bit set of long texts. The position of a bit is the index in longTexts.
 type longTextSet uint
 
-// WithLongTexts returns a context in which lists and loads by ID read only the given long texts;
-// others are empty in what they return. Without it they read all.
+// WithLongTexts returns a context in which lists and loads by ID read only the given long texts,
+// and leave the others empty. In other contexts they read all long texts.
 func WithLongTexts(ctx context.Context, needed []LongText) context.Context {
 	var set longTextSet
 	for _, text := range needed {

@@ -27,8 +27,8 @@ type Make struct {
 	State       PublicationState
 	CreatedAt   time.Time
 	PublishedAt *time.Time
-	// when a thing that was taken down was deleted and the make stayed, hidden; nil: it is not
-	// hidden
+	// TakenDownAt is when the make was hidden because its taken-down thing was deleted. It is nil if
+	// the make is not hidden.
 	TakenDownAt *time.Time
 
 	LikeCount        int64
@@ -37,7 +37,8 @@ type Make struct {
 	Changes          Changes `bun:",scanonly"`
 }
 
-// AfterScanRow makes the counts whole, and counts the texts among what the operation reads.
+// AfterScanRow adds the pending count changes to the stored counts. It returns TooLarge if the
+// operation has read more bytes of texts than allowed.
 func (m *Make) AfterScanRow(ctx context.Context) error {
 	if err := readText(ctx, len(m.Description)); err != nil {
 		return err
@@ -45,17 +46,18 @@ func (m *Make) AfterScanRow(ctx context.Context) error {
 	return m.Changes.addTo(map[string]*int64{"like_count": &m.LikeCount, "comment_count": &m.CommentCount, "root_comment_count": &m.RootCommentCount})
 }
 
-// NewMake is what a make is made of.
+// NewMake is the input of CreateMake.
 type NewMake struct {
 	ThingID     int64
-	Name        string // empty: the thing's
+	Name        string // empty: the name of the thing
 	Description string
-	// the file name of a picture to come; the make stays a draft until its first file is finalized
+	// PictureName is the file name of an image to upload. If it is set, the make stays a draft until
+	// its first file is finalized.
 	PictureName *string
 }
 
-// CreateMake records that the caller made a thing that they may see, and stages the upload of its
-// picture where it has one.
+// CreateMake creates a make of a thing that the caller can see. If n has an image, it stages the
+// upload of the image; otherwise it publishes the make. It opens a transaction.
 func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (*Make, *StagedUpload, error) {
 	if err := errors.Join(text("name", n.Name, maxName), text("description", n.Description, MaxText)); err != nil {
 		return nil, nil, err
@@ -96,7 +98,8 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 	return m, picture, nil
 }
 
-// publishMake shows a locked make to everyone who may see its thing.
+// publishMake publishes a locked make, with its notifications and its webhook event. Users who can
+// see the thing can then see the make.
 func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 	at := now()
 	m.State, m.PublishedAt = Published, &at
@@ -124,8 +127,8 @@ func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 	return s.db.index(ctx, tx, makeIndex, m.ID)
 }
 
-// countMakesOf counts the published makes of a locked thing among those of their creators, or takes
-// them out.
+// countMakesOf adds the published makes of a locked thing to the make counts of their creators, or
+// subtracts them if by is -1.
 func (s *Store) countMakesOf(ctx context.Context, tx bun.Tx, thingID, by int64) error {
 	var makes []Make
 	err := s.db.ForUpdate(tx.NewSelect().Model(&makes).Column("m.id", "m.owner_id", "m.state").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx)
@@ -149,8 +152,8 @@ func (m *Make) countPublished(ctx context.Context, tx bun.Tx, by int64) error {
 	if m.ThingID == 0 {
 		return count(ctx, tx, userMakes.by(by, m.OwnerID))
 	}
-	// Who publishes the thing, or takes it down, locks its makes, and so sees this one afterwards
-	// or is seen here.
+	// A transaction that publishes the thing, or takes it down, locks its makes. If it is not visible
+	// here yet, it waits for this transaction and counts this make afterwards.
 	shown, err := tx.NewSelect().Model((*Thing)(nil)).Where("t.id = ? AND t.state = ?", m.ThingID, Published).Exists(ctx)
 	if err != nil || !shown {
 		return errors.Join(err, count(ctx, tx, thingMakes.by(by, m.ThingID)))
@@ -167,14 +170,15 @@ func (s *Store) lockMake(ctx context.Context, tx bun.Tx, id int64) (*Make, error
 	return m, err
 }
 
-// MakeChange is what is to change of a make; what is nil stays.
+// MakeChange is the input of UpdateMake. Nil fields are left unchanged.
 type MakeChange struct {
 	ID          int64
 	Name        *string
 	Description *string
 }
 
-// UpdateMake changes a make of the caller.
+// UpdateMake changes a make of the caller. It returns Forbidden for a make of another user, and for
+// one that is hidden by a takedown. It opens a transaction.
 func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange) (*Make, error) {
 	if err := errors.Join(checkName(c.Name), optional("description", c.Description, MaxText)); err != nil {
 		return nil, err
@@ -207,9 +211,9 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 	return s.Make(ctx, caller, c.ID)
 }
 
-// DeleteMake removes a make of the caller, or any for moderators and administrators, who need a
-// reason, with its files, likes and comments. The bytes go with the next collection of garbage,
-// where nothing else names them.
+// DeleteMake deletes a make with its files, likes and comments. The caller must be its creator, or
+// a moderator or an administrator with a reason. The garbage collector removes the bytes of the
+// files, unless other files share them. It opens a transaction.
 func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, reason string) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		m, err := s.lockMake(ctx, tx, id)
@@ -243,7 +247,8 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, re
 	})
 }
 
-// Make returns a make that the caller may see. Whose it is sees it whatever became of its thing.
+// Make returns a make that the caller can see. The creator of a make can always see it, even if its
+// thing is hidden or deleted.
 func (s *Store) Make(ctx context.Context, caller auth.Caller, id int64) (*Make, error) {
 	found, err := s.MakesByID(ctx, []int64{id})
 	if err != nil {
@@ -269,12 +274,13 @@ func (m *Make) Allows(caller auth.Caller) error {
 	return fail(Forbidden, "make %d is a draft of someone else", m.ID)
 }
 
-// MakesByID returns the makes of those ids, for a caller who may see what refers to them.
+// MakesByID returns the makes with the given IDs. It does not check visibility: the caller must be
+// allowed to see the object that refers to them.
 func (s *Store) MakesByID(ctx context.Context, ids []int64) (map[int64]*Make, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Make) *bun.SelectQuery { return s.selectMakes(ctx, rows) }, "m.id", func(m *Make) int64 { return m.ID })
 }
 
-// MakesOnPages reads pages of lists of makes with the makes.
+// MakesOnPages reads one page of the list for each parent, together with the makes.
 func (s *Store) MakesOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Make], error) {
 	return onPages(ctx, s.db, l, parents, part, extras{}, func(rows *[]*Make, _ schema.QueryAppender) *bun.SelectQuery { return s.selectMakes(ctx, rows) },
 		"m.id", func(m *Make) (int64, *database.Listed) { return m.ID, &m.Listed })
@@ -284,25 +290,27 @@ func (s *Store) selectMakes(ctx context.Context, rows *[]*Make) *bun.SelectQuery
 	return pendingCounts(selectColumns(ctx, s.db.Read, rows, extras{}), "makes", "m")
 }
 
-// makes selects the makes that everyone may see.
+// makes selects the makes that everyone can see.
 func (s *Store) makes() *bun.SelectQuery {
 	return s.db.Read.NewSelect().TableExpr("makes AS m").Where("m.state = 'published'").
 		Where("m.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = m.thing_id AND t.state = 'published')")
 }
 
-// Makes lists the published makes, the latest first.
+// Makes lists the makes that everyone can see, the latest first.
 func (s *Store) Makes() List {
 	return List{DB: s.db.DB, Name: "makes", By: database.Order{ID: "m.id"}, Rows: func(int64) *bun.SelectQuery { return s.makes() }}
 }
 
-// MakesOfThings lists the published makes of things that the caller may see, the latest first.
+// MakesOfThings lists the published makes of a thing, the latest first. It does not check
+// visibility: the caller must be allowed to see the thing.
 func (s *Store) MakesOfThings() List {
 	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: func(thingID int64) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("makes AS m").Where("m.state = 'published' AND m.thing_id = ?", thingID)
 	}}
 }
 
-// MakesOfUsers lists the makes of users, the latest first; drafts for the user alone.
+// MakesOfUsers lists the makes of a user, the latest first. Only the user's own list contains
+// drafts, and makes of things that are not published.
 func (s *Store) MakesOfUsers(caller auth.Caller) List {
 	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: func(userID int64) *bun.SelectQuery {
 		if userID == caller.UserID {

@@ -7,15 +7,15 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// Marks says what a user has done with a thing.
+// Marks reports whether a user likes, has collected, and watches a thing.
 type Marks struct {
 	Liked     bool `bun:",scanonly"`
 	Collected bool `bun:",scanonly"`
 	Watched   bool `bun:",scanonly"`
 }
 
-// MarksOf returns a user's marks of some things, by ID, in one statement: a page that shows one of
-// them mostly shows the others too.
+// MarksOf returns a user's marks of things, by ID, in one statement, because a page that shows one
+// mark usually shows the others too. It returns no marks if userID is 0.
 func (s *Store) MarksOf(ctx context.Context, userID int64, thingIDs []int64) (map[int64]Marks, error) {
 	marks := make(map[int64]Marks)
 	if userID == 0 {

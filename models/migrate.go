@@ -18,8 +18,8 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// migrationLock is the key of the advisory lock under which PostgreSQL migrates: several nodes may
-// start at once.
+// migrationLock is the key of the PostgreSQL advisory lock that a migration holds, because several
+// nodes may start at the same time.
 const migrationLock = 0x6d657368
 
 // Pending returns the names of the migrations that have not run, all of them on an empty database.
@@ -65,26 +65,26 @@ func migrationOf(file string) (number int, name string, err error) {
 	return number, name, nil
 }
 
-// searchMigration adds the tables of documents.
+// searchMigration is the migration that adds the tables of search documents.
 const searchMigration = "0003_search"
 
 // countMigration is the last migration that adds counts without setting them. All counts are
 // recomputed after it, which took 103 s with a million things.
 const countMigration = "0007_quotas"
 
-// Migrate brings the schema up to date and gives the names of the migrations that it ran, none
-// where there was nothing to do. All of them run in one transaction together with the record that
-// they ran, so a process that dies in the middle, or a second one that starts beside it, leaves
-// either the old schema or the new one.
+// Migrate brings the schema up to date and returns the names of the migrations that it ran, if any.
+// All of them run in one transaction, which also records that they ran. If the process dies
+// meanwhile, or another process migrates at the same time, the database has either the old schema
+// or the new one.
 func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 	dir := path.Join("migrations", string(db.Engine))
 	files, err := fs.ReadDir(migrations, dir)
 	if err != nil {
 		return nil, err
 	}
-	// The rest of migrations, which SQL cannot do, or not alike on both.
+	// The parts of migrations that SQL cannot do, or not in the same way on both engines.
 	finishMigration := map[string]func(context.Context, bun.Tx) error{
-		"0002_catalogue": slugTags, // the engines differ in what the lower case of a letter is
+		"0002_catalogue": slugTags, // the engines convert letters to lower case differently
 	}
 	err = db.InLongTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		applied = nil
@@ -115,7 +115,7 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 			if err != nil {
 				return err
 			}
-			// Past Bun, which would read a question mark as a place for a value.
+			// This bypasses Bun, which would interpret question marks as placeholders.
 			if _, err := tx.Tx.ExecContext(ctx, string(text)); err != nil {
 				return fmt.Errorf("migration %s: %w", name, err)
 			}
@@ -129,7 +129,7 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 			}
 			applied = append(applied, name)
 		}
-		// At the end, because documents are made from columns that later migrations add.
+		// This comes last, because documents contain columns that later migrations add.
 		if slices.Contains(applied, searchMigration) {
 			if err := db.indexAll(ctx, tx); err != nil {
 				return fmt.Errorf("migration %s: %w", searchMigration, err)
@@ -150,8 +150,8 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 	return applied, nil
 }
 
-// checkNotNewer returns an error if the last migration that ran is one that this version does not
-// know. A version that went on would write rows that leave out what the newer schema needs.
+// checkNotNewer returns an error if the database has a migration that this version does not know.
+// Otherwise this version would write rows without values that the newer schema requires.
 func checkNotNewer(ctx context.Context, tx bun.Tx, files []fs.DirEntry, last int) error {
 	newest := strings.TrimSuffix(files[len(files)-1].Name(), ".sql") // ReadDir sorts by name
 	digits, _, _ := strings.Cut(newest, "_")

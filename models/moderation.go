@@ -41,22 +41,23 @@ const (
 
 const maxReason = 2_000
 
-// ModerationEntry is what is kept of a decision, forever.
+// ModerationEntry is an entry of the moderation log. Entries are kept forever.
 type ModerationEntry struct {
 	bun.BaseModel `bun:"table:moderation_log,alias:ml"`
 
 	ID        int64 `bun:",pk,autoincrement"`
 	ActorID   int64 `bun:",nullzero"` // 0: the operator, on the command line
 	Action    Action
-	UserID    int64     // the user concerned; for a thing, its owner
-	ThingID   int64     `bun:",nullzero"` // 0: no thing. It stays when the thing is gone
+	UserID    int64     // the user concerned; for a thing, its creator
+	ThingID   int64     `bun:",nullzero"` // 0: none; kept if the thing is deleted
 	ObjectID  int64     `bun:",nullzero"` // the make, comment, file or report; 0: none
-	Role      auth.Role // that was given; empty where none was
+	Role      auth.Role // the new role; empty if no role changed
 	Reason    string
 	CreatedAt time.Time
 }
 
-// record keeps a decision in the transaction that carries it out.
+// record adds a decision to the moderation log, in the transaction that carries it out, and emits a
+// webhook event.
 func (s *Store) record(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
 	e.ActorID, e.CreatedAt = caller.UserID, now()
 	if _, err := tx.NewInsert().Model(&e).Exec(ctx); err != nil {
@@ -65,8 +66,8 @@ func (s *Store) record(ctx context.Context, tx bun.Tx, caller auth.Caller, e Mod
 	return s.emitDecision(ctx, tx, &e)
 }
 
-// recordDeletion keeps that a moderator or an administrator deleted what belongs to another user,
-// for which they need a reason. What owners delete themselves is not recorded.
+// recordDeletion adds the deletion of another user's content to the moderation log. It returns
+// BadInput if there is no reason. Deletions of the caller's own content are not recorded.
 func (s *Store) recordDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
 	if e.UserID == caller.UserID {
 		return nil
@@ -77,7 +78,7 @@ func (s *Store) recordDeletion(ctx context.Context, tx bun.Tx, caller auth.Calle
 	return s.record(ctx, tx, caller, e)
 }
 
-// checkReason checks the reason of a decision.
+// checkReason returns BadInput if the reason of a decision is blank or too long.
 func checkReason(reason string) error {
 	if strings.TrimSpace(reason) == "" {
 		return required("reason")
@@ -85,7 +86,7 @@ func checkReason(reason string) error {
 	return text("reason", reason, maxReason)
 }
 
-// ModerationLog lists all decisions for moderators and administrators, the latest first.
+// ModerationLog lists all decisions, the latest first. It requires a moderator or an administrator.
 func (s *Store) ModerationLog(caller auth.Caller) (List, error) {
 	if !caller.Staff() {
 		return List{}, fail(Forbidden, "requires a moderator or an administrator")
@@ -93,12 +94,14 @@ func (s *Store) ModerationLog(caller auth.Caller) (List, error) {
 	return List{DB: s.db.DB, By: database.Order{ID: "ml.id"}, Rows: func(int64) *bun.SelectQuery { return s.db.Read.NewSelect().TableExpr("moderation_log AS ml") }}, nil
 }
 
-// ModerationEntriesByID returns the decisions of those ids, for moderators and administrators.
+// ModerationEntriesByID returns the decisions with the given IDs. It does not check permissions:
+// the caller must be a moderator or an administrator.
 func (s *Store) ModerationEntriesByID(ctx context.Context, ids []int64) (map[int64]*ModerationEntry, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*ModerationEntry) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "ml.id", func(e *ModerationEntry) int64 { return e.ID })
 }
 
-// checkDecision checks that the caller is of moderators and administrators and says why.
+// checkDecision returns Forbidden if the caller is not a moderator or an administrator, and
+// BadInput if there is no valid reason.
 func checkDecision(caller auth.Caller, reason string) error {
 	if !caller.Staff() {
 		return fail(Forbidden, "requires a moderator or an administrator")
@@ -106,8 +109,9 @@ func checkDecision(caller auth.Caller, reason string) error {
 	return checkReason(reason)
 }
 
-// decideOnUser locks another user, changes the columns, and records why. Moderators decide on
-// members alone.
+// decideOnUser locks another user, stores the columns that change has changed, notifies the user,
+// and records the decision. It signs out a suspended user. Decisions on moderators and
+// administrators require an administrator. It opens a transaction.
 func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reason string, action Action, change func(u *User), columns ...string) (*User, error) {
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err
@@ -152,8 +156,8 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 	return s.User(ctx, caller, found.Username)
 }
 
-// SuspendUser lets a user only read from now on, and signs them out. Administrators and moderators
-// are suspended by administrators alone.
+// SuspendUser restricts a user to reading and signs them out. Suspending a moderator or an
+// administrator requires an administrator.
 func (s *Store) SuspendUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
 	return s.decideOnUser(ctx, caller, name, reason, SuspendedUser, func(u *User) {
 		at := now()
@@ -161,12 +165,13 @@ func (s *Store) SuspendUser(ctx context.Context, caller auth.Caller, name, reaso
 	}, "suspended_at", "suspension_reason")
 }
 
-// UnsuspendUser ends the suspension of a user.
+// UnsuspendUser ends the suspension of a user. The same permissions are required as for
+// SuspendUser.
 func (s *Store) UnsuspendUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
 	return s.decideOnUser(ctx, caller, name, reason, UnsuspendedUser, func(u *User) { u.SuspendedAt, u.SuspensionReason = nil, "" }, "suspended_at", "suspension_reason")
 }
 
-// SetUserRole returns a user another role, for an administrator.
+// SetUserRole changes the role of a user. It requires an administrator.
 func (s *Store) SetUserRole(ctx context.Context, caller auth.Caller, name string, role auth.Role, reason string) (*User, error) {
 	if err := administers(caller); err != nil {
 		return nil, err

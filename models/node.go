@@ -12,12 +12,13 @@ type NodeRef struct {
 	ID   int64
 }
 
-// NodeID returns an opaque id that is unique among the objects of all types.
+// NodeID returns an opaque ID that is unique among the objects of all types.
 func (r NodeRef) NodeID() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(r.Type + ":" + strconv.FormatInt(r.ID, 10)))
 }
 
-// ParseNodeID reverses NodeID. Any other text is the zero NodeRef, which refers to no object.
+// ParseNodeID is the inverse of NodeID. For any other text it returns the zero NodeRef, which
+// refers to no object.
 func ParseNodeID(id string) NodeRef {
 	text, err := base64.RawURLEncoding.DecodeString(id)
 	name, digits, _ := strings.Cut(string(text), ":")
@@ -28,26 +29,26 @@ func ParseNodeID(id string) NodeRef {
 	return NodeRef{}
 }
 
-// NodeID returns the id of the thing among all objects.
+// NodeID returns the node ID of the thing.
 func (t *Thing) NodeID() string { return NodeRef{"Thing", t.ID}.NodeID() }
 
-// NodeID returns the id of the make among all objects.
+// NodeID returns the node ID of the make.
 func (m *Make) NodeID() string { return NodeRef{"Make", m.ID}.NodeID() }
 
-// NodeID returns the id of the comment among all objects.
+// NodeID returns the node ID of the comment.
 func (c *Comment) NodeID() string { return NodeRef{"Comment", c.ID}.NodeID() }
 
-// NodeID returns the id of the collection among all objects.
+// NodeID returns the node ID of the collection.
 func (c *Collection) NodeID() string { return NodeRef{"Collection", c.ID}.NodeID() }
 
-// NodeID returns the id of the user among all objects.
+// NodeID returns the node ID of the user.
 func (u *User) NodeID() string { return NodeRef{"User", u.ID}.NodeID() }
 
-// NodeID returns the id of the file among all objects.
+// NodeID returns the node ID of the file.
 func (f *File) NodeID() string { return NodeRef{"File", f.ID}.NodeID() }
 
-// NodeID returns the id of the category among all objects.
+// NodeID returns the node ID of the category.
 func (c *Category) NodeID() string { return NodeRef{"Category", c.ID}.NodeID() }
 
-// NodeID returns the id of the notification among all objects.
+// NodeID returns the node ID of the notification.
 func (n *Notification) NodeID() string { return NodeRef{"Notification", n.ID}.NodeID() }

@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// NotificationKind is what a notification reports.
+// NotificationKind is the type of event that a notification reports.
 type NotificationKind string
 
 // The kinds of notifications.
@@ -27,8 +27,8 @@ const (
 )
 
 const (
-	// maxNotifications is how many notifications a user keeps: older ones are removed by the
-	// garbage collector.
+	// maxNotifications is the maximum number of notifications of a user. The garbage collector removes
+	// older ones.
 	maxNotifications = 1000
 	// notificationTTL is how long a notification is kept, read or not.
 	notificationTTL = 90 * 24 * time.Hour
@@ -41,7 +41,7 @@ type Notification struct {
 	ID         int64 `bun:",pk,autoincrement"`
 	UserID     int64 // the recipient
 	Kind       NotificationKind
-	ActorID    int64      `bun:",nullzero"` // who caused it; 0: the server or a moderator
+	ActorID    int64      `bun:",nullzero"` // the user who caused it; 0: the server or a moderator
 	TargetType TargetType // what it is about
 	TargetID   int64
 	CreatedAt  time.Time
@@ -54,7 +54,7 @@ func (n *Notification) IsRead() bool { return n.ReadAt != nil }
 // Target returns what the notification is about.
 func (n *Notification) Target() Target { return Target{n.TargetType, n.TargetID} }
 
-// notify writes a notification for each recipient. The actor is not notified, and nobody twice.
+// notify writes one notification for each distinct recipient, except for the actor and the ID 0.
 func notify(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, about Target, recipients ...int64) error {
 	at := now()
 	var rows []Notification
@@ -72,9 +72,8 @@ func notify(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, 
 	return err
 }
 
-// notifyWatchers writes a notification for each user who watches a target, except those listed.
-// Nothing is reported about what is on a draft; thingID is 0 where there is
-// none.
+// notifyWatchers writes a notification for each user who watches a target, except for the actor and
+// the users in except. If thingID is not 0, it does nothing while that thing is a draft.
 func notifyWatchers(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, about, watched Target, thingID int64, except ...int64) error {
 	watchers := tx.NewSelect().Model((*watch)(nil)).
 		ColumnExpr("w.user_id, ?, ?, ?, CAST(? AS bigint), ?", kind, actor, about.Type, about.ID, now()).
@@ -86,15 +85,15 @@ func notifyWatchers(ctx context.Context, tx bun.Tx, kind NotificationKind, actor
 	return err
 }
 
-// forgetNotification removes the notification of an event that its actor took back, so that
-// repeating the event reports it once.
+// forgetNotification deletes the notification of an event that its actor has undone, so that
+// repeating the event does not add a second one.
 func forgetNotification(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, about Target) error {
 	_, err := tx.NewDelete().Model((*Notification)(nil)).
 		Where("target_type = ? AND target_id = ? AND kind = ? AND actor_id = ?", about.Type, about.ID, kind, actor).Exec(ctx)
 	return err
 }
 
-// notifyOfFailure returns the owners of the files of a preview that it failed.
+// notifyOfFailure notifies the owners of the files of a preview that it failed.
 func notifyOfFailure(ctx context.Context, tx bun.Tx, previewID int64) error {
 	files := tx.NewSelect().Model((*File)(nil)).
 		ColumnExpr("f.owner_id, ?, ?, f.id, ?", NotifyProcessingFailed, OnFile, now()).
@@ -109,7 +108,8 @@ type NotificationFilter struct {
 	Since      *time.Time // nil: all
 }
 
-// Notifications lists the notifications of the caller, the latest first.
+// Notifications lists the notifications of the caller, the latest first. It returns Forbidden if
+// userID is another user.
 func (s *Store) Notifications(caller auth.Caller, userID int64, filter NotificationFilter) (List, error) {
 	if userID != caller.UserID {
 		return List{}, fail(Forbidden, "notifications are shown to their user alone")
@@ -126,8 +126,8 @@ func (s *Store) Notifications(caller auth.Caller, userID int64, filter Notificat
 	}}, nil
 }
 
-// recentNotifications is how far back [Store.RecentNotifications] goes. It is longer than any
-// transaction, because notifications appear when their transaction ends.
+// recentNotifications is the period that [Store.RecentNotifications] covers. A transaction does not
+// take longer, and its notifications become visible only when it is committed.
 const recentNotifications = time.Minute
 
 // RecentNotifications returns the notifications of the caller in the last minute, the oldest first,
@@ -143,14 +143,14 @@ func (s *Store) RecentNotifications(ctx context.Context, caller auth.Caller) ([]
 	return recent, err
 }
 
-// NotificationsByID returns the notifications of those ids, for a caller who may see what refers to
-// them.
+// NotificationsByID returns the notifications with the given IDs. It does not check permissions:
+// the caller must be their recipient.
 func (s *Store) NotificationsByID(ctx context.Context, ids []int64) (map[int64]*Notification, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Notification) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) },
 		"n.id", func(n *Notification) int64 { return n.ID })
 }
 
-// Notification returns a notification of the caller. Another user's is NotFound.
+// Notification returns a notification of the caller. It returns NotFound for one of another user.
 func (s *Store) Notification(ctx context.Context, caller auth.Caller, id int64) (*Notification, error) {
 	found, err := s.NotificationsByID(ctx, []int64{id})
 	if err != nil {
@@ -162,13 +162,13 @@ func (s *Store) Notification(ctx context.Context, caller auth.Caller, id int64) 
 	return nil, notFound("notification", id)
 }
 
-// UnreadNotifications counts the unread notifications of the caller.
+// UnreadNotifications returns the number of unread notifications of the caller.
 func (s *Store) UnreadNotifications(ctx context.Context, caller auth.Caller) (int64, error) {
 	return s.db.Write.NewSelect().Model((*Notification)(nil)).Where("n.user_id = ? AND n.read_at IS NULL", caller.UserID).Count(ctx)
 }
 
-// MarkNotificationsRead marks notifications of the caller as read, all of them where ids is nil.
-// One that does not exist, or is read already, is not an error.
+// MarkNotificationsRead marks notifications of the caller as read, or all of them if ids is nil. It
+// ignores those that do not exist, belong to another user, or are read already.
 func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, ids []int64) error {
 	if len(ids) > maxNotifications {
 		return tooMany("ids", len(ids), maxNotifications)
@@ -181,7 +181,8 @@ func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, i
 	return err
 }
 
-// DeleteNotification removes a notification of the caller. Another user's is NotFound.
+// DeleteNotification deletes a notification of the caller. It returns NotFound for one of another
+// user.
 func (s *Store) DeleteNotification(ctx context.Context, caller auth.Caller, id int64) error {
 	done, err := s.db.Write.NewDelete().Model((*Notification)(nil)).Where("id = ? AND user_id = ?", id, caller.UserID).Exec(ctx)
 	if err != nil {
@@ -193,8 +194,8 @@ func (s *Store) DeleteNotification(ctx context.Context, caller auth.Caller, id i
 	return notFound("notification", id)
 }
 
-// expireNotifications removes notifications past their time, and the oldest of users who have too
-// many.
+// expireNotifications deletes notifications older than notificationTTL, and the oldest ones of
+// users who have more than maxNotifications.
 func (s *Store) expireNotifications(ctx context.Context) error {
 	if _, err := s.db.Write.NewDelete().Model((*Notification)(nil)).Where("created_at < ?", now().Add(-notificationTTL)).Exec(ctx); err != nil {
 		return err

@@ -20,8 +20,8 @@ type password struct {
 	ChangedAt time.Time
 }
 
-// SetPassword sets the password of the user with a name, without a caller, and signs the user out
-// everywhere. Access tokens stay valid.
+// SetPassword sets the password of the user with a name and ends all their sessions. Access tokens
+// stay valid. It opens a transaction.
 func (a Admin) SetPassword(ctx context.Context, username, text string) error {
 	s := a.store
 	hash, err := hashPassword(ctx, text)
@@ -38,7 +38,7 @@ func (a Admin) SetPassword(ctx context.Context, username, text string) error {
 	})
 }
 
-// replacePassword stores the hash of a new password. Links for resetting the password end with it.
+// replacePassword stores the hash of a new password, and deletes the user's password reset links.
 func replacePassword(ctx context.Context, tx bun.Tx, userID int64, hash string) error {
 	row := &password{UserID: userID, Hash: hash, ChangedAt: now()}
 	_, err := tx.NewInsert().Model(row).On("CONFLICT (user_id) DO UPDATE").Set("hash = EXCLUDED.hash").Set("changed_at = EXCLUDED.changed_at").Exec(ctx)
@@ -49,8 +49,9 @@ func replacePassword(ctx context.Context, tx bun.Tx, userID int64, hash string) 
 	return err
 }
 
-// ChangePassword changes the password of the caller, who has to know the present one, and ends
-// their other sessions. Access tokens stay valid. It opens a transaction.
+// ChangePassword changes the password of the caller and ends their other sessions. It returns
+// Forbidden if present is not the current password. Access tokens stay valid. It opens a
+// transaction.
 func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present, text string) error {
 	if err := requireUser(caller); err != nil {
 		return err
@@ -83,8 +84,8 @@ func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present,
 	})
 }
 
-// ResetPassword sets the password of the user who got a link, signs them out everywhere, and
-// returns their id. Access tokens stay valid. It opens a transaction.
+// ResetPassword sets the password of the user that a reset link was created for, ends all their
+// sessions, and returns their ID. Access tokens stay valid. It opens a transaction.
 func (s *Store) ResetPassword(ctx context.Context, secret, text string) (userID int64, err error) {
 	hash, err := hashPassword(ctx, text)
 	if err != nil {
@@ -107,9 +108,10 @@ func (s *Store) ResetPassword(ctx context.Context, secret, text string) (userID 
 	return userID, err
 }
 
-// CheckPassword returns the ID of the user who has this name and password. Anything else is
-// Unauthenticated, with the same message and after the same time. The name is compared unchanged,
-// ignoring case, so that attempts can be counted by name.
+// CheckPassword returns the ID of the user who has this name and password, and otherwise
+// Unauthenticated. The message is the same for an unknown name and for a wrong password, and so is
+// the time that the check takes. The name is compared unchanged, ignoring case, so that attempts
+// can be counted by name.
 func (s *Store) CheckPassword(ctx context.Context, username, text string) (userID int64, err error) {
 	if !auth.IsUsername(username) {
 		return 0, fail(Unauthenticated, "the user name or the password is wrong")

@@ -23,9 +23,9 @@ import (
 // over the users and days of the 90 days up to the last day with any action. A user counts once a
 // day for a thing, with the action of the highest weight: download 1, collect 2, like 3, make 8.
 // The creator of the thing does not count. All ages grow equally, so the order of things does not
-// change without new actions. The stored value is log2 of the sum as it would be at a fixed time;
-// it is recomputed, from the rows alone, only after an action. That takes as long as the thing has
-// recent actions, so folding only notes the thing in unranked_things.
+// change without new actions. The stored value is log2 of the sum as it would be at a fixed time.
+// It is computed from the rows alone, and only after an action. This takes longer the more recent
+// actions a thing has, so folding only adds the thing to the table unranked_things; see RankThings.
 
 const (
 	halfLife         = 14.0 // days
@@ -154,8 +154,9 @@ func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map
 // rankBatch is the maximum number of things whose popularity is computed at a time.
 const rankBatch = 500
 
-// RankThings recomputes the popularity of some things with new actions, in turns, and returns their
-// number. It is 0 if there are none.
+// RankThings recomputes the popularity of up to rankBatch things with new actions, in the order of
+// their IDs, and returns their number. Each call continues after the last one, and starts again
+// after the highest ID. It returns 0 if there are no such things.
 func (s *Store) RankThings(ctx context.Context) (ranked int, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		after := s.rankedTo.Load()
@@ -178,8 +179,8 @@ func (s *Store) RankThings(ctx context.Context) (ranked int, err error) {
 	return ranked, nil
 }
 
-// noteUnranked notes that things have new actions. tx has locked the rows of the things, so nobody
-// ranks them meanwhile.
+// noteUnranked adds things with new actions to the table unranked_things. tx must have locked the
+// rows of the things, so that they are not ranked at the same time.
 func noteUnranked(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 	slices.Sort(thingIDs)
 	for some := range slices.Chunk(slices.Compact(thingIDs), maxSet) {
@@ -199,8 +200,9 @@ func noteUnranked(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 func (db *DB) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 	slices.Sort(thingIDs) // the order in which all chunks are locked
 	for some := range slices.Chunk(slices.Compact(thingIDs), rankBatch) {
-		// The rows are locked before those of unranked_things, as in noteUnranked, or two nodes could
-		// deadlock. Those are deleted before actions are read, so that later ones note the thing again.
+		// The rows of things are locked before those of unranked_things, as in noteUnranked, so that two
+		// nodes do not deadlock. The latter are deleted before the actions are read, so that later
+		// actions add the thing again.
 		if err := lockRows(ctx, tx, "things", some); err != nil {
 			return err
 		}
@@ -222,7 +224,8 @@ func (db *DB) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 	return nil
 }
 
-// popularityKept returns the stored value of the sum, or 0 if there are no actions.
+// popularityKept returns the value that is stored for the actions of some days, the latest first,
+// or 0 if there are no actions.
 func popularityKept(days []PopularityDay) int64 {
 	if len(days) == 0 {
 		return 0

@@ -54,7 +54,7 @@ func TestRankThings(t *testing.T) {
 			t.Errorf("popularity after one download each: %d", of)
 		}
 		rank(0)
-		download("cyd", file) // of the thing before the last that was ranked
+		download("cyd", file) // the thing with the lower ID, below the last one that was ranked
 		rank(1)
 		if got := popularity(); got != [2]int64{of[0] + popularityUnit, of[1]} { // twice the points
 			t.Errorf("popularity after another download of the first: %d, was %d", got, of)

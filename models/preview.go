@@ -22,8 +22,8 @@ const (
 	PreviewFailed  PreviewState = "failed"
 )
 
-// Preview is everything that is derived from a content with a certain subject: once, for all files
-// that have it.
+// Preview is everything that is derived from a content when it is interpreted as a certain subject.
+// All files with the same content and subject share it.
 type Preview struct {
 	bun.BaseModel `bun:"table:previews,alias:p"`
 
@@ -50,7 +50,7 @@ type Preview struct {
 	ShapeID int64 `bun:",nullzero"`
 }
 
-// Key returns the object key of a part.
+// Key returns the object key of a part of the preview.
 func (p *Preview) Key(part string) string {
 	return bucket.DerivedKey(p.SHA256, p.Subject.PartName(p.Version, part))
 }

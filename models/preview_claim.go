@@ -28,10 +28,10 @@ type previewTurns struct {
 	owners map[int64]int // number of previews in progress, by owner
 }
 
-// full returns the owners whose further previews must wait: if there are several workers, one is
-// reserved for others.
+// full returns the owners whose further previews must wait. If the process has several workers, one
+// owner cannot occupy all of them. The list is never empty.
 func (t *previewTurns) full(workers int) []int64 {
-	owners := []int64{-1} // no user: an empty list is invalid SQL
+	owners := []int64{-1} // no user: NOT IN an empty list is never true
 	for owner, n := range t.owners {
 		if n >= max(1, workers-1) {
 			owners = append(owners, owner)
@@ -59,10 +59,10 @@ func (t *previewTurns) end(owner int64) {
 // part lets both engines use the partial index.
 const claimable = "state IN ('waiting', 'running') AND (state = 'waiting' AND beat_at <= ? OR state = 'running' AND beat_at <= ?)"
 
-// claimPreview assigns the next preview to the caller, or returns nil if there is none. Next is the
-// oldest preview of the owner whose previews took the least time recently. The number of the
-// attempt distinguishes the caller from earlier workers, which may still be alive. end must be
-// called after the work.
+// claimPreview assigns the next preview to the caller, or returns nil if there is none. The next
+// one is the oldest preview of the owner whose previews took the least time recently. The number of
+// the attempt distinguishes the caller from earlier workers, which may still be alive. The caller
+// must call end after the work.
 func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err error) {
 	s.making.mu.Lock()
 	defer s.making.mu.Unlock()
@@ -93,7 +93,8 @@ func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err e
 	return p, func() { s.making.end(p.OwnerID) }, nil
 }
 
-// beat stores the progress of the work, which the caller passes to at, every second until stop.
+// beat stores the progress of the work every second until stop is called. The caller reports
+// progress by calling at.
 func (s *Store) beat(ctx context.Context, p *Preview) (at func(stage string, progress float64), stop func()) {
 	var mu sync.Mutex
 	var stage string
@@ -135,7 +136,8 @@ func attempt(q *bun.UpdateQuery, p *Preview) *bun.UpdateQuery {
 // took returns the duration of the attempt so far in milliseconds.
 func (p *Preview) took(at time.Time) int64 { return max(1, at.Sub(*p.BegunAt).Milliseconds()) }
 
-// failPreview ends an attempt that would fail again. why is for the owner of the file.
+// failPreview marks a preview as failed, because another attempt would fail again. why is shown to
+// the owner of the file.
 func (s *Store) failPreview(ctx context.Context, p *Preview, why string) error {
 	p.State = PreviewFailed
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {

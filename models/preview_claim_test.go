@@ -35,9 +35,9 @@ func TestPreviewTurns(t *testing.T) {
 	full(2)
 }
 
-// TestHonestFilesPassBombs checks that files of other owners, uploaded after forty files of one
-// owner that take as long as a file can, get their previews while the first of the forty is still
-// being made.
+// TestHonestFilesPassBombs checks that one owner with forty files that take as long as possible
+// does not delay other owners: their files, uploaded later, get previews while the first of the
+// forty is still being processed.
 func TestHonestFilesPassBombs(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		s.options.PreviewWorkers = 2

@@ -14,8 +14,8 @@ import (
 )
 
 // collectPreviews removes previews without files. It locks the row of the content, so a concurrent
-// finalization of the same bytes either was first, and is seen here, or waits and requests a new
-// preview.
+// finalization of the same bytes either was committed before and is visible here, or waits and then
+// requests a new preview.
 func (s *Store) collectPreviews(ctx context.Context, cutoff time.Time, dryRun bool) error {
 	unused := func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("p.beat_at <= ? AND NOT EXISTS (SELECT 1 FROM files AS f WHERE f.preview_id = p.id AND f.preview_id <> 0)", cutoff)
@@ -46,13 +46,14 @@ func (s *Store) collectPreviews(ctx context.Context, cutoff time.Time, dryRun bo
 	return nil
 }
 
-// holdContent is lockContent without a known size: it does not change the stored one.
+// holdContent locks the row of a content like lockContent, but needs no size: it does not change
+// the stored one.
 func holdContent(ctx context.Context, tx bun.Tx, sha256 string) error {
 	_, err := tx.NewInsert().Model(&content{SHA256: sha256, CreatedAt: now()}).On("CONFLICT (sha256) DO UPDATE").Set("sha256 = EXCLUDED.sha256").Exec(ctx)
 	return err
 }
 
-// namedDerived returns which objects are parts of previews, by key.
+// namedDerived returns which of the objects, by key, are parts of previews.
 func (s *Store) namedDerived(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
 	contents := make([]string, 0, len(objects))
 	for _, o := range objects {

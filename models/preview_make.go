@@ -18,9 +18,9 @@ import (
 // MakePreview generates the next waiting preview, in a child process, and reports whether there was
 // one. Owners take turns; see claimPreview. Any number of goroutines and nodes may call it.
 //
-// A fault of the file is stored with the preview, and is not an error. An attempt that ends for
-// other reasons, such as a killed child process or an unavailable bucket, is repeated, up to three
-// attempts in total, including those that ended with their server.
+// A fault of the file is stored with the preview, and is not returned as an error. An attempt that
+// ends for other reasons, such as a killed child process or an unavailable bucket, is repeated, up
+// to three attempts in total, including those that ended because the server stopped.
 func (s *Store) MakePreview(ctx context.Context) (made bool, err error) {
 	p, end, err := s.claimPreview(ctx)
 	if p == nil || err != nil {
@@ -53,7 +53,7 @@ func (s *Store) MakePreview(ctx context.Context) (made bool, err error) {
 	return true, errors.Join(err, s.retryPreview(ctx, p, "The file is not the cause; the log of the server has the details."))
 }
 
-// previewed reports the outcome of an attempt.
+// previewed passes the outcome and the duration of an attempt to Events.Previewed.
 func (s *Store) previewed(p *Preview, at time.Time) {
 	if s.options.Events.Previewed == nil {
 		return

@@ -12,7 +12,7 @@ import (
 // Again selects previews to generate again.
 type Again string
 
-// The previews to generate again, in addition to those of an older pipeline.
+// The previews to generate again, in addition to those of an older version of the pipeline.
 const (
 	AgainNone    Again = ""
 	AgainMissing Again = "missing" // those with a missing object
@@ -73,7 +73,7 @@ func (s *Store) remake(ctx context.Context, p *Preview) (bool, error) {
 var ErrBeingMade = errors.New("the preview is being generated")
 
 // RemakeDerived schedules the preview of a file again, because an object with the tag is missing.
-// It returns ErrBeingMade if that was possible.
+// It returns NotFound if the file has no preview with the tag, and otherwise ErrBeingMade.
 func (s *Store) RemakeDerived(ctx context.Context, fileID int64, tag string) error {
 	files, err := s.FilesByID(ctx, []int64{fileID})
 	if err != nil || files[fileID] == nil {

@@ -8,18 +8,19 @@ import (
 	"strings"
 )
 
-// PrintChoice is an answer of the print settings.
+// PrintChoice is the value of a print setting with fixed choices.
 type PrintChoice string
 
-// The answers, as legacy clients write them.
+// The choices, as legacy clients write them.
 const (
 	PrintYes    PrintChoice = "Yes"
 	PrintNo     PrintChoice = "No"
 	PrintEither PrintChoice = "Doesn't Matter"
 )
 
-// PrintSettings are the settings with which a thing is best printed. They are stored in the section
-// "settings" of the details of the thing, where legacy clients keep them; what is nil is not there.
+// PrintSettings are the recommended settings for printing a thing. They are stored in the section
+// "settings" of the details of the thing, where legacy clients keep them. A nil setting is not
+// stored.
 type PrintSettings struct {
 	Printer          *string
 	Rafts            *PrintChoice
@@ -34,7 +35,7 @@ type PrintSettings struct {
 // The type and the name of the section with the print settings.
 const settingsType, settingsName = "settings", "Print Settings"
 
-// fields returns the fields by their names in the section, and by those of the input.
+// fields returns the text settings, with their keys in the section and their names in the input.
 func (p *PrintSettings) fields() []printField {
 	return []printField{
 		{"printer", "printer", &p.Printer}, {"resolution", "resolution", &p.Resolution}, {"infill", "infill", &p.Infill},
@@ -48,7 +49,7 @@ type printField struct {
 	text       **string
 }
 
-// check checks the lengths of the texts.
+// check returns BadInput if a text is too long.
 func (p *PrintSettings) check() error {
 	if p == nil {
 		return nil
@@ -60,8 +61,8 @@ func (p *PrintSettings) check() error {
 	return errors.Join(errs...)
 }
 
-// PrintSettings returns the print settings of the thing, or nil if it has none. Answers that are
-// not known are left out.
+// PrintSettings returns the print settings of the thing, or nil if it has none. It ignores unknown
+// choices.
 func (t *Thing) PrintSettings() *PrintSettings {
 	_, values := settingsOf(t.DetailsParts)
 	p := new(PrintSettings)
@@ -136,8 +137,8 @@ func choiceOf(raw json.RawMessage) *PrintChoice {
 	return nil
 }
 
-// in returns details with these print settings instead of those that they have. Other sections, and
-// other values of the section, stay. If there are no settings, the section is removed.
+// in returns details in which p replaces the print settings. Other sections, and other values of
+// the section, are kept. If p has no settings, the section is removed.
 func (p *PrintSettings) in(details string) (string, error) {
 	sections, values := settingsOf(details)
 	if values == nil {

@@ -25,7 +25,7 @@ const quotaDay = 24 * time.Hour
 // and increases the usage of a user.
 const quotaLock = 0x71756f74 << 32
 
-// Usage is what a user has stored, and the limits.
+// Usage is the current usage of a user, and their limits.
 type Usage struct {
 	Exempt         bool // a moderator or an administrator
 	Bytes          int64
@@ -85,9 +85,10 @@ type claim struct {
 	things  int64
 }
 
-// claim checks, at the start of the transaction that increases it, that a user's usage stays within
-// the quotas. It locks the usage of the user until tx ends, so concurrent requests cannot exceed a
-// quota.
+// claim checks that an increase of a user's usage stays within the quotas, and otherwise returns
+// TooLarge, Conflict or RateLimited. It must be called at the start of the transaction that
+// increases the usage. It locks the usage of the user until tx ends, so concurrent requests cannot
+// exceed a quota.
 func (s *Store) claim(ctx context.Context, tx bun.Tx, userID int64, c claim) error {
 	wanted := Quotas{s.options.Quotas.Bytes * min(max(c.bytes, 0), 1), s.options.Quotas.Pending * c.pending, s.options.Quotas.Things * c.things}
 	if wanted == (Quotas{}) {
@@ -120,8 +121,8 @@ func (s *Store) lockUsage(ctx context.Context, tx bun.Tx, userID int64) error {
 	return err
 }
 
-// room returns how many bytes a user may still store, before an upload starts. claim decides
-// afterwards.
+// room returns how many bytes a user may still store. It is a check before an upload starts; the
+// decision is made by claim, after the upload.
 func (s *Store) room(ctx context.Context, userID int64, pending int64) (*room, error) {
 	wanted := Quotas{Bytes: s.options.Quotas.Bytes, Pending: s.options.Quotas.Pending * pending}
 	if wanted == (Quotas{}) {
@@ -157,8 +158,8 @@ func (u *Usage) tooManyPending() error {
 	return e
 }
 
-// tooManyThings returns an error with the time until one more thing is allowed: when the oldest of
-// those that fill the quota was created a day ago.
+// tooManyThings returns a RateLimited error with the time until one more thing is allowed: 24 hours
+// after the creation of the oldest of the latest things that fill the quota.
 func (s *Store) tooManyThings(ctx context.Context, tx bun.Tx, userID int64) error {
 	limit := s.options.Quotas.Things
 	var made time.Time

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// recommendingTags is how many tags of a user decide what is recommended to them.
+	// recommendingTags is the number of a user's tags that recommendations are based on.
 	recommendingTags = 20
 	// recommendingThings is how many of the latest things that a user likes, and of the latest that
-	// they made, decide which tags those are.
+	// they created, these tags are taken from.
 	recommendingThings = 300
 )
 
-// tagsOfInterest selects the tags of the things that a user likes or made themselves, the most
-// frequent first.
+// tagsOfInterest selects the tags of the things that a user likes or created, the most frequent
+// first.
 func (s *Store) tagsOfInterest(userID int64) *bun.SelectQuery {
 	return s.db.Read.NewSelect().TableExpr("thing_tags AS tt").Column("tt.tag_id").
 		Where("tt.thing_id IN (SELECT * FROM (SELECT target_id FROM likes WHERE user_id = ?0 AND target_type = 'thing' ORDER BY id DESC LIMIT ?1) AS liked "+
@@ -27,14 +27,15 @@ func (s *Store) tagsOfInterest(userID int64) *bun.SelectQuery {
 		Group("tt.tag_id").OrderExpr("count(*) DESC, tt.tag_id").Limit(recommendingTags)
 }
 
-// RecommendedThings lists published things for the caller, the most popular first: those of other
-// users under the tags that the caller likes most and that the caller does not like yet. Where the
-// caller has no tags, all of others are listed.
+// RecommendedThings lists published things for the caller, the most popular first: things of other
+// users that the caller does not like yet, and that have one of the caller's most frequent tags. If
+// the caller has no tags, it lists all things of other users that the caller does not like yet. It
+// returns Forbidden if userID is another user.
 func (s *Store) RecommendedThings(ctx context.Context, caller auth.Caller, userID int64) (List, error) {
 	if userID != caller.UserID {
 		return List{}, fail(Forbidden, "recommendations are visible to their user only")
 	}
-	// In a statement of its own, or SQLite would look the tags up again for each thing.
+	// This is a separate statement, because SQLite would run a subquery again for each thing.
 	var tags []int64
 	if err := s.tagsOfInterest(userID).Scan(ctx, &tags); err != nil {
 		return List{}, err
@@ -49,8 +50,8 @@ func (s *Store) RecommendedThings(ctx context.Context, caller auth.Caller, userI
 	}}.Bounded(MaxFound), nil
 }
 
-// RecommendedTags returns the tags of the things that the caller likes or made themselves, the most
-// frequent first.
+// RecommendedTags returns the tags of the things that the caller likes or created, the most
+// frequent first. It returns Forbidden if userID is another user.
 func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, userID int64) ([]*Tag, error) {
 	if userID != caller.UserID {
 		return nil, fail(Forbidden, "recommendations are visible to their user only")
@@ -69,9 +70,9 @@ func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, userID 
 	return tags, err
 }
 
-// RandomThings returns up to n published things, none twice, chosen at random. Each choice starts
-// at a random id, so a thing after a gap of deleted ids is chosen more often. Things that the
-// caller does not want to see are not chosen.
+// RandomThings returns up to n distinct published things, chosen at random. Each choice starts at a
+// random ID, so a thing after a gap of deleted IDs is chosen more often. Things that the caller
+// does not want to see are not chosen.
 func (s *Store) RandomThings(ctx context.Context, caller auth.Caller, n int) ([]*Thing, error) {
 	var bounds struct{ Least, Most int64 }
 	err := s.db.Read.NewSelect().TableExpr("things").ColumnExpr("coalesce(min(id), 0) AS least, coalesce(max(id), 0) AS most").

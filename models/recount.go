@@ -47,8 +47,8 @@ func imported(column string) string {
 }
 
 // Recount recomputes all counts and the popularity of all things from the rows, and returns how
-// many changed. Other writers wait. It is for maintenance, and after rows were written by other
-// means.
+// many counts changed. Other writers wait until it ends. It is for maintenance, and for use after
+// other programs have written rows.
 func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
 	err = s.db.InLongTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		changed, err = s.db.recount(ctx, tx)
@@ -60,7 +60,7 @@ func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
 	return changed, nil
 }
 
-// recount recomputes the counts and the popularity of all things. No change of a count can be
+// recount recomputes all counts and the popularity of all things. No change of a count can be
 // appended at the same time.
 func (db *DB) recount(ctx context.Context, tx bun.Tx) (changed int64, err error) {
 	if err := db.lockCounts(ctx, tx); err != nil {
@@ -89,14 +89,14 @@ func (c countedRows) recount(ctx context.Context, tx bun.Tx, where bun.Safe) (ch
 	return done.RowsAffected()
 }
 
-// lockCounts prevents changes of counts until tx ends.
+// lockCounts prevents other transactions from changing counts until tx ends.
 func (db *DB) lockCounts(ctx context.Context, tx bun.Tx) error {
 	return db.lockChanges(ctx, tx, "SHARE ROW EXCLUSIVE")
 }
 
-// shareCounts excludes lockCounts until tx ends, as each transaction does that appends a change.
-// Otherwise a recount that reads rows before tx commits, and corrects a count after that, would
-// undo the change.
+// shareCounts makes lockCounts of other transactions wait until tx ends, as inserting a count
+// change does. Otherwise a recount could read rows before tx commits, store the count after tx has
+// changed it, and so undo the change.
 func (db *DB) shareCounts(ctx context.Context, tx bun.Tx) error {
 	return db.lockChanges(ctx, tx, "ROW EXCLUSIVE")
 }

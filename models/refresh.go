@@ -24,8 +24,9 @@ type refreshToken struct {
 	UsedAt    *time.Time
 }
 
-// issueWithRefresh issues an access token that expires, with a refresh token. signIn is empty for
-// the first one of a sign-in. Like issue, it requires that the token cache is cleared.
+// issueWithRefresh issues an access token that expires, and a refresh token. signIn is empty for
+// the first tokens of a sign-in. As for issue, the caller must clear the token cache once tx is
+// committed.
 func (s *Store) issueWithRefresh(ctx context.Context, tx bun.Tx, row *Token, signIn string) (*oauth.Token, error) {
 	at := now()
 	expires := at.Add(oauth.AccessLifetime)
@@ -43,9 +44,10 @@ func (s *Store) issueWithRefresh(ctx context.Context, tx bun.Tx, row *Token, sig
 	return token, err
 }
 
-// Refresh exchanges a refresh token of an application for a new access token, and revokes the one
-// that was issued with it. A refresh token that is used a second time was stolen, from the
-// application or from a thief, so all tokens of its sign-in are revoked.
+// Refresh exchanges a refresh token of an application for a new access token and a new refresh
+// token, and revokes the access token that was issued with it. If a refresh token is used a second
+// time, one of the two uses was by a thief, so all tokens of its sign-in are revoked. It returns
+// BadInput if the refresh token cannot be used.
 func (s *Store) Refresh(ctx context.Context, a *oauth.Application, refresh string) (token *oauth.Token, err error) {
 	refused := fail(BadInput, "the refresh_token is unknown, expired, revoked or used, or it was issued to another application")
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -88,8 +90,8 @@ func (s *Store) Refresh(ctx context.Context, a *oauth.Application, refresh strin
 	return token, nil
 }
 
-// endSignIn revokes all access tokens of the sign-in that an access token belongs to. A refresh
-// token whose access token is revoked is refused.
+// endSignIn revokes all access tokens of the sign-in that an access token belongs to. This also
+// ends its refresh tokens: Refresh rejects a refresh token whose access token is revoked.
 func endSignIn(ctx context.Context, tx bun.Tx, tokenID int64) error {
 	_, err := tx.NewRaw(`UPDATE tokens SET revoked_at = coalesce(revoked_at, ?0) WHERE id = ?1 OR id IN (SELECT of_sign_in.token_id
 		FROM refresh_tokens AS rt JOIN refresh_tokens AS of_sign_in ON of_sign_in.sign_in = rt.sign_in WHERE rt.token_id = ?1)`, now(), tokenID).Exec(ctx)

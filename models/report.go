@@ -24,7 +24,7 @@ const (
 	ReportOther     ReportReason = "other"
 )
 
-// ReportState says whether moderators decided on a report.
+// ReportState is the state of a report.
 type ReportState string
 
 // The states of reports.
@@ -55,7 +55,7 @@ type Report struct {
 	CreatedAt  time.Time
 }
 
-// NewReport is the content of a report.
+// NewReport is the input of ReportContent.
 type NewReport struct {
 	NodeID string // of a thing, a make, a comment, a collection or a user
 	Reason ReportReason
@@ -65,8 +65,9 @@ type NewReport struct {
 // reportable are the types of objects that can be reported, by their names in node ids.
 var reportable = map[string]TargetType{"Thing": OnThing, "Make": OnMake, "Comment": OnComment, "Collection": OnCollection, "User": OnUser}
 
-// ReportContent reports an object of another user that the caller can see. While a report of the
-// caller about it is open, reporting it again changes nothing. It opens a transaction.
+// ReportContent reports an object of another user that the caller can see. If the caller has an
+// open report of the object, it returns that report. It returns BadInput for the caller's own
+// objects, and Conflict if the caller has too many open reports. It opens a transaction.
 func (s *Store) ReportContent(ctx context.Context, caller auth.Caller, n NewReport) (*Report, error) {
 	if err := text("note", n.Note, maxReason); err != nil {
 		return nil, err
@@ -103,7 +104,8 @@ func (s *Store) ReportContent(ctx context.Context, caller auth.Caller, n NewRepo
 	return s.report(ctx, id)
 }
 
-// holdReportable returns the owner of an object that the caller can see.
+// holdReportable checks that an object exists and that the caller can see it, and returns the user
+// who created it. For a user, it returns that user.
 func (s *Store) holdReportable(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
 	switch target.Type {
 	case OnUser:
@@ -120,7 +122,7 @@ func (s *Store) holdReportable(ctx context.Context, tx bun.Tx, caller auth.Calle
 	return s.holdLikeable(ctx, tx, caller, target)
 }
 
-// insertReport inserts a report of the caller, unless there is an open one.
+// insertReport inserts a report of the caller, unless the caller has an open report of the target.
 func (s *Store) insertReport(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target, owner int64, reason ReportReason, note string) error {
 	open, err := tx.NewSelect().Model((*Report)(nil)).Where("rp.reporter_id = ? AND rp.state = ?", caller.UserID, Open).Count(ctx)
 	if err != nil {
@@ -134,13 +136,14 @@ func (s *Store) insertReport(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	r := &Report{ReporterID: caller.UserID, TargetType: target.Type, TargetID: target.ID, UserID: owner, Reason: reason, Note: note, State: Open, CreatedAt: now()}
 	_, err = tx.NewInsert().Model(r).On("CONFLICT (reporter_id, target_type, target_id) WHERE state = 'open' DO NOTHING").Exec(ctx)
 	if err := ignoreNoRows(err); err != nil || r.ID == 0 {
-		return err // there is an open one
+		return err // the caller has an open report of the target
 	}
 	return s.emitReport(ctx, tx, r)
 }
 
-// DecideReport resolves or dismisses a report, and all other open reports of the same object, for a
-// moderator with a reason. A report that was decided the same way stays as it is. It opens a
+// DecideReport resolves or dismisses a report, and all other open reports of the same object. It
+// requires a moderator or an administrator, and a reason. If the report was decided in the same way
+// before, nothing changes; if it was decided differently, it returns Conflict. It opens a
 // transaction.
 func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, as ReportState, reason string) (*Report, error) {
 	if err := checkDecision(caller, reason); err != nil {
@@ -194,8 +197,8 @@ func closeReports(ctx context.Context, tx bun.Tx, target Target, as ReportState)
 	return err
 }
 
-// Reports lists the reports in a state for moderators, the latest first. An empty state stands for
-// all.
+// Reports lists the reports in a state, or all if the state is empty, the latest first. It requires
+// a moderator or an administrator.
 func (s *Store) Reports(caller auth.Caller, state ReportState) (List, error) {
 	if !caller.Staff() {
 		return List{}, fail(Forbidden, "requires a moderator or an administrator")
@@ -218,7 +221,8 @@ func (s *Store) report(ctx context.Context, id int64) (*Report, error) {
 	return found[id], nil
 }
 
-// ReportsByID returns reports by ID, for moderators and the reporter.
+// ReportsByID returns the reports with the given IDs. It does not check permissions: the caller
+// must be a moderator, an administrator or the reporter.
 func (s *Store) ReportsByID(ctx context.Context, ids []int64) (map[int64]*Report, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Report) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "rp.id", func(r *Report) int64 { return r.ID })
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// byID reads the rows whose column is one of ids, in one statement, keyed by id.
+// byID reads the rows whose column is one of ids, in one statement, and returns them by ID.
 func byID[T any](ctx context.Context, db *DB, ids []int64, q func(rows *[]*T) *bun.SelectQuery, column string, id func(*T) int64) (map[int64]*T, error) {
 	return byIDWith(ctx, db, ids, extras{}, func(rows *[]*T, _ schema.QueryAppender) *bun.SelectQuery { return q(rows) }, column, id)
 }
 
-// byIDWith is byID for rows with extras. The query gets the ID of the caller, which they may depend
-// on.
+// byIDWith is byID for rows with extras. The query also gets the ID of the caller, because some
+// extras depend on it.
 func byIDWith[T any](
 	ctx context.Context, db *DB, ids []int64, with extras, q func(rows *[]*T, user schema.QueryAppender) *bun.SelectQuery, column string, id func(*T) int64,
 ) (map[int64]*T, error) {
@@ -40,7 +40,7 @@ func columnsName[T any](ctx context.Context, db *DB, with extras) string {
 	return table + " " + strconv.Itoa(int(neededTexts(ctx, table))) + " with " + with.name()
 }
 
-// onPages reads pages of lists with their objects and extras of these.
+// onPages reads one page of the list for each parent, with the objects and their extras.
 func onPages[T any](
 	ctx context.Context, db *DB, l List, parents []int64, part Slice, with extras,
 	q func(rows *[]*T, user schema.QueryAppender) *bun.SelectQuery, column string, listed func(*T) (int64, *database.Listed),
@@ -48,7 +48,7 @@ func onPages[T any](
 	return database.Joined(ctx, l, parents, part, database.Objects[T]{Name: columnsName[T](ctx, db, with), Select: q, Also: with.also(), ID: column, Listed: listed})
 }
 
-// byParent groups rows that are sorted by their parent. The groups are parts of rows.
+// byParent groups rows that are sorted by their parent. The groups are subslices of rows.
 func byParent[T any](rows []T, parent func(T) int64) map[int64][]T {
 	groups := make(map[int64][]T)
 	for len(rows) > 0 {
@@ -61,7 +61,7 @@ func byParent[T any](rows []T, parent func(T) int64) map[int64][]T {
 	return groups
 }
 
-// ignoreNoRows forgets that nothing was found where that is no failure.
+// ignoreNoRows returns nil if err is sql.ErrNoRows, and otherwise err.
 func ignoreNoRows(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
@@ -69,7 +69,7 @@ func ignoreNoRows(err error) error {
 	return err
 }
 
-// notFoundIfNoRows returns NotFound where a query found no row, else err itself.
+// notFoundIfNoRows returns NotFound if err is sql.ErrNoRows, and otherwise err.
 func notFoundIfNoRows(err error, noun string, id int64) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return notFound(noun, id)

@@ -73,7 +73,7 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 	}
 	found := func(q *bun.SelectQuery) *bun.SelectQuery {
 		matching := s.db.matching(ix, e.match)
-		// PostgreSQL does not read more of them than it needs.
+		// Only SQLite needs the limit: PostgreSQL does not read more matches than it needs.
 		if s.db.Engine == database.SQLite && e.match != "" {
 			matching = matching.OrderExpr("rowid DESC").Limit(maxMatched)
 		}
@@ -259,11 +259,12 @@ func (db *DB) matching(ix *index, match string) *bun.SelectQuery {
 	return q.TableExpr(ix.documents).ColumnExpr("rowid AS id").Where("? MATCH ?", bun.Safe(ix.documents), match)
 }
 
-// maxBest is how many results, the most popular ones, are sorted by their texts. For a word that
-// more objects contain, popular objects are the best results, and this limits the cost of a page.
+// maxBest is the number of results that are sorted by how well their texts match, the most popular
+// ones. If more objects match, the popular ones are the best results, and this limits the cost of a
+// page.
 const maxBest = 300
 
-// maxMatched is how many matching documents SQLite considers: the latest ones.
+// maxMatched is the maximum number of matching documents that SQLite considers, the latest ones.
 const maxMatched = 50_000
 
 // step returns the value of a level in the unit of the sort key: for things, whose popularity is a
@@ -317,8 +318,8 @@ func (s *Store) score(ix *index, e expression, sort Sort) bun.Safe {
 		return "b.id IN (" + s.db.matching(ix, match).String() + ")"
 	}
 	points := func(l level) string { return s.db.Read.NewRaw("THEN ?", int64(l.worth)*step).String() }
-	// Things without actions within a year count as things without any. The boundary is a day,
-	// because positions must not change while a client pages through the results.
+	// Things that are less popular than one action a year ago count as equally popular. The boundary is
+	// a day, because positions must not change while a client pages through the results.
 	floor := int64(0)
 	if ix == thingIndex {
 		floor = popularityAt(now().Truncate(24*time.Hour).AddDate(-1, 0, 0))

@@ -13,8 +13,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// Session is what is stored about a browser in which a user is signed in. The secret that the
-// browser has is not stored, only its hash.
+// Session is a session of a user who is signed in with a browser. Only the hash of the browser's
+// secret is stored.
 type Session struct {
 	bun.BaseModel `bun:"table:sessions,alias:se"`
 
@@ -24,10 +24,10 @@ type Session struct {
 	UserAgent  string // of the browser that signed in
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
-	LastUsedAt *time.Time // to within usedEvery; nil: not since it began
+	LastUsedAt *time.Time // accurate to usedEvery; nil: not since it began
 }
 
-// LastUsed returns when the session was last used, to within usedEvery.
+// LastUsed returns when the session was last used, accurate to usedEvery.
 func (s *Session) LastUsed() time.Time {
 	if s.LastUsedAt == nil {
 		return s.CreatedAt
@@ -35,15 +35,15 @@ func (s *Session) LastUsed() time.Time {
 	return *s.LastUsedAt
 }
 
-// maxSessions is how many sessions of one user there are at a time. Another one ends the one that
-// was not used for the longest time.
+// maxSessions is the maximum number of sessions of a user. A further sign-in ends the session that
+// has been unused for the longest time.
 const maxSessions = 100
 
 // SessionLifetime is how long a user stays signed in.
 const SessionLifetime = 14 * 24 * time.Hour
 
-// SignIn begins a session of a user and returns the secret for the browser, which calls itself
-// userAgent. It returns Forbidden for a user who is suspended.
+// SignIn creates a session of a user and returns its secret. userAgent is what the browser sent in
+// the header User-Agent. It returns Forbidden if the user is suspended.
 func (s *Store) SignIn(ctx context.Context, userID int64, userAgent string) (secret string, err error) {
 	secret = auth.NewSecret()
 	at := now()
@@ -70,8 +70,8 @@ func (s *Store) SignIn(ctx context.Context, userID int64, userAgent string) (sec
 	return secret, nil
 }
 
-// Session returns the user who is signed in with a secret, as a caller with all scopes that the
-// user may have; ok is false if there is no such session. A user who is suspended is not signed in.
+// Session returns the user who is signed in with a secret, as a caller with all scopes of the
+// user's role. ok is false if there is no such session, or if the user is suspended.
 func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, ok bool, err error) {
 	var sessionID, userID int64
 	var of privileges
@@ -104,8 +104,8 @@ func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, 
 	return who, true, nil
 }
 
-// Sessions returns the sessions of the caller's user that have not ended, the one that was used
-// last first. Applications have no access to them.
+// Sessions returns the sessions of the caller's user that have not ended, the most recently used
+// first. It returns Forbidden for an application.
 func (s *Store) Sessions(ctx context.Context, caller auth.Caller) (sessions []*Session, err error) {
 	if err := checkSessions(caller); err != nil {
 		return nil, err
@@ -122,9 +122,10 @@ func checkSessions(caller auth.Caller) error {
 	return requireUser(caller)
 }
 
-// EndSessions signs the caller's user out of the sessions with the given ids: all of them, or none
-// if one is not theirs. If ids is nil, it ends all but the one that the caller uses. It returns the
-// ids of those that it ended.
+// EndSessions ends the sessions with the given IDs. If one of them is not a session of the caller's
+// user, it ends none and returns NotFound. If ids is nil, it ends all sessions except the one that
+// the caller uses. It returns the IDs of the sessions that it ended, and Forbidden for an
+// application.
 func (s *Store) EndSessions(ctx context.Context, caller auth.Caller, ids []int64) (ended []int64, err error) {
 	if err := checkSessions(caller); err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ func (s *Store) EndSessions(ctx context.Context, caller auth.Caller, ids []int64
 		return nil, tooMany("ids", len(ids), maxSessions)
 	}
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		ended = nil // of an attempt before
+		ended = nil // drop the result of a rolled-back attempt
 		q := tx.NewDelete().Model((*Session)(nil)).Where("user_id = ?", caller.UserID).Returning("id")
 		if ids == nil {
 			q = q.Where("id <> ?", caller.SessionID)
@@ -157,13 +158,13 @@ func (s *Store) EndSessions(ctx context.Context, caller auth.Caller, ids []int64
 	return ended, nil
 }
 
-// SignOut ends the session of a secret.
+// SignOut ends the session with a secret.
 func (s *Store) SignOut(ctx context.Context, secret string) error {
 	_, err := s.db.Write.NewDelete().Model((*Session)(nil)).Where("sha256 = ?", auth.HashSecret(secret)).Exec(ctx)
 	return err
 }
 
-// endSessions signs a user out everywhere.
+// endSessions ends all sessions of a user.
 func endSessions(ctx context.Context, tx bun.Tx, userID int64) error {
 	_, err := tx.NewDelete().Model((*Session)(nil)).Where("user_id = ?", userID).Exec(ctx)
 	return err

@@ -13,12 +13,12 @@ import (
 // maxSet is the maximum number of rows that one statement of setEach changes.
 const maxSet = 1_000
 
-// setEach changes the rows of a table whose column by has one of the keys of values. set is the
+// setEach changes the rows of a table whose column by is one of the keys of values. set is the
 // assignment and where a condition; in both, x is the row and v.n the value of its key. Keys
 // without a row are ignored.
 //
-// The rows can be changed in any order. A caller who does not have them locked calls lockRows
-// first, so that two nodes do not deadlock.
+// It changes and locks the rows in an unspecified order. Unless the caller has locked them before,
+// it must call lockRows first, so that two nodes do not deadlock.
 func setEach(ctx context.Context, tx bun.Tx, table, by, set, where string, values map[int64]int64) error {
 	for keys := range slices.Chunk(slices.Sorted(maps.Keys(values)), maxSet) {
 		var rows []byte
@@ -26,7 +26,7 @@ func setEach(ctx context.Context, tx bun.Tx, table, by, set, where string, value
 			rows = append(strconv.AppendInt(append(rows, ",("...), key, 10), ',')
 			rows = append(strconv.AppendInt(rows, values[key], 10), ')')
 		}
-		// column1 and column2 are what both engines call the columns of VALUES.
+		// Both engines name the columns of VALUES column1 and column2.
 		_, err := tx.NewRaw("UPDATE ? AS x SET ? FROM (SELECT column1 AS key, column2 AS n FROM (VALUES ?) AS pairs) AS v WHERE x.? = v.key AND ?",
 			bun.Ident(table), bun.Safe(set), bun.Safe(rows[1:]), bun.Ident(by), bun.Safe(where)).Exec(ctx)
 		if err != nil {
@@ -36,8 +36,8 @@ func setEach(ctx context.Context, tx bun.Tx, table, by, set, where string, value
 	return nil
 }
 
-// lockRows locks rows against changes in the order of their IDs. Transactions that only refer to
-// the rows need not wait. SQLite has no row locks, and needs none.
+// lockRows locks rows against changes, in the order of their IDs. Transactions that only insert
+// references to the rows do not wait. SQLite has no row locks, and needs none.
 func lockRows(ctx context.Context, tx bun.Tx, table string, ids []int64) error {
 	if tx.Dialect().Name() != dialect.PG || len(ids) == 0 {
 		return nil

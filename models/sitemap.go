@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// IDRange is a range of ids: those above Number*size, and at most (Number+1)*size.
+// IDRange is a range of IDs: those above Number*size, up to and including (Number+1)*size.
 type IDRange struct {
 	Number int64
 	Count  int // how many of the ids are listed
